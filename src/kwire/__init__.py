@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""kwire: Apache Kafka's wire protocol, every message and every version.
+
+    import kwire
+    from kwire.messages import MetadataRequest
+
+    data = kwire.encode(MetadataRequest(topics=None), version=12)
+    kwire.decode(MetadataRequest, data, version=12)
+
+Names resolve on first touch, so that importing kwire costs next to nothing.
+"""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "backend": "_backend",
+    "decode": "codec",
+    "encode": "codec",
+    "from_json": "json_form",
+    "to_json": "json_form",
+    "Limits": "limits",
+    "VersionRange": "versions",
+    **dict.fromkeys(
+        (
+            "CorruptBatch",
+            "DecodeError",
+            "EncodeError",
+            "InvalidLength",
+            "InvalidValue",
+            "InvalidVarint",
+            "KwireError",
+            "LimitExceeded",
+            "SchemaError",
+            "TrailingBytes",
+            "Truncated",
+            "UnsupportedVersion",
+        ),
+        "errors",
+    ),
+}
+_MODULES = ("error_codes", "errors", "framing", "messages", "schema", "wire")
+
+__all__ = ["__version__", *_HOMES, *_MODULES]
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name in _HOMES:
+        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    elif name in _MODULES:
+        value = import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

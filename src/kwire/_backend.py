@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decides once which engine runs: ``KWIRE_BACKEND=auto|fast|pure``.
+
+``auto``, the default, takes the compiled engine where it was built and the Python
+one elsewhere. ``fast`` fails loudly where it was not built.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._pure import engine as engine
+
+_WANTED = os.environ.get("KWIRE_BACKEND", "auto")
+
+
+def _choose() -> str:
+    if _WANTED not in ("auto", "fast", "pure"):
+        raise ImportError(
+            f"KWIRE_BACKEND is auto, fast or pure, not {_WANTED!r}; change it or unset it"
+        )
+    if _WANTED == "pure":
+        return "pure"
+    from importlib.util import find_spec
+
+    if find_spec("kwire._fast.decoder") is not None:
+        return "fast"
+    if _WANTED == "fast":
+        raise ImportError(
+            "KWIRE_BACKEND=fast, but this kwire has no compiled engine: install a wheel"
+            " for this platform, or build one with a C compiler"
+        )
+    return "pure"
+
+
+backend = _choose()
+
+if not TYPE_CHECKING:
+    if backend == "fast":
+        from ._fast import engine
+    else:
+        from ._pure import engine

@@ -1,0 +1,7 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The engine in Cython: what ``_pure`` specifies, at the speed of the machine.
+
+Each file has its twin of the same name in ``_pure``, with the same functions in the
+same order; pointers stand for offsets and noted faults for exceptions.
+"""

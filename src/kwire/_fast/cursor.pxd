@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The read cursor: a position in the input, its end, and the one bounds check.
+
+Every read goes through ``require``, which compares the wanted size with what is
+left before anything moves. Nothing here knows types of the protocol beyond integers
+and varints (``primitives.pyx`` does) or fields (``decoder.pyx`` does).
+
+Twin: ``_pure/cursor.py``. Differs from its twin in: a pointer for an offset, and a
+noted fault code for the ``Fault`` exception. After a fault the functions return
+junk (0) and the caller asks ``cursor.fault``; no function here raises.
+"""
+
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+from kwire._fast.big_endian cimport likely, load_int16, load_int32, unlikely
+
+cdef enum:
+    # The fault codes of errors.py; a test compares the two lists.
+    TRUNCATED = 1
+    BAD_LENGTH = 2
+    BAD_COUNT = 3
+    STRING_TOO_LONG = 4
+    BAD_VARINT = 5
+    BAD_VARLONG = 6
+    UNEXPECTED_NULL = 7
+    BAD_UTF8 = 8
+    BAD_MARKER = 9
+    TAG_OUT_OF_ORDER = 10
+    TAG_NOT_IN_VERSION = 11
+    TRAILING_BYTES = 12
+    FRAME_TOO_LARGE = 13
+    # No fault of the input: a Python exception is set.
+    PYTHON_ERROR = -1
+
+cdef struct Cursor:
+    const uint8_t* at
+    const uint8_t* end
+    const uint8_t* start
+    int fault
+    Py_ssize_t fault_offset
+    int64_t fault_detail
+    bint lenient
+
+
+cdef inline void note(
+    Cursor* cursor, int fault, const uint8_t* where, int64_t detail
+) noexcept nogil:
+    """Note the first fault of a cursor, at a position in its input."""
+    cursor.fault = fault
+    cursor.fault_offset = where - cursor.start
+    cursor.fault_detail = detail
+
+
+cdef inline bint require(Cursor* cursor, size_t size) noexcept nogil:
+    """Check that ``size`` bytes are left; the one bounds check there is.
+
+    Notes a truncation at the end of the bytes that were searched.
+    """
+    cdef size_t left = <size_t>(cursor.end - cursor.at)
+    if unlikely(size > left):
+        note(cursor, TRUNCATED, cursor.end, <int64_t>(size - left))
+        return False
+    return True
+
+
+cdef inline uint8_t read_uint8(Cursor* cursor) noexcept nogil:
+    """Read one byte, unsigned."""
+    if not require(cursor, 1):
+        return 0
+    cursor.at += 1
+    return cursor.at[-1]
+
+
+cdef inline int16_t read_int16(Cursor* cursor) noexcept nogil:
+    """Read a big-endian int16."""
+    if not require(cursor, 2):
+        return 0
+    cursor.at += 2
+    return load_int16(cursor.at - 2)
+
+
+cdef inline int32_t read_int32(Cursor* cursor) noexcept nogil:
+    """Read a big-endian int32."""
+    if not require(cursor, 4):
+        return 0
+    cursor.at += 4
+    return load_int32(cursor.at - 4)
+
+
+cdef inline uint32_t read_unsigned_varint(Cursor* cursor) noexcept nogil:
+    """Read an UNSIGNED_VARINT: 1 to 5 bytes, 7 bits each, low bits first.
+
+    More than 32 bits are refused at the varint's first byte. Kafka's reader drops
+    the bits of a fifth byte above 0x0f in silence, and so does a lenient cursor.
+    Source: ``ByteUtils.readUnsignedVarint``.
+    """
+    cdef const uint8_t* start = cursor.at
+    cdef uint32_t value = 0
+    cdef uint32_t byte
+    cdef int shift
+    if likely(cursor.at < cursor.end and cursor.at[0] < 0x80):
+        cursor.at += 1
+        return start[0]
+    for shift in range(0, 28, 7):
+        byte = read_uint8(cursor)
+        if cursor.fault:
+            return 0
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value
+    byte = read_uint8(cursor)
+    if cursor.fault:
+        return 0
+    if byte > 0x0F and (byte >= 0x80 or not cursor.lenient):
+        note(cursor, BAD_VARINT, start, 0)
+        return 0
+    return value | (byte & 0x0F) << 28
+
+
+cdef inline uint64_t read_unsigned_varlong(Cursor* cursor) noexcept nogil:
+    """Read an unsigned varint of up to 64 bits: 1 to 10 bytes.
+
+    More than 64 bits are refused at the first byte.
+    Source: ``ByteUtils.readUnsignedVarlong``.
+    """
+    cdef const uint8_t* start = cursor.at
+    cdef uint64_t value = 0
+    cdef uint64_t byte
+    cdef int shift
+    for shift in range(0, 63, 7):
+        byte = read_uint8(cursor)
+        if cursor.fault:
+            return 0
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value
+    byte = read_uint8(cursor)
+    if cursor.fault:
+        return 0
+    if byte > 0x01:
+        note(cursor, BAD_VARLONG, start, 0)
+        return 0
+    return value | byte << 63

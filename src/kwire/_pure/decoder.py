@@ -1,0 +1,309 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decoding by walking the plan: slow, complete, and the definition of right.
+
+The functions read fields, arrays, structs and tag sections from a ``Cursor`` in the
+order of the wire and stop at the first fault: size before content, content before
+allocation. ``decode`` runs the straight-line code of ``emitter.py`` first and comes
+here only where that gives up, to find out what is wrong and where, or where it does
+not apply (``zero_copy``, ``compat``).
+
+Twin: ``_fast/decoder.pyx``. Differs from its twin in: faults as exceptions, a path
+that is kept while walking, and the fast lane of ``decode``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import errors, limits, plan
+from .cursor import Cursor, Fault, read_unsigned_varint, require
+from .primitives import (
+    read_bytes,
+    read_count,
+    read_fixed,
+    read_string,
+)
+
+_TAGS = "unknown_tagged_fields"
+
+
+def read_struct(cursor: Cursor, layout: plan.Plan, binding: plan.Binding) -> Any:
+    """Read a struct: its fields in schema order, then its tag section.
+
+    Fields that the version lacks get their default.
+    """
+    defaults = binding.defaults[layout.struct.name]
+    values: dict[str, object] = {}
+    for step in layout.steps:
+        if step.place == plan.PRESENT:
+            cursor.path.append(step.attribute)
+            values[step.attribute] = read_field(cursor, step, binding)
+            cursor.path.pop()
+        else:
+            values[step.attribute] = defaults[step.slot]
+    if layout.flexible:
+        read_tagged_fields(cursor, layout, binding, values)
+    return binding.classes[layout.struct.name](**values)
+
+
+def read_field(cursor: Cursor, step: plan.Step, binding: plan.Binding) -> object:
+    """Read one field that stands in line."""
+    if step.is_array:
+        return read_array(cursor, step, binding)
+    if step.code <= plan.UUID:
+        return read_fixed(cursor, step.code)
+    if step.code == plan.STRING:
+        return read_string(cursor, step.compact, step.nullable)
+    if step.code != plan.STRUCT:
+        return read_bytes(cursor, step.compact, step.nullable)
+    if step.nullable and not read_marker(cursor):
+        return None
+    return read_struct(cursor, _plan_of(step), binding)
+
+
+def read_array(cursor: Cursor, step: plan.Step, binding: plan.Binding) -> object:
+    """Read an array into a tuple, or None for null.
+
+    Shape: the count (UNSIGNED_VARINT of n + 1, or INT32), then n elements.
+    """
+    count = read_count(cursor, step.compact, step.nullable, step.element_least)
+    if count < 0:
+        return None
+    elements: list[object] = []
+    for index in range(count):
+        cursor.path.append(index)
+        if step.code <= plan.UUID:
+            elements.append(read_fixed(cursor, step.code))
+        elif step.code == plan.STRING:
+            elements.append(read_string(cursor, step.compact, False))
+        elif step.code != plan.STRUCT:
+            elements.append(read_bytes(cursor, step.compact, False))
+        else:
+            elements.append(read_struct(cursor, _plan_of(step), binding))
+        cursor.path.pop()
+    return tuple(elements)
+
+
+def read_marker(cursor: Cursor) -> bool:
+    """Read the marker of a nullable struct in line: INT8, 1 present, -1 null.
+
+    Another byte is refused where it stands; a lenient cursor goes by its sign.
+    """
+    start = cursor.at
+    marker = read_fixed(cursor, plan.INT8)
+    if marker != 1 and marker != -1 and not cursor.lenient:
+        raise Fault(errors.BAD_MARKER, start, int(str(marker)))
+    return int(str(marker)) >= 0
+
+
+def read_tagged_marker(cursor: Cursor) -> bool:
+    """Read the marker of a nullable struct with a tag: UNSIGNED_VARINT, 1 or 0.
+
+    Another value is refused at its first byte; a lenient cursor takes it for 1.
+    """
+    start = cursor.at
+    marker = read_unsigned_varint(cursor)
+    if marker > 1 and not cursor.lenient:
+        raise Fault(errors.BAD_MARKER, start, marker)
+    return marker != 0
+
+
+def read_tagged_fields(
+    cursor: Cursor,
+    layout: plan.Plan,
+    binding: plan.Binding,
+    values: dict[str, object],
+) -> None:
+    """Read a tag section into ``values``; tags that nobody knows are kept as bytes.
+
+    Shape: UNSIGNED_VARINT count, then for each tag, size (bytes) and content. Tags
+    ascend, and a known field uses its size exactly; a lenient cursor checks neither.
+    Source: KIP-482.
+    """
+    unknown: list[tuple[int, bytes]] = []
+    cursor.path.append(_TAGS)
+    start = cursor.at
+    count = read_unsigned_varint(cursor)
+    if count > (cursor.end - cursor.at) // 2:
+        raise Fault(errors.BAD_COUNT, start, count)
+    previous = -1
+    for _ in range(count):
+        start = cursor.at
+        tag = read_unsigned_varint(cursor)
+        if tag <= previous and not cursor.lenient:
+            raise Fault(errors.TAG_OUT_OF_ORDER, start, tag)
+        if tag in layout.invalid_tags:
+            raise Fault(errors.TAG_NOT_IN_VERSION, start, tag)
+        previous = tag
+        size = read_unsigned_varint(cursor)
+        require(cursor, size)
+        for step in layout.tagged:
+            if step.tag == tag:
+                cursor.path[-1] = step.attribute
+                values[step.attribute] = read_tagged_field(cursor, step, size, binding)
+                cursor.path[-1] = _TAGS
+                break
+        else:
+            content = cursor.data[cursor.at : cursor.at + size]
+            unknown.append((tag, bytes(content)))
+            cursor.at += size
+    cursor.path.pop()
+    values[_TAGS] = tuple(unknown)
+
+
+def read_tagged_field(
+    cursor: Cursor, step: plan.Step, size: int, binding: plan.Binding
+) -> object:
+    """Read the content of one known tag, which is ``size`` bytes long."""
+    end = cursor.end
+    if not cursor.lenient:
+        cursor.end = cursor.at + size
+    if step.plan is not None and not step.is_array and step.nullable:
+        present = read_tagged_marker(cursor)
+        value = read_struct(cursor, step.plan, binding) if present else None
+    else:
+        value = read_field(cursor, step, binding)
+    if not cursor.lenient:
+        if cursor.at != cursor.end:
+            raise Fault(errors.TRAILING_BYTES, cursor.at, cursor.end - cursor.at)
+        cursor.end = end
+    return value
+
+
+def decode(
+    cls: type,
+    data: Any,
+    version: int,
+    *,
+    zero_copy: bool = False,
+    compat: str | None = None,
+    limits: limits.Limits = limits.DEFAULT,
+) -> Any:
+    """Decode one message body: no size, no header.
+
+    ``data`` is any contiguous bytes-like object, and all of it is used. ``zero_copy``
+    gives memoryviews of ``data`` for bytes and records fields. ``compat="java"`` reads
+    as leniently as Kafka's own classes: it ignores trailing bytes, unsorted tags, bad
+    UTF-8 and spare varint bits. ``limits.frame_bytes`` bounds the input.
+    Raises ``DecodeError`` with the offset in ``data`` and the field's path, or
+    ``UnsupportedVersion``.
+    """
+    lenient = lenient_of(compat)
+    return _decode(cls, data, version, 0, zero_copy, lenient, limits, not lenient)[0]
+
+
+def decode_prefix(
+    cls: type,
+    data: Any,
+    version: int,
+    start: int = 0,
+    *,
+    zero_copy: bool = False,
+    compat: str | None = None,
+    limits: limits.Limits = limits.DEFAULT,
+) -> tuple[Any, int]:
+    """Decode one message at byte ``start``; return it and the offset of its end.
+
+    As ``decode``, but bytes behind the message are left alone.
+    """
+    lenient = lenient_of(compat)
+    return _decode(cls, data, version, start, zero_copy, lenient, limits, False)
+
+
+def _decode(
+    cls: type,
+    data: Any,
+    version: int,
+    start: int,
+    zero_copy: bool,
+    lenient: bool,
+    limits: limits.Limits,
+    whole: bool,
+) -> tuple[Any, int]:
+    binding = binding_of(cls)
+    program = program_of(binding, version)
+    with memoryview(data) as exported:
+        if not exported.c_contiguous:
+            raise TypeError("only contiguous bytes can be decoded")
+        size = exported.nbytes
+        if limits.frame_bytes is not None and size > limits.frame_bytes:
+            fault = Fault(errors.FRAME_TOO_LARGE, 0, size)
+            raise _failure(fault, [], program.layout)
+        if zero_copy:
+            body: Any = memoryview(data).cast("B") if size else memoryview(b"")
+        else:
+            body = data if type(data) is bytes else exported.tobytes()
+    if not zero_copy and not lenient:
+        try:
+            value, end = program.read(body, start, size)
+        except Exception:
+            # Whatever went wrong, the walk below says what it was and where.
+            end = -1
+        if end == size or (not whole and 0 <= end <= size):
+            return value, end
+    cursor = Cursor(body, start, size, zero_copy, lenient)
+    try:
+        value = read_struct(cursor, program.layout, binding)
+        if whole and cursor.at != cursor.end:
+            raise Fault(errors.TRAILING_BYTES, cursor.at, size - cursor.at)
+    except Fault as fault:
+        raise _failure(fault, cursor.path, program.layout) from None
+    return value, cursor.at
+
+
+def _failure(
+    fault: Fault, path: list[str | int], layout: plan.Plan
+) -> errors.DecodeError:
+    return errors.decode_failure(
+        fault.code,
+        fault.detail,
+        fault.offset,
+        path_text(path),
+        layout.name,
+        layout.version,
+    )
+
+
+def binding_of(cls: Any) -> plan.Binding:
+    """Find what a message class is bound to; ``TypeError`` for another object."""
+    binding = getattr(cls, "_binding", None)
+    if type(binding) is not plan.Binding:
+        raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")
+    return binding
+
+
+def lenient_of(compat: str | None) -> bool:
+    """Turn the ``compat=`` argument into the cursor's leniency."""
+    if compat is None:
+        return False
+    if compat == "java":
+        return True
+    raise ValueError(f'compat is None or "java", not {compat!r}')
+
+
+def program_of(binding: plan.Binding, version: int) -> Any:
+    """Find or make the program of one version of a message."""
+    program = binding.programs.get(version)
+    if program is None:
+        from .emitter import Program
+
+        made = Program(binding.plan(version), binding)
+        program = binding.programs.setdefault(version, made)
+    return program
+
+
+def path_text(path: list[str | int]) -> str:
+    """Write a path as ``topics[3].name``."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text
+
+
+def _plan_of(step: plan.Step) -> plan.Plan:
+    assert step.plan is not None
+    return step.plan

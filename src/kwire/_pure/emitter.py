@@ -1,0 +1,423 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Straight-line Python for one plan: the pure engine's fast lane.
+
+The message engine is the one place where the twins differ in kind: ``_fast``
+interprets the plan, ``_pure`` writes Python source from the same plan, one fragment
+for each kind of step in the interpreter's order, and compiles it. Print
+``Program.source`` to read it.
+
+The emitted code checks just enough to never accept what ``decoder.py`` or
+``encoder.py`` refuse: reads may run over the end as long as the position then shows
+it. It never says what is wrong; any exception sends the caller to the walk.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from .. import plan
+from .cursor import Cursor, read_unsigned_varint
+from .decoder import read_tagged_fields
+from .encoder import write_tagged_fields
+from .primitives import _FORMATS, LARGEST, LONGEST_STRING, make_uuid
+from .writer import Writer, write_unsigned_varint
+
+_SHORT = 16
+"""Arrays of fewer elements than this have their ``struct`` format at hand."""
+
+
+class Program:
+    """The compiled reader and writer of one (message, version).
+
+    ``read(data, at, end) -> (message, at)`` and ``write(message, put)`` raise any
+    exception to give up; ``layout`` is the plan they were made from.
+    """
+
+    __slots__ = ("layout", "read", "source", "write")
+
+    def __init__(self, layout: plan.Plan, binding: plan.Binding) -> None:
+        names: dict[str, Any] = dict(_NAMES)
+        reader = _Reader(layout, binding, names)
+        writer = _Writer(layout, binding, names)
+        self.layout = layout
+        self.source = f"{reader.source()}\n\n{writer.source()}"
+        made: dict[str, Any] = {}
+        exec(compile(self.source, f"<kwire {layout.name}>", "exec"), names, made)
+        self.read = made["read"]
+        self.write = made["write"]
+
+
+class _Emitter:
+    """Lines of source, and the names that stand for objects of the plan."""
+
+    def __init__(
+        self, layout: plan.Plan, binding: plan.Binding, names: dict[str, Any]
+    ) -> None:
+        self.layout = layout
+        self.binding = binding
+        self.names = names
+        self.lines: list[str] = []
+
+    def add(self, indent: int, *lines: str) -> None:
+        self.lines += [f"{'    ' * indent}{line}" for line in lines]
+
+    def name(self, prefix: str, value: object) -> str:
+        """Give an object a name in the emitted code, the same one each time."""
+        for name, known in self.names.items():
+            if known is value and name.startswith(prefix):
+                return name
+        name = f"{prefix}{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def packer(self, form: str) -> struct.Struct:
+        key = f"_struct_{form}"
+        if key not in self.names:
+            self.names[key] = struct.Struct(f">{form}")
+        return self.names[key]
+
+    def default(self, layout: plan.Plan, step: plan.Step) -> str:
+        value = self.binding.defaults[layout.struct.name][step.slot]
+        if value is None or value is True or value is False:
+            return repr(value)
+        return self.name("default", value)
+
+
+class _Reader(_Emitter):
+    """Emits ``read``."""
+
+    def source(self) -> str:
+        self.add(0, "def read(data, at, end):")
+        self.struct(self.layout, 0, 1)
+        self.add(1, "return o0, at")
+        return "\n".join(self.lines)
+
+    def struct(self, layout: plan.Plan, depth: int, indent: int) -> None:
+        target = f"o{depth}"
+        cls = self.binding.classes[layout.struct.name]
+        builder = self.name("builder", cls._builder)  # type: ignore[attr-defined]
+        self.add(indent, f"{target} = {builder}()")
+        run: list[plan.Step] = []
+        for step in layout.steps:
+            if step.is_fixed:
+                run.append(step)
+                continue
+            if step.place != plan.PRESENT:
+                default = self.default(layout, step)
+                self.add(indent, f"{target}.{step.attribute} = {default}")
+                continue
+            self.field(run, step, target, depth, indent)
+            run = []
+        self.run(run, "", target, indent)
+        if layout.flexible:
+            self.add(indent, "if data[at]:")
+            name = self.name("layout", layout)
+            self.add(indent + 1, f"at = tags(data, at, end, {target}, {name}, binding)")
+            self.add(indent, "else:", "    at += 1")
+            self.add(indent + 1, f"{target}.unknown_tagged_fields = ()")
+        else:
+            self.add(indent, f"{target}.unknown_tagged_fields = ()")
+        self.add(indent, f"{target}.__class__ = {self.name('struct', cls)}")
+        self.names["binding"] = self.binding
+
+    def run(self, run: list[plan.Step], length: str, target: str, indent: int) -> None:
+        """Read adjacent fixed-size fields, and a classic length behind them, at once."""
+        form = "".join(_FORMATS[step.code] for step in run) + length
+        if not form:
+            return
+        targets = [f"{target}.{step.attribute}" for step in run]
+        if length:
+            targets.append("n")
+        packer = self.packer(form)
+        unpack = self.name("unpack", packer.unpack_from)
+        self.names[unpack] = packer.unpack_from
+        self.add(indent, f"{', '.join(targets)}, = {unpack}(data, at)")
+        self.add(indent, f"at += {packer.size}")
+        for step in run:
+            if step.code == plan.UUID:
+                place = f"{target}.{step.attribute}"
+                self.add(indent, f"{place} = make_uuid({place})")
+
+    def field(
+        self, run: list[plan.Step], step: plan.Step, target: str, depth: int, indent: int
+    ) -> None:
+        place = f"{target}.{step.attribute}"
+        if step.code == plan.STRUCT and not step.is_array:
+            self.run(run, "", target, indent)
+            self.inner_struct(step, place, depth, indent)
+            return
+        if step.compact:
+            self.run(run, "", target, indent)
+            self.compact_length(indent)
+            self.add(indent, "n -= 1")
+        else:
+            is_text = step.code == plan.STRING and not step.is_array
+            self.run(run, "h" if is_text else "i", target, indent)
+        if step.nullable:
+            self.add(indent, "if n == -1:", f"    {place} = None", "else:")
+            indent += 1
+        self.add(indent, "if n < 0: raise ValueError")
+        if step.is_array:
+            self.array(step, place, depth, indent)
+        else:
+            self.text_or_bytes(step, f"{place} = ", "", indent)
+
+    def compact_length(self, indent: int) -> None:
+        self.add(indent, "n = data[at]", "at += 1")
+        self.add(indent, "if n > 127: n, at = varint(data, at - 1, end)")
+
+    def text_or_bytes(
+        self, step: plan.Step, before: str, after: str, indent: int
+    ) -> None:
+        if step.code == plan.STRING:
+            if step.compact:
+                self.add(indent, f"if n > {LONGEST_STRING}: raise ValueError")
+            self.add(indent, f"{before}data[at:at + n].decode(){after}", "at += n")
+        else:
+            self.add(indent, f"{before}data[at:at + n]{after}", "at += n")
+
+    def array(self, step: plan.Step, place: str, depth: int, indent: int) -> None:
+        self.add(indent, f"if n > (end - at) // {step.element_least}: raise ValueError")
+        if step.code < plan.UUID:
+            form = _FORMATS[step.code]
+            short = f"short_{form}"
+            self.names.setdefault(
+                short,
+                [struct.Struct(f">{n}{form}").unpack_from for n in range(_SHORT)],
+            )
+            self.add(indent, f"if n < {_SHORT}: {place} = {short}[n](data, at)")
+            self.add(indent, f'else: {place} = unpack_from(f">{{n}}{form}", data, at)')
+            self.add(indent, f"at += n * {plan.SIZES[step.code]}")
+            return
+        elements = f"a{depth}"
+        self.add(indent, f"{elements} = []", f"for i{depth} in range(n):")
+        if step.code == plan.STRUCT:
+            assert step.plan is not None
+            self.struct(step.plan, depth + 1, indent + 1)
+            self.add(indent + 1, f"{elements}.append(o{depth + 1})")
+        elif step.code == plan.UUID:
+            self.add(indent + 1, "if at + 16 > end: raise ValueError")
+            self.add(indent + 1, f"{elements}.append(make_uuid(data[at:at + 16]))")
+            self.add(indent + 1, "at += 16")
+        else:
+            if step.compact:
+                self.compact_length(indent + 1)
+                self.add(indent + 1, "n -= 1")
+            else:
+                form = "h" if step.code == plan.STRING else "i"
+                self.run([], form, "", indent + 1)
+            self.add(indent + 1, "if n < 0: raise ValueError")
+            self.text_or_bytes(step, f"{elements}.append(", ")", indent + 1)
+        self.add(indent, f"{place} = tuple({elements})")
+
+    def inner_struct(
+        self, step: plan.Step, place: str, depth: int, indent: int
+    ) -> None:
+        assert step.plan is not None
+        if step.nullable:
+            self.add(indent, "n = data[at]", "at += 1")
+            self.add(indent, f"if n == 255: {place} = None")
+            self.add(indent, "elif n != 1: raise ValueError", "else:")
+            indent += 1
+        self.struct(step.plan, depth + 1, indent)
+        self.add(indent, f"{place} = o{depth + 1}")
+
+
+class _Writer(_Emitter):
+    """Emits ``write``."""
+
+    def source(self) -> str:
+        self.add(0, "def write(o0, put):")
+        self.struct(self.layout, 0, 1)
+        return "\n".join(self.lines)
+
+    def struct(self, layout: plan.Plan, depth: int, indent: int) -> None:
+        value = f"o{depth}"
+        cls = self.binding.classes[layout.struct.name]
+        struct_name = self.name("struct", cls)
+        self.add(indent, f"if type({value}) is not {struct_name}: raise TypeError")
+        run: list[plan.Step] = []
+        for step in layout.steps:
+            field = f"{value}.{step.attribute}"
+            if step.is_fixed:
+                run.append(step)
+            elif step.place == plan.ABSENT:
+                default = self.default(layout, step)
+                self.add(
+                    indent,
+                    f"if {field} is not {default} and {field} != {default}:"
+                    " raise ValueError",
+                )
+            elif step.place == plan.PRESENT:
+                self.run(run, value, indent)
+                run = []
+                self.field(step, field, depth, indent)
+        self.run(run, value, indent)
+        changed = [f"{value}.unknown_tagged_fields"]
+        for step in layout.tagged:
+            default = self.default(layout, step)
+            changed.append(f"{value}.{step.attribute} is not {default}")
+        self.add(indent, f"if {' or '.join(changed)}:")
+        if layout.flexible:
+            name = self.name("layout", layout)
+            self.add(indent + 1, f"put_tags({value}, {name}, binding, put)")
+            self.add(indent, 'else: put(b"\\0")')
+        else:
+            self.add(indent + 1, "raise ValueError")
+
+    def run(self, run: list[plan.Step], value: str, indent: int) -> None:
+        """Write adjacent fixed-size fields at once."""
+        if not run:
+            return
+        fields = []
+        for step in run:
+            field = f"{value}.{step.attribute}"
+            if step.code == plan.BOOL:
+                self.add(indent, f"if {field} not in truths: raise TypeError")
+            fields.append(f"uuid_bytes({field})" if step.code == plan.UUID else field)
+        packer = self.packer("".join(_FORMATS[step.code] for step in run))
+        pack = self.name("pack", packer.pack)
+        self.names[pack] = packer.pack
+        self.add(indent, f"put({pack}({', '.join(fields)}))")
+
+    def field(self, step: plan.Step, field: str, depth: int, indent: int) -> None:
+        if step.code == plan.STRUCT and not step.is_array:
+            assert step.plan is not None
+            self.add(indent, f"o{depth + 1} = {field}")
+            if step.nullable:
+                self.add(indent, f'if o{depth + 1} is None: put(b"\\xff")', "else:")
+                self.add(indent + 1, 'put(b"\\1")')
+                indent += 1
+            self.struct(step.plan, depth + 1, indent)
+            return
+        value = f"v{depth}"
+        self.add(indent, f"{value} = {field}")
+        if step.nullable:
+            is_text = step.code == plan.STRING and not step.is_array
+            null = b"\0" if step.compact else b"\xff" * (2 if is_text else 4)
+            self.add(indent, f"if {value} is None: put({null!r})", "else:")
+            indent += 1
+        if step.is_array:
+            self.array(step, value, depth, indent)
+        else:
+            self.text_or_bytes(step, value, indent)
+
+    def text_or_bytes(self, step: plan.Step, value: str, indent: int) -> None:
+        if step.code == plan.STRING:
+            self.add(indent, f"s = {value}.encode()", "n = len(s)")
+            self.add(indent, f"if n > {LONGEST_STRING}: raise ValueError")
+            self.length(step.compact, "h", indent)
+        else:
+            self.add(indent, f"s = raw_bytes({value})", "n = len(s)")
+            self.length(step.compact, "i", indent)
+        self.add(indent, "put(s)")
+
+    def length(self, compact: bool, form: str, indent: int) -> None:
+        if compact:
+            self.add(indent, "put(lengths[n] if n < 127 else put_varint(n + 1))")
+        else:
+            pack = f"pack_{form}"
+            self.names.setdefault(pack, struct.Struct(f">{form}").pack)
+            self.add(indent, f"put({pack}(n))")
+
+    def array(self, step: plan.Step, value: str, depth: int, indent: int) -> None:
+        self.add(indent, f"if type({value}) is not tuple: raise TypeError")
+        self.add(indent, f"n = len({value})")
+        self.length(step.compact, "i", indent)
+        if step.code < plan.UUID:
+            if step.code == plan.BOOL:
+                self.add(indent, f"for b in {value}:")
+                self.add(indent + 1, "if b not in truths: raise TypeError")
+            form = _FORMATS[step.code]
+            short = f"pack_short_{form}"
+            self.names.setdefault(
+                short, [struct.Struct(f">{n}{form}").pack for n in range(_SHORT)]
+            )
+            self.add(indent, f"if n < {_SHORT}: put({short}[n](*{value}))")
+            self.add(indent, f'else: put(pack(f">{{n}}{form}", *{value}))')
+        elif step.code == plan.UUID:
+            self.add(indent, f"for s in {value}: put(uuid_bytes(s))")
+        elif step.code == plan.STRUCT:
+            assert step.plan is not None
+            self.add(indent, f"for o{depth + 1} in {value}:")
+            self.struct(step.plan, depth + 1, indent + 1)
+        else:
+            self.add(indent, f"for v in {value}:")
+            self.text_or_bytes(step, "v", indent + 1)
+
+
+class _Truths:
+    """Holds True and False and nothing that merely equals them."""
+
+    def __contains__(self, value: object) -> bool:
+        return value is True or value is False
+
+
+def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
+    cursor = Cursor(data, at, end)
+    return read_unsigned_varint(cursor), cursor.at
+
+
+def _tags(
+    data: bytes,
+    at: int,
+    end: int,
+    target: object,
+    layout: plan.Plan,
+    binding: plan.Binding,
+) -> int:
+    cursor = Cursor(data, at, end)
+    values: dict[str, object] = {}
+    read_tagged_fields(cursor, layout, binding, values)
+    for name, value in values.items():
+        setattr(target, name, value)
+    return cursor.at
+
+
+def _put_tags(value: Any, layout: plan.Plan, binding: plan.Binding, put: Any) -> None:
+    writer = Writer()
+    write_tagged_fields(writer, layout, value, binding)
+    put(writer.out)
+
+
+def _put_varint(value: int) -> bytes:
+    if value > LARGEST + 1:
+        raise ValueError
+    writer = Writer()
+    write_unsigned_varint(writer, value)
+    return bytes(writer.out)
+
+
+def _raw_bytes(value: Any) -> Any:
+    if type(value) is bytes:
+        return value
+    view = memoryview(value)
+    if not view.c_contiguous:
+        raise ValueError
+    return view.tobytes()
+
+
+def _uuid_bytes(value: Any) -> bytes:
+    import uuid
+
+    if not isinstance(value, uuid.UUID):
+        raise TypeError
+    return value.bytes
+
+
+_NAMES: dict[str, Any] = {
+    "varint": _varint,
+    "tags": _tags,
+    "make_uuid": make_uuid,
+    "unpack_from": struct.unpack_from,
+    "pack": struct.pack,
+    "truths": _Truths(),
+    "put_tags": _put_tags,
+    "put_varint": _put_varint,
+    "lengths": [bytes((length + 1,)) for length in range(127)],
+    "raw_bytes": _raw_bytes,
+    "uuid_bytes": _uuid_bytes,
+}
+"""What emitted code may call besides methods of bytes and str."""

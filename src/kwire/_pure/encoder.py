@@ -1,0 +1,238 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Encoding by walking the plan: slow, complete, and the definition of right.
+
+The functions write fields, arrays, structs and tag sections to a ``Writer`` in the
+order of the wire and stop at the first value that cannot be written. ``encode`` runs
+the straight-line code of ``emitter.py`` first and comes here only where that gives
+up, to find out which value is to blame.
+
+Twin: ``_fast/encoder.pyx``. Differs from its twin in: faults as exceptions, a path
+that is kept while walking, and the fast lane of ``encode``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import errors, plan
+from .decoder import binding_of, path_text, program_of
+from .primitives import (
+    check_null,
+    write_bytes,
+    write_count,
+    write_fixed,
+    write_length,
+    write_string,
+)
+from .writer import ValueFault, Writer, write_unsigned_varint
+
+_TAGS = "unknown_tagged_fields"
+
+
+def write_struct(
+    writer: Writer, layout: plan.Plan, value: Any, binding: plan.Binding
+) -> None:
+    """Write a struct: its fields in schema order, then its tag section.
+
+    A field that the version lacks has to hold its default, unless the schema lets it
+    be ignored. Source: section ``ignorable`` of Kafka's message language.
+    """
+    if type(value) is not binding.classes[layout.struct.name]:
+        raise ValueFault(
+            errors.NULL_NOT_ALLOWED if value is None else errors.WRONG_TYPE,
+            value,
+            f"a {layout.name}",
+        )
+    defaults = binding.defaults[layout.struct.name]
+    for step in layout.steps:
+        field = getattr(value, step.attribute)
+        writer.path.append(step.attribute)
+        if step.place == plan.PRESENT:
+            write_field(writer, step, field, binding)
+        elif step.place == plan.ABSENT and not is_default(field, defaults[step.slot]):
+            raise ValueFault(errors.NOT_IN_VERSION, field)
+        writer.path.pop()
+    if layout.flexible:
+        write_tagged_fields(writer, layout, value, binding)
+    elif value.unknown_tagged_fields:
+        writer.path.append(_TAGS)
+        raise ValueFault(errors.TAGS_NOT_IN_VERSION, value.unknown_tagged_fields)
+
+
+def is_default(value: object, default: object) -> bool:
+    """Whether a value is a field's default, by identity first."""
+    return value is default or bool(value == default)
+
+
+def write_field(
+    writer: Writer, step: plan.Step, value: object, binding: plan.Binding
+) -> None:
+    """Write one field that stands in line."""
+    try:
+        if step.is_array:
+            write_array(writer, step, value, binding)
+        elif step.code <= plan.UUID:
+            write_fixed(writer, step.code, value)
+        elif step.code == plan.STRING:
+            write_string(writer, value, step.compact, step.nullable)
+        elif step.code != plan.STRUCT:
+            write_bytes(writer, value, step.compact, step.nullable)
+        elif step.nullable and value is None:
+            writer.out.append(0xFF)
+        else:
+            if step.nullable:
+                writer.out.append(1)
+            write_struct(writer, _plan_of(step), value, binding)
+    except ValueFault as fault:
+        fault.expected = fault.expected or plan.expected(step, False)
+        raise
+
+
+def write_array(
+    writer: Writer, step: plan.Step, value: Any, binding: plan.Binding
+) -> None:
+    """Write an array: its count, then its elements."""
+    if value is None:
+        check_null(step.nullable)
+        write_length(writer, -1, step.compact, 4)
+        return
+    if type(value) is not tuple:
+        raise ValueFault(errors.WRONG_TYPE, value)
+    write_count(writer, len(value), step.compact)
+    for index, element in enumerate(value):
+        writer.path.append(index)
+        try:
+            if step.code <= plan.UUID:
+                write_fixed(writer, step.code, element)
+            elif step.code == plan.STRING:
+                write_string(writer, element, step.compact, False)
+            elif step.code != plan.STRUCT:
+                write_bytes(writer, element, step.compact, False)
+            else:
+                write_struct(writer, _plan_of(step), element, binding)
+        except ValueFault as fault:
+            fault.expected = fault.expected or plan.expected(step, True)
+            raise
+        writer.path.pop()
+
+
+def write_tagged_fields(
+    writer: Writer, layout: plan.Plan, value: Any, binding: plan.Binding
+) -> None:
+    """Write a tag section: known fields that differ from their default, and the
+    unknown ones that the struct keeps, all in ascending order.
+
+    Source: KIP-482.
+    """
+    writer.path.append(_TAGS)
+    unknown = value.unknown_tagged_fields
+    check_unknown_tags(unknown, layout)
+    defaults = binding.defaults[layout.struct.name]
+    known = [
+        step
+        for step in layout.tagged
+        if not is_default(getattr(value, step.attribute), defaults[step.slot])
+    ]
+    write_unsigned_varint(writer, len(known) + len(unknown))
+    kept = 0
+    for step in known:
+        while kept < len(unknown) and unknown[kept][0] < step.tag:
+            write_unknown_tag(writer, unknown[kept])
+            kept += 1
+        writer.path[-1] = step.attribute
+        write_tagged_field(writer, step, getattr(value, step.attribute), binding)
+        writer.path[-1] = _TAGS
+    for pair in unknown[kept:]:
+        write_unknown_tag(writer, pair)
+    writer.path.pop()
+
+
+def check_unknown_tags(unknown: Any, layout: plan.Plan) -> None:
+    """Check that unknown tags are (tag, bytes) pairs, ascending, and really unknown."""
+    if type(unknown) is not tuple:
+        raise ValueFault(errors.TAGS_NOT_PAIRS, unknown)
+    previous = -1
+    for pair in unknown:
+        if (
+            type(pair) is not tuple
+            or len(pair) != 2
+            or type(pair[0]) is not int
+            or type(pair[1]) is not bytes
+        ):
+            raise ValueFault(errors.TAGS_NOT_PAIRS, unknown)
+        tag = pair[0]
+        if (
+            not previous < tag <= 0xFFFFFFFF
+            or tag in layout.invalid_tags
+            or any(step.tag == tag for step in layout.tagged)
+        ):
+            raise ValueFault(errors.TAGS_OUT_OF_ORDER, unknown)
+        previous = tag
+
+
+def write_unknown_tag(writer: Writer, pair: tuple[int, bytes]) -> None:
+    """Write one tag that was kept from decoding."""
+    write_unsigned_varint(writer, pair[0])
+    write_unsigned_varint(writer, len(pair[1]))
+    writer.out += pair[1]
+
+
+def write_tagged_field(
+    writer: Writer, step: plan.Step, value: object, binding: plan.Binding
+) -> None:
+    """Write the tag, the size in bytes and the content of one known field."""
+    content = Writer()
+    content.path = writer.path
+    if step.plan is not None and not step.is_array and step.nullable:
+        try:
+            write_unsigned_varint(content, value is not None)
+            if value is not None:
+                write_struct(content, step.plan, value, binding)
+        except ValueFault as fault:
+            fault.expected = fault.expected or plan.expected(step, False)
+            raise
+    else:
+        write_field(content, step, value, binding)
+    write_unsigned_varint(writer, step.tag)
+    write_unsigned_varint(writer, len(content.out))
+    writer.out += content.out
+
+
+def encode(message: Any, version: int) -> bytes:
+    """Encode a message body: no size, no header.
+
+    Raises ``EncodeError`` with the path of the first value that cannot be written,
+    or ``UnsupportedVersion``.
+    """
+    binding = binding_of(type(message))
+    program = program_of(binding, version)
+    try:
+        parts: list[Any] = []
+        program.write(message, parts.append)
+        return b"".join(parts)
+    except Exception:
+        # Whatever went wrong, the walk says which value it was.
+        return walk(program.layout, message, binding)
+
+
+def walk(layout: plan.Plan, message: Any, binding: plan.Binding) -> bytes:
+    """Encode by the plan alone, with every check and its words."""
+    writer = Writer()
+    try:
+        write_struct(writer, layout, message, binding)
+    except ValueFault as fault:
+        raise errors.encode_failure(
+            fault.code,
+            fault.expected,
+            fault.value,
+            path_text(writer.path),
+            binding.message.name,
+            layout.version,
+        ) from None
+    return bytes(writer.out)
+
+
+def _plan_of(step: plan.Step) -> plan.Plan:
+    assert step.plan is not None
+    return step.plan

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Struct classes: frozen, keyword-only, with real slots, compared by value.
+
+``make_struct`` makes one class for a struct in all its versions. Each class has a
+builder beside it, with the same slots and no lock: decoders fill a builder's slots
+and then turn it into the frozen class, which costs less than any constructor.
+
+Twin: ``_fast/structs.pyx``. Differs from its twin in: the builder, where C fills
+the slots before anyone can see the object.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+_SEALED = "messages are frozen; use replace() to get a changed copy"
+
+
+def make_struct(
+    name: str,
+    qualname: str,
+    attributes: tuple[str, ...],
+    defaults: tuple[object, ...],
+    arrays: tuple[bool, ...],
+    namespace: dict[str, Any],
+) -> type:
+    """Make the class of a struct.
+
+    ``attributes`` are its fields in schema order, ``defaults`` their values (structs
+    as instances, shared), ``arrays`` says which of them hold arrays; ``namespace`` is
+    what the class has besides: ``__module__`` and facts of the message.
+    """
+    slots = (*attributes, "unknown_tagged_fields")
+    builder = type(f"{name}Builder", (), {"__slots__": slots})
+    globals_ = {
+        "builder": builder,
+        "array": _array,
+        "tags": _tags,
+        "defaults": defaults,
+    }
+    lines = ["def __new__(cls, *"]
+    for index, attribute in enumerate(attributes):
+        lines.append(f", {attribute}=defaults[{index}]")
+    lines.append(", unknown_tagged_fields=()):\n  o = builder()\n")
+    for attribute, is_array in zip(attributes, arrays, strict=True):
+        value = f"array({attribute})" if is_array else attribute
+        lines.append(f"  o.{attribute} = {value}\n")
+    lines.append("  o.unknown_tagged_fields = tags(unknown_tagged_fields)\n")
+    lines.append("  o.__class__ = cls\n  return o\n")
+    made: dict[str, Any] = {}
+    exec("".join(lines), globals_, made)  # names come from checked schemas
+    values = attrgetter(*slots) if attributes else _only_tags
+    body: dict[str, Any] = {
+        "__slots__": slots,
+        "__new__": made["__new__"],
+        "__qualname__": qualname,
+        "__match_args__": attributes,
+        "__setattr__": _refuse,
+        "__delattr__": _refuse,
+        "__init_subclass__": classmethod(_refuse_subclass),
+        "__repr__": _repr,
+        "__eq__": _equal,
+        "__hash__": _hash,
+        "__reduce__": _reduce,
+        "replace": replace,
+        **namespace,
+    }
+    body["_values"] = staticmethod(values)
+    body["_builder"] = builder
+    return type(name, (), body)
+
+
+def replace(self: Any, **changes: object) -> Any:
+    """Return a copy with some fields changed."""
+    struct = type(self)
+    names = struct.__slots__
+    fields = dict(zip(names, struct._values(self), strict=True))
+    return struct(**(fields | changes))
+
+
+def _array(value: object) -> object:
+    if value is None or type(value) is tuple:
+        return value
+    if isinstance(value, (str, bytes, bytearray, memoryview)):
+        raise TypeError(f"an array is a sequence of its elements, not {value!r:.40}")
+    return tuple(value)  # type: ignore[arg-type]
+
+
+def _tags(value: object) -> object:
+    return value if type(value) is tuple else tuple(value)  # type: ignore[arg-type]
+
+
+def _only_tags(self: Any) -> tuple[object, ...]:
+    return (self.unknown_tagged_fields,)
+
+
+def _refuse(self: object, *args: object) -> None:
+    raise AttributeError(_SEALED)
+
+
+def _refuse_subclass(cls: type, **kwargs: object) -> None:
+    raise TypeError(f"{cls.__mro__[1].__name__} is final")
+
+
+def _repr(self: Any) -> str:
+    fields = [f"{name}={getattr(self, name)!r}" for name in self.__match_args__]
+    if self.unknown_tagged_fields:
+        fields.append(f"unknown_tagged_fields={self.unknown_tagged_fields!r}")
+    return f"{type(self).__name__}({', '.join(fields)})"
+
+
+def _equal(self: Any, other: object) -> Any:
+    struct = type(self)
+    if type(other) is not struct:
+        return NotImplemented
+    return struct._values(self) == struct._values(other)
+
+
+def _hash(self: Any) -> int:
+    return hash((type(self).__qualname__, self._values(self)))
+
+
+def _reduce(self: Any) -> tuple[Any, ...]:
+    from ..codec import restore
+
+    struct = type(self)
+    return restore, (struct.__module__, struct.__qualname__, struct._values(self))

@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Message classes and the codec: schemas in, classes that encode and decode out.
+
+Here a schema meets the engine: ``build_class`` makes the classes of a message and
+its structs, ``encode`` and ``decode`` are the engine's own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import plan
+from ._backend import engine
+from .errors import SchemaError
+from .schema.model import Field, Message, Struct
+
+decode = engine.decode
+encode = engine.encode
+
+_RESERVED = frozenset(("replace", "unknown_tagged_fields"))
+
+
+def build_class(message: Message, module: str = "kwire.schema") -> type:
+    """Build the class of a message with the classes of its structs as attributes.
+
+    Raises ``SchemaError`` for field names that Python cannot tell apart or that hide
+    an attribute which every message has.
+    """
+    binding = plan.Binding(message)
+    for struct in message.structs():
+        _build(struct, f"{message.name}.{struct.name}", module, {}, binding)
+    facts = {
+        "api_key": message.api_key,
+        "kind": message.kind,
+        "valid_versions": message.valid_versions,
+        "flexible_versions": message.flexible_versions,
+        **{struct.name: binding.classes[struct.name] for struct in message.structs()},
+    }
+    return _build(message.struct, message.name, module, facts, binding)
+
+
+def _build(
+    struct: Struct,
+    qualname: str,
+    module: str,
+    facts: dict[str, Any],
+    binding: plan.Binding,
+) -> type:
+    attributes = tuple(field.attribute for field in struct.fields)
+    for field in struct.fields:
+        taken = attributes.count(field.attribute) > 1
+        if taken or field.attribute in facts or field.attribute in _RESERVED:
+            raise SchemaError(
+                f"the field would be called {field.attribute!r}, which is taken",
+                "attribute-taken",
+                field.name,
+                binding.message.name,
+                *field.position,
+            )
+    defaults = tuple(_default(field, binding) for field in struct.fields)
+    made = engine.make_struct(
+        struct.name,
+        qualname,
+        attributes,
+        defaults,
+        tuple(field.is_array for field in struct.fields),
+        {"__module__": module, "_binding": binding, **facts},
+    )
+    binding.classes[struct.name] = made
+    binding.defaults[struct.name] = defaults
+    binding.shared[struct.name] = made()
+    return made
+
+
+def _default(field: Field, binding: plan.Binding) -> object:
+    value = plan.default_of(field)
+    if value is not plan.STRUCT_DEFAULT:
+        return value
+    return binding.shared[field.type]
+
+
+def restore(module: str, qualname: str, values: tuple[object, ...]) -> Any:
+    """Make the message or struct that a pickle describes, on the active engine."""
+    if module != "kwire.messages":
+        raise TypeError(
+            f"{qualname} comes from a schema read at run time; pickle its encoded bytes"
+        )
+    from . import messages
+
+    name, _, inner = qualname.partition(".")
+    cls = getattr(messages, name)
+    if inner:
+        cls = getattr(cls, inner)
+    names = (*cls.__match_args__, "unknown_tagged_fields")
+    return cls(**dict(zip(names, values, strict=True)))

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``Limits``: the ceilings that every decoding entry takes as ``limits=``.
+
+Only the numbers live here; the decoders compare with them before they allocate.
+"""
+
+from __future__ import annotations
+
+MIB = 1024 * 1024
+
+
+class Limits:
+    """Ceilings for input that nobody has checked yet.
+
+    Units: ``frame_bytes`` bounds one frame or message body, ``decompressed_bytes``
+    what one record batch may grow to, both in bytes; ``decompressed_ratio`` is the
+    largest growth of a batch as a multiple of its compressed size, ``records`` the
+    largest number of records in one batch. None switches a ceiling off.
+    """
+
+    __slots__ = ("decompressed_bytes", "decompressed_ratio", "frame_bytes", "records")
+
+    frame_bytes: int | None
+    decompressed_bytes: int | None
+    decompressed_ratio: float | None
+    records: int | None
+
+    def __init__(
+        self,
+        *,
+        frame_bytes: int | None = 100 * MIB,
+        decompressed_bytes: int | None = 64 * MIB,
+        decompressed_ratio: float | None = None,
+        records: int | None = None,
+    ) -> None:
+        for name, value in (
+            ("frame_bytes", frame_bytes),
+            ("decompressed_bytes", decompressed_bytes),
+            ("decompressed_ratio", decompressed_ratio),
+            ("records", records),
+        ):
+            if value is not None and not value >= 0:
+                raise ValueError(f"{name} is a ceiling of 0 or more, not {value!r}")
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("Limits cannot be changed; make new ones")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Limits):
+            return NotImplemented
+        return self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+    def __repr__(self) -> str:
+        values = zip(self.__slots__, self._values(), strict=True)
+        return f"Limits({', '.join(f'{name}={value!r}' for name, value in values)})"
+
+    def _values(self) -> tuple[float | None, ...]:
+        return tuple(getattr(self, name) for name in self.__slots__)
+
+
+DEFAULT = Limits()
+"""What every decoder uses when it is given no ``limits=``."""

@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""One class for each of Kafka's messages, built when it is first touched.
+
+``ALL`` lists their names, ``by_key`` finds them by number. ``messages.pyi`` declares
+every class for type checkers; ``tools/stubs.py`` writes it from the same facts.
+"""
+
+from __future__ import annotations
+
+from . import codec
+from .schema import registry
+
+
+def by_key(api_key: int, kind: str, family: str | None = None) -> type:
+    """Find the class of an API key, record type or record id.
+
+    ``kind`` is "request", "response", "metadata", "coordinator-key" or
+    "coordinator-value". The numbers of requests and responses are unique; where
+    another number is in use twice, ``family`` has to say which is meant
+    (``group-coordinator``). ``KeyError`` where there is none, or a choice.
+    """
+    return _build(registry.find_by_key(api_key, kind, family).name)
+
+
+def _build(name: str) -> type:
+    made = codec.build_class(registry.load(name), __name__)
+    found: type = globals().setdefault(name, made)
+    return found
+
+
+def __getattr__(name: str) -> object:
+    if name == "ALL":
+        names = globals().setdefault("ALL", tuple(registry.names()))
+        return names
+    if name in registry.names():
+        return _build(name)
+    raise AttributeError(f"Kafka has no message {name!r}; see kwire.messages.ALL")
+
+
+def __dir__() -> list[str]:
+    return [*registry.names(), "ALL", "by_key"]

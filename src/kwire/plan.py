@@ -1,0 +1,381 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Plans: what one version of a message looks like, with every question settled.
+
+``compile_plan`` is the only place in kwire that knows what ``versions``,
+``nullableVersions``, ``taggedVersions``, ``flexibleVersions``, ``ignorable`` and
+``default`` mean. Engines, JSON form, stubs and tools run over the finished ``Plan``
+and never look at a schema's ranges.
+
+A plan is a tree: each ``Step`` is one field in schema order, and a step of struct
+type has the plan of that struct. Plans hold facts, not classes: an engine binds
+them to its own struct types.
+"""
+
+from __future__ import annotations
+
+from .errors import SchemaError, UnsupportedVersion
+from .schema.model import FIXED_SIZES, Field, Message, Struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+(
+    BOOL,
+    INT8,
+    INT16,
+    UINT16,
+    INT32,
+    UINT32,
+    INT64,
+    FLOAT64,
+    UUID,
+    STRING,
+    BYTES,
+    RECORDS,
+    STRUCT,
+) = range(1, 14)
+"""The type of a step. Types up to ``UUID`` have the same size everywhere."""
+
+CODES = {
+    "bool": BOOL,
+    "int8": INT8,
+    "int16": INT16,
+    "uint16": UINT16,
+    "int32": INT32,
+    "uint32": UINT32,
+    "int64": INT64,
+    "float64": FLOAT64,
+    "uuid": UUID,
+    "string": STRING,
+    "bytes": BYTES,
+    "records": RECORDS,
+}
+SIZES = {CODES[name]: size for name, size in FIXED_SIZES.items()}
+"""Bytes of each fixed-size type."""
+
+INT_RANGES = {
+    INT8: (-(2**7), 2**7 - 1),
+    INT16: (-(2**15), 2**15 - 1),
+    UINT16: (0, 2**16 - 1),
+    INT32: (-(2**31), 2**31 - 1),
+    UINT32: (0, 2**32 - 1),
+    INT64: (-(2**63), 2**63 - 1),
+}
+
+_CLASSIC_LEAST = {STRING: 2, BYTES: 4, RECORDS: 4}
+
+PRESENT, TAGGED, ABSENT, IGNORED = range(4)
+"""Where a version has a field: in line, in the tag section, nowhere (a value that
+is not the default cannot be written), or nowhere and dropped in silence."""
+
+
+class _StructDefault:
+    """Stands for "the struct with all its defaults" until a class exists."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "STRUCT_DEFAULT"
+
+
+STRUCT_DEFAULT = _StructDefault()
+
+
+class Step:
+    """One field of a struct in one version.
+
+    ``slot`` is its place among the struct's fields, ``code`` its type (of the
+    elements if ``is_array``), ``compact`` says that its own lengths are unsigned
+    varints, ``nullable`` that null may stand on the wire. ``least`` is the smallest
+    size in bytes of the field (in line) and ``element_least`` of one element.
+    ``plan`` is the plan of the struct it holds.
+    """
+
+    __slots__ = (
+        "attribute",
+        "code",
+        "compact",
+        "default",
+        "element_least",
+        "is_array",
+        "least",
+        "name",
+        "nullable",
+        "place",
+        "plan",
+        "slot",
+        "tag",
+        "zero_copy",
+    )
+
+    attribute: str
+    code: int
+    compact: bool
+    default: object
+    element_least: int
+    is_array: bool
+    least: int
+    name: str
+    nullable: bool
+    place: int
+    plan: Plan | None
+    slot: int
+    tag: int
+    zero_copy: bool
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the step is in line and takes the same bytes whatever it holds."""
+        return self.place == PRESENT and not self.is_array and self.code <= UUID
+
+
+_WORDS = {
+    BOOL: "a bool",
+    INT8: "an int8",
+    INT16: "an int16",
+    UINT16: "a uint16",
+    INT32: "an int32",
+    UINT32: "a uint32",
+    INT64: "an int64",
+    FLOAT64: "a float",
+    UUID: "a uuid.UUID",
+    STRING: "a str",
+    BYTES: "bytes",
+    RECORDS: "bytes",
+}
+
+
+def expected(step: Step, element: bool) -> str:
+    """Say what a step takes, or one element of it: the words of an encode error."""
+    words = _WORDS.get(step.code) or (f"a {step.plan.name}" if step.plan else "")
+    if step.is_array and not element:
+        words = f"a sequence, each element {words}"
+    return f"{words} or None" if step.nullable and not element else words
+
+
+class Plan:
+    """One struct in one version.
+
+    ``steps`` are all its fields in schema order, ``tagged`` those in the tag section
+    in ascending order, ``invalid_tags`` the tags that the schema knows but this
+    version must not carry. ``least`` is the smallest size of the struct in bytes.
+    """
+
+    __slots__ = (
+        "flexible",
+        "invalid_tags",
+        "least",
+        "steps",
+        "struct",
+        "tagged",
+        "version",
+    )
+
+    def __init__(self, struct: Struct, version: int, flexible: bool) -> None:
+        self.struct = struct
+        self.version = version
+        self.flexible = flexible
+        self.steps: tuple[Step, ...] = ()
+        self.tagged: tuple[Step, ...] = ()
+        self.invalid_tags: tuple[int, ...] = ()
+        self.least = 0
+
+    @property
+    def name(self) -> str:
+        """Kafka's name of the struct or message."""
+        return self.struct.name
+
+
+def compile_plan(message: Message, version: int) -> Plan:
+    """Compile the plan of one version of a message.
+
+    Raises ``SchemaError`` for a layout that no decoder could read safely: an array
+    whose elements may take no bytes at all. ``version`` has to be valid.
+    """
+    plans: dict[int, Plan] = {}
+    flexible = version in message.flexible_versions
+
+    def plan_of(struct: Struct) -> Plan:
+        plan = plans.get(id(struct))
+        if plan is None:
+            plan = plans[id(struct)] = Plan(struct, version, flexible)
+            steps = [
+                _step(field, slot, version, flexible, plan_of)
+                for slot, field in enumerate(struct.fields)
+            ]
+            plan.steps = tuple(steps)
+            tagged = [step for step in steps if step.place == TAGGED]
+            plan.tagged = tuple(sorted(tagged, key=lambda step: step.tag))
+            plan.invalid_tags = tuple(
+                field.tag
+                for field in struct.fields
+                if field.tag is not None and version not in field.tagged_versions
+            )
+            plan.least = flexible + sum(
+                step.least for step in steps if step.place == PRESENT
+            )
+        return plan
+
+    return plan_of(message.struct)
+
+
+def _step(
+    field: Field,
+    slot: int,
+    version: int,
+    flexible: bool,
+    plan_of: Callable[[Struct], Plan],
+) -> Step:
+    step = Step()
+    step.name = field.name
+    step.attribute = field.attribute
+    step.slot = slot
+    step.is_array = field.is_array
+    step.zero_copy = field.zero_copy
+    step.default = default_of(field)
+    step.tag = -1 if field.tag is None else field.tag
+    if version not in field.versions:
+        step.place = IGNORED if field.ignorable else ABSENT
+    elif version in field.tagged_versions:
+        step.place = TAGGED
+    else:
+        step.place = PRESENT
+    step.nullable = version in field.nullable_versions
+    step.compact = flexible
+    if field.flexible_versions is not None:
+        step.compact = version in field.flexible_versions
+    step.plan = None
+    if field.struct is None:
+        step.code = CODES[field.type]
+        step.element_least = SIZES.get(step.code, 0) or (
+            1 if step.compact else _CLASSIC_LEAST[step.code]
+        )
+    else:
+        step.code = STRUCT
+        step.element_least = 0
+        if step.place in (PRESENT, TAGGED):
+            step.plan = plan_of(field.struct)
+            step.element_least = step.plan.least
+    if not field.is_array:
+        # A nullable struct is at least its marker byte, and may be no more.
+        step.least = 1 if step.plan and step.nullable else step.element_least
+    else:
+        step.least = 1 if step.compact else 4
+        if step.place in (PRESENT, TAGGED) and not step.element_least:
+            raise SchemaError(
+                f"elements of this array take no bytes in version {version}",
+                "empty-element",
+                field.name,
+                "",
+                *field.position,
+            )
+    return step
+
+
+def default_of(field: Field) -> object:
+    """Resolve the default value of a field, the same in all versions.
+
+    A struct's own default is ``STRUCT_DEFAULT``; each engine puts its instance there.
+    Source: ``FieldSpec`` and section "defaults" of Kafka's message language.
+    """
+    text = field.default
+    if text == "null" and (field.struct or field.is_array or field.type in _NULLABLE):
+        return None
+    if field.is_array:
+        return ()
+    if field.struct is not None:
+        return STRUCT_DEFAULT
+    kind = field.type
+    if kind == "string":
+        return text or ""
+    if kind == "bytes":
+        return b""
+    if kind == "records":
+        return None
+    if kind == "bool":
+        return text is not None and text.lower() == "true"
+    if kind == "float64":
+        return float(text or 0)
+    if kind == "uuid":
+        return _uuid(text)
+    return int(text, 16 if "x" in text.lower() else 10) if text else 0
+
+
+_NULLABLE = frozenset(("string", "bytes", "records"))
+
+
+def _uuid(text: str | None) -> object:
+    import uuid
+
+    if not text:
+        return uuid.UUID(int=0)
+    import base64
+
+    return uuid.UUID(bytes=base64.urlsafe_b64decode(text + "=="))
+
+
+class Binding:
+    """A message with the classes that one engine made for its structs.
+
+    ``classes`` goes from struct name to class, the message's own included, and
+    ``defaults`` from struct name to the default of each field, structs as instances;
+    ``shared`` has the one instance of each struct that stands for its default.
+    ``programs`` is the engine's: what it made of the plan of each version it has met.
+    """
+
+    __slots__ = ("classes", "defaults", "message", "programs", "shared")
+
+    def __init__(self, message: Message) -> None:
+        self.message = message
+        self.shared: dict[str, object] = {}
+        self.classes: dict[str, type] = {}
+        self.defaults: dict[str, tuple[object, ...]] = {}
+        self.programs: dict[int, Any] = {}
+
+    def plan(self, version: int) -> Plan:
+        """Compile the plan of one version; ``UnsupportedVersion`` if there is none."""
+        if version not in self.message.valid_versions:
+            raise UnsupportedVersion(
+                f"{self.message.name} has the versions "
+                f"{self.message.valid_versions}, asked for was {version!r}"
+            )
+        return compile_plan(self.message, version)
+
+
+_API_VERSIONS = 18
+_CONTROLLED_SHUTDOWN = 7
+
+
+def request_header_version(message: Message, version: int) -> int:
+    """Tell the version of the header that stands before a request.
+
+    2 before flexible versions, 1 before others; ControlledShutdown version 0 is older
+    than client ids and has 0. The version need not be one that kwire knows.
+    Source: KIP-482, ``ApiKeys.requestHeaderVersion``.
+    """
+    if message.api_key == _CONTROLLED_SHUTDOWN and version == 0:
+        return 0
+    return 2 if version in message.flexible_versions else 1
+
+
+def response_header_version(message: Message, version: int) -> int:
+    """Tell the version of the header that stands before a response.
+
+    1 before flexible versions, else 0; ApiVersions always has 0, as its reader may
+    not yet know what the broker speaks. Source: KIP-511.
+    """
+    if message.api_key == _API_VERSIONS:
+        return 0
+    return 1 if version in message.flexible_versions else 0
+
+
+def reads_newer_versions(message: Message) -> bool:
+    """Whether readers take a version above the highest for the highest one.
+
+    Members of one consumer group may be of different releases, so the consumer
+    protocol only ever appends fields. Source: ``ConsumerProtocol``.
+    """
+    return message.name.startswith("ConsumerProtocol")

@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What Kafka's messages look like: the model, the language, the facts.
+
+``message_class`` turns any text in Kafka's message language into a class that
+encodes and decodes on the active engine.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..messages import Struct
+
+
+def message_class(text: str) -> type[Struct]:
+    """Build a message class from a schema in Kafka's JSON message language.
+
+    Comments, coerced scalars and ``commonStructs`` are understood as Kafka's own
+    generator understands them. Raises ``SchemaError`` with the position, the field
+    and the rule for a text that the generator would refuse. The class belongs to the
+    caller: it is in no registry, and two calls give two classes.
+    Source: ``org.apache.kafka.message.MessageSpec``.
+    """
+    from .. import codec
+    from . import language
+
+    return codec.build_class(language.read_message(text))

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""How a message may change from one release to the next.
+
+``check_evolution`` compares two states of one message that both keep the rules of
+``rules.py``. Kafka applies it to its metadata records.
+"""
+
+from __future__ import annotations
+
+from ..errors import SchemaError
+from ..versions import VersionRange
+from .model import Field, Message, Struct
+from .rules import join, quote, refuse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .rules import Fault
+
+
+def check_evolution(old: Message, new: Message) -> None:
+    """Check that ``new`` is a legal later state of the message ``old``.
+
+    What both states say about a version has to be the same, so that data written
+    before can be read after. Fields may be added in new versions, tagged fields in
+    any, and a field may be renamed in place; an untagged field is known by its place,
+    a tagged one by its tag. Raises ``SchemaError`` with the path and position in
+    ``new``; what is gone is reported at the struct that it is gone from.
+    Source: ``EvolutionVerifier`` and ``Unifier``; checking tags is kwire's addition.
+    """
+    refuse(new, "", None, _message_changes(old, new))
+    shared = old.valid_versions & new.valid_versions
+    waiting = [("", old.struct, new.struct)]
+    seen = set()
+    while waiting:
+        path, before, after = waiting.pop()
+        if (id(before), id(after)) in seen:
+            continue
+        seen.add((id(before), id(after)))
+        for mine, theirs in _pairs(new, path, shared, before, after):
+            refuse(new, path, theirs, _field_changes(shared, mine, theirs))
+            if mine.struct is not None and theirs.struct is not None:
+                place = join(path, theirs.name)
+                waiting.append((place, mine.struct, theirs.struct))
+
+
+def _message_changes(old: Message, new: Message) -> Iterator[Fault]:
+    before, after = old.valid_versions, new.valid_versions
+    if old.api_key != new.api_key:
+        reason = f"the apiKey was {old.api_key} and is {new.api_key}; keep it"
+        yield "evolution-api-key", reason
+    if old.kind != new.kind:
+        yield "evolution-type", f"the type was {old.kind} and is {new.kind}; keep it"
+    if not new.flexible_versions.contains(old.flexible_versions):
+        yield (
+            "evolution-flexible-versions",
+            f"the flexibleVersions were {old.flexible_versions} and are"
+            f" {new.flexible_versions}; they may only grow",
+        )
+    if after.max < before.max:
+        yield (
+            "evolution-max-version",
+            f"the highest version was {before.max}, now validVersions are {after}; it"
+            " may not fall",
+        )
+    if after.min < before.min:
+        yield (
+            "evolution-min-version",
+            f"the lowest version was {before.min}, now validVersions are {after}; it"
+            " may not fall",
+        )
+
+
+def _pairs(
+    new: Message, path: str, shared: VersionRange, before: Struct, after: Struct
+) -> list[tuple[Field, Field]]:
+    mine, theirs = _in_line(before, shared), _in_line(after, shared)
+    pairs = list(zip(mine, theirs, strict=False))
+    names = {field.name for field in mine}, {field.name for field in theirs}
+    if len(mine) < len(theirs):
+        added = next((f for f in theirs if f.name not in names[0]), theirs[-1])
+        reason = (
+            f"the field is new in versions that exist already; set versions to"
+            f" {shared.max + 1}+"
+        )
+        refuse(new, path, added, [("evolution-field-added", reason)])
+    tagged = {f.tag: f for f in after.fields if f.tagged_versions & shared}
+    lost = mine[len(theirs) :] and [f for f in mine if f.name not in names[1]]
+    for field in before.fields:
+        if field.tagged_versions & shared:
+            if field.tag in tagged:
+                pairs.append((field, tagged[field.tag]))
+            else:
+                lost.append(field)
+    if lost or len(mine) > len(theirs):
+        place = join(path, (lost or mine)[-1].name)
+        reason = (
+            "the field is gone from versions that exist; keep it, with its versions"
+        )
+        rule = "evolution-field-removed"
+        raise SchemaError(reason, rule, place, new.name, *after.position)
+    for field, other in pairs:
+        if field.name == other.name:
+            continue
+        if other.tag is not None and other.tagged_versions & shared:
+            reason = f"tag {field.tag} belongs to {field.name}; use a tag of its own"
+            refuse(new, path, other, [("evolution-tag-reused", reason)])
+        if other.name in names[0] or field.name in names[1]:
+            reason = f"{field.name} stood in this place; keep the order of the fields"
+            refuse(new, path, other, [("evolution-order", reason)])
+    return pairs
+
+
+def _in_line(struct: Struct, shared: VersionRange) -> list[Field]:
+    """List the fields that stand outside the tag section in some version."""
+    return [
+        field
+        for field in struct.fields
+        if field.versions & shared != field.tagged_versions & shared
+    ]
+
+
+def _field_changes(shared: VersionRange, old: Field, new: Field) -> Iterator[Fault]:
+    if (old.type, old.is_array) != (new.type, new.is_array):
+        before, after = (
+            f"[]{field.type}" if field.is_array else field.type for field in (old, new)
+        )
+        yield "evolution-type", f"the type was {before} and is {after}; keep it"
+    if (old.default or "") != (new.default or ""):
+        before, after = (quote(field.default or "") for field in (old, new))
+        yield "evolution-default", f"the default was {before} and is {after}; keep it"
+    for key, before_range, after_range in (
+        ("versions", old.versions, new.versions),
+        ("nullableVersions", old.nullable_versions, new.nullable_versions),
+        ("taggedVersions", old.tagged_versions, new.tagged_versions),
+    ):
+        if before_range & shared != after_range & shared:
+            yield (
+                "evolution-versions",
+                f"{key} were {before_range} and are {after_range}; keep them the same"
+                f" within {shared}",
+            )

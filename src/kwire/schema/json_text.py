@@ -1,0 +1,237 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""JSON with comments, read into values that know where they stood in the text.
+
+The standard library's reader gives no positions, and an error in a schema is worth
+little without one. What the values mean is ``language.py``'s business. Strict JSON
+but for ``//`` and ``/* */`` between tokens and for repeated keys, of which the last
+counts. Numbers keep their text, because Kafka reads some of them as text.
+
+Any ``str`` gives a ``Value`` or a ``SchemaError``. Time and memory are linear in the
+text; nesting is bounded, so that no text can exhaust the stack.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from ..errors import SchemaError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+MAX_NESTING = 128
+"""How deep arrays and objects may nest; Kafka's deepest schema needs 13."""
+
+NULL, BOOL, NUMBER, STRING, ARRAY, OBJECT = (
+    "null",
+    "boolean",
+    "number",
+    "string",
+    "array",
+    "object",
+)
+"""What a value can be."""
+
+
+class Value:
+    """One JSON value.
+
+    ``text`` is the content of a string, else the value as written (``true``, ``-1``).
+    ``elements`` are those of an array, ``members`` those of an object, each with the
+    position of its key. ``position`` is (line, column), both from 1.
+    """
+
+    __slots__ = ("elements", "kind", "members", "position", "text")
+
+    def __init__(self, kind: str, position: tuple[int, int], text: str = "") -> None:
+        self.kind = kind
+        self.position = position
+        self.text = text
+        self.elements: list[Value] = []
+        self.members: dict[str, tuple[tuple[int, int], Value]] = {}
+
+
+def read_value(text: str) -> Value:
+    """Read a text that holds one JSON value and nothing after it.
+
+    Raises ``SchemaError`` at the first character that does not fit, rule ``json``,
+    or rule ``nesting-too-deep`` at the bracket that goes too deep.
+    """
+    reader = _Reader(text)
+    reader.skip_blanks()
+    value = reader.value(0)
+    reader.skip_blanks()
+    if reader.at < len(text):
+        reader.fail("the schema has ended; remove what follows it", reader.at)
+    return value
+
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_BLANKS = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_WORD = re.compile(r"[A-Za-z]+")
+_PLAIN = re.compile('[^"\\\\\x00-\x1f\ud800-\udfff]*')
+_HEX = re.compile(r"[0-9A-Fa-f]{4}")
+_WORDS = {"true": BOOL, "false": BOOL, "null": NULL}
+_ESCAPES = {
+    '"': '"',
+    "\\": "\\",
+    "/": "/",
+    "b": "\b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+}
+
+
+class _Reader:
+    """Walks the text once; ``at`` is the next character."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.lines = [0, *(match.end() for match in _LINE_END.finditer(text))]
+
+    def position(self, at: int) -> tuple[int, int]:
+        line = bisect_right(self.lines, at)
+        return line, at - self.lines[line - 1] + 1
+
+    def fail(self, reason: str, at: int, rule: str = "json") -> NoReturn:
+        line, column = self.position(at)
+        raise SchemaError(reason, rule, line=line, column=column)
+
+    def peek(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def skip_blanks(self) -> None:
+        match = _BLANKS.match(self.text, self.at)
+        if match is not None:
+            self.at = match.end()
+        if self.text.startswith("/*", self.at):
+            self.fail("this comment is never closed; end it with */", self.at)
+
+    def value(self, depth: int) -> Value:
+        start = self.at
+        character = self.peek()
+        if character in ("{", "["):
+            if depth == MAX_NESTING:
+                self.fail(
+                    f"brackets nest deeper than {MAX_NESTING}; flatten the schema",
+                    start,
+                    "nesting-too-deep",
+                )
+            return self.object(depth) if character == "{" else self.array(depth)
+        if character == '"':
+            return Value(STRING, self.position(start), self.string())
+        if match := _NUMBER.match(self.text, start):
+            self.at = match.end()
+            return Value(NUMBER, self.position(start), match[0])
+        if (match := _WORD.match(self.text, start)) and match[0] in _WORDS:
+            self.at = match.end()
+            return Value(_WORDS[match[0]], self.position(start), match[0])
+        self.fail(f"expected a JSON value, found {self.found()}", start)
+
+    def object(self, depth: int) -> Value:
+        value = Value(OBJECT, self.position(self.at))
+        self.at += 1
+        self.skip_blanks()
+        if self.peek() == "}":
+            self.at += 1
+            return value
+        while True:
+            if self.peek() != '"':
+                self.fail(f"expected a key in quotes, found {self.found()}", self.at)
+            key_position = self.position(self.at)
+            key = self.string()
+            self.skip_blanks()
+            if self.peek() != ":":
+                self.fail(f"expected : after the key, found {self.found()}", self.at)
+            self.at += 1
+            self.skip_blanks()
+            # A repeated key takes its place at the end, where its last value stands.
+            value.members.pop(key, None)
+            value.members[key] = (key_position, self.value(depth + 1))
+            if self.ends("}"):
+                return value
+
+    def array(self, depth: int) -> Value:
+        value = Value(ARRAY, self.position(self.at))
+        self.at += 1
+        self.skip_blanks()
+        if self.peek() == "]":
+            self.at += 1
+            return value
+        while True:
+            value.elements.append(self.value(depth + 1))
+            if self.ends("]"):
+                return value
+
+    def ends(self, bracket: str) -> bool:
+        self.skip_blanks()
+        character = self.peek()
+        if character not in (",", bracket) or not character:
+            self.fail(f"expected , or {bracket}, found {self.found()}", self.at)
+        self.at += 1
+        self.skip_blanks()
+        return character == bracket
+
+    def string(self) -> str:
+        start = self.at
+        self.at += 1
+        parts = []
+        while True:
+            match = _PLAIN.match(self.text, self.at)
+            if match is not None:
+                parts.append(match[0])
+                self.at = match.end()
+            character = self.peek()
+            if character == '"':
+                self.at += 1
+                return "".join(parts)
+            if character == "\\":
+                parts.append(self.escape())
+            elif not character:
+                self.fail('this string is never closed; end it with "', start)
+            elif character < " ":
+                self.fail(
+                    f"a string cannot hold {self.found()}; escape it with \\", self.at
+                )
+            else:
+                self.fail("a lone surrogate is no character; remove it", self.at)
+
+    def escape(self) -> str:
+        start = self.at
+        letter = self.text[start + 1 : start + 2]
+        if letter in _ESCAPES:
+            self.at += 2
+            return _ESCAPES[letter]
+        code = self.unit(start)
+        if code is None:
+            self.fail("JSON has no such escape; write \\\\ for a backslash", start)
+        if 0xD800 <= code < 0xDC00:
+            low = self.unit(self.at)
+            if low is not None and 0xDC00 <= low < 0xE000:
+                return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00))
+        if 0xD800 <= code < 0xE000:
+            self.fail("a lone surrogate is no character; write the pair", start)
+        return chr(code)
+
+    def unit(self, start: int) -> int | None:
+        r"""Read the UTF-16 unit of a ``\uXXXX`` at ``start``, if there is one."""
+        if not self.text.startswith("\\u", start):
+            return None
+        match = _HEX.match(self.text, start + 2)
+        if match is None:
+            return None
+        self.at = match.end()
+        return int(match[0], 16)
+
+    def found(self) -> str:
+        character = self.peek()
+        if not character:
+            return "the end of the text"
+        return character if character.isprintable() else f"U+{ord(character):04X}"

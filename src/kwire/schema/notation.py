@@ -1,0 +1,248 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+r"""kwire's own notation for message facts: reading it and writing it.
+
+A file holds the messages of one API key or record family. A message is a head line
+followed by its fields, two more blanks of indent for each level of nesting:
+
+    response HeartbeatResponse 12 versions 0-4 flexible 4+
+      ThrottleTimeMs int32 1+ ignorable
+      ErrorCode int16 0+
+
+    head  := kind name [api key] versions R flexible R [deprecated R] [unstable]
+             [listeners a,b]
+    field := name type R [nullable R] [tag N] [tagged R] [flexible R] [ignorable]
+             [key] [zero-copy] [entity E] [default TEXT]
+    struct NAME R        declares a common struct; its fields follow, indented
+
+``R`` is a version range (``3``, ``0-2``, ``9+``, ``none``). ``tagged`` is written
+only where it differs from the field's versions, ``flexible`` of a field only where
+it overrides the message's. ``default`` comes last and takes the rest of the line, in
+JSON quotes where it is empty or has blanks. ``#`` starts a comment line.
+
+The files are kwire's own and checked by the test-suite, so the reader trusts their
+meaning; ``rules.py`` is what judges schemas from outside.
+"""
+
+from __future__ import annotations
+
+from ..errors import SchemaError
+from ..versions import NONE, VersionRange
+from .model import FIXED_SIZES, VARIABLE_TYPES, Field, Message, Struct
+
+_PRIMITIVES = frozenset((*FIXED_SIZES, *VARIABLE_TYPES))
+
+
+def read_message(text: str, name: str) -> Message:
+    """Read the message ``name`` out of the text of a definition file.
+
+    Raises ``SchemaError`` with the line of a fact that cannot be read, or if the
+    text has no such message.
+    """
+    needle = f" {name} "
+    at = text.find(needle)
+    while at >= 0:
+        start = text.rfind("\n", 0, at) + 1
+        if text[start : start + 1].isalpha() and text.find(" ", start) == at:
+            end = start
+            while True:
+                end = text.find("\n", end) + 1
+                if not end:
+                    end = len(text)
+                    break
+                if text[end : end + 1] not in (" ", "#", "\n"):
+                    break
+            return _Reader(text[start:end], text.count("\n", 0, start)).message()
+        at = text.find(needle, at + 1)
+    raise SchemaError("the definition file lacks this message", message_name=name)
+
+
+def write_message(message: Message) -> str:
+    """Write one message in the notation, ending with a newline."""
+    head = [message.kind, message.name]
+    if message.api_key is not None:
+        head.append(str(message.api_key))
+    head += ["versions", str(message.valid_versions)]
+    head += ["flexible", str(message.flexible_versions)]
+    if message.deprecated_versions:
+        head += ["deprecated", str(message.deprecated_versions)]
+    if message.latest_version_unstable:
+        head.append("unstable")
+    if message.listeners:
+        head += ["listeners", ",".join(message.listeners)]
+    lines = [" ".join(head)]
+    declared = {struct.name for struct in message.common_structs}
+
+    def write_fields(fields: list[Field], indent: str) -> None:
+        for field in fields:
+            lines.append(indent + _field_text(field))
+            if field.struct is not None and field.struct.name not in declared:
+                write_fields(field.struct.fields, indent + "  ")
+
+    write_fields(message.struct.fields, "  ")
+    for struct in message.common_structs:
+        lines.append(f"  struct {struct.name} {struct.versions}")
+        write_fields(struct.fields, "    ")
+    return "\n".join(lines) + "\n"
+
+
+def _field_text(field: Field) -> str:
+    words = [field.name, f"{'[]' if field.is_array else ''}{field.type}"]
+    words.append(str(field.versions))
+    if field.nullable_versions:
+        words += ["nullable", str(field.nullable_versions)]
+    if field.tag is not None:
+        words += ["tag", str(field.tag)]
+        if field.tagged_versions != field.versions:
+            words += ["tagged", str(field.tagged_versions)]
+    if field.flexible_versions is not None:
+        words += ["flexible", str(field.flexible_versions)]
+    if field.ignorable:
+        words.append("ignorable")
+    if field.map_key:
+        words.append("key")
+    if field.zero_copy:
+        words.append("zero-copy")
+    if field.entity_type is not None:
+        words += ["entity", field.entity_type]
+    if field.default is not None:
+        words += ["default", _default_text(field.default)]
+    return " ".join(words)
+
+
+def _default_text(default: str) -> str:
+    if default and default.isascii() and default.isprintable() and " " not in default:
+        return default
+    import json
+
+    return json.dumps(default)
+
+
+class _Reader:
+    """Reads the lines of one message; ``first`` is the line before its head."""
+
+    def __init__(self, block: str, first: int) -> None:
+        self.lines = [
+            (number, line)
+            for number, line in enumerate(block.split("\n"), first + 1)
+            if line and line[0] != "#"
+        ]
+        self.name = ""
+
+    def message(self) -> Message:
+        number, head = self.lines[0]
+        words = head.split()
+        kind, self.name = words[0], words[1]
+        api_key = int(words[2]) if words[2] != "versions" else None
+        facts = self.pairs(words[2 if api_key is None else 3 :], number)
+        fields: list[Field] = []
+        common: list[Struct] = []
+        waiting: list[Field] = []
+        # One list per open level of indent; a line's indent says which is its own.
+        levels = [fields]
+        for number, line in self.lines[1:]:
+            text = line.lstrip(" ")
+            depth = (len(line) - len(text)) // 2
+            if not 1 <= depth <= len(levels):
+                self.fail("the indent fits no line above", number)
+            del levels[depth:]
+            words = text.split(" ", 3)
+            if words[0] == "struct":
+                struct = Struct(words[1], self.range(words[2], number), [])
+                common.append(struct)
+                levels.append(struct.fields)
+                continue
+            field = self.field(words, number)
+            levels[-1].append(field)
+            if field.type in _PRIMITIVES:
+                continue
+            struct = Struct(field.type, field.versions, [], field.position)
+            field.struct = struct
+            waiting.append(field)
+            levels.append(struct.fields)
+        declared = {struct.name: struct for struct in common}
+        for field in waiting:
+            field.struct = declared.get(field.type, field.struct)
+        return Message(
+            kind,
+            api_key,
+            Struct(self.name, self.range(str(facts["versions"]), number), fields),
+            self.range(str(facts["flexible"]), number),
+            common_structs=common,
+            deprecated_versions=self.range(str(facts.get("deprecated", "none")), 0),
+            listeners=tuple(str(facts["listeners"]).split(","))
+            if "listeners" in facts
+            else (),
+            latest_version_unstable="unstable" in facts,
+        )
+
+    def field(self, words: list[str], number: int) -> Field:
+        if len(words) < 3:
+            self.fail("a field needs a name, a type and versions", number)
+        name, type_text, versions_text = words[:3]
+        is_array = type_text.startswith("[]")
+        field = Field(
+            name,
+            type_text[2:] if is_array else type_text,
+            self.range(versions_text, number),
+            is_array=is_array,
+            position=(number, 1),
+        )
+        if len(words) == 3:
+            return field
+        rest, marker, default = words[3].partition("default ")
+        if marker:
+            if default.startswith('"'):
+                import json
+
+                default = json.loads(default)
+            field.default = default
+        for key, value in self.pairs(rest.split(), number).items():
+            if key == "nullable":
+                field.nullable_versions = self.range(str(value), number)
+            elif key == "tag":
+                field.tag = int(value)
+                field.tagged_versions = field.tagged_versions or field.versions
+            elif key == "tagged":
+                field.tagged_versions = self.range(str(value), number)
+            elif key == "flexible":
+                field.flexible_versions = self.range(str(value), number)
+            elif key == "ignorable":
+                field.ignorable = True
+            elif key == "key":
+                field.map_key = True
+            elif key == "zero-copy":
+                field.zero_copy = True
+            elif key == "entity":
+                field.entity_type = str(value)
+            else:
+                self.fail(f"{key!r} is no word of the notation", number)
+        return field
+
+    def pairs(self, words: list[str], number: int) -> dict[str, str]:
+        facts = {}
+        rest = iter(words)
+        for word in rest:
+            if word in ("ignorable", "key", "zero-copy", "unstable"):
+                facts[word] = ""
+            else:
+                value = next(rest, None)
+                if value is None:
+                    self.fail(f"{word!r} lacks its value", number)
+                facts[word] = str(value)
+        return facts
+
+    def range(self, text: str, number: int) -> VersionRange:
+        found = _RANGES.get(text)
+        if found is None:
+            try:
+                found = _RANGES[text] = VersionRange.from_text(text)
+            except ValueError as error:
+                self.fail(str(error), number)
+        return found
+
+    def fail(self, reason: str, number: int) -> None:
+        raise SchemaError(reason, "notation", "", self.name, number, 1)
+
+
+_RANGES: dict[str, VersionRange] = {"none": NONE}

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``VersionRange``: the contiguous ranges in which Kafka counts versions.
+
+Here lives the range itself and its text form (``3``, ``0-12``, ``9+``, ``none``).
+What a range means for a field or a message is ``plan.py``'s business.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HIGHEST = 32767
+"""The largest int16: the upper bound of an open-ended range such as ``9+``."""
+
+
+class VersionRange:
+    """A range of versions with both ends included; empty ranges are falsy.
+
+    Units: versions, int16 from 0 to 32767. All empty ranges are equal.
+    Source: ``org.apache.kafka.message.Versions``.
+    """
+
+    __slots__ = ("max", "min")
+    __match_args__ = ("min", "max")
+
+    min: int
+    max: int
+
+    def __init__(self, min: int, max: int) -> None:
+        if min > max:
+            min, max = 0, -1
+        elif min < 0 or max > HIGHEST:
+            raise ValueError(
+                f"a version range lies within 0-{HIGHEST}, not {min}-{max}"
+            )
+        object.__setattr__(self, "min", min)
+        object.__setattr__(self, "max", max)
+
+    @classmethod
+    def from_text(cls, text: str) -> VersionRange:
+        """Read ``N``, ``A-B``, ``A+`` or ``none``; ``ValueError`` on other text."""
+        text = text.strip()
+        if text == "none":
+            return NONE
+        if text.endswith("+"):
+            return cls(_number(text[:-1]), HIGHEST)
+        low, dash, high = text.partition("-")
+        first = _number(low)
+        last = _number(high) if dash else first
+        if last < first:
+            raise ValueError(f"the range {text} ends before it starts")
+        return cls(first, last)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the range has no upper bound of its own (``9+``)."""
+        return self.max == HIGHEST
+
+    def contains(self, other: VersionRange) -> bool:
+        """Whether every version of ``other`` lies in this range."""
+        return not other or (self.min <= other.min and other.max <= self.max)
+
+    def __contains__(self, version: object) -> bool:
+        return isinstance(version, int) and self.min <= version <= self.max
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.min, self.max + 1))
+
+    def __len__(self) -> int:
+        return self.max - self.min + 1
+
+    def __bool__(self) -> bool:
+        return self.min <= self.max
+
+    def __and__(self, other: VersionRange) -> VersionRange:
+        if not isinstance(other, VersionRange):
+            return NotImplemented
+        return VersionRange(max(self.min, other.min), min(self.max, other.max))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, VersionRange):
+            return NotImplemented
+        return self.min == other.min and self.max == other.max
+
+    def __hash__(self) -> int:
+        return hash((self.min, self.max))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a VersionRange cannot be changed")
+
+    def __reduce__(self) -> tuple[type[VersionRange], tuple[int, int]]:
+        return VersionRange, (self.min, self.max)
+
+    def __repr__(self) -> str:
+        return f"VersionRange({self.min}, {self.max})"
+
+    def __str__(self) -> str:
+        if not self:
+            return "none"
+        if self.is_open:
+            return f"{self.min}+"
+        if self.min == self.max:
+            return str(self.min)
+        return f"{self.min}-{self.max}"
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise ValueError(f"{text!r} is not a version number")
+    number = int(text)
+    if number > HIGHEST:
+        raise ValueError(f"version {number} is above {HIGHEST}")
+    return number
+
+
+NONE = VersionRange(0, -1)
+"""The empty range."""
