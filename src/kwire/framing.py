@@ -184,31 +184,25 @@ class FrameSplitter:
         return self._frames()
 
     def _frames(self) -> Iterator[bytes]:
-        at = 0
-        try:
-            while self._failure is None and len(self._pending) - at >= _SIZE_BYTES:
-                size = int.from_bytes(
-                    self._pending[at : at + _SIZE_BYTES], "big", signed=True
-                )
-                self._check(size, at)
-                end = at + _SIZE_BYTES + size
-                if len(self._pending) < end:
-                    return
-                frame = bytes(memoryview(self._pending)[at + _SIZE_BYTES : end])
-                at = end
-                yield frame
-            if self._failure is not None:
-                raise self._failure
-        finally:
-            del self._pending[:at]
-            self._start += at
+        while self._failure is None and len(self._pending) >= _SIZE_BYTES:
+            size = int.from_bytes(self._pending[:_SIZE_BYTES], "big", signed=True)
+            self._check(size)
+            end = _SIZE_BYTES + size
+            if len(self._pending) < end:
+                return
+            frame = bytes(self._pending[_SIZE_BYTES:end])
+            del self._pending[:end]
+            self._start += end
+            yield frame
+        if self._failure is not None:
+            raise self._failure
 
-    def _check(self, size: int, at: int) -> None:
+    def _check(self, size: int) -> None:
         ceiling = self._limits.frame_bytes
-        offset = self._start + at
-        head = self._pending[at : at + 3]
+        head = self._pending[:2]
         if size < 0:
-            self._failure = InvalidLength(f"a frame of {size} bytes", offset, "size")
+            reason = f"a frame cannot have {size} bytes"
+            self._failure = InvalidLength(reason, self._start, "size")
         elif ceiling is not None and size > ceiling:
             reason = f"a frame of {size} bytes is over the ceiling of {ceiling}"
             if head[0] in (_TLS_ALERT, _TLS_HANDSHAKE) and head[1] == 3:
@@ -217,7 +211,7 @@ class FrameSplitter:
                     f"; the bytes look like a TLS {what}: the peer speaks TLS where"
                     " plaintext was expected"
                 )
-            self._failure = LimitExceeded(reason, offset, "size")
+            self._failure = LimitExceeded(reason, self._start, "size")
         if self._failure is not None:
             raise self._failure
 

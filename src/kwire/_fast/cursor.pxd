@@ -66,10 +66,12 @@ cdef inline bint require(Cursor* cursor, size_t size) noexcept nogil:
 
 cdef inline uint8_t read_uint8(Cursor* cursor) noexcept nogil:
     """Read one byte, unsigned."""
+    cdef uint8_t value
     if not require(cursor, 1):
         return 0
+    value = cursor.at[0]
     cursor.at += 1
-    return cursor.at[-1]
+    return value
 
 
 cdef inline int16_t read_int16(Cursor* cursor) noexcept nogil:

@@ -24,6 +24,7 @@ from .primitives import (
     read_fixed,
     read_string,
 )
+from .structs import binding_of
 
 _TAGS = "unknown_tagged_fields"
 
@@ -263,14 +264,6 @@ def _failure(
         layout.name,
         layout.version,
     )
-
-
-def binding_of(cls: Any) -> plan.Binding:
-    """Find what a message class is bound to; ``TypeError`` for another object."""
-    binding = getattr(cls, "_binding", None)
-    if type(binding) is not plan.Binding:
-        raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")
-    return binding
 
 
 def lenient_of(compat: str | None) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors, plan
-from .decoder import binding_of, path_text, program_of
+from .decoder import path_text, program_of
 from .primitives import (
     check_null,
     write_bytes,
@@ -25,6 +25,7 @@ from .primitives import (
     write_length,
     write_string,
 )
+from .structs import binding_of
 from .writer import ValueFault, Writer, write_unsigned_varint
 
 _TAGS = "unknown_tagged_fields"
@@ -39,11 +40,8 @@ def write_struct(
     be ignored. Source: section ``ignorable`` of Kafka's message language.
     """
     if type(value) is not binding.classes[layout.struct.name]:
-        raise ValueFault(
-            errors.NULL_NOT_ALLOWED if value is None else errors.WRONG_TYPE,
-            value,
-            f"a {layout.name}",
-        )
+        code = errors.NULL_NOT_ALLOWED if value is None else errors.WRONG_TYPE
+        raise ValueFault(code, value)
     defaults = binding.defaults[layout.struct.name]
     for step in layout.steps:
         field = getattr(value, step.attribute)

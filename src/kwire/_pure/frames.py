@@ -12,8 +12,8 @@ from typing import Any
 
 from .. import errors
 from ..plan import request_header_version, response_header_version
-from .decoder import binding_of
 from .encoder import encode
+from .structs import binding_of
 
 _headers: dict[str, Any] = {}
 

@@ -15,6 +15,8 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
+from .. import plan
+
 _SEALED = "messages are frozen; use replace() to get a changed copy"
 
 
@@ -78,6 +80,14 @@ def replace(self: Any, **changes: object) -> Any:
     names = struct.__slots__
     fields = dict(zip(names, struct._values(self), strict=True))
     return struct(**(fields | changes))
+
+
+def binding_of(cls: Any) -> plan.Binding:
+    """Find what a message class is bound to; ``TypeError`` for another object."""
+    binding = getattr(cls, "_binding", None)
+    if type(binding) is not plan.Binding:
+        raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")
+    return binding
 
 
 def _array(value: object) -> object:

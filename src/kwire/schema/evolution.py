@@ -39,8 +39,14 @@ def check_evolution(old: Message, new: Message) -> None:
         if (id(before), id(after)) in seen:
             continue
         seen.add((id(before), id(after)))
+        named = {field.name: field for field in before.fields}
+        for theirs in after.fields:
+            if theirs.name in named:
+                changes = _range_changes(shared, named[theirs.name], theirs)
+                refuse(new, path, theirs, changes)
         for mine, theirs in _pairs(new, path, shared, before, after):
-            refuse(new, path, theirs, _field_changes(shared, mine, theirs))
+            refuse(new, path, theirs, _type_changes(mine, theirs))
+            refuse(new, path, theirs, _range_changes(shared, mine, theirs))
             if mine.struct is not None and theirs.struct is not None:
                 place = join(path, theirs.name)
                 waiting.append((place, mine.struct, theirs.struct))
@@ -77,40 +83,35 @@ def _pairs(
     new: Message, path: str, shared: VersionRange, before: Struct, after: Struct
 ) -> list[tuple[Field, Field]]:
     mine, theirs = _in_line(before, shared), _in_line(after, shared)
-    pairs = list(zip(mine, theirs, strict=False))
     names = {field.name for field in mine}, {field.name for field in theirs}
-    if len(mine) < len(theirs):
-        added = next((f for f in theirs if f.name not in names[0]), theirs[-1])
-        reason = (
-            f"the field is new in versions that exist already; set versions to"
-            f" {shared.max + 1}+"
-        )
-        refuse(new, path, added, [("evolution-field-added", reason)])
-    tagged = {f.tag: f for f in after.fields if f.tagged_versions & shared}
-    lost = mine[len(theirs) :] and [f for f in mine if f.name not in names[1]]
-    for field in before.fields:
-        if field.tagged_versions & shared:
-            if field.tag in tagged:
-                pairs.append((field, tagged[field.tag]))
-            else:
-                lost.append(field)
-    if lost or len(mine) > len(theirs):
-        place = join(path, (lost or mine)[-1].name)
-        reason = (
-            "the field is gone from versions that exist; keep it, with its versions"
-        )
+    tags = {field.tag: field for field in _tagged(after, shared)}
+    lost = [field for field in _tagged(before, shared) if field.tag not in tags]
+    if len(mine) > len(theirs):
+        lost += [field for field in mine if field.name not in names[1]]
+    for field in lost:
+        place = join(path, field.name)
+        reason = "the field is gone from versions that exist; keep it in those"
         rule = "evolution-field-removed"
         raise SchemaError(reason, rule, place, new.name, *after.position)
-    for field, other in pairs:
-        if field.name == other.name:
-            continue
-        if other.tag is not None and other.tagged_versions & shared:
-            reason = f"tag {field.tag} belongs to {field.name}; use a tag of its own"
-            refuse(new, path, other, [("evolution-tag-reused", reason)])
-        if other.name in names[0] or field.name in names[1]:
+    for field in theirs:
+        if len(mine) < len(theirs) and field.name not in names[0]:
+            reason = f"its versions exist already; set versions to {shared.max + 1}+"
+            refuse(new, path, field, [("evolution-field-added", reason)])
+    for field, other in zip(mine, theirs, strict=True):
+        # Names that only one side has are a rename.
+        if other.name != field.name and {field.name, other.name} & names[0] & names[1]:
             reason = f"{field.name} stood in this place; keep the order of the fields"
             refuse(new, path, other, [("evolution-order", reason)])
-    return pairs
+    tagged = [(field, tags[field.tag]) for field in _tagged(before, shared)]
+    for field, other in tagged:
+        if other.name != field.name:
+            reason = f"tag {field.tag} belongs to {field.name}; use another"
+            refuse(new, path, other, [("evolution-tag-reused", reason)])
+    return [*zip(mine, theirs, strict=True), *tagged]
+
+
+def _tagged(struct: Struct, shared: VersionRange) -> list[Field]:
+    return [field for field in struct.fields if field.tagged_versions & shared]
 
 
 def _in_line(struct: Struct, shared: VersionRange) -> list[Field]:
@@ -122,7 +123,7 @@ def _in_line(struct: Struct, shared: VersionRange) -> list[Field]:
     ]
 
 
-def _field_changes(shared: VersionRange, old: Field, new: Field) -> Iterator[Fault]:
+def _type_changes(old: Field, new: Field) -> Iterator[Fault]:
     if (old.type, old.is_array) != (new.type, new.is_array):
         before, after = (
             f"[]{field.type}" if field.is_array else field.type for field in (old, new)
@@ -131,6 +132,9 @@ def _field_changes(shared: VersionRange, old: Field, new: Field) -> Iterator[Fau
     if (old.default or "") != (new.default or ""):
         before, after = (quote(field.default or "") for field in (old, new))
         yield "evolution-default", f"the default was {before} and is {after}; keep it"
+
+
+def _range_changes(shared: VersionRange, old: Field, new: Field) -> Iterator[Fault]:
     for key, before_range, after_range in (
         ("versions", old.versions, new.versions),
         ("nullableVersions", old.nullable_versions, new.nullable_versions),

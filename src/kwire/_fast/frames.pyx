@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whole frames: size, header and body in one piece.
+
+Which header a message gets is settled in ``plan.py``; the header's own layout is a
+plan like any other. Twin: ``_pure/frames.py``. Differs from its twin in: all three
+parts are written into one buffer, and the header's fields are never an object.
+"""
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_XDECREF
+from libc.stdint cimport uint32_t
+
+from kwire._fast.big_endian cimport store_int32
+from kwire._fast.encoder cimport failure, write_slots
+from kwire._fast.program cimport Program, program_of
+from kwire._fast.structs cimport slots_of
+from kwire._fast.writer cimport Writer, ensure, finish, start
+
+from kwire import errors
+from kwire.plan import request_header_version, response_header_version
+
+cdef object _request_header = None
+cdef object _response_header = None
+cdef tuple _no_tags = ()
+
+
+def bind_headers(request_header, response_header):
+    """Tell the engine which classes the headers are."""
+    global _request_header, _response_header
+    _request_header = request_header
+    _response_header = response_header
+
+
+def encode_request(request, version, correlation_id=0, client_id=""):
+    """Encode a request as a frame.
+
+    Shape: INT32 size (bytes that follow), request header, body. The header is version
+    2 before flexible versions, else 1 (0 for ControlledShutdown version 0).
+    Raises ``EncodeError`` or ``UnsupportedVersion``.
+    """
+    cdef Program program = program_of(type(request), version)
+    cdef PyObject* fields[5]
+    if program.header is None:
+        message = program.binding.message
+        if message.kind != "request":
+            raise TypeError(f"expected a request, got a {message.kind}: {message.name}")
+        program.api_key = message.api_key
+        program.header = program_of(
+            _request_header, request_header_version(message, version)
+        )
+    fields[0] = <PyObject*>program.api_key
+    fields[1] = <PyObject*>version
+    fields[2] = <PyObject*>correlation_id
+    fields[3] = <PyObject*>client_id
+    fields[4] = <PyObject*>_no_tags
+    return frame(program, fields, request)
+
+
+def encode_response(response, version, correlation_id=0):
+    """Encode a response as a frame.
+
+    Shape: INT32 size (bytes that follow), response header, body. The header is version
+    1 before flexible versions, else 0 (always 0 for ApiVersions).
+    Raises ``EncodeError`` or ``UnsupportedVersion``.
+    """
+    cdef Program program = program_of(type(response), version)
+    cdef PyObject* fields[2]
+    if program.header is None:
+        message = program.binding.message
+        if message.kind != "response":
+            raise TypeError(f"expected a response, got a {message.kind}: {message.name}")
+        program.header = program_of(
+            _response_header, response_header_version(message, version)
+        )
+    fields[0] = <PyObject*>correlation_id
+    fields[1] = <PyObject*>_no_tags
+    return frame(program, fields, response)
+
+
+cdef object frame(Program program, PyObject** fields, object message):
+    """Write the size, a header from its fields, and a body."""
+    cdef Program header = program.header
+    cdef Writer writer
+    cdef PyObject* out
+    cdef Py_ssize_t size
+    if not start(&writer, program.size_hint + 64) or not ensure(&writer, 4):
+        raise failure(&writer, program)
+    writer.at += 4
+    if not write_slots(&writer, header.table, fields):
+        raise failure(&writer, header)
+    if not write_slots(&writer, program.table, slots_of(<void*>message)):
+        raise failure(&writer, program)
+    size = writer.at - writer.start - 4
+    if size > 0x7FFFFFFF:
+        Py_XDECREF(writer.out)
+        raise errors.encode_failure(errors.TOO_LARGE, "", None, "")
+    program.size_hint = size
+    store_int32(writer.start, <uint32_t>size)
+    out = finish(&writer)
+    if out == NULL:
+        raise failure(&writer, program)
+    result = <bytes>out
+    Py_XDECREF(out)
+    return result

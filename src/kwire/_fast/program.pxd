@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The plan as the interpreter walks it: arrays of folded steps.
+
+A folded opcode says everything that the hot loop would otherwise have to ask: type,
+form of the length, array or not. Adjacent fixed-size fields share one bounds check,
+the CHECK step before them. Tables are filled once and never change.
+"""
+
+from cpython.object cimport PyObject, PyTypeObject
+from libc.stdint cimport uint32_t
+
+cdef enum:
+    # In line, fixed size: in the order of plan.py.
+    OP_BOOL = 1
+    OP_INT8 = 2
+    OP_INT16 = 3
+    OP_UINT16 = 4
+    OP_INT32 = 5
+    OP_UINT32 = 6
+    OP_INT64 = 7
+    OP_FLOAT64 = 8
+    OP_UUID = 9
+    # In line, with a length of their own.
+    OP_STRING = 10
+    OP_COMPACT_STRING = 11
+    OP_BYTES = 12
+    OP_STRUCT = 13
+    OP_NULLABLE_STRUCT = 14
+    OP_ARRAY = 15
+    # No bytes in line: in the tag section, or not in this version.
+    OP_TAGGED = 16
+    OP_ABSENT = 17
+    OP_IGNORED = 18
+    # The bounds check of the fixed-size steps that follow.
+    OP_CHECK = 19
+
+cdef struct Table
+
+cdef struct Step:
+    int op
+    # The op of an array's elements or of a tagged field's content.
+    int inner
+    int slot
+    bint compact
+    bint nullable
+    uint32_t tag
+    # CHECK: bytes of the run. ARRAY: the least size of an element.
+    Py_ssize_t size
+    Table* table
+    # Borrowed from the Program's plan and binding.
+    PyObject* default
+    PyObject* attribute
+    PyObject* step
+
+cdef struct Table:
+    Step* steps
+    int step_count
+    Step* tagged
+    int tagged_count
+    uint32_t* invalid_tags
+    int invalid_count
+    bint flexible
+    PyTypeObject* cls
+    Py_ssize_t slots
+
+
+cdef class Program:
+    cdef readonly object layout
+    cdef readonly object binding
+    cdef Table* table
+    # What the last encoded message took, in bytes: a hint for the next.
+    cdef Py_ssize_t size_hint
+    # The program of the header that stands before the message in a frame.
+    cdef Program header
+    cdef object api_key
+    cdef list memory
+    cdef dict tables
+
+    cdef Table* table_of(self, object plan) except NULL
+    cdef int fill(self, Step* made, object step, object default) except -1
+    cdef void* owned(self, Py_ssize_t size) except NULL
+
+
+cdef Program program_of(object cls, object version)
+cdef int size_of(int op) noexcept nogil

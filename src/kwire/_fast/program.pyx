@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Folds a ``Plan`` into the tables that the interpreter walks.
+
+The message engine is the one place where the twins differ in kind: ``_fast``
+interprets the plan, ``_pure`` writes straight-line Python from it (``emitter.py``).
+Every question that a step can raise is answered here, once for a (message, version).
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.object cimport PyObject, PyTypeObject
+from libc.string cimport memset
+
+from kwire._fast.program cimport *
+from kwire._fast.structs cimport CACHED_VERSIONS, Layout, layout_of
+
+from kwire import plan as plans
+
+cdef int _sizes[OP_UUID + 1]
+_sizes[:] = [0, 1, 1, 2, 2, 4, 4, 8, 8, 16]
+
+
+cdef class Program:
+    """One (message, version) as tables; owns their memory and what they point to."""
+
+    def __cinit__(self, layout, binding):
+        self.layout = layout
+        self.binding = binding
+        self.memory = []
+        self.tables = {}
+        self.size_hint = 64
+        self.table = self.table_of(layout)
+
+    cdef Table* table_of(self, object plan) except NULL:
+        cdef Table* table
+        cdef Step* run = NULL
+        cdef int index
+        known = self.tables.get(id(plan))
+        if known is not None:
+            return <Table*>PyBytes_AS_STRING(known)
+        table = <Table*>self.owned(sizeof(Table))
+        self.tables[id(plan)] = self.memory[len(self.memory) - 1]
+        struct = plan.struct
+        defaults = self.binding.defaults[struct.name]
+        table.cls = <PyTypeObject*><PyObject*>self.binding.classes[struct.name]
+        table.slots = len(struct.fields) + 1
+        table.flexible = plan.flexible
+        # At most one CHECK before each field.
+        table.steps = <Step*>self.owned(2 * len(plan.steps) * sizeof(Step))
+        for step in plan.steps:
+            if step.is_fixed:
+                if run == NULL:
+                    run = &table.steps[table.step_count]
+                    run.op = OP_CHECK
+                    run.step = <PyObject*>step
+                    table.step_count += 1
+                run.size += plans.SIZES[step.code]
+            elif step.place == plans.PRESENT:
+                run = NULL
+            self.fill(&table.steps[table.step_count], step, defaults[step.slot])
+            table.step_count += 1
+        table.tagged_count = len(plan.tagged)
+        table.tagged = <Step*>self.owned(table.tagged_count * sizeof(Step))
+        for index, step in enumerate(plan.tagged):
+            self.fill(&table.tagged[index], step, defaults[step.slot])
+        table.invalid_count = len(plan.invalid_tags)
+        table.invalid_tags = <uint32_t*>self.owned(
+            table.invalid_count * sizeof(uint32_t)
+        )
+        for index, tag in enumerate(plan.invalid_tags):
+            table.invalid_tags[index] = tag
+        return table
+
+    cdef int fill(self, Step* made, object step, object default) except -1:
+        """Fold one step of a plan."""
+        inner = folded(step)
+        made.inner = inner
+        made.op = {
+            plans.PRESENT: OP_ARRAY if step.is_array else inner,
+            plans.TAGGED: OP_TAGGED,
+            plans.ABSENT: OP_ABSENT,
+            plans.IGNORED: OP_IGNORED,
+        }[step.place]
+        if made.op == OP_TAGGED and step.is_array:
+            made.inner = OP_ARRAY
+        made.slot = step.slot
+        made.compact = step.compact
+        made.nullable = step.nullable
+        made.tag = max(step.tag, 0)
+        made.size = step.element_least
+        made.table = NULL if step.plan is None else self.table_of(step.plan)
+        made.default = <PyObject*>default
+        made.attribute = <PyObject*>step.attribute
+        made.step = <PyObject*>step
+        return 0
+
+    cdef void* owned(self, Py_ssize_t size) except NULL:
+        block = bytes(size + 1)
+        self.memory.append(block)
+        return PyBytes_AS_STRING(block)
+
+
+cdef int folded(object step) except -1:
+    """Choose the opcode of a step's type in this version."""
+    if step.code <= plans.UUID:
+        return step.code
+    if step.code == plans.STRING:
+        return OP_COMPACT_STRING if step.compact else OP_STRING
+    if step.code != plans.STRUCT:
+        return OP_BYTES
+    return OP_NULLABLE_STRUCT if step.nullable and not step.is_array else OP_STRUCT
+
+
+cdef Program program_of(object cls, object version):
+    """Find or make the program of one version of a message class.
+
+    ``TypeError`` for another object, ``UnsupportedVersion`` for another version.
+    """
+    cdef Layout* layout = layout_of(<PyObject*>cls)
+    cdef Program program
+    cdef Py_ssize_t number
+    if layout == NULL:
+        raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")
+    number = version if isinstance(version, int) and 0 <= version < CACHED_VERSIONS else -1
+    if number >= 0 and layout.programs[number] != NULL:
+        return <Program>layout.programs[number]
+    binding = <object>layout.binding
+    program = binding.programs.get(version)
+    if program is None:
+        # A nested struct shares the binding of its message but is none itself.
+        program = binding.programs.setdefault(
+            version, Program(binding.plan(version), binding)
+        )
+    if <PyObject*>program.table.cls != <PyObject*>cls:
+        raise TypeError(f"{cls.__qualname__} is a part of a message, not a message")
+    if number >= 0:
+        layout.programs[number] = <PyObject*>program
+    return program
+
+
+cdef int size_of(int op) noexcept nogil:
+    """Tell the bytes of a fixed-size opcode; 0 for those that take none in line."""
+    return _sizes[op] if op <= OP_UUID else 0

@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The C side of struct classes: where the slots are and what a class knows.
+
+An object is a head and its slots, one pointer for each field in schema order and
+one for the unknown tagged fields. What belongs to a class stands behind its method
+table: a heap type keeps the pointer to that table as it was given, so the way from
+an object to its ``Layout`` is two loads.
+"""
+
+from cpython.object cimport PyObject, PyTypeObject
+
+cdef extern from "Python.h":
+    ctypedef struct PyMethodDef:
+        const char* ml_name
+        void* ml_meth
+        int ml_flags
+        const char* ml_doc
+
+    void* PyObject_Malloc(size_t size)
+    void PyObject_Free(void* memory)
+    PyObject* PyObject_Init(PyObject* memory, PyTypeObject* type)
+
+cdef extern from *:
+    """
+    #define kwire_type_of(o) Py_TYPE((PyObject *)(o))
+    #define kwire_slots(o) ((PyObject **)((char *)(o) + sizeof(PyObject)))
+    #define kwire_methods(t) ((void *)((PyTypeObject *)(t))->tp_methods)
+    #define kwire_dealloc(t) ((void *)((PyTypeObject *)(t))->tp_dealloc)
+    #define kwire_is_type(o) PyType_Check((PyObject *)(o))
+    """
+    PyTypeObject* type_of "kwire_type_of"(void* value) noexcept
+    PyObject** slots_of "kwire_slots"(void* value) noexcept
+    void* methods_of "kwire_methods"(void* cls) noexcept
+    void* dealloc_of "kwire_dealloc"(void* cls) noexcept
+    bint is_type "kwire_is_type"(void* value) noexcept
+
+cdef enum:
+    METHODS = 3
+    # Versions above this are looked up in the binding's dict.
+    CACHED_VERSIONS = 32
+
+cdef struct Layout:
+    # First, because the type's method table is how a Layout is found.
+    PyMethodDef methods[METHODS]
+    # Fields and, last, unknown_tagged_fields.
+    Py_ssize_t count
+    PyObject** names
+    PyObject** defaults
+    bint* arrays
+    PyObject* binding
+    PyObject* programs[CACHED_VERSIONS]
+
+cdef Layout* layout_of(PyObject* cls) noexcept
+
+
+cdef inline PyObject* new_struct(PyTypeObject* cls, Py_ssize_t count) noexcept:
+    """Allocate a struct with empty slots; NULL with ``MemoryError`` set."""
+    cdef PyObject* made = <PyObject*>PyObject_Malloc(
+        sizeof(PyObject) + <size_t>count * sizeof(PyObject*)
+    )
+    cdef Py_ssize_t index
+    if made == NULL:
+        set_no_memory()
+        return NULL
+    made = PyObject_Init(made, cls)
+    for index in range(count):
+        slots_of(made)[index] = NULL
+    return made
+
+
+cdef extern from *:
+    """
+    #define kwire_set_no_memory() ((void)PyErr_NoMemory())
+    """
+    void set_no_memory "kwire_set_no_memory"() noexcept

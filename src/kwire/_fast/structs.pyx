@@ -1,0 +1,348 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Struct classes: frozen, keyword-only, with real slots, compared by value.
+
+``make_struct`` makes one class for a struct in all its versions: a final heap type
+that the garbage collector does not track, as frozen structs in tuples can build no
+cycle, with a constructor of its own that Python calls without packing arguments.
+
+Twin: ``_pure/structs.py``. Differs from its twin in: C fills the slots before anyone
+can see the object, so there is no builder.
+"""
+
+from cpython.mem cimport PyMem_Calloc
+from cpython.object cimport Py_EQ, Py_NE, PyObject, PyTypeObject
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+
+from kwire._fast.structs cimport (
+    Layout,
+    PyMethodDef,
+    PyObject_Free,
+    dealloc_of,
+    is_type,
+    methods_of,
+    new_struct,
+    slots_of,
+    type_of,
+)
+
+cdef extern from "structmember.h":
+    ctypedef struct PyMemberDef:
+        const char* name
+        int type
+        Py_ssize_t offset
+        int flags
+        const char* doc
+    int T_OBJECT_EX
+    int READONLY
+
+cdef extern from "Python.h":
+    ctypedef struct PyType_Slot:
+        int slot
+        void* pfunc
+    ctypedef struct PyType_Spec:
+        const char* name
+        int basicsize
+        int itemsize
+        unsigned int flags
+        PyType_Slot* slots
+    object PyType_FromSpec(PyType_Spec* spec)
+    int Py_tp_dealloc, Py_tp_repr, Py_tp_richcompare, Py_tp_hash, Py_tp_new
+    int Py_tp_members, Py_tp_methods, Py_tp_doc
+    unsigned int Py_TPFLAGS_DEFAULT
+    int METH_VARARGS, METH_KEYWORDS, METH_NOARGS
+    PyObject* PyTuple_GET_ITEM(PyObject* values, Py_ssize_t index)
+    Py_ssize_t PyTuple_GET_SIZE(PyObject* values)
+    bint PyTuple_CheckExact(PyObject* value)
+    int PyObject_RichCompareBool(PyObject* a, PyObject* b, int op) except -1
+    int PyUnicode_Compare(PyObject* a, PyObject* b)
+    const char* PyUnicode_AsUTF8(object text) except NULL
+
+cdef extern from *:
+    """
+    #define kwire_set_vectorcall(t, f) (((PyTypeObject *)(t))->tp_vectorcall = (vectorcallfunc)(f))
+    #define kwire_nargs(n) PyVectorcall_NARGS(n)
+    """
+    void set_vectorcall "kwire_set_vectorcall"(PyObject* cls, void* function)
+    Py_ssize_t nargs_of "kwire_nargs"(size_t nargsf)
+
+
+from sys import intern
+
+
+def make_struct(
+    str name, str qualname, tuple attributes, tuple defaults, tuple arrays, dict namespace
+):
+    """Make the class of a struct.
+
+    ``attributes`` are its fields in schema order, ``defaults`` their values (structs
+    as instances, shared), ``arrays`` says which of them hold arrays; ``namespace`` is
+    what the class has besides: ``__module__`` and facts of the message.
+    """
+    cdef Py_ssize_t count = len(attributes) + 1
+    # A type and its layout live as long as any object of the type: for good.
+    cdef Layout* layout = <Layout*>owned(sizeof(Layout))
+    cdef PyMemberDef* members = <PyMemberDef*>owned((count + 1) * sizeof(PyMemberDef))
+    cdef Py_ssize_t index
+    cdef PyType_Slot slots[9]
+    cdef PyType_Spec spec
+    layout.count = count
+    layout.names = <PyObject**>owned(count * sizeof(PyObject*))
+    layout.defaults = <PyObject**>owned(count * sizeof(PyObject*))
+    layout.arrays = <bint*>owned(count * sizeof(bint))
+    cdef tuple fields = tuple(map(intern, attributes)) + ("unknown_tagged_fields",)
+    cdef tuple values = defaults + ((),)
+    for index in range(count):
+        layout.names[index] = kept(fields[index])
+        layout.defaults[index] = kept(values[index])
+        layout.arrays[index] = index < count - 1 and arrays[index]
+        members[index].name = PyUnicode_AsUTF8(fields[index])
+        members[index].type = T_OBJECT_EX
+        members[index].offset = sizeof(PyObject) + index * sizeof(PyObject*)
+        members[index].flags = READONLY
+    binding = namespace["_binding"]
+    layout.binding = kept(binding)
+    layout.methods[0] = method(b"replace", <void*>replace_method, METH_VARARGS | METH_KEYWORDS)
+    layout.methods[0].ml_doc = b"Return a copy with some fields changed."
+    layout.methods[1] = method(b"__reduce__", <void*>reduce_method, METH_NOARGS)
+    doc = (signature(name, fields, values) + "\n--\n\n").encode()
+    slots[0] = slot(Py_tp_dealloc, <void*>struct_dealloc)
+    slots[1] = slot(Py_tp_repr, <void*>struct_repr)
+    slots[2] = slot(Py_tp_richcompare, <void*>struct_richcompare)
+    slots[3] = slot(Py_tp_hash, <void*>struct_hash)
+    slots[4] = slot(Py_tp_new, <void*>struct_new)
+    slots[5] = slot(Py_tp_members, members)
+    slots[6] = slot(Py_tp_methods, &layout.methods[0])
+    slots[7] = slot(Py_tp_doc, <void*><const char*>doc)
+    slots[8] = slot(0, NULL)
+    full_name = f"{namespace['__module__']}.{name}".encode()
+    spec.name = full_name
+    spec.basicsize = <int>(sizeof(PyObject) + count * sizeof(PyObject*))
+    spec.itemsize = 0
+    spec.flags = Py_TPFLAGS_DEFAULT
+    spec.slots = slots
+    made = PyType_FromSpec(&spec)
+    set_vectorcall(<PyObject*>made, <void*>struct_vectorcall)
+    made.__qualname__ = qualname
+    made.__match_args__ = attributes
+    for key, value in namespace.items():
+        setattr(made, key, value)
+    return made
+
+
+cdef object replace_method(object self, object args, PyObject* kwargs):
+    """Return a copy with some fields changed."""
+    cdef Layout* layout = <Layout*>methods_of(type_of(<void*>self))
+    cdef PyObject* made
+    cdef Py_ssize_t index
+    if args:
+        raise TypeError("replace() takes keyword arguments only")
+    made = new_struct(type_of(<void*>self), layout.count)
+    if made == NULL:
+        raise MemoryError
+    result = <object>made
+    Py_DECREF(result)
+    if kwargs != NULL:
+        for name, value in (<dict>kwargs).items():
+            store(layout, made, find(layout, <PyObject*>name, 0), value)
+    for index in range(layout.count):
+        if slots_of(made)[index] == NULL:
+            slots_of(made)[index] = kept(<object>slots_of(<void*>self)[index])
+    return result
+
+
+cdef object reduce_method(object self, object ignored):
+    """Tell pickle how to make the struct again, on either engine."""
+    from kwire.codec import restore
+
+    cls = type(self)
+    return restore, (cls.__module__, cls.__qualname__, values_of(self))
+
+
+cdef Layout* layout_of(PyObject* cls) noexcept:
+    """Find the layout of a class that ``make_struct`` made; NULL for another object."""
+    if not is_type(cls) or dealloc_of(cls) != <void*>struct_dealloc:
+        return NULL
+    return <Layout*>methods_of(cls)
+
+
+def binding_of(cls):
+    """Find what a message class is bound to; ``TypeError`` for another object."""
+    cdef Layout* layout = layout_of(<PyObject*>cls)
+    if layout == NULL:
+        raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")
+    return <object>layout.binding
+
+
+cdef void struct_dealloc(PyObject* self) noexcept:
+    cdef PyTypeObject* cls = type_of(self)
+    cdef Layout* layout = <Layout*>methods_of(cls)
+    cdef Py_ssize_t index
+    for index in range(layout.count):
+        Py_XDECREF(slots_of(self)[index])
+    PyObject_Free(self)
+    Py_XDECREF(<PyObject*>cls)
+
+
+cdef object struct_repr(object self):
+    cdef tuple values = values_of(self)
+    names = type(self).__match_args__
+    fields = [f"{name}={value!r}" for name, value in zip(names, values)]
+    unknown = values[len(names)]
+    if unknown:
+        fields.append(f"unknown_tagged_fields={unknown!r}")
+    return f"{type(self).__name__}({', '.join(fields)})"
+
+
+cdef object struct_richcompare(object self, object other, int op):
+    cdef Layout* layout = <Layout*>methods_of(type_of(<void*>self))
+    cdef Py_ssize_t index
+    cdef bint equal = True
+    if (op != Py_EQ and op != Py_NE) or type_of(<void*>self) != type_of(<void*>other):
+        return NotImplemented
+    for index in range(layout.count):
+        if not PyObject_RichCompareBool(
+            slots_of(<void*>self)[index], slots_of(<void*>other)[index], Py_EQ
+        ):
+            equal = False
+            break
+    return equal if op == Py_EQ else not equal
+
+
+cdef Py_hash_t struct_hash(object self) except -1:
+    return hash((type(self).__qualname__, values_of(self)))
+
+
+cdef object struct_new(object cls, object args, PyObject* kwargs):
+    cdef Layout* layout = <Layout*>methods_of(<void*>cls)
+    if args:
+        raise TypeError(f"{cls.__name__}() takes keyword arguments only")
+    made = empty(cls)
+    if kwargs != NULL:
+        for name, value in (<dict>kwargs).items():
+            store(layout, <PyObject*>made, find(layout, <PyObject*>name, 0), value)
+    fill(layout, <PyObject*>made)
+    return made
+
+
+cdef object struct_vectorcall(
+    object cls, PyObject** args, size_t nargsf, PyObject* kwnames
+):
+    cdef Layout* layout = <Layout*>methods_of(<void*>cls)
+    cdef Py_ssize_t index
+    cdef Py_ssize_t place = -1
+    if nargs_of(nargsf):
+        raise TypeError(f"{cls.__name__}() takes keyword arguments only")
+    made = empty(cls)
+    if kwnames != NULL:
+        for index in range(PyTuple_GET_SIZE(kwnames)):
+            place = find(layout, PyTuple_GET_ITEM(kwnames, index), place + 1)
+            store(layout, <PyObject*>made, place, <object>args[index])
+    fill(layout, <PyObject*>made)
+    return made
+
+
+cdef inline object empty(object cls):
+    """Allocate a struct of a class of ours, its slots still empty."""
+    cdef PyObject* made = new_struct(
+        <PyTypeObject*>cls, (<Layout*>methods_of(<void*>cls)).count
+    )
+    if made == NULL:
+        raise MemoryError
+    result = <object>made
+    Py_DECREF(result)
+    return result
+
+
+cdef inline Py_ssize_t find(Layout* layout, PyObject* name, Py_ssize_t guess) except -1:
+    """Find a field by name; keywords mostly come in schema order and interned."""
+    cdef Py_ssize_t index
+    if guess < layout.count and layout.names[guess] == name:
+        return guess
+    for index in range(layout.count):
+        if layout.names[index] == name:
+            return index
+    for index in range(layout.count):
+        if PyUnicode_Compare(layout.names[index], name) == 0:
+            return index
+    raise TypeError(f"got an unexpected keyword argument {<object>name!r}")
+
+
+cdef inline int store(
+    Layout* layout, PyObject* made, Py_ssize_t index, object value
+) except -1:
+    """Put a field's value into its slot; any sequence becomes an array's tuple."""
+    if layout.arrays[index] and not PyTuple_CheckExact(<PyObject*>value):
+        value = as_array(value)
+    elif index == layout.count - 1:
+        value = tuple(value)
+    Py_XDECREF(slots_of(made)[index])
+    slots_of(made)[index] = kept(value)
+    return 0
+
+
+cdef object as_array(object value):
+    if value is None:
+        return value
+    if isinstance(value, (str, bytes, bytearray, memoryview)):
+        raise TypeError(f"an array is a sequence of its elements, not {value!r:.40}")
+    return tuple(value)
+
+
+cdef inline void fill(Layout* layout, PyObject* made) noexcept:
+    """Give the slots that are still empty their defaults."""
+    cdef Py_ssize_t index
+    for index in range(layout.count):
+        if slots_of(made)[index] == NULL:
+            slots_of(made)[index] = kept(<object>layout.defaults[index])
+
+
+cdef inline PyObject* kept(object value) noexcept:
+    """Take a reference that C keeps."""
+    Py_INCREF(value)
+    return <PyObject*>value
+
+
+cdef tuple values_of(object self):
+    cdef Layout* layout = <Layout*>methods_of(type_of(<void*>self))
+    cdef Py_ssize_t index
+    cdef tuple values = PyTuple_New(layout.count)
+    for index in range(layout.count):
+        value = <object>slots_of(<void*>self)[index]
+        Py_INCREF(value)
+        PyTuple_SET_ITEM(values, index, value)
+    return values
+
+
+cdef str signature(str name, tuple fields, tuple values):
+    """Write the constructor's signature as ``inspect`` reads it."""
+    plain = (bool, int, float, str, bytes, tuple, type(None))
+    parts = [
+        f"{field}={value!r}" if isinstance(value, plain) else f"{field}=..."
+        for field, value in zip(fields, values)
+    ]
+    return f"{name}(*, {', '.join(parts)})"
+
+
+cdef void* owned(size_t size) except NULL:
+    cdef void* memory = PyMem_Calloc(1, size)
+    if memory == NULL:
+        raise MemoryError
+    return memory
+
+
+cdef PyMethodDef method(const char* name, void* function, int flags) noexcept:
+    cdef PyMethodDef made
+    made.ml_name = name
+    made.ml_meth = function
+    made.ml_flags = flags
+    made.ml_doc = NULL
+    return made
+
+
+cdef PyType_Slot slot(int number, void* value) noexcept:
+    cdef PyType_Slot made
+    made.slot = number
+    made.pfunc = value
+    return made
