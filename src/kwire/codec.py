@@ -21,7 +21,7 @@ encode = engine.encode
 _RESERVED = frozenset(("replace", "unknown_tagged_fields"))
 
 
-def build_class(message: Message, module: str = "kwire.schema") -> type:
+def build_class(message: Message, module: str = f"{__package__}.schema") -> type:
     """Build the class of a message with the classes of its structs as attributes.
 
     Raises ``SchemaError`` for field names that Python cannot tell apart or that hide
@@ -82,12 +82,12 @@ def _default(field: Field, binding: plan.Binding) -> object:
 
 def restore(module: str, qualname: str, values: tuple[object, ...]) -> Any:
     """Make the message or struct that a pickle describes, on the active engine."""
-    if module != "kwire.messages":
+    from . import messages
+
+    if module != messages.__name__:
         raise TypeError(
             f"{qualname} comes from a schema read at run time; pickle its encoded bytes"
         )
-    from . import messages
-
     name, _, inner = qualname.partition(".")
     cls = getattr(messages, name)
     if inner:

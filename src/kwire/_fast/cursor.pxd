@@ -11,6 +11,7 @@ noted fault code for the ``Fault`` exception. After a fault the functions return
 junk (0) and the caller asks ``cursor.fault``; no function here raises.
 """
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from kwire._fast.big_endian cimport likely, load_int16, load_int32, unlikely
@@ -41,6 +42,8 @@ cdef struct Cursor:
     Py_ssize_t fault_offset
     int64_t fault_detail
     bint lenient
+    # The input as a memoryview, borrowed, if bytes fields shall point into it.
+    PyObject* view
 
 
 cdef inline void note(

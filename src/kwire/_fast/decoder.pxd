@@ -9,19 +9,10 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t
 
 from kwire._fast.cursor cimport Cursor
-from kwire._fast.program cimport Step
+from kwire._fast.path cimport Path
 
 cdef enum:
-    DEEPEST = 32
     SHARED_ARRAYS = 16
-    LONGEST_STRING = 32767
-    # Bytes or elements that both forms of a length can state.
-    LARGEST = 2147483646
-
-cdef struct PathPart:
-    # NULL stands for the unknown tagged fields.
-    Step* step
-    Py_ssize_t index
 
 cdef struct SharedArray:
     # Arrays of the same bytes within one message become one tuple.
@@ -31,8 +22,7 @@ cdef struct SharedArray:
 
 cdef struct Decoding:
     Cursor cursor
-    # The input as a memoryview, borrowed, if bytes fields shall point into it.
-    PyObject* view
-    int depth
-    PathPart path[DEEPEST]
+    Path path
+    # One bit for each place of ``shared`` that is in use.
+    unsigned int shared_in_use
     SharedArray shared[SHARED_ARRAYS]

@@ -11,59 +11,22 @@ Twin: ``_pure/encoder.py``. Differs from its twin in: noted faults for exception
 a path that is written when unwinding.
 """
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.object cimport Py_EQ, PyObject
-from cpython.ref cimport Py_XDECREF
-from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memmove
+from cpython.object cimport Py_EQ
+from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int64_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memmove
 
 from kwire._fast.big_endian cimport likely, store_int16, store_int32, store_int64, unlikely
-from kwire._fast.decoder cimport DEEPEST, LARGEST, LONGEST_STRING
 from kwire._fast.encoder cimport *
+from kwire._fast.path cimport note_field, note_index, path_text
+from kwire._fast.primitives cimport *
 from kwire._fast.program cimport *
+from kwire._fast.python_api cimport *
 from kwire._fast.structs cimport slots_of, type_of
 from kwire._fast.writer cimport *
 
 from kwire import errors
 from kwire import plan as plans
 
-cdef extern from "Python.h":
-    long long PyLong_AsLongLongAndOverflow(PyObject* value, int* overflow)
-    bint PyLong_Check(PyObject* value)
-    bint PyLong_CheckExact(PyObject* value)
-    unsigned long long PyLong_AsUnsignedLongLongMask(PyObject* value)
-    double PyFloat_AsDouble(PyObject* value)
-    bint PyTuple_CheckExact(PyObject* value)
-    Py_ssize_t PyTuple_GET_SIZE(PyObject* values)
-    PyObject* PyTuple_GET_ITEM(PyObject* values, Py_ssize_t index)
-    bint PyBytes_CheckExact(PyObject* value)
-    Py_ssize_t PyBytes_GET_SIZE(PyObject* value)
-    bint PyUnicode_Check(PyObject* value)
-    bint PyUnicode_IS_COMPACT_ASCII(PyObject* value)
-    Py_ssize_t PyUnicode_GET_LENGTH(PyObject* value)
-    void* PyUnicode_1BYTE_DATA(PyObject* value)
-    const char* PyUnicode_AsUTF8AndSize(PyObject* value, Py_ssize_t* size)
-    int PyObject_RichCompareBool(PyObject* a, PyObject* b, int op)
-    PyObject* PyObject_GetAttr(PyObject* value, PyObject* name)
-    PyObject* PyNumber_Rshift(PyObject* value, PyObject* by)
-    int PyObject_IsInstance(PyObject* value, PyObject* cls)
-    int PyObject_CheckBuffer(PyObject* value)
-    PyObject* PyErr_Occurred()
-    int PyErr_ExceptionMatches(PyObject* kind)
-    void PyErr_Clear()
-    PyObject* PyExc_BufferError
-
-cdef extern from *:
-    PyObject* NONE "Py_None"
-    PyObject* TRUE "Py_True"
-    PyObject* FALSE "Py_False"
-
-_TAGS = "unknown_tagged_fields"
-
-cdef object _uuid_type = None
-cdef object _int_name = "int"
-cdef object _sixty_four = 64
-cdef Step _unnamed
 
 
 cdef bint write_struct(Writer* writer, Table* table, PyObject* value) noexcept:
@@ -95,13 +58,21 @@ cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
             continue
         value = slots[step.slot]
         if op == OP_INT32:
-            done = as_int(writer, value, -2147483648, 2147483647, &number)
+            done = as_int(writer, value, INT32_MIN, INT32_MAX, &number)
             store_int32(writer.at, <uint32_t>number)
             writer.at += 4
         elif op == OP_COMPACT_STRING:
             done = write_string(writer, value, True, step.nullable)
         elif op == OP_ARRAY:
             done = write_array(writer, step, value)
+        elif op == OP_INT16:
+            done = as_int(writer, value, -32768, 32767, &number)
+            store_int16(writer.at, <uint16_t>number)
+            writer.at += 2
+        elif op == OP_INT64:
+            done = as_int(writer, value, INT64_MIN, INT64_MAX, &number)
+            store_int64(writer.at, <uint64_t>number)
+            writer.at += 8
         elif op <= OP_UUID:
             done = put_fixed(writer, op, value)
         elif op == OP_ABSENT:
@@ -113,7 +84,7 @@ cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
         if unlikely(not done):
             if writer.step == NULL:
                 writer.step = step
-            note_path(writer, step)
+            note_field(&writer.path, step)
             return False
         step += 1
     unknown = slots[table.slots - 1]
@@ -127,7 +98,7 @@ cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
     if table.flexible:
         return write_tagged_fields(writer, table, slots)
     blame(writer, TAGS_NOT_IN_VERSION, unknown)
-    note_path(writer, NULL)
+    note_field(&writer.path, NULL)
     return False
 
 
@@ -178,6 +149,8 @@ cdef bint write_array(Writer* writer, Step* step, PyObject* value) noexcept:
         return False
     if inner <= OP_UUID and not ensure(writer, <size_t>count * size_of(inner)):
         return False
+    if inner == OP_INT32:
+        return put_int32s(writer, step, value, count)
     for index in range(count):
         element = PyTuple_GET_ITEM(value, index)
         if inner == OP_STRUCT:
@@ -192,8 +165,29 @@ cdef bint write_array(Writer* writer, Step* step, PyObject* value) noexcept:
             if writer.step == NULL:
                 writer.step = step
                 writer.element = True
-            note_index(writer, index)
+            note_index(&writer.path, index)
             return False
+    return True
+
+
+cdef bint put_int32s(
+    Writer* writer, Step* step, PyObject* value, Py_ssize_t count
+) noexcept:
+    """Write int32 elements for which ``ensure`` has made room."""
+    cdef Py_ssize_t index
+    cdef int64_t number
+    for index in range(count):
+        if unlikely(
+            not as_int(
+                writer, PyTuple_GET_ITEM(value, index), INT32_MIN, INT32_MAX, &number
+            )
+        ):
+            writer.step = step
+            writer.element = True
+            note_index(&writer.path, index)
+            return False
+        store_int32(writer.at, <uint32_t>number)
+        writer.at += 4
     return True
 
 
@@ -211,7 +205,7 @@ cdef bint write_tagged_fields(Writer* writer, Table* table, PyObject** slots) no
     cdef Step* step
     cdef int differs[256]
     if not check_unknown_tags(writer, unknown, table):
-        note_path(writer, NULL)
+        note_field(&writer.path, NULL)
         return False
     count = PyTuple_GET_SIZE(unknown)
     for index in range(table.tagged_count):
@@ -233,7 +227,7 @@ cdef bint write_tagged_fields(Writer* writer, Table* table, PyObject** slots) no
         if not write_tagged_field(writer, step, slots[step.slot]):
             if writer.step == NULL:
                 writer.step = step
-            note_path(writer, step)
+            note_field(&writer.path, step)
             return False
     while kept < count:
         if not write_unknown_tag(writer, PyTuple_GET_ITEM(unknown, kept)):
@@ -301,8 +295,8 @@ cdef bint write_tagged_field(Writer* writer, Step* step, PyObject* value) noexce
         return False
     writer.at += 1
     place = writer.at - writer.start
-    if step.inner != OP_NULLABLE_STRUCT:
-        if not write_field(writer, step, step.inner, value):
+    if step.content != OP_NULLABLE_STRUCT:
+        if not write_field(writer, step, step.content, value):
             return False
     else:
         if not write_unsigned_varint(writer, value != NONE):
@@ -321,189 +315,6 @@ cdef bint write_tagged_field(Writer* writer, Step* step, PyObject* value) noexce
     if not write_unsigned_varint(writer, <uint32_t>size):
         return False
     writer.at += size
-    return True
-
-
-cdef inline bint write_length(
-    Writer* writer, Py_ssize_t length, bint compact, int classic_size
-) noexcept:
-    """Write the length of a string, bytes or array; -1 stands for null."""
-    if compact:
-        return write_unsigned_varint(writer, <uint32_t>(length + 1))
-    if unlikely(not ensure(writer, classic_size)):
-        return False
-    if classic_size == 2:
-        store_int16(writer.at, <uint16_t>length)
-    else:
-        store_int32(writer.at, <uint32_t>length)
-    writer.at += classic_size
-    return True
-
-
-cdef bint write_string(
-    Writer* writer, PyObject* value, bint compact, bint nullable
-) noexcept:
-    """Write a STRING or COMPACT_STRING of at most 32767 bytes."""
-    cdef const char* text
-    cdef Py_ssize_t size
-    if value == NONE:
-        return write_null(writer, compact, 2, nullable)
-    if unlikely(not PyUnicode_Check(value)):
-        return blame(writer, WRONG_TYPE, value)
-    if likely(PyUnicode_IS_COMPACT_ASCII(value)):
-        text = <const char*>PyUnicode_1BYTE_DATA(value)
-        size = PyUnicode_GET_LENGTH(value)
-    else:
-        text = PyUnicode_AsUTF8AndSize(value, &size)
-        if text == NULL:
-            PyErr_Clear()
-            return blame(writer, NOT_UTF8, value)
-    if unlikely(size > LONGEST_STRING):
-        return blame(writer, TEXT_TOO_LONG, value)
-    return write_length(writer, size, compact, 2) and write_raw(writer, text, size)
-
-
-cdef bint write_bytes(
-    Writer* writer, PyObject* value, bint compact, bint nullable
-) noexcept:
-    """Write BYTES, COMPACT_BYTES or RECORDS from any contiguous bytes-like."""
-    cdef Py_buffer buffer
-    cdef bint done
-    if PyBytes_CheckExact(value):
-        if unlikely(PyBytes_GET_SIZE(value) > LARGEST):
-            return blame(writer, TOO_LARGE, value)
-        return write_length(
-            writer, PyBytes_GET_SIZE(value), compact, 4
-        ) and write_raw(writer, PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value))
-    if value == NONE:
-        return write_null(writer, compact, 4, nullable)
-    if not PyObject_CheckBuffer(value):
-        return blame(writer, WRONG_TYPE, value)
-    if not get_buffer(value, &buffer):
-        writer.expected = "contiguous bytes"
-        return blame(writer, WRONG_TYPE, value)
-    if buffer.len > LARGEST:
-        done = blame(writer, TOO_LARGE, value)
-    else:
-        done = write_length(writer, buffer.len, compact, 4) and write_raw(
-            writer, <const char*>buffer.buf, buffer.len
-        )
-    PyBuffer_Release(&buffer)
-    return done
-
-
-cdef bint write_null(
-    Writer* writer, bint compact, int classic_size, bint nullable
-) noexcept:
-    """Write null, or refuse it where the version cannot carry it."""
-    if not nullable:
-        return blame(writer, NULL_NOT_ALLOWED, NONE)
-    return write_length(writer, -1, compact, classic_size)
-
-
-cdef inline bint write_raw(Writer* writer, const char* data, Py_ssize_t size) noexcept:
-    """Write bytes as they are."""
-    if unlikely(not ensure(writer, <size_t>size)):
-        return False
-    memcpy(writer.at, data, <size_t>size)
-    writer.at += size
-    return True
-
-
-cdef bint put_fixed(Writer* writer, int op, PyObject* value) noexcept:
-    """Write one fixed-size value for which ``ensure`` has made room."""
-    cdef int64_t number = 0
-    cdef double real
-    cdef uint64_t raw
-    if op == OP_INT32:
-        if not as_int(writer, value, -2147483648, 2147483647, &number):
-            return False
-        store_int32(writer.at, <uint32_t>number)
-    elif op == OP_INT16:
-        if not as_int(writer, value, -32768, 32767, &number):
-            return False
-        store_int16(writer.at, <uint16_t>number)
-    elif op == OP_INT64:
-        if not as_int(writer, value, INT64_MIN, INT64_MAX, &number):
-            return False
-        store_int64(writer.at, <uint64_t>number)
-    elif op == OP_BOOL:
-        if value != TRUE and value != FALSE:
-            return blame(writer, NULL_NOT_ALLOWED if value == NONE else WRONG_TYPE, value)
-        writer.at[0] = value == TRUE
-    elif op == OP_INT8:
-        if not as_int(writer, value, -128, 127, &number):
-            return False
-        writer.at[0] = <uint8_t>number
-    elif op == OP_UINT16:
-        if not as_int(writer, value, 0, 65535, &number):
-            return False
-        store_int16(writer.at, <uint16_t>number)
-    elif op == OP_UINT32:
-        if not as_int(writer, value, 0, 4294967295, &number):
-            return False
-        store_int32(writer.at, <uint32_t>number)
-    elif op == OP_FLOAT64:
-        if value == NONE:
-            return blame(writer, NULL_NOT_ALLOWED, value)
-        real = PyFloat_AsDouble(value)
-        if real == -1.0 and PyErr_Occurred():
-            PyErr_Clear()
-            return blame(writer, WRONG_TYPE, value)
-        memcpy(&raw, &real, 8)
-        store_int64(writer.at, raw)
-    else:
-        return put_uuid(writer, value)
-    writer.at += size_of(op)
-    return True
-
-
-cdef inline bint as_int(
-    Writer* writer, PyObject* value, int64_t low, int64_t high, int64_t* number
-) noexcept:
-    """Get an int within a range out of anything that has ``__index__``."""
-    cdef int overflow = 0
-    number[0] = PyLong_AsLongLongAndOverflow(value, &overflow)
-    if unlikely(number[0] == -1 and not overflow and PyErr_Occurred()):
-        PyErr_Clear()
-        return blame(writer, NULL_NOT_ALLOWED if value == NONE else WRONG_TYPE, value)
-    if unlikely(overflow or number[0] < low or number[0] > high):
-        return blame(writer, OUT_OF_RANGE, value)
-    return True
-
-
-cdef bint put_uuid(Writer* writer, PyObject* value) noexcept:
-    """Write a ``uuid.UUID``: 16 bytes, most significant first."""
-    cdef PyObject* number
-    cdef PyObject* half
-    if _uuid_type is None and not load_uuid():
-        writer.fault = WRITE_ERROR
-        return False
-    if PyObject_IsInstance(value, <PyObject*>_uuid_type) != 1:
-        PyErr_Clear()
-        return blame(writer, NULL_NOT_ALLOWED if value == NONE else WRONG_TYPE, value)
-    number = PyObject_GetAttr(value, <PyObject*>_int_name)
-    half = NULL if number == NULL else PyNumber_Rshift(number, <PyObject*>_sixty_four)
-    if half == NULL:
-        Py_XDECREF(number)
-        writer.fault = WRITE_ERROR
-        return False
-    store_int64(writer.at, PyLong_AsUnsignedLongLongMask(half))
-    store_int64(writer.at + 8, PyLong_AsUnsignedLongLongMask(number))
-    writer.at += 16
-    Py_XDECREF(half)
-    Py_XDECREF(number)
-    return True
-
-
-cdef bint load_uuid() noexcept:
-    global _uuid_type
-    try:
-        import uuid
-
-        _uuid_type = uuid.UUID
-    except MemoryError:
-        return False
     return True
 
 
@@ -532,39 +343,6 @@ cdef inline int varint_size(uint32_t value) noexcept nogil:
     return size
 
 
-cdef bint get_buffer(PyObject* value, Py_buffer* buffer) noexcept:
-    try:
-        PyObject_GetBuffer(<object>value, buffer, PyBUF_SIMPLE)
-    except BufferError:
-        return False
-    return True
-
-
-cdef bint blame(Writer* writer, int fault, PyObject* value) noexcept nogil:
-    """Note a value that cannot be written; always False."""
-    writer.fault = fault
-    writer.value = value
-    return False
-
-
-cdef void note_path(Writer* writer, Step* step) noexcept nogil:
-    """Write down the field that a fault came through; NULL for the unknown tags."""
-    if writer.depth < DEEPEST and (
-        writer.depth == 0 or writer.path[writer.depth - 1].step != &_unnamed
-    ):
-        writer.path[writer.depth].index = -1
-        writer.depth += 1
-    writer.path[writer.depth - 1].step = step
-
-
-cdef void note_index(Writer* writer, Py_ssize_t index) noexcept nogil:
-    """Write down the element of an array that a fault came through."""
-    if writer.depth < DEEPEST:
-        writer.path[writer.depth].step = &_unnamed
-        writer.path[writer.depth].index = index
-        writer.depth += 1
-
-
 def encode(message, version):
     """Encode a message body: no size, no header.
 
@@ -588,23 +366,11 @@ def encode(message, version):
 
 cdef object failure(Writer* writer, Program program):
     """Build the exception of a noted fault and let the buffer go."""
-    cdef int index
-    path = ""
     expected = ""
     Py_XDECREF(writer.out)
     writer.out = NULL
     if writer.fault <= 0:
         return pending()
-    for index in range(writer.depth - 1, -1, -1):
-        if writer.path[index].step == NULL:
-            name = _TAGS
-        elif writer.path[index].step == &_unnamed:
-            name = ""
-        else:
-            name = <object>writer.path[index].step.attribute
-        path += f".{name}" if path and name else name
-        if writer.path[index].index >= 0:
-            path += f"[{writer.path[index].index}]"
     if writer.expected != NULL:
         expected = writer.expected.decode()
     elif writer.step != NULL:
@@ -613,7 +379,7 @@ cdef object failure(Writer* writer, Program program):
         writer.fault,
         expected,
         <object>writer.value,
-        path,
+        path_text(&writer.path),
         program.layout.name,
         program.layout.version,
     )

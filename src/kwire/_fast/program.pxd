@@ -39,7 +39,9 @@ cdef struct Table
 
 cdef struct Step:
     int op
-    # The op of an array's elements or of a tagged field's content.
+    # The op behind the tag of a tagged field; for other fields the same as op.
+    int content
+    # The op of an array's elements.
     int inner
     int slot
     bint compact
@@ -83,4 +85,15 @@ cdef class Program:
 
 
 cdef Program program_of(object cls, object version)
-cdef int size_of(int op) noexcept nogil
+
+
+cdef extern from *:
+    """
+    static const signed char kwire_sizes[] = {0, 1, 1, 2, 2, 4, 4, 8, 8, 16};
+    """
+    const signed char* _sizes "kwire_sizes"
+
+
+cdef inline int size_of(int op) noexcept nogil:
+    """Tell the bytes of a fixed-size opcode; 0 for those that take none in line."""
+    return _sizes[op] if op <= OP_UUID else 0

@@ -8,16 +8,13 @@ Every question that a step can raise is answered here, once for a (message, vers
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.long cimport PyLong_AsSsize_t, PyLong_CheckExact
 from cpython.object cimport PyObject, PyTypeObject
-from libc.string cimport memset
 
 from kwire._fast.program cimport *
 from kwire._fast.structs cimport CACHED_VERSIONS, Layout, layout_of
 
 from kwire import plan as plans
-
-cdef int _sizes[OP_UUID + 1]
-_sizes[:] = [0, 1, 1, 2, 2, 4, 4, 8, 8, 16]
 
 
 cdef class Program:
@@ -73,16 +70,14 @@ cdef class Program:
 
     cdef int fill(self, Step* made, object step, object default) except -1:
         """Fold one step of a plan."""
-        inner = folded(step)
-        made.inner = inner
+        made.inner = folded(step)
+        made.content = OP_ARRAY if step.is_array else made.inner
         made.op = {
-            plans.PRESENT: OP_ARRAY if step.is_array else inner,
+            plans.PRESENT: made.content,
             plans.TAGGED: OP_TAGGED,
             plans.ABSENT: OP_ABSENT,
             plans.IGNORED: OP_IGNORED,
         }[step.place]
-        if made.op == OP_TAGGED and step.is_array:
-            made.inner = OP_ARRAY
         made.slot = step.slot
         made.compact = step.compact
         made.nullable = step.nullable
@@ -121,8 +116,10 @@ cdef Program program_of(object cls, object version):
     cdef Py_ssize_t number
     if layout == NULL:
         raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")
-    number = version if isinstance(version, int) and 0 <= version < CACHED_VERSIONS else -1
-    if number >= 0 and layout.programs[number] != NULL:
+    number = PyLong_AsSsize_t(version) if PyLong_CheckExact(version) else -1
+    if not 0 <= number < CACHED_VERSIONS:
+        number = -1
+    elif layout.programs[number] != NULL:
         return <Program>layout.programs[number]
     binding = <object>layout.binding
     program = binding.programs.get(version)
@@ -137,7 +134,3 @@ cdef Program program_of(object cls, object version):
         layout.programs[number] = <PyObject*>program
     return program
 
-
-cdef int size_of(int op) noexcept nogil:
-    """Tell the bytes of a fixed-size opcode; 0 for those that take none in line."""
-    return _sizes[op] if op <= OP_UUID else 0

@@ -14,13 +14,13 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from kwire._fast.big_endian cimport likely, unlikely
-from kwire._fast.decoder cimport DEEPEST, PathPart
+from kwire._fast.path cimport Path
 from kwire._fast.program cimport Step
-
-cdef extern from "Python.h":
-    PyObject* PyBytes_FromStringAndSize(const char* data, Py_ssize_t size)
-    char* PyBytes_AS_STRING(PyObject* data)
-    int _PyBytes_Resize(PyObject** data, Py_ssize_t size)
+from kwire._fast.python_api cimport (
+    PyBytes_AS_STRING,
+    PyBytes_FromStringAndSize,
+    _PyBytes_Resize,
+)
 
 cdef enum:
     ON_STACK = 1024
@@ -51,15 +51,14 @@ cdef struct Writer:
     bint element
     # Overrides what the step's type would say was expected.
     const char* expected
-    int depth
-    PathPart path[DEEPEST]
+    Path path
     uint8_t stack[ON_STACK]
 
 
 cdef inline bint start(Writer* writer, Py_ssize_t hint) noexcept:
     """Begin to write about ``hint`` bytes."""
     writer.fault = 0
-    writer.depth = 0
+    writer.path.depth = 0
     writer.step = NULL
     writer.element = False
     writer.value = NULL
@@ -147,3 +146,10 @@ cdef inline bint write_unsigned_varlong(Writer* writer, uint64_t value) noexcept
     writer.at[0] = <uint8_t>value
     writer.at += 1
     return True
+
+
+cdef inline bint blame(Writer* writer, int fault, PyObject* value) noexcept nogil:
+    """Note a value that cannot be written; always False."""
+    writer.fault = fault
+    writer.value = value
+    return False

@@ -18,6 +18,7 @@ from typing import Any
 
 from .. import errors, limits, plan
 from .cursor import Cursor, Fault, read_unsigned_varint, require
+from .path import path_text
 from .primitives import (
     read_bytes,
     read_count,
@@ -284,17 +285,6 @@ def program_of(binding: plan.Binding, version: int) -> Any:
         made = Program(binding.plan(version), binding)
         program = binding.programs.setdefault(version, made)
     return program
-
-
-def path_text(path: list[str | int]) -> str:
-    """Write a path as ``topics[3].name``."""
-    text = ""
-    for part in path:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        else:
-            text += f".{part}" if text else part
-    return text
 
 
 def _plan_of(step: plan.Step) -> plan.Plan:

@@ -16,7 +16,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors, plan
-from .decoder import path_text, program_of
+from .decoder import program_of
+from .path import path_text
 from .primitives import (
     check_null,
     write_bytes,

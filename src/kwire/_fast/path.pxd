@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The way to a fault: which fields and elements it came through.
+
+Written down while the functions return, innermost first, so that the good case pays
+nothing. Twin: ``_pure/path.py``. Differs from its twin in: the path is kept in C and
+backwards, so it is noted as well as written out.
+"""
+
+from kwire._fast.program cimport Step
+
+cdef enum:
+    # Deeper schemas lose the outermost names of a path, and nothing else.
+    DEEPEST = 32
+
+cdef struct PathPart:
+    # NULL stands for the unknown tagged fields.
+    Step* step
+    # The element of an array, or -1.
+    Py_ssize_t index
+    # Whether the field is still to come: an element is noted before its array.
+    bint unnamed
+
+cdef struct Path:
+    int depth
+    PathPart parts[DEEPEST]
+
+
+cdef inline void note_field(Path* path, Step* step) noexcept nogil:
+    """Write down the field that a fault came through; NULL for the unknown tags."""
+    cdef PathPart* part
+    if path.depth == 0 or not path.parts[path.depth - 1].unnamed:
+        if path.depth == DEEPEST:
+            return
+        path.parts[path.depth].index = -1
+        path.depth += 1
+    part = &path.parts[path.depth - 1]
+    part.step = step
+    part.unnamed = False
+
+
+cdef inline void note_index(Path* path, Py_ssize_t index) noexcept nogil:
+    """Write down the element of an array that a fault came through."""
+    if path.depth < DEEPEST:
+        path.parts[path.depth].index = index
+        path.parts[path.depth].unnamed = True
+        path.depth += 1
+
+
+cdef inline str path_text(Path* path):
+    """Write a path as ``topics[3].name``."""
+    cdef int place
+    cdef str text = ""
+    cdef str name
+    for place in range(path.depth - 1, -1, -1):
+        name = ""
+        if path.parts[place].unnamed:
+            pass
+        elif path.parts[place].step == NULL:
+            name = "unknown_tagged_fields"
+        else:
+            name = <str>path.parts[place].step.attribute
+        text += f".{name}" if text and name else name
+        if path.parts[place].index >= 0:
+            text += f"[{path.parts[place].index}]"
+    return text

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Python's C API with plain pointers, where Cython's own declarations count for us.
+
+The hot functions keep references by hand and note faults instead of raising, so
+nothing here is declared to raise: the caller looks for NULL or -1.
+"""
+
+from cpython.object cimport PyObject, PyTypeObject
+from libc.stdint cimport int64_t
+
+cdef extern from "Python.h":
+    # Numbers
+    PyObject* PyLong_FromLong(long value)
+    PyObject* PyLong_FromUnsignedLong(unsigned long value)
+    PyObject* PyLong_FromLongLong(long long value)
+    PyObject* PyLong_FromUnsignedLongLong(unsigned long long value)
+    long long PyLong_AsLongLongAndOverflow(PyObject* value, int* overflow)
+    unsigned long long PyLong_AsUnsignedLongLongMask(PyObject* value)
+    bint PyLong_CheckExact(PyObject* value)
+    PyObject* PyFloat_FromDouble(double value)
+    double PyFloat_AsDouble(PyObject* value)
+    PyObject* PyNumber_Lshift(PyObject* value, PyObject* by)
+    PyObject* PyNumber_Rshift(PyObject* value, PyObject* by)
+    PyObject* PyNumber_Or(PyObject* a, PyObject* b)
+    # Bytes and buffers
+    PyObject* PyBytes_FromStringAndSize(const char* data, Py_ssize_t size)
+    char* PyBytes_AS_STRING(PyObject* data)
+    bint PyBytes_CheckExact(PyObject* value)
+    Py_ssize_t PyBytes_GET_SIZE(PyObject* value)
+    int _PyBytes_Resize(PyObject** data, Py_ssize_t size)
+    int PyObject_CheckBuffer(PyObject* value)
+    int PyObject_GetBuffer(PyObject* value, Py_buffer* buffer, int flags)
+    void PyBuffer_Release(Py_buffer* buffer)
+    int PyBUF_SIMPLE
+    PyObject* PySequence_GetSlice(PyObject* values, Py_ssize_t low, Py_ssize_t high)
+    # Text
+    PyObject* PyUnicode_DecodeUTF8(const char* data, Py_ssize_t size, const char* errors)
+    PyObject* PyUnicode_New(Py_ssize_t size, Py_UCS4 maximum)
+    void* PyUnicode_1BYTE_DATA(PyObject* text)
+    bint PyUnicode_Check(PyObject* value)
+    bint PyUnicode_IS_COMPACT_ASCII(PyObject* value)
+    Py_ssize_t PyUnicode_GET_LENGTH(PyObject* value)
+    const char* PyUnicode_AsUTF8AndSize(PyObject* value, Py_ssize_t* size)
+    int PyUnicodeDecodeError_GetStart(PyObject* error, Py_ssize_t* start)
+    # Containers and objects
+    PyObject* PyTuple_New(Py_ssize_t size)
+    void PyTuple_SET_ITEM(PyObject* values, Py_ssize_t index, PyObject* value)
+    bint PyTuple_CheckExact(PyObject* value)
+    Py_ssize_t PyTuple_GET_SIZE(PyObject* values)
+    PyObject* PyTuple_GET_ITEM(PyObject* values, Py_ssize_t index)
+    PyObject* PyList_AsTuple(PyObject* values)
+    int PyObject_RichCompareBool(PyObject* a, PyObject* b, int op)
+    PyObject* PyObject_GetAttr(PyObject* value, PyObject* name)
+    int PyObject_GenericSetAttr(PyObject* target, PyObject* name, PyObject* value)
+    int PyObject_IsInstance(PyObject* value, PyObject* cls)
+    void PyObject_GC_UnTrack(PyObject* value)
+    void Py_XDECREF(PyObject* value)
+    # Errors
+    PyObject* PyErr_Occurred()
+    void PyErr_Clear()
+    void PyErr_Fetch(PyObject** kind, PyObject** value, PyObject** trace)
+    void PyErr_NormalizeException(PyObject** kind, PyObject** value, PyObject** trace)
+    int PyErr_GivenExceptionMatches(PyObject* given, PyObject* kind)
+    PyObject* PyExc_UnicodeDecodeError
+
+cdef extern from *:
+    """
+    static inline PyObject *kwire_kept(PyObject *o) { Py_INCREF(o); return o; }
+    #if PY_VERSION_HEX >= 0x030C0000
+    #define kwire_is_small_int(v) \
+        (PyLong_CheckExact(v) && PyUnstable_Long_IsCompact((PyLongObject *)(v)))
+    #define kwire_small_int(v) PyUnstable_Long_CompactValue((PyLongObject *)(v))
+    #else
+    #define kwire_is_small_int(v) \
+        (PyLong_CheckExact(v) && (size_t)(Py_SIZE(v) + 1) < 3)
+    #define kwire_small_int(v) \
+        ((int64_t)Py_SIZE(v) * (int64_t)((PyLongObject *)(v))->ob_digit[0])
+    #endif
+    """
+    PyObject* kept "kwire_kept"(PyObject* value) noexcept
+    bint is_small_int "kwire_is_small_int"(PyObject* value) noexcept
+    int64_t small_int "kwire_small_int"(PyObject* value) noexcept
+    PyObject* NONE "Py_None"
+    PyObject* TRUE "Py_True"
+    PyObject* FALSE "Py_False"

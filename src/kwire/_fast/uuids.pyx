@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``uuid.UUID`` objects out of two 64-bit halves and back, without calling Python.
+
+The ``uuid`` module is dear to import and most messages have no uuid, so it waits for
+the first one. Without a twin: ``_pure/primitives.py`` has ``make_uuid``.
+"""
+
+from libc.stdint cimport uint64_t
+
+from kwire._fast.python_api cimport *
+from kwire._fast.structs cimport set_no_memory
+
+cdef extern from *:
+    """
+    static inline PyObject *kwire_new_of_type(PyObject *t) {
+        PyObject *empty = PyTuple_New(0);
+        PyObject *made = empty == NULL
+            ? NULL
+            : PyBaseObject_Type.tp_new((PyTypeObject *)t, empty, NULL);
+        Py_XDECREF(empty);
+        return made;
+    }
+    """
+    PyObject* new_of_type "kwire_new_of_type"(PyObject* cls) noexcept
+
+cdef object _uuid_type = None
+cdef object _uuid_unknown_safety = None
+cdef object _uuid_zero = None
+cdef object _int_name = "int"
+cdef object _is_safe_name = "is_safe"
+cdef object _sixty_four = 64
+
+
+cdef PyObject* make_uuid(uint64_t high, uint64_t low) noexcept:
+    """Make a ``uuid.UUID`` of two halves, most significant first."""
+    cdef PyObject* number
+    cdef PyObject* shifted
+    cdef PyObject* half
+    cdef PyObject* made
+    if _uuid_type is None and not load_uuid():
+        return NULL
+    if high == 0 and low == 0:
+        return kept(<PyObject*>_uuid_zero)
+    half = PyLong_FromUnsignedLongLong(high)
+    shifted = NULL if half == NULL else PyNumber_Lshift(half, <PyObject*>_sixty_four)
+    Py_XDECREF(half)
+    half = NULL if shifted == NULL else PyLong_FromUnsignedLongLong(low)
+    number = NULL if half == NULL else PyNumber_Or(shifted, half)
+    Py_XDECREF(half)
+    Py_XDECREF(shifted)
+    made = NULL if number == NULL else new_of_type(<PyObject*>_uuid_type)
+    if made != NULL and (
+        PyObject_GenericSetAttr(made, <PyObject*>_int_name, number) < 0
+        or PyObject_GenericSetAttr(
+            made, <PyObject*>_is_safe_name, <PyObject*>_uuid_unknown_safety
+        ) < 0
+    ):
+        Py_XDECREF(made)
+        made = NULL
+    Py_XDECREF(number)
+    return made
+
+
+cdef bint uuid_halves(PyObject* value, uint64_t* high, uint64_t* low) noexcept:
+    """Take a ``uuid.UUID`` apart; False for another object, or with an exception."""
+    cdef PyObject* number
+    cdef PyObject* half
+    if _uuid_type is None and not load_uuid():
+        return False
+    if PyObject_IsInstance(value, <PyObject*>_uuid_type) != 1:
+        return False
+    number = PyObject_GetAttr(value, <PyObject*>_int_name)
+    half = NULL if number == NULL else PyNumber_Rshift(number, <PyObject*>_sixty_four)
+    if half != NULL:
+        high[0] = PyLong_AsUnsignedLongLongMask(half)
+        low[0] = PyLong_AsUnsignedLongLongMask(number)
+    Py_XDECREF(number)
+    if half == NULL:
+        return False
+    Py_XDECREF(half)
+    return True
+
+
+cdef bint load_uuid() noexcept:
+    global _uuid_type, _uuid_unknown_safety, _uuid_zero
+    try:
+        import uuid
+
+        _uuid_unknown_safety = uuid.SafeUUID.unknown
+        _uuid_zero = uuid.UUID(int=0)
+        _uuid_type = uuid.UUID
+    except MemoryError:
+        set_no_memory()
+        return False
+    return True

@@ -1,0 +1,20 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The way to a fault: which fields and elements it came through.
+
+Kept by the walk as a list of names and indexes, outermost first.
+Twin: ``_fast/path.pxd``. Differs from its twin in: the list needs no noting.
+"""
+
+from __future__ import annotations
+
+
+def path_text(path: list[str | int]) -> str:
+    """Write a path as ``topics[3].name``."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text

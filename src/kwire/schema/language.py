@@ -1,0 +1,369 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kafka's JSON message language: from a text to a ``Message``.
+
+Here lives how facts are written down: the keys, the coercions of Kafka's JSON reader
+and the rules on both. ``json_text.py`` reads the JSON, ``rules.py`` judges what the
+result means. Any ``str`` gives a ``Message`` or a ``SchemaError`` with the position.
+
+A single value stands for a list of one, a number or boolean for its text, a text for
+a number or boolean; of a repeated key the last value counts; null is the same as no
+value. kwire refuses a little more than Kafka: names that no language could use, a
+range that ends before it starts, ``fields`` below an array of primitives, structs
+that contain themselves, and numbers that only Java can read (``1f``), that lack their
+digits (``0x``) or that Java would take for octal (``010``). It allows one thing more:
+a field may name a struct that another field of the message defines.
+Source: ``org.apache.kafka.message.MessageSpec``, ``StructSpec`` and ``FieldSpec``.
+"""
+
+from __future__ import annotations
+
+from ..errors import SchemaError
+from ..versions import NONE, VersionRange
+from . import json_text, rules
+from .model import KINDS, Field, Message, Struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NoReturn
+
+_MESSAGE_KEYS = (
+    "name",
+    "type",
+    "apiKey",
+    "validVersions",
+    "flexibleVersions",
+    "deprecatedVersions",
+    "listeners",
+    "latestVersionUnstable",
+    "fields",
+    "commonStructs",
+    "about",
+)
+_STRUCT_KEYS = ("name", "versions", "fields")
+_FIELD_KEYS = (
+    "name",
+    "type",
+    "versions",
+    "nullableVersions",
+    "taggedVersions",
+    "tag",
+    "default",
+    "ignorable",
+    "mapKey",
+    "entityType",
+    "flexibleVersions",
+    "zeroCopy",
+    "fields",
+    "about",
+)
+_LISTENERS = ("zkBroker", "broker", "controller")
+_BOOLEANS = {
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+    "": False,
+}
+
+
+def read_message(text: str) -> Message:
+    """Read one message and check every rule that it has to keep by itself.
+
+    All fields that name a struct share one ``Struct``. JSON's null as a default means
+    that there is none, unlike the text ``"null"``. A message with ``validVersions`` of
+    ``none`` comes without fields: it only reserves its name and key.
+    Raises ``SchemaError`` for the first fault: first of the JSON, then of keys and
+    values, then of what they mean (``rules.check``).
+    """
+    root = json_text.read_value(text)
+    keys = _Keys(root, _MESSAGE_KEYS, "a message", "", _name(root, ""))
+    message = _message(keys)
+    _link(message)
+    rules.check(message)
+    if not message.valid_versions:
+        message.struct.fields = []
+        message.common_structs = []
+    return message
+
+
+class _Keys:
+    """The members of one JSON object, coerced as Kafka's JSON reader coerces them.
+
+    ``path`` is the path of the field that the object describes, for errors. A member
+    that is null reads as if it were not there.
+    """
+
+    def __init__(
+        self,
+        value: json_text.Value,
+        allowed: tuple[str, ...],
+        what: str,
+        path: str,
+        message_name: str,
+    ) -> None:
+        self.members = value.members
+        self.what = what
+        self.path = path
+        self.message_name = message_name
+        self.position = value.position
+        if value.kind != json_text.OBJECT:
+            self.fail("value-invalid", f"{what} is a JSON object, not {_a(value)}")
+        for key in value.members:
+            if key not in allowed:
+                self.fail("key-unknown", self.advice(key, allowed), key)
+
+    def fail(self, rule: str, reason: str, key: str = "") -> NoReturn:
+        position = self.members[key][0] if key in self.members else self.position
+        raise SchemaError(reason, rule, self.path, self.message_name, *position)
+
+    def advice(self, key: str, allowed: Iterable[str]) -> str:
+        import difflib
+
+        near = difflib.get_close_matches(key[:40], allowed, 1)
+        remedy = f"did you mean {near[0]}?" if near else "remove it"
+        return f"{self.what} has no key {rules.quote(key)}; {remedy}"
+
+    def value(self, key: str) -> json_text.Value | None:
+        member = self.members.get(key)
+        if member is None or member[1].kind == json_text.NULL:
+            return None
+        return member[1]
+
+    def text(self, key: str) -> str | None:
+        value = self.value(key)
+        if value is None:
+            return None
+        if value.kind in (json_text.ARRAY, json_text.OBJECT):
+            self.fail("value-invalid", f"{key} is a text, not {_a(value)}", key)
+        return value.text
+
+    def required(self, key: str) -> str:
+        text = self.text(key)
+        if text is None:
+            self.fail("key-missing", f"{self.what} needs a {key}; add it")
+        return text
+
+    def choice(self, key: str, value: json_text.Value, choices: Iterable[str]) -> str:
+        if value.kind != json_text.STRING or value.text not in choices:
+            names = ", ".join(choices)
+            found = rules.quote(value.text) if value.text else _a(value)
+            self.fail("value-invalid", f"{key} is one of {names}, not {found}", key)
+        return value.text
+
+    def flag(self, key: str) -> bool:
+        value = self.value(key)
+        if value is None:
+            return False
+        text = value.text.strip()
+        if value.kind in (json_text.STRING, json_text.BOOL) and text in _BOOLEANS:
+            return _BOOLEANS[text]
+        if value.kind == json_text.NUMBER and text.lstrip("-").isdigit():
+            return text.strip("-0") != ""
+        self.fail("value-invalid", f"{key} is true or false, not {_found(value)}", key)
+
+    def integer(self, key: str, bits: int) -> int | None:
+        value = self.value(key)
+        if value is None:
+            return None
+        text = value.text.strip()
+        if value.kind == json_text.STRING and not text:
+            return None
+        digits = text.removeprefix("-")
+        limit = 1 << bits - 1
+        # The length comes first: Python refuses to convert very long texts.
+        if (
+            value.kind in (json_text.NUMBER, json_text.STRING)
+            and (digits.isascii() and digits.isdigit() and len(digits) <= 20)
+            and -limit <= int(text) < limit
+        ):
+            return int(text)
+        self.fail(
+            "value-invalid",
+            f"{key} is an integer from {-limit} to {limit - 1}, not {_found(value)}",
+            key,
+        )
+
+    def versions(self, key: str) -> VersionRange | None:
+        text = self.text(key)
+        if text is None or not text.strip():
+            return None
+        try:
+            return VersionRange.from_text(text)
+        except ValueError:
+            self.fail(
+                "versions-invalid",
+                f"{key} is a range like 3, 0-5, 2+ or none, of versions up to 32767,"
+                f" not {rules.quote(text)}",
+                key,
+            )
+
+    def array(self, key: str) -> list[json_text.Value]:
+        value = self.value(key)
+        if value is None:
+            return []
+        return value.elements if value.kind == json_text.ARRAY else [value]
+
+
+def _a(value: json_text.Value) -> str:
+    if value.kind == json_text.NULL:
+        return "null"
+    article = "an" if value.kind in (json_text.ARRAY, json_text.OBJECT) else "a"
+    return f"{article} {value.kind}"
+
+
+def _found(value: json_text.Value) -> str:
+    if value.kind in (json_text.ARRAY, json_text.OBJECT):
+        return _a(value)
+    return rules.quote(value.text)
+
+
+def _message(keys: _Keys) -> Message:
+    fields = _fields(keys)
+    common = [
+        _common_struct(keys, value, index)
+        for index, value in enumerate(keys.array("commonStructs"))
+    ]
+    name = keys.required("name")
+    keys.required("type")
+    kind = keys.choice("type", keys.members["type"][1], KINDS)
+    api_key = keys.integer("apiKey", 16)
+    valid = keys.versions("validVersions")
+    if valid is None:
+        keys.fail("versions-missing", "a message needs validVersions; add them")
+    deprecated = keys.versions("deprecatedVersions") or NONE
+    flexible = NONE
+    listeners = tuple(
+        keys.choice("listeners", value, _LISTENERS) for value in keys.array("listeners")
+    )
+    unstable = keys.flag("latestVersionUnstable")
+    if valid:
+        if keys.value("flexibleVersions") is None:
+            keys.fail(
+                "flexible-versions-bounded",
+                f'a {kind} needs flexibleVersions; add them, "0+" if it is new',
+            )
+        flexible = keys.versions("flexibleVersions") or NONE
+    return Message(
+        kind,
+        api_key,
+        Struct(name, valid, fields, keys.position),
+        flexible,
+        common_structs=common,
+        deprecated_versions=deprecated,
+        listeners=listeners if valid else (),
+        latest_version_unstable=unstable if valid else False,
+    )
+
+
+def _common_struct(above: _Keys, value: json_text.Value, index: int) -> Struct:
+    path = _name(value, f"commonStructs[{index}]")
+    keys = _Keys(value, _STRUCT_KEYS, "a common struct", path, above.message_name)
+    fields = _fields(keys)
+    name = keys.required("name")
+    versions = keys.versions("versions")
+    if versions is None:
+        keys.fail("versions-missing", "a common struct needs versions; add them")
+    return Struct(name, versions, fields, keys.position)
+
+
+def _fields(above: _Keys) -> list[Field]:
+    return [
+        _field(above, value, index) for index, value in enumerate(above.array("fields"))
+    ]
+
+
+def _field(above: _Keys, value: json_text.Value, index: int) -> Field:
+    path = rules.join(above.path, _name(value, f"fields[{index}]"))
+    keys = _Keys(value, _FIELD_KEYS, "a field", path, above.message_name)
+    fields = _fields(keys)
+    name = keys.required("name")
+    tagged = keys.versions("taggedVersions") or NONE
+    versions = keys.versions("versions")
+    named = versions
+    if versions is None:
+        if not tagged:
+            keys.fail(
+                "versions-missing",
+                "a field needs versions, or taggedVersions to take them from; add them",
+            )
+        versions = tagged
+    type_name, is_array = _type(keys)
+    is_struct = type_name not in rules.PRIMITIVES
+    if fields and not is_struct:
+        what = f"[]{type_name}" if is_array else type_name
+        keys.fail("fields-on-primitive", f"{what} has no fields; remove them", "fields")
+    if fields and named is None:
+        keys.fail(
+            "struct-versions-missing",
+            f"the struct {type_name} needs versions, taggedVersions are not enough;"
+            " add them",
+        )
+    entity = keys.value("entityType")
+    entity_type = None
+    if entity is not None:
+        choices = ("unknown", *rules.ENTITY_TYPES)
+        entity_type = keys.choice("entityType", entity, choices)
+    field = Field(
+        name,
+        type_name,
+        versions,
+        is_array=is_array,
+        nullable_versions=keys.versions("nullableVersions") or NONE,
+        tagged_versions=tagged,
+        tag=keys.integer("tag", 32),
+        default=keys.text("default"),
+        ignorable=keys.flag("ignorable"),
+        map_key=keys.flag("mapKey"),
+        entity_type=None if entity_type == "unknown" else entity_type,
+        flexible_versions=keys.versions("flexibleVersions"),
+        zero_copy=keys.flag("zeroCopy"),
+        position=keys.position,
+    )
+    if is_struct and keys.value("fields") is not None:
+        field.struct = Struct(type_name, versions, fields, keys.position)
+    return field
+
+
+def _name(value: json_text.Value, otherwise: str) -> str:
+    _, name = value.members.get("name", (None, None))
+    return name.text if name and name.kind != json_text.NULL else otherwise
+
+
+def _type(keys: _Keys) -> tuple[str, bool]:
+    text = keys.required("type").strip()
+    is_array = text.startswith("[]")
+    element = text[2:].strip() if is_array else text
+    if element in rules.PRIMITIVES or element[:1].isupper():
+        return element, is_array
+    if is_array and not element:
+        reason = "an array needs the type of its elements; write it after []"
+    elif element.startswith("[]"):
+        reason = "an array cannot hold arrays; use an array of structs"
+    else:
+        reason = (
+            f"{rules.quote(text)} is no type; use one of"
+            f" {', '.join(sorted(rules.PRIMITIVES))}, or a struct, which starts with a"
+            " capital"
+        )
+    keys.fail("type-unknown", reason, "type")
+
+
+def _link(message: Message) -> None:
+    """Give every field that names a struct the struct of that name."""
+    fields = [
+        field for _, struct in rules.each_struct(message) for field in struct.fields
+    ]
+    named = {struct.name: struct for struct in reversed(message.common_structs)}
+    for field in fields:
+        if field.struct is not None and field.struct.fields:
+            named.setdefault(field.type, field.struct)
+    for field in fields:
+        # Kafka takes an empty list of fields for none, so it defines nothing anew.
+        if field.type not in rules.PRIMITIVES and not (
+            field.struct and field.struct.fields
+        ):
+            field.struct = named.get(field.type, field.struct)

@@ -1,0 +1,488 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The rules that a schema has to keep, as Kafka's own generator enforces them.
+
+Here are the rules about what a schema means, over a ``Message`` from any source;
+those about how it is written down fire in ``language.py``, which sees the raw keys.
+``check`` judges one message and ``check_ids`` a family of them; how a message may
+change is ``evolution.py``'s business. Both raise ``SchemaError`` for the first broken
+rule, and rules that Kafka applies while parsing come before those it applies later.
+
+What Kafka lets pass, passes: nullable versions that reach outside a field's versions,
+gaps between the versions of fields, any default for ``records``.
+Source: ``FieldSpec``, ``StructSpec``, ``MessageSpec`` and ``MessageDataGenerator`` in
+``org.apache.kafka.message``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..errors import SchemaError
+from ..versions import VersionRange
+from .model import FIXED_SIZES, VARIABLE_TYPES, Field, Message, Struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    Fault = tuple[str, str]
+    """A rule's name, and what is wrong and what to do about it."""
+
+RULES = (
+    "key-missing",
+    "name-illegal",
+    "versions-missing",
+    "struct-versions-missing",
+    "type-not-nullable",
+    "entity-type-mismatch",
+    "fields-on-primitive",
+    "flexible-override-misplaced",
+    "zero-copy-misplaced",
+    "tag-on-map-key",
+    "tag-negative",
+    "tag-without-versions",
+    "tag-missing",
+    "tagged-versions-bounded",
+    "tagged-versions-outside",
+    "tagged-versions-not-flexible",
+    "tagged-nullable-partly",
+    "tag-duplicate",
+    "tag-not-contiguous",
+    "field-duplicate",
+    "type-unknown",
+    "struct-name-illegal",
+    "struct-defined-twice",
+    "struct-undefined",
+    "flexible-versions-bounded",
+    "request-only-key",
+    "valid-versions-unbounded",
+    "map-key-at-top",
+    "default-invalid",
+    "default-not-nullable",
+    "default-not-empty",
+    "records-tagged",
+    "id-conflict",
+    "coordinator-shape",
+)
+"""The stable names of Kafka's 34 rules, as ``SchemaError.rule`` gives them.
+
+Other names are ``json``, ``key-unknown``, ``value-invalid`` and ``versions-invalid``
+for what cannot be read, ``api-key-missing`` and ``flexible-override-outside``, which
+Kafka finds later still, ``struct-recursive`` and ``nesting-too-deep``, and those of
+``evolution.py``, which start with ``evolution-``.
+"""
+
+PRIMITIVES = frozenset((*FIXED_SIZES, *VARIABLE_TYPES))
+"""The names of all types that are no structs."""
+
+ENTITY_TYPES = {
+    "transactionalId": "string",
+    "groupId": "string",
+    "topicName": "string",
+    "producerId": "int64",
+    "brokerId": "int32",
+}
+"""Each entity type with the type of a field that holds it."""
+
+MAX_STRUCT_DEPTH = 64
+"""How deep structs may nest, so that no later walk can exhaust the stack."""
+
+_FIELD_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+_CLASS_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_INTEGER = re.compile(r"[+-]?(?:0|[1-9][0-9]*)|0x[0-9A-Fa-f]+")
+_FLOAT = re.compile(
+    r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+)
+_UUID = re.compile(r"[A-Za-z0-9_-]{22}")
+_INTEGER_BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
+_UNSIGNED_BITS = {"uint16": 16, "uint32": 32}
+_KEYED_KINDS = ("request", "response", "metadata")
+_UNIQUE_KINDS = (*_KEYED_KINDS, "coordinator-key", "coordinator-value")
+
+
+def check(message: Message) -> None:
+    """Check everything that one message has to obey.
+
+    A message without valid versions only reserves its key, so that rules on the
+    message as a whole and on what it would generate do not apply to it.
+    Raises ``SchemaError`` with the rule, the field's path and its position.
+    """
+    places = list(each_struct(message))
+    for path, struct in places:
+        for field in struct.fields:
+            refuse(message, path, field, _parsed_field_faults(field))
+        for field, fault in _parsed_struct_faults(struct):
+            refuse(message, path, field, [fault])
+    if not message.valid_versions:
+        return
+    refuse(message, "", None, _parsed_message_faults(message))
+    refuse(message, "", None, _generated_message_faults(message))
+    _check_structs(message, places)
+    for path, struct in places:
+        for field in struct.fields:
+            refuse(message, path, field, _generated_field_faults(message, field))
+            if struct is message.struct and field.map_key:
+                reason = "a field of the message itself is no mapKey; remove it"
+                refuse(message, path, field, [("map-key-at-top", reason)])
+
+
+def each_struct(message: Message) -> Iterator[tuple[str, Struct]]:
+    """Walk the structs of a message, each once, with the path of its fields.
+
+    The common structs come first, under their own names; then the message itself,
+    with an empty path, and what its fields define in place.
+    """
+    common = {id(struct) for struct in message.common_structs}
+    starts = [(struct.name, struct) for struct in message.common_structs]
+    waiting = [("", message.struct), *reversed(starts)]
+    seen = set()
+    while waiting:
+        path, struct = waiting.pop()
+        if id(struct) in seen:
+            continue
+        seen.add(id(struct))
+        yield path, struct
+        waiting += [
+            (join(path, field.name), field.struct)
+            for field in reversed(struct.fields)
+            if field.struct is not None and id(field.struct) not in common
+        ]
+
+
+def join(path: str, name: str) -> str:
+    """Extend a field path such as ``Responses.Partitions`` by one name."""
+    return f"{path}.{name}" if path else name
+
+
+def quote(text: str) -> str:
+    """Quote a piece of a schema for an error, short enough for one line."""
+    return repr(text) if len(text) <= 40 else f"{text[:37]!r}..."
+
+
+def refuse(
+    message: Message, path: str, field: Field | None, faults: Iterable[Fault]
+) -> None:
+    """Raise the first of the faults, if any, of a field in the struct at ``path``.
+
+    Without a field it is the message that is at fault.
+    """
+    for rule, reason in faults:
+        position = message.struct.position
+        if field is not None:
+            path = join(path, field.name)
+            position = field.position
+        raise SchemaError(reason, rule, path, message.name, *position)
+
+
+def _parsed_field_faults(field: Field) -> Iterator[Fault]:
+    kind = f"[]{field.type}" if field.is_array else field.type
+    is_text = not field.is_array and field.type in ("string", "bytes")
+    if not _FIELD_NAME.fullmatch(field.name):
+        yield (
+            "name-illegal",
+            f"{quote(field.name)} is no field name; use ASCII letters and digits, a"
+            " letter first",
+        )
+    if field.nullable_versions and not field.is_array and field.type in FIXED_SIZES:
+        yield "type-not-nullable", f"{kind} cannot be null; remove nullableVersions"
+    expected = ENTITY_TYPES.get(field.entity_type or "", field.type)
+    if field.type != expected:
+        yield (
+            "entity-type-mismatch",
+            f"a {field.entity_type} is of type {expected}, not {kind}; change one of"
+            " them",
+        )
+    if field.flexible_versions is not None and not is_text:
+        yield (
+            "flexible-override-misplaced",
+            f"only string and bytes fields may override flexibleVersions, not {kind};"
+            " remove it",
+        )
+    if field.tag is not None and field.map_key:
+        yield "tag-on-map-key", "a mapKey cannot be tagged; remove mapKey or the tag"
+    yield from _tag_faults(field)
+    if field.zero_copy and kind != "bytes":
+        yield (
+            "zero-copy-misplaced",
+            f"only bytes can be zeroCopy, not {kind}; remove it",
+        )
+
+
+def _tag_faults(field: Field) -> Iterator[Fault]:
+    tagged = field.tagged_versions
+    nullable = field.nullable_versions & tagged
+    if field.tag is None:
+        if tagged:
+            yield "tag-missing", f"the taggedVersions {tagged} need a tag; add one"
+        return
+    if field.tag < 0:
+        yield "tag-negative", f"the tag {field.tag} is negative; count tags from 0"
+    if not tagged:
+        yield (
+            "tag-without-versions",
+            f"the tag {field.tag} has no taggedVersions; add them or remove the tag",
+        )
+    if nullable and nullable != tagged:
+        yield (
+            "tagged-nullable-partly",
+            f"of the taggedVersions {tagged} only {nullable} are nullable; make all of"
+            " them nullable, or none",
+        )
+    if not tagged.is_open:
+        yield (
+            "tagged-versions-bounded",
+            f"the taggedVersions {tagged} end; leave them open, as in {tagged.min}+",
+        )
+    if not field.versions.contains(tagged):
+        yield (
+            "tagged-versions-outside",
+            f"the taggedVersions {tagged} are not all in versions {field.versions};"
+            " make them a part of it",
+        )
+
+
+def _parsed_struct_faults(struct: Struct) -> Iterator[tuple[Field, Fault]]:
+    tags: dict[int, Field] = {}
+    names: set[str] = set()
+    for field in struct.fields:
+        if field.tag is not None:
+            if field.tag in tags:
+                reason = (
+                    f"tag {field.tag} already belongs to {tags[field.tag].name}, and a"
+                    " struct uses a tag once, in whatever versions; give another tag"
+                )
+                yield field, ("tag-duplicate", reason)
+            tags[field.tag] = field
+        if field.name in names:
+            reason = "the struct already has a field of this name; choose another"
+            yield field, ("field-duplicate", reason)
+        names.add(field.name)
+    for expected, tag in enumerate(sorted(tags)):
+        if tag != expected:
+            reason = f"tag {tag} leaves a gap; tags count from 0, use {expected} first"
+            yield tags[tag], ("tag-not-contiguous", reason)
+
+
+def _parsed_message_faults(message: Message) -> Iterator[Fault]:
+    flexible = message.flexible_versions
+    if not _CLASS_NAME.fullmatch(message.name):
+        yield (
+            "name-illegal",
+            f"{quote(message.name)} is no message name; use ASCII letters and digits, a"
+            " letter first",
+        )
+    if flexible and not flexible.is_open:
+        yield (
+            "flexible-versions-bounded",
+            f"the flexibleVersions {flexible} end; use {flexible.min}+ or none",
+        )
+    if message.listeners and message.kind != "request":
+        yield "request-only-key", "only a request has listeners; remove them"
+    if message.latest_version_unstable and message.kind != "request":
+        yield (
+            "request-only-key",
+            "only a request has latestVersionUnstable; remove it",
+        )
+    if message.kind in ("coordinator-key", "coordinator-value"):
+        what = f"a {message.kind}"
+        if message.api_key is None:
+            yield "coordinator-shape", f"{what} needs its record type as apiKey; add it"
+    if message.kind == "coordinator-key":
+        if message.valid_versions != VersionRange(0, 0):
+            yield (
+                "coordinator-shape",
+                f"{what} has only version 0, not {message.valid_versions}; set"
+                ' validVersions to "0"',
+            )
+        if flexible:
+            yield (
+                "coordinator-shape",
+                f'{what} is never flexible; set flexibleVersions to "none"',
+            )
+
+
+def _generated_message_faults(message: Message) -> Iterator[Fault]:
+    if message.valid_versions.is_open:
+        low = message.valid_versions.min
+        yield (
+            "valid-versions-unbounded",
+            f"the validVersions {low}+ never end; give the highest, as in {low}-{low}",
+        )
+    if message.kind in _KEYED_KINDS and message.api_key is None:
+        yield "api-key-missing", f"a {message.kind} message needs an apiKey; add it"
+
+
+def _check_structs(message: Message, places: list[tuple[str, Struct]]) -> None:
+    common = {struct.name for struct in message.common_structs}
+    named: dict[str, Struct] = {}
+    for path, struct in places:
+        if struct is message.struct:
+            continue
+        rule = ""
+        if not _CLASS_NAME.fullmatch(struct.name) or not struct.name[0].isupper():
+            rule = "struct-name-illegal"
+            reason = (
+                f"{quote(struct.name)} is no struct name; use ASCII letters and digits,"
+                " a capital first"
+            )
+        elif struct.name in named:
+            rule = "struct-defined-twice"
+            reason = f"the struct {struct.name} is already defined; give fields once"
+            if struct.name in common and path != struct.name:
+                reason = (
+                    f"the struct {struct.name} is one of the commonStructs; remove"
+                    " these fields"
+                )
+        if rule:
+            raise SchemaError(reason, rule, path, message.name, *struct.position)
+        named[struct.name] = struct
+    _check_nesting(message)
+
+
+def _check_nesting(message: Message) -> None:
+    heights: dict[int, int] = {}
+    open_structs: set[int] = set()
+
+    def visit(struct: Struct, path: str) -> int:
+        height = 1
+        open_structs.add(id(struct))
+        for field in struct.fields:
+            below = field.struct
+            if below is None:
+                continue
+            place = join(path, field.name)
+            if id(below) in open_structs:
+                rule = "struct-recursive"
+                reason = f"the struct {below.name} holds itself; break the circle"
+                raise SchemaError(reason, rule, place, message.name, *field.position)
+            if id(below) not in heights and len(open_structs) <= MAX_STRUCT_DEPTH:
+                heights[id(below)] = visit(below, place)
+            # A struct that was not visited lies too deep by itself.
+            height = max(height, 1 + heights.get(id(below), MAX_STRUCT_DEPTH))
+            if height > MAX_STRUCT_DEPTH:
+                rule = "nesting-too-deep"
+                reason = f"structs nest deeper than {MAX_STRUCT_DEPTH}; flatten them"
+                raise SchemaError(reason, rule, place, message.name, *field.position)
+        open_structs.discard(id(struct))
+        return height
+
+    for struct in message.common_structs:
+        if id(struct) not in heights:
+            heights[id(struct)] = visit(struct, struct.name)
+    visit(message.struct, "")
+
+
+def _generated_field_faults(message: Message, field: Field) -> Iterator[Fault]:
+    if field.struct is None and field.type not in PRIMITIVES:
+        yield (
+            "struct-undefined",
+            f"the struct {quote(field.type)} is defined nowhere; give it fields, here"
+            " or in commonStructs",
+        )
+    flexible = field.flexible_versions
+    if flexible is None:
+        flexible = message.flexible_versions
+    elif not message.flexible_versions.contains(flexible):
+        yield (
+            "flexible-override-outside",
+            f"the field's flexibleVersions {flexible} are not all in those of the"
+            f" message, {message.flexible_versions}; make them a part of it",
+        )
+    if not flexible.contains(field.tagged_versions):
+        yield (
+            "tagged-versions-not-flexible",
+            f"the taggedVersions {field.tagged_versions} are not all in the"
+            f" flexibleVersions {flexible}, and only flexible versions have tags; make"
+            " them a part of it",
+        )
+    if field.tag is not None and field.type == "records" and not field.is_array:
+        yield "records-tagged", "records cannot be tagged; remove the tag"
+    yield from _default_faults(field)
+
+
+def _default_faults(field: Field) -> Iterator[Fault]:
+    text = field.default
+    kind = f"[]{field.type}" if field.is_array else field.type
+    if not text or kind == "records":
+        return
+    nullable = kind not in FIXED_SIZES
+    if nullable and text == "null":
+        if not field.nullable_versions.contains(field.versions):
+            yield (
+                "default-not-nullable",
+                "the default is null, but not all versions are nullable; set"
+                f" nullableVersions to {field.versions} or remove the default",
+            )
+    elif nullable and kind != "string":
+        what = "a struct" if field.struct is not None else kind
+        what = "an array" if field.is_array else what
+        yield (
+            "default-not-empty",
+            f"{quote(text)} is no default for {what}; only an empty one or null is",
+        )
+    elif kind == "bool" and text.lower() not in ("true", "false"):
+        yield "default-invalid", f"{quote(text)} is no bool; use true or false"
+    elif kind == "float64" and not _FLOAT.fullmatch(text):
+        yield "default-invalid", f"{quote(text)} is no float64; use a form like -1.5e3"
+    elif kind == "uuid" and not _UUID.fullmatch(text):
+        yield (
+            "default-invalid",
+            f"{quote(text)} is no uuid; use 22 letters of URL-safe base64",
+        )
+    elif kind in _INTEGER_BITS:
+        bits = _INTEGER_BITS[kind]
+        yield from _integer_faults(text, kind, -(1 << bits - 1), (1 << bits - 1) - 1)
+    elif kind in _UNSIGNED_BITS:
+        yield from _integer_faults(text, kind, 0, (1 << _UNSIGNED_BITS[kind]) - 1)
+
+
+def _integer_faults(text: str, kind: str, low: int, high: int) -> Iterator[Fault]:
+    if not _INTEGER.fullmatch(text):
+        yield (
+            "default-invalid",
+            f"{quote(text)} is no {kind}; use decimal digits without leading zeros, or"
+            " 0x and hexadecimal ones",
+        )
+    # The length comes first: Python refuses to convert very long texts.
+    elif len(text) > 24 or not low <= int(text, 0) <= high:
+        yield (
+            "default-invalid",
+            f"{quote(text)} is outside {kind}; use {low} to {high}",
+        )
+
+
+def check_ids(messages: Iterable[Message]) -> None:
+    """Check that the messages of one family do not claim each other's ids.
+
+    A family is what Kafka generates together: all requests and responses, the records
+    of one coordinator, the metadata records. Each kind has an id once, and the key
+    and the value of a coordinator record come in pairs.
+    Source: ``ApiMessageTypeGenerator``, ``CoordinatorRecordTypeGenerator``.
+    """
+    owners: dict[tuple[str, int], Message] = {}
+    for message in messages:
+        if message.kind not in _UNIQUE_KINDS or message.api_key is None:
+            continue
+        owner = owners.setdefault((message.kind, message.api_key), message)
+        if owner is not message:
+            _refuse_id(
+                message,
+                f"the {message.kind} {owner.name} has apiKey {message.api_key} already;"
+                " choose another",
+            )
+    partners = {
+        "coordinator-key": "coordinator-value",
+        "coordinator-value": "coordinator-key",
+    }
+    for (kind, api_key), message in owners.items():
+        if kind in partners and (partners[kind], api_key) not in owners:
+            _refuse_id(
+                message,
+                f"the apiKey {api_key} has a {kind} but no {partners[kind]}; add the"
+                " other half",
+            )
+
+
+def _refuse_id(message: Message, reason: str) -> None:
+    refuse(message, "", None, [("id-conflict", reason)])
