@@ -132,7 +132,7 @@ class Step:
         return self.place == PRESENT and not self.is_array and self.code <= UUID
 
 
-_WORDS = {
+WORDS = {
     BOOL: "a bool",
     INT8: "an int8",
     INT16: "an int16",
@@ -150,7 +150,7 @@ _WORDS = {
 
 def expected(step: Step, element: bool) -> str:
     """Say what a step takes, or one element of it: the words of an encode error."""
-    words = _WORDS.get(step.code) or (f"a {step.plan.name}" if step.plan else "")
+    words = WORDS.get(step.code) or (f"a {step.plan.name}" if step.plan else "")
     if step.is_array and not element:
         words = f"a sequence, each element {words}"
     return f"{words} or None" if step.nullable and not element else words

@@ -26,3 +26,5 @@ cdef struct Decoding:
     # One bit for each place of ``shared`` that is in use.
     unsigned int shared_in_use
     SharedArray shared[SHARED_ARRAYS]
+
+cdef int get_input(object data, Py_buffer* buffer) except -1

@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Varints by the thousand, from and to numpy arrays.
+
+``encode_*s(values)`` takes an array of integers, the fastest in the type that the
+decoder gives: uint32 for unsigned varints, int32 for varints, int64 for varlongs.
+``decode_*s(data, count, offset=0)`` gives such an array and the offset (bytes) behind
+the last value. An error's path names the value: ``[3]``.
+
+Twin: ``_fast/bulk.pyx``. Differs from its twin in: faults as exceptions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import errors, plan
+from .cursor import Cursor, Fault, read_unsigned_varint, read_unsigned_varlong
+from .wire import _opened
+from .writer import Writer, write_unsigned_varint, write_unsigned_varlong
+
+__all__ = [
+    "decode_unsigned_varints",
+    "decode_varints",
+    "decode_varlongs",
+    "encode_unsigned_varints",
+    "encode_varints",
+    "encode_varlongs",
+]
+
+
+def encode_unsigned_varints(values: Any) -> bytes:
+    """Encode UNSIGNED_VARINTs, one after the other.
+
+    Shape: 1 to 5 bytes each, 7 bits a byte, low bits first.
+    Source: ``ByteUtils.writeUnsignedVarint``.
+    """
+    writer = Writer()
+    for value in array_of(values, "uint32", plan.UINT32).tolist():
+        write_unsigned_varint(writer, value)
+    return bytes(writer.out)
+
+
+def decode_unsigned_varints(data: Any, count: int, offset: int = 0) -> tuple[Any, int]:
+    """Decode ``count`` UNSIGNED_VARINTs into a uint32 array.
+
+    Shape: 1 to 5 bytes each, 7 bits a byte, low bits first.
+    Source: ``ByteUtils.readUnsignedVarint``.
+    """
+    cursor = opened(data, count, offset)
+    return decoded(cursor, count, "uint32", read_unsigned_varint)
+
+
+def encode_varints(values: Any) -> bytes:
+    """Encode VARINTs, one after the other.
+
+    Shape: the zigzag form of an int32 in 1 to 5 bytes each.
+    Source: ``ByteUtils.writeVarint``.
+    """
+    writer = Writer()
+    for value in array_of(values, "int32", plan.INT32).tolist():
+        write_unsigned_varint(writer, (value << 1) ^ (value >> 31))
+    return bytes(writer.out)
+
+
+def decode_varints(data: Any, count: int, offset: int = 0) -> tuple[Any, int]:
+    """Decode ``count`` VARINTs into an int32 array.
+
+    Shape: the zigzag form of an int32 in 1 to 5 bytes each.
+    Source: ``ByteUtils.readVarint``.
+    """
+    cursor = opened(data, count, offset)
+    return decoded(cursor, count, "int32", read_zigzag, read_unsigned_varint)
+
+
+def encode_varlongs(values: Any) -> bytes:
+    """Encode VARLONGs, one after the other.
+
+    Shape: the zigzag form of an int64 in 1 to 10 bytes each.
+    Source: ``ByteUtils.writeVarlong``.
+    """
+    writer = Writer()
+    for value in array_of(values, "int64", plan.INT64).tolist():
+        write_unsigned_varlong(writer, (value << 1) ^ (value >> 63))
+    return bytes(writer.out)
+
+
+def decode_varlongs(data: Any, count: int, offset: int = 0) -> tuple[Any, int]:
+    """Decode ``count`` VARLONGs into an int64 array.
+
+    Shape: the zigzag form of an int64 in 1 to 10 bytes each.
+    Source: ``ByteUtils.readVarlong``.
+    """
+    cursor = opened(data, count, offset)
+    return decoded(cursor, count, "int64", read_zigzag, read_unsigned_varlong)
+
+
+def array_of(values: Any, dtype: str, code: int) -> Any:
+    """Make a contiguous array of one type; ``EncodeError`` for what does not fit."""
+    numpy = load_numpy()
+    array = numpy.ascontiguousarray(values)
+    if array.dtype == dtype and array.ndim == 1:
+        return array
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        words = "a flat array of integers"
+        raise errors.encode_failure(errors.WRONG_TYPE, words, values, "")
+    if array.size:
+        low, high = plan.INT_RANGES[code]
+        for place in (int(array.argmin()), int(array.argmax())):
+            value = int(array[place])
+            if not low <= value <= high:
+                raise errors.encode_failure(
+                    errors.OUT_OF_RANGE, plan.WORDS[code], value, f"[{place}]"
+                )
+    return array.astype(dtype)
+
+
+def opened(data: Any, count: int, offset: int) -> Cursor:
+    """Open the input, which has to hold a byte for each value at least."""
+    if count < 0:
+        raise ValueError(f"count is 0 or more, not {count}")
+    cursor = _opened(data, offset)
+    if count > cursor.end - cursor.at:
+        raise errors.decode_failure(
+            errors.TRUNCATED, count - (cursor.end - cursor.at), cursor.end, ""
+        )
+    return cursor
+
+
+def decoded(
+    cursor: Cursor, count: int, dtype: str, read: Any, *arguments: Any
+) -> tuple[Any, int]:
+    """Read ``count`` values into an array."""
+    values = load_numpy().empty(count, dtype)
+    for index in range(count):
+        try:
+            values[index] = read(cursor, *arguments)
+        except Fault as fault:
+            raise errors.decode_failure(
+                fault.code, fault.detail, fault.offset, f"[{index}]"
+            ) from None
+    return values, cursor.at
+
+
+def read_zigzag(cursor: Cursor, read: Any) -> int:
+    """Read a varint and undo its zigzag form."""
+    raw: int = read(cursor)
+    return (raw >> 1) ^ -(raw & 1)
+
+
+def load_numpy() -> Any:
+    """Import numpy, which only these functions need."""
+    try:
+        import numpy
+    except ImportError:
+        raise ImportError(
+            "the bulk functions of kwire.wire need numpy: pip install kwire[numpy]"
+        ) from None
+    return numpy

@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Any text is a message or a ``SchemaError``: no other outcome exists.
+
+The texts are random, random pieces of the language, and a valid schema that was
+damaged in a few places.
+"""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kwire.errors import SchemaError
+from kwire.plan import compile_plan
+from kwire.schema import language
+from kwire.schema.model import FIXED_SIZES, KINDS, VARIABLE_TYPES, Message
+
+VALID = """{
+  "name": "DemoRequest", "type": "request", "apiKey": 9, // a comment
+  "validVersions": "0-3", "flexibleVersions": "2+", "deprecatedVersions": "0",
+  "listeners": ["broker"], "latestVersionUnstable": false,
+  "commonStructs": [{"name": "Common", "versions": "0+", "fields": [
+    {"name": "Id", "type": "uuid", "versions": "0+", "mapKey": "true"}]}],
+  "fields": [
+    {"name": "Ids", "type": "[]Common", "versions": "0+", "nullableVersions": "1+"},
+    {"name": "Size", "type": "uint32", "versions": "1+", "default": "0xff"},
+    {"name": "Rack", "type": "string", "versions": "2+", "nullableVersions": "2+",
+     "taggedVersions": "2+", "tag": "0", "default": "null", "ignorable": true},
+    /* nested */
+    {"name": "Parts", "type": "[]Part", "versions": "0+", "fields": [
+      {"name": "Load", "type": "float64", "versions": "0+", "default": 1.5},
+      {"name": "Data", "type": "records", "versions": "0-2"}]}
+  ]
+}"""
+
+PIECES = [
+    *("{", "}", "[", "]", ",", ":", '"', "\\", "//", "/*", "*/", "\n", "\r", "-", "+"),
+    *("null", "true", "0", "-1", "1e9", "99999999999999999999", '"none"', '"0+"'),
+    *("Common", "Part", "Ids", "records", "\\ud800", "\ud800", "\x00", "\u0661", "é"),
+    *('"fields": [', '"tag": 1,', '"taggedVersions": "2+",', '"mapKey": true,'),
+]
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 40000)
+    | st.sampled_from(["0+", "1+", "2+", "3", "0-2", "none", "null", "", "-1", "0x7f"])
+    | st.sampled_from(
+        [*KINDS, *FIXED_SIZES, *VARIABLE_TYPES, "[]int8", "S", "[]T", "[]"]
+    )
+    | st.sampled_from(
+        ["broker", "A", "B", "topicName", "true", "AAAAAAAAAAAAAAAAAAAAAA"]
+    )
+)
+FIELD_KEYS = (
+    *("name", "type", "versions", "nullableVersions", "taggedVersions", "tag"),
+    *("default", "ignorable", "mapKey", "entityType", "flexibleVersions", "zeroCopy"),
+)
+FIELDS = st.recursive(
+    st.just([]),
+    lambda below: st.lists(
+        st.builds(
+            lambda name, versions, kind, more, fields: (
+                {"name": name, "versions": versions, "type": kind}
+                | more
+                | ({"fields": fields} if fields else {})
+            ),
+            st.sampled_from("ABCD"),
+            st.sampled_from(["0+", "1+", "2+", "0-1"]),
+            st.sampled_from(["int8", "string", "[]int32", "S", "[]T", "records"]),
+            st.dictionaries(st.sampled_from(FIELD_KEYS), SCALARS, max_size=2),
+            below,
+        ),
+        max_size=3,
+    ),
+    max_leaves=6,
+)
+DOCUMENTS = st.builds(
+    lambda fields, common, more: (
+        {"name": "M", "type": "data", "validVersions": "0-2", "flexibleVersions": "1+"}
+        | {"fields": fields, "commonStructs": common}
+        | more
+    ),
+    FIELDS,
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "name": st.sampled_from("STU"),
+                "versions": st.just("0+"),
+                "fields": FIELDS,
+            }
+        ),
+        max_size=2,
+    ),
+    st.dictionaries(
+        st.sampled_from(
+            ["type", "apiKey", "validVersions", "flexibleVersions", "name"]
+        ),
+        SCALARS,
+        max_size=1,
+    ),
+)
+
+
+def outcome(text: str) -> str:
+    """Read a text and say what came of it; any other exception fails the test."""
+    try:
+        message = language.read_message(text)
+    except SchemaError as error:
+        assert error.rule
+        assert "\n" not in str(error)
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        assert 1 <= error.line <= len(lines)
+        assert 1 <= error.column <= len(lines[error.line - 1]) + 1
+        return error.rule
+    assert isinstance(message, Message)
+    return ""
+
+
+@given(st.text() | st.lists(st.sampled_from(PIECES)).map("".join))
+@settings(deadline=None)
+def test_random_text(text):
+    outcome(text)
+
+
+def test_the_schema_to_be_damaged_is_valid():
+    """Damage to an invalid schema would show little."""
+    assert outcome(VALID) == ""
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, len(VALID)),
+            st.integers(0, 30),
+            st.sampled_from(PIECES) | st.text(max_size=3),
+        ),
+        min_size=1,
+        max_size=3,
+    )
+)
+@settings(max_examples=500, deadline=None)
+def test_a_damaged_schema(cuts):
+    text = VALID
+    for start, length, piece in cuts:
+        text = text[:start] + piece + text[start + length :]
+    outcome(text)
+
+
+@given(st.lists(st.integers(0, VALID.count('"') // 2 - 1), min_size=2, max_size=2))
+@settings(max_examples=300, deadline=None)
+def test_a_schema_with_two_words_exchanged(indexes):
+    """Every word is legal somewhere in the language."""
+    words = VALID.split('"')
+    first, second = (index * 2 + 1 for index in indexes)
+    words[first], words[second] = words[second], words[first]
+    outcome('"'.join(words))
+
+
+@given(DOCUMENTS)
+@settings(max_examples=500, deadline=None)
+def test_a_random_schema_that_is_accepted_has_a_plan_for_every_version(document):
+    """What the rules let pass, the plan compiler has to understand."""
+    try:
+        message = language.read_message(json.dumps(document))
+    except SchemaError:
+        return
+    for version in message.valid_versions:
+        try:
+            compile_plan(message, version)
+        except SchemaError as error:
+            # The rules know nothing of sizes; the compiler alone finds these.
+            assert error.rule == "empty-element"

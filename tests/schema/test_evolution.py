@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which changes of a message keep old data readable, and which do not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kwire.errors import SchemaError
+from kwire.schema.evolution import check_evolution
+from kwire.schema.language import read_message
+
+
+def field(name: str, type: str = "int32", versions: str = "0+", **keys) -> dict:
+    return {"name": name, "type": type, "versions": versions} | keys
+
+
+def tagged(name: str, tag: int, type: str = "int32", versions: str = "0+") -> dict:
+    return field(name, type, versions, taggedVersions=versions, tag=tag)
+
+
+def record(*fields: dict, **keys: object):
+    document = {
+        "name": "DemoRecord",
+        "type": "metadata",
+        "apiKey": 3,
+        "validVersions": "0-1",
+        "flexibleVersions": "0+",
+        "fields": fields,
+    }
+    return read_message(json.dumps(document | keys))
+
+
+OLD = (
+    field("Id"),
+    field("Name", "string", nullableVersions="1+"),
+    field("Parts", "[]Part", fields=[field("Index"), tagged("Epoch", 0)]),
+    tagged("Mode", 0),
+)
+
+
+def old(**keys: object):
+    return record(*OLD, **keys)
+
+
+def refused(before, after, rule: str, path: str = "") -> SchemaError:
+    with pytest.raises(SchemaError) as caught:
+        check_evolution(before, after)
+    error = caught.value
+    assert (error.rule, error.path, error.message_name) == (rule, path, "DemoRecord")
+    assert error.line == 1
+    return error
+
+
+def changed(index: int, **keys: object):
+    """Change some keys of one field of the old record."""
+    fields = list(OLD)
+    fields[index] = fields[index] | keys
+    return record(*fields)
+
+
+def test_a_message_may_stay_as_it_is():
+    check_evolution(old(), old())
+
+
+def test_fields_may_be_added_in_new_versions():
+    new = (OLD[0], field("Rack", "string", "2+"), *OLD[1:])
+    check_evolution(old(), record(*new, validVersions="0-2"))
+
+
+def test_tagged_fields_may_be_added_in_any_version():
+    check_evolution(old(), record(tagged("Extra", 1), *OLD))
+
+
+def test_a_field_may_be_renamed_in_its_place():
+    """Kafka knows an untagged field by its place alone."""
+    check_evolution(old(), changed(0, name="BrokerId"))
+
+
+def test_fields_of_versions_that_are_no_longer_valid_may_go():
+    before = record(field("Gone", versions="0"), *OLD)
+    check_evolution(before, record(*OLD, validVersions="1"))
+
+
+def test_flexible_versions_may_grow():
+    plain = OLD[0]
+    before = record(plain, flexibleVersions="1+")
+    check_evolution(before, record(plain))
+    refused(record(plain), before, "evolution-flexible-versions")
+
+
+def test_key_and_type_are_fixed():
+    refused(old(), old(apiKey=4), "evolution-api-key")
+    refused(old(), old(type="data"), "evolution-type")
+
+
+def test_versions_may_not_fall_at_either_end():
+    refused(old(), old(validVersions="0"), "evolution-max-version")
+    refused(old(validVersions="1"), old(), "evolution-min-version")
+    plain = record(OLD[0], flexibleVersions="none")
+    refused(plain, old(validVersions="none"), "evolution-max-version")
+
+
+def test_the_type_of_a_field_is_fixed():
+    refused(old(), changed(0, type="int64"), "evolution-type", "Id")
+    error = refused(old(), changed(0, type="[]int32"), "evolution-type", "Id")
+    assert error.reason == "the type was int32 and is []int32; keep it"
+
+
+def test_the_default_of_a_field_is_fixed():
+    refused(old(), changed(0, default="-1"), "evolution-default", "Id")
+    check_evolution(old(), changed(0, default=""))
+
+
+@pytest.mark.parametrize(
+    ("index", "keys"),
+    [
+        (1, {"nullableVersions": "0+"}),
+        (1, {"nullableVersions": "none"}),
+        (3, {"taggedVersions": "1+"}),
+    ],
+)
+def test_the_versions_of_a_field_are_fixed_where_they_exist_already(index, keys):
+    refused(old(), changed(index, **keys), "evolution-versions", OLD[index]["name"])
+
+
+def test_the_versions_of_a_field_may_change_beyond_those_that_exist():
+    new = (OLD[0] | {"versions": "0-1"}, *OLD[1:])
+    check_evolution(old(), record(*new, validVersions="0-2"))
+
+
+def test_a_field_may_not_start_later_than_it_did():
+    refused(old(), changed(0, versions="1+"), "evolution-versions", "Id")
+    refused(old(), changed(0, versions="2+"), "evolution-versions", "Id")
+
+
+def test_a_field_may_not_be_added_in_a_version_that_exists():
+    error = refused(
+        old(),
+        record(OLD[0], field("Rack", "string", "1+"), *OLD[1:]),
+        "evolution-field-added",
+        "Rack",
+    )
+    assert "set versions to 2+" in error.reason
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_a_field_may_not_go_from_a_version_that_exists(index):
+    fields = [*OLD[:index], *OLD[index + 1 :]]
+    name = OLD[index]["name"]
+    refused(old(), record(*fields), "evolution-field-removed", name)
+
+
+def test_fields_keep_their_order():
+    """Two fields of one type may not trade places, which types alone would allow."""
+    before = record(field("First"), field("Second"))
+    after = record(field("Second"), field("First"))
+    refused(before, after, "evolution-order", "Second")
+
+
+def test_a_tag_is_not_used_again():
+    refused(old(), changed(3, name="Level"), "evolution-tag-reused", "Level")
+
+
+def test_nested_structs_are_compared():
+    parts = OLD[2]
+    for inner, rule, path in (
+        (
+            [field("Index", "int16"), tagged("Epoch", 0)],
+            "evolution-type",
+            "Parts.Index",
+        ),
+        ([field("Index"), tagged("Age", 0)], "evolution-tag-reused", "Parts.Age"),
+        ([field("Index")], "evolution-field-removed", "Parts.Epoch"),
+    ):
+        after = record(*OLD[:2], parts | {"fields": inner}, OLD[3])
+        refused(old(), after, rule, path)
+
+
+def test_a_struct_may_move_to_the_common_ones():
+    """Only what stands on the wire matters."""
+    inner = OLD[2]["fields"]
+    parts = {key: value for key, value in OLD[2].items() if key != "fields"}
+    common = [{"name": "Part", "versions": "0+", "fields": inner}]
+    check_evolution(old(), record(*OLD[:2], parts, OLD[3], commonStructs=common))

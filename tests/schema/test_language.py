@@ -1,0 +1,389 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""How Kafka's JSON message language is read: keys, coercions, types and structs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kwire.errors import SchemaError
+from kwire.schema import language
+from kwire.schema.model import FIXED_SIZES, KINDS, VARIABLE_TYPES
+from kwire.versions import NONE, VersionRange
+
+EVERY_KEY = """{
+  // A request that uses every key that the language has.
+  "name": "DemoRequest",
+  "type": "request",
+  "apiKey": 71,
+  "validVersions": "1-4",
+  "flexibleVersions": "2+",
+  "deprecatedVersions": "1",
+  "listeners": ["zkBroker", "broker", "controller"],
+  "latestVersionUnstable": true,
+  "about": "ignored",
+  "commonStructs": [
+    { "name": "Place", "versions": "1+", "fields": [
+      { "name": "TopicName", "type": "string", "versions": "1+", "mapKey": true,
+        "entityType": "topicName" }
+    ]}
+  ],
+  "fields": [
+    { "name": "Text", "type": "string", "versions": "1+", "nullableVersions": "3+",
+      "default": "hello", "ignorable": true, "flexibleVersions": "none" },
+    { "name": "Blob", "type": "bytes", "taggedVersions": "2+", "tag": 0,
+      "zeroCopy": true, "about": ["ignored", {"too": 1}] },
+    { "name": "Places", "type": "[]Place", "versions": "1-3" },
+    { "name": "Best", "type": "Place", "versions": "4+", "nullableVersions": "4+",
+      "default": "null" },
+    { "name": "Sizes", "type": " [] Size ", "versions": "1+", "fields": [
+      { "name": "Bytes", "type": "[]int64", "versions": "1+" }
+    ]}
+  ]
+}"""
+
+
+def document(field: dict | None = None, **keys: object) -> dict:
+    """Build a valid message as plain data, with one field and some keys changed."""
+    result = {
+        "name": "DemoRequest",
+        "type": "request",
+        "apiKey": 1,
+        "validVersions": "0-3",
+        "flexibleVersions": "2+",
+        "fields": [{"name": "A", "type": "string", "versions": "0+"} | (field or {})],
+    }
+    return result | keys
+
+
+def read(field: dict | None = None, **keys: object):
+    return language.read_message(json.dumps(document(field, **keys)))
+
+
+def read_field(**keys: object):
+    return read(keys).struct.fields[0]
+
+
+def refused(rule: str, field: dict | None = None, **keys: object) -> SchemaError:
+    """Read a message that must fail with this rule, at the key that was given."""
+    text = json.dumps(document(field, **keys), indent=1)
+    with pytest.raises(SchemaError) as caught:
+        language.read_message(text)
+    error = caught.value
+    assert error.rule == rule
+    assert error.path == ("A" if field else "")
+    line = text.split("\n")[error.line - 1]
+    assert line[error.column - 1 :].startswith(f'"{next(iter(field or keys))}"')
+    return error
+
+
+def test_every_key_of_a_message_reaches_the_model():
+    message = language.read_message(EVERY_KEY)
+    assert (message.name, message.kind, message.api_key) == (
+        "DemoRequest",
+        "request",
+        71,
+    )
+    assert message.valid_versions == VersionRange(1, 4)
+    assert message.flexible_versions == VersionRange(2, 32767)
+    assert message.deprecated_versions == VersionRange(1, 1)
+    assert message.listeners == ("zkBroker", "broker", "controller")
+    assert message.latest_version_unstable is True
+    assert [struct.name for struct in message.common_structs] == ["Place"]
+    assert message.struct.position == (1, 1)
+
+
+def test_every_key_of_a_field_reaches_the_model():
+    text, blob, places, best, sizes = language.read_message(EVERY_KEY).struct.fields
+    assert (text.name, text.type, text.default) == ("Text", "string", "hello")
+    assert text.versions == VersionRange(1, 32767)
+    assert text.nullable_versions == VersionRange(3, 32767)
+    assert text.ignorable and text.flexible_versions == NONE
+    assert text.position == (19, 5)
+    assert (blob.tag, blob.zero_copy) == (0, True)
+    assert blob.versions == blob.tagged_versions == VersionRange(2, 32767)
+    assert (blob.default, blob.flexible_versions) == (None, None)
+    assert not blob.ignorable and not blob.map_key
+    assert (best.default, best.is_array, best.struct) == ("null", False, places.struct)
+    assert (sizes.type, sizes.is_array) == ("Size", True)
+
+
+def test_all_fields_that_name_a_struct_share_it():
+    """The plan of a struct is compiled once, and its class built once."""
+    message = language.read_message(EVERY_KEY)
+    _, _, places, best, sizes = message.struct.fields
+    (place,) = message.common_structs
+    assert places.struct is best.struct is place
+    assert place.versions == VersionRange(1, 32767)
+    assert place.fields[0].map_key and place.fields[0].entity_type == "topicName"
+    assert (sizes.struct.name, sizes.struct.versions) == ("Size", sizes.versions)
+    assert sizes.struct.position == sizes.position
+    inner = sizes.struct.fields[0]
+    assert (inner.type, inner.is_array, inner.struct) == ("int64", True, None)
+    assert message.structs() == [place, sizes.struct]
+
+
+def test_a_field_may_name_a_struct_that_another_field_defines():
+    """Before it or after it, and with an empty list of fields as well."""
+    inner = [{"name": "X", "type": "int8", "versions": "0+"}]
+    use = {"name": "A", "type": "S", "versions": "0+"}
+    make = {"name": "B", "type": "[]S", "versions": "0+", "fields": inner}
+    again = {"name": "C", "type": "[]S", "versions": "0+", "fields": []}
+    for order in ([use, make, again], [again, make, use]):
+        structs = {id(field.struct) for field in read(fields=order).struct.fields}
+        assert len(structs) == 1
+
+
+def test_an_empty_list_of_fields_is_an_empty_struct_unless_a_common_one_is_meant():
+    """Kafka takes an empty list for no list."""
+    assert read_field(type="S", fields=[]).struct.fields == []
+    common = {"name": "S", "versions": "0+", "fields": document()["fields"]}
+    message = read({"type": "S", "fields": []}, commonStructs=[common])
+    assert message.struct.fields[0].struct is message.common_structs[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_message_is_read(kind):
+    keys = {"validVersions": "0", "flexibleVersions": "none"}
+    assert read(type=kind, **keys).kind == kind
+
+
+@pytest.mark.parametrize("prefix", ["", "[]"])
+@pytest.mark.parametrize("name", [*FIXED_SIZES, *VARIABLE_TYPES])
+def test_every_type_is_read_alone_and_as_elements(name, prefix):
+    field = read_field(type=prefix + name)
+    assert (field.type, field.is_array, field.struct) == (name, bool(prefix), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("3", VersionRange(3, 3)),
+        (3, VersionRange(3, 3)),
+        (" 1-3 ", VersionRange(1, 3)),
+        ("2+", VersionRange(2, 32767)),
+        ("none", NONE),
+        ("", NONE),
+        ("  ", NONE),
+        (None, NONE),
+    ],
+)
+def test_version_ranges_in_all_their_forms(text, expected):
+    assert read_field(nullableVersions=text).nullable_versions == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["x", "-1", "3-1", "1-2-3", "32768", "9" * 5000, "1,3", "+", True, 1.5]
+)
+def test_what_is_no_version_range_is_refused(text):
+    """Sets, gaps, negative numbers and anything beyond int16."""
+    refused("versions-invalid", {"nullableVersions": text})
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [(7, "7"), (-1, "-1"), (True, "true"), (False, "false"), (1.5, "1.5"), ("x", "x")],
+)
+def test_a_number_or_boolean_is_taken_as_the_text_of_a_default(given, expected):
+    assert read_field(default=given).default == expected
+
+
+def test_the_text_null_and_the_value_null_are_different_defaults():
+    """The value means that no default is given, so that null is then not default."""
+    nullable = {"nullableVersions": "0+"}
+    assert read_field(default="null", **nullable).default == "null"
+    assert read_field(default=None, **nullable).default is None
+    assert read_field(**nullable).default is None
+
+
+@pytest.mark.parametrize("given", [True, "true", "True", " TRUE ", 1, -1])
+def test_what_counts_as_true(given):
+    assert read_field(ignorable=given).ignorable is True
+
+
+@pytest.mark.parametrize("given", [False, "false", "False", "FALSE", "", 0, None])
+def test_what_counts_as_false(given):
+    assert read_field(ignorable=given).ignorable is False
+
+
+@pytest.mark.parametrize("given", ["yes", "tRue", 1.0, [True], {}])
+def test_what_is_no_boolean_is_refused(given):
+    refused("value-invalid", {"ignorable": given})
+
+
+@pytest.mark.parametrize("given", [0, "0", " 0 "])
+def test_a_tag_may_be_a_text(given):
+    assert read_field(tag=given, taggedVersions="2+", versions="2+").tag == 0
+
+
+@pytest.mark.parametrize("given", [None, "", " "])
+def test_no_tag(given):
+    assert read_field(tag=given).tag is None
+
+
+@pytest.mark.parametrize("given", [True, 0.5, "a", [], {}, 2**31, "-" * 9, "9" * 5000])
+def test_what_is_no_tag_is_refused(given):
+    refused("value-invalid", {"tag": given})
+
+
+def test_an_api_key_is_an_int16():
+    assert read(apiKey="-32768").api_key == -32768
+    assert read(apiKey=32767).api_key == 32767
+    assert len(str(refused("value-invalid", apiKey=32768))) < 200
+    refused("value-invalid", apiKey=-32769)
+
+
+def test_a_single_value_stands_for_a_list_of_one():
+    (field,) = document()["fields"]
+    common = {"name": "S", "versions": "0+", "fields": field}
+    message = read(fields=field, commonStructs=common, listeners="broker")
+    assert [field.name for field in message.struct.fields] == ["A"]
+    assert [field.name for field in message.common_structs[0].fields] == ["A"]
+    assert message.listeners == ("broker",)
+
+
+def test_null_and_absent_lists_are_empty():
+    message = read(fields=None, commonStructs=None, listeners=None)
+    assert message.deprecated_versions == NONE
+    assert (message.struct.fields, message.common_structs) == ([], [])
+    assert message.listeners == ()
+
+
+def test_the_last_of_repeated_keys_counts():
+    text = json.dumps(document()).replace(
+        '"type": "string"', '"type": 4, "type": "uuid"'
+    )
+    assert language.read_message(text).struct.fields[0].type == "uuid"
+
+
+@pytest.mark.parametrize(
+    ("key", "given"),
+    [
+        ("name", ["A"]),
+        ("type", {}),
+        ("versions", ["0+"]),
+        ("default", []),
+        ("entityType", "clientId"),
+        ("entityType", 3),
+        ("entityType", []),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_refused_at_its_key(key, given):
+    text = json.dumps(document({key: given}), indent=1)
+    with pytest.raises(SchemaError) as caught:
+        language.read_message(text)
+    error = caught.value
+    assert error.rule == "value-invalid"
+    line = text.split("\n")[error.line - 1]
+    assert line[error.column - 1 :].startswith(f'"{key}"')
+
+
+@pytest.mark.parametrize("given", ["Request", "", 3, ["request"]])
+def test_an_unknown_kind_of_message_is_refused(given):
+    refused("value-invalid", type=given)
+
+
+@pytest.mark.parametrize("given", ["client", ["broker", 1], [None], {}])
+def test_an_unknown_listener_is_refused(given):
+    refused("value-invalid", listeners=given)
+
+
+@pytest.mark.parametrize("given", ["A", 1, [], [[]], [None], True])
+def test_fields_are_objects(given):
+    text = json.dumps(document(fields=[given]))
+    with pytest.raises(SchemaError) as caught:
+        language.read_message(text)
+    assert (caught.value.rule, caught.value.path) == ("value-invalid", "fields[0]")
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "1", '"a"', "[{}]"])
+def test_a_message_is_an_object(text):
+    with pytest.raises(SchemaError) as caught:
+        language.read_message(text)
+    assert (caught.value.rule, caught.value.line) == ("value-invalid", 1)
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "found"),
+    [
+        ("name", [], "name is a text, not an array"),
+        ("name", {}, "name is a text, not an object"),
+        ("ignorable", [], "ignorable is true or false, not an array"),
+        ("ignorable", 0.5, "ignorable is true or false, not '0.5'"),
+        ("tag", {}, "not an object"),
+        ("tag", False, "not 'false'"),
+        ("entityType", "x", ", groupId, topicName, producerId, brokerId, not 'x'"),
+        ("entityType", "", "not a string"),
+        ("type", "[]", "an array needs the type of its elements"),
+        ("type", "[] []int8", "an array cannot hold arrays"),
+        ("type", "", "'' is no type; use one of bool, bytes, float64,"),
+        ("fields", [{"name": "B", "type": "int8", "versions": "0"}], "string has no"),
+    ],
+)
+def test_an_error_says_what_was_found(key, given, found):
+    """The words for each kind of mistake, as a user sees them."""
+    with pytest.raises(SchemaError) as caught:
+        read_field(**{key: given})
+    assert found in caught.value.reason
+
+
+def test_an_error_names_null_and_arrays_of_primitives():
+    with pytest.raises(SchemaError, match="a field is a JSON object, not null"):
+        read(fields=[None])
+    inner = [{"name": "B", "type": "int8", "versions": "0"}]
+    with pytest.raises(SchemaError, match=r"\[\]int8 has no fields"):
+        read_field(type="[]int8", fields=inner)
+
+
+def test_unknown_keys_are_refused_with_the_nearest_known_one():
+    error = refused("key-unknown", {"nulableVersions": "0+"})
+    assert "did you mean nullableVersions?" in error.reason
+    error = refused("key-unknown", qwertz=1)
+    assert error.reason == "a message has no key 'qwertz'; remove it"
+    # Message keys are no field keys and the other way around.
+    refused("key-unknown", {"validVersions": "0+"})
+    refused("key-unknown", versions="0+")
+
+
+def test_an_unknown_key_of_a_common_struct_is_refused():
+    common = {"name": "S", "versions": "0+", "fields": [], "about": "x"}
+    with pytest.raises(SchemaError) as caught:
+        language.read_message(json.dumps(document(commonStructs=[common])))
+    assert (caught.value.rule, caught.value.path) == ("key-unknown", "S")
+
+
+def test_what_follows_the_message_is_refused():
+    """A file with a second message would otherwise lose it in silence."""
+    text = json.dumps(document())
+    with pytest.raises(SchemaError) as caught:
+        language.read_message(text + "\n{}")
+    assert (caught.value.rule, caught.value.line, caught.value.column) == ("json", 2, 1)
+
+
+def test_a_message_without_valid_versions_only_reserves_its_key():
+    """The rules on the message as a whole and on what it generates do not apply."""
+    keys = {"flexibleVersions": None, "listeners": ["broker"], "type": "response"}
+    message = read({"default": "null", "type": "Lost"}, validVersions="none", **keys)
+    assert (message.name, message.api_key) == ("DemoRequest", 1)
+    assert not message.valid_versions and not message.flexible_versions
+    assert (message.listeners, message.struct.fields) == ((), [])
+
+
+def test_fields_of_a_message_without_valid_versions_still_have_to_parse():
+    text = json.dumps(document({"tag": 0}, validVersions="none"))
+    with pytest.raises(SchemaError) as caught:
+        language.read_message(text)
+    assert caught.value.rule == "tag-without-versions"
+
+
+def test_unknown_is_an_entity_type_that_says_nothing():
+    assert read_field(entityType="unknown").entity_type is None
+    assert read_field(entityType=None).entity_type is None
+    assert read_field(entityType="groupId").entity_type == "groupId"
+
+
+def test_blank_flexible_versions_mean_none():
+    """Only a missing key is an error."""
+    assert read(flexibleVersions="").flexible_versions == NONE
