@@ -206,9 +206,7 @@ _ENCODE_FAULTS: dict[int, str] = {
     NULL_NOT_ALLOWED: "expected {expected}, got None, which this version cannot carry",
     TEXT_TOO_LONG: "expected at most 32767 bytes of UTF-8, got a longer string",
     NOT_UTF8: "expected text that UTF-8 can carry, got a lone surrogate",
-    NOT_IN_VERSION: (
-        "this version lacks the field; expected its default, got {value}"
-    ),
+    NOT_IN_VERSION: ("this version lacks the field; expected its default, got {value}"),
     TAGS_NOT_IN_VERSION: "expected no tagged fields, this version cannot carry them",
     TAGS_NOT_PAIRS: "expected a tuple of (tag, bytes) pairs, got {value}",
     TAGS_OUT_OF_ORDER: (

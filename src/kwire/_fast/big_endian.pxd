@@ -6,7 +6,15 @@ Nothing here checks bounds: the caller has the right to the bytes. Without a twi
 as Python's own ``struct`` and ``int.from_bytes`` do this for ``_pure``.
 """
 
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport (
+    int16_t,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint16_t,
+    uint32_t,
+    uint64_t,
+)
 from libc.string cimport memcpy
 
 cdef extern from *:

@@ -11,7 +11,7 @@ Twin: ``_pure/bulk.py``. Differs from its twin in: noted faults for exceptions, 
 loops that hold no lock.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from kwire._fast.big_endian cimport likely
 from kwire._fast.cursor cimport *
@@ -188,7 +188,9 @@ cdef Py_ssize_t read_ints(
     return count
 
 
-cdef Py_ssize_t read_longs(Cursor* cursor, int64_t* out, Py_ssize_t count) noexcept nogil:
+cdef Py_ssize_t read_longs(
+    Cursor* cursor, int64_t* out, Py_ssize_t count
+) noexcept nogil:
     """Read varints of 64 bits; return how many came before a fault."""
     cdef Py_ssize_t index
     cdef uint64_t raw
@@ -213,7 +215,8 @@ cdef object encoded(object array, int form):
     get_input(array, &source)
     try:
         count = source.len // source.itemsize
-        out = PyBytes_FromStringAndSize(NULL, count * (10 if form == ZIGZAG_LONG else 5))
+        size = count * (10 if form == ZIGZAG_LONG else 5)
+        out = PyBytes_FromStringAndSize(NULL, size)
         if out == NULL:
             raise MemoryError
         start = <uint8_t*>PyBytes_AS_STRING(out)

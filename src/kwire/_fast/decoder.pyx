@@ -11,7 +11,7 @@ Twin: ``_pure/decoder.py``. Differs from its twin in: noted faults for exception
 path that is written when unwinding, and int arrays of equal bytes that are shared.
 """
 
-from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcmp, memcpy
 
 from kwire._fast.big_endian cimport likely, load_int16, load_int32, load_int64, unlikely

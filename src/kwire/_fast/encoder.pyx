@@ -12,10 +12,25 @@ a path that is written when unwinding.
 """
 
 from cpython.object cimport Py_EQ
-from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport (
+    INT32_MAX,
+    INT32_MIN,
+    INT64_MAX,
+    INT64_MIN,
+    int64_t,
+    uint16_t,
+    uint32_t,
+    uint64_t,
+)
 from libc.string cimport memmove
 
-from kwire._fast.big_endian cimport likely, store_int16, store_int32, store_int64, unlikely
+from kwire._fast.big_endian cimport (
+    likely,
+    store_int16,
+    store_int32,
+    store_int64,
+    unlikely,
+)
 from kwire._fast.encoder cimport *
 from kwire._fast.path cimport note_field, note_index, path_text
 from kwire._fast.primitives cimport *
@@ -26,7 +41,6 @@ from kwire._fast.writer cimport *
 
 from kwire import errors
 from kwire import plan as plans
-
 
 
 cdef bint write_struct(Writer* writer, Table* table, PyObject* value) noexcept:
@@ -273,7 +287,9 @@ cdef bint write_unknown_tag(Writer* writer, PyObject* pair) noexcept:
     cdef PyObject* content = PyTuple_GET_ITEM(pair, 1)
     cdef Py_ssize_t size = PyBytes_GET_SIZE(content)
     cdef int overflow = 0
-    cdef long long tag = PyLong_AsLongLongAndOverflow(PyTuple_GET_ITEM(pair, 0), &overflow)
+    cdef long long tag = PyLong_AsLongLongAndOverflow(
+        PyTuple_GET_ITEM(pair, 0), &overflow
+    )
     if size > LARGEST:
         return blame(writer, TOO_LARGE, content)
     return (

@@ -69,7 +69,9 @@ def encode_response(response, version, correlation_id=0):
     if program.header is None:
         message = program.binding.message
         if message.kind != "response":
-            raise TypeError(f"expected a response, got a {message.kind}: {message.name}")
+            raise TypeError(
+                f"expected a response, got a {message.kind}: {message.name}"
+            )
         program.header = program_of(
             _response_header, response_header_version(message, version)
         )

@@ -314,7 +314,9 @@ cdef inline bint put_fixed(Writer* writer, int op, PyObject* value) noexcept:
         store_int64(writer.at, <uint64_t>number)
     elif op == OP_BOOL:
         if value != TRUE and value != FALSE:
-            return blame(writer, NULL_NOT_ALLOWED if value == NONE else WRONG_TYPE, value)
+            return blame(
+                writer, NULL_NOT_ALLOWED if value == NONE else WRONG_TYPE, value
+            )
         writer.at[0] = value == TRUE
     elif op == OP_INT8:
         if not as_int(writer, value, -128, 127, &number):

@@ -133,4 +133,3 @@ cdef Program program_of(object cls, object version):
     if number >= 0:
         layout.programs[number] = <PyObject*>program
     return program
-

@@ -35,7 +35,9 @@ cdef extern from "Python.h":
     int PyBUF_SIMPLE
     PyObject* PySequence_GetSlice(PyObject* values, Py_ssize_t low, Py_ssize_t high)
     # Text
-    PyObject* PyUnicode_DecodeUTF8(const char* data, Py_ssize_t size, const char* errors)
+    PyObject* PyUnicode_DecodeUTF8(
+        const char* data, Py_ssize_t size, const char* errors
+    )
     PyObject* PyUnicode_New(Py_ssize_t size, Py_UCS4 maximum)
     void* PyUnicode_1BYTE_DATA(PyObject* text)
     bint PyUnicode_Check(PyObject* value)

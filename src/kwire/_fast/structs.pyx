@@ -61,7 +61,8 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    #define kwire_set_vectorcall(t, f) (((PyTypeObject *)(t))->tp_vectorcall = (vectorcallfunc)(f))
+    #define kwire_set_vectorcall(t, f) \
+        (((PyTypeObject *)(t))->tp_vectorcall = (vectorcallfunc)(f))
     #define kwire_nargs(n) PyVectorcall_NARGS(n)
     """
     void set_vectorcall "kwire_set_vectorcall"(PyObject* cls, void* function)
@@ -72,7 +73,12 @@ from sys import intern
 
 
 def make_struct(
-    str name, str qualname, tuple attributes, tuple defaults, tuple arrays, dict namespace
+    str name,
+    str qualname,
+    tuple attributes,
+    tuple defaults,
+    tuple arrays,
+    dict namespace,
 ):
     """Make the class of a struct.
 
@@ -103,7 +109,9 @@ def make_struct(
         members[index].flags = READONLY
     binding = namespace["_binding"]
     layout.binding = kept(binding)
-    layout.methods[0] = method(b"replace", <void*>replace_method, METH_VARARGS | METH_KEYWORDS)
+    layout.methods[0] = method(
+        b"replace", <void*>replace_method, METH_VARARGS | METH_KEYWORDS
+    )
     layout.methods[0].ml_doc = b"Return a copy with some fields changed."
     layout.methods[1] = method(b"__reduce__", <void*>reduce_method, METH_NOARGS)
     doc = (signature(name, fields, values) + "\n--\n\n").encode()

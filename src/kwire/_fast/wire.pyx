@@ -32,6 +32,7 @@ from kwire._fast.writer cimport *
 
 from kwire import errors
 from kwire import plan as plans
+from kwire.schema.model import FIXED_SIZES
 
 __all__ = [
     "decode_array",
@@ -145,12 +146,10 @@ def encode_string(value):
     Source: KIP-482.
     """
     cdef Writer writer
+    cdef bint done
     begun(&writer)
-    return written(
-        &writer,
-        write_string(&writer, <PyObject*>value, False, False),
-        "a str",
-    )
+    done = write_string(&writer, <PyObject*>value, False, False)
+    return written(&writer, done, "a str")
 
 
 def decode_string(data, Py_ssize_t offset=0):
@@ -171,12 +170,10 @@ def encode_compact_string(value):
     Source: KIP-482.
     """
     cdef Writer writer
+    cdef bint done
     begun(&writer)
-    return written(
-        &writer,
-        write_string(&writer, <PyObject*>value, True, False),
-        "a str",
-    )
+    done = write_string(&writer, <PyObject*>value, True, False)
+    return written(&writer, done, "a str")
 
 
 def decode_compact_string(data, Py_ssize_t offset=0):
@@ -197,12 +194,10 @@ def encode_nullable_string(value):
     Source: KIP-482.
     """
     cdef Writer writer
+    cdef bint done
     begun(&writer)
-    return written(
-        &writer,
-        write_string(&writer, <PyObject*>value, False, True),
-        "a str or None",
-    )
+    done = write_string(&writer, <PyObject*>value, False, True)
+    return written(&writer, done, "a str or None")
 
 
 def decode_nullable_string(data, Py_ssize_t offset=0):
@@ -223,12 +218,10 @@ def encode_compact_nullable_string(value):
     Source: KIP-482.
     """
     cdef Writer writer
+    cdef bint done
     begun(&writer)
-    return written(
-        &writer,
-        write_string(&writer, <PyObject*>value, True, True),
-        "a str or None",
-    )
+    done = write_string(&writer, <PyObject*>value, True, True)
+    return written(&writer, done, "a str or None")
 
 
 def decode_compact_nullable_string(data, Py_ssize_t offset=0):
@@ -249,12 +242,10 @@ def encode_bytes(value):
     Source: KIP-482.
     """
     cdef Writer writer
+    cdef bint done
     begun(&writer)
-    return written(
-        &writer,
-        write_bytes(&writer, <PyObject*>value, False, False),
-        "bytes",
-    )
+    done = write_bytes(&writer, <PyObject*>value, False, False)
+    return written(&writer, done, "bytes")
 
 
 def decode_bytes(data, Py_ssize_t offset=0):
@@ -275,12 +266,10 @@ def encode_compact_bytes(value):
     Source: KIP-482.
     """
     cdef Writer writer
+    cdef bint done
     begun(&writer)
-    return written(
-        &writer,
-        write_bytes(&writer, <PyObject*>value, True, False),
-        "bytes",
-    )
+    done = write_bytes(&writer, <PyObject*>value, True, False)
+    return written(&writer, done, "bytes")
 
 
 def decode_compact_bytes(data, Py_ssize_t offset=0):
@@ -301,12 +290,10 @@ def encode_nullable_bytes(value):
     Source: KIP-482.
     """
     cdef Writer writer
+    cdef bint done
     begun(&writer)
-    return written(
-        &writer,
-        write_bytes(&writer, <PyObject*>value, False, True),
-        "bytes or None",
-    )
+    done = write_bytes(&writer, <PyObject*>value, False, True)
+    return written(&writer, done, "bytes or None")
 
 
 def decode_nullable_bytes(data, Py_ssize_t offset=0):
@@ -327,12 +314,10 @@ def encode_compact_nullable_bytes(value):
     Source: KIP-482.
     """
     cdef Writer writer
+    cdef bint done
     begun(&writer)
-    return written(
-        &writer,
-        write_bytes(&writer, <PyObject*>value, True, True),
-        "bytes or None",
-    )
+    done = write_bytes(&writer, <PyObject*>value, True, True)
+    return written(&writer, done, "bytes or None")
 
 
 def decode_compact_nullable_bytes(data, Py_ssize_t offset=0):
@@ -376,8 +361,8 @@ def encode_array(value, str type="int32"):
     """Encode an ARRAY.
 
     Shape: INT32 count, -1 for null, then the elements.
-    ``type`` is a fixed-size type of the protocol: "int8" to "int64", "uint16", "uint32",
-    "bool", "float64" or "uuid".
+    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
+    "float64" or "uuid".
     Source: KIP-482.
     """
     cdef Writer writer
@@ -390,8 +375,8 @@ def decode_array(data, str type="int32", Py_ssize_t offset=0):
     """Decode an ARRAY.
 
     Shape: INT32 count, -1 for null, then the elements.
-    ``type`` is a fixed-size type of the protocol: "int8" to "int64", "uint16", "uint32",
-    "bool", "float64" or "uuid".
+    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
+    "float64" or "uuid".
     Source: KIP-482.
     """
     cdef Input source
@@ -404,8 +389,8 @@ def encode_compact_array(value, str type="int32"):
     """Encode a COMPACT_ARRAY.
 
     Shape: UNSIGNED_VARINT count + 1, 0 for null, then the elements.
-    ``type`` is a fixed-size type of the protocol: "int8" to "int64", "uint16", "uint32",
-    "bool", "float64" or "uuid".
+    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
+    "float64" or "uuid".
     Source: KIP-482.
     """
     cdef Writer writer
@@ -418,8 +403,8 @@ def decode_compact_array(data, str type="int32", Py_ssize_t offset=0):
     """Decode a COMPACT_ARRAY.
 
     Shape: UNSIGNED_VARINT count + 1, 0 for null, then the elements.
-    ``type`` is a fixed-size type of the protocol: "int8" to "int64", "uint16", "uint32",
-    "bool", "float64" or "uuid".
+    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
+    "float64" or "uuid".
     Source: KIP-482.
     """
     cdef Input source
@@ -520,7 +505,7 @@ cdef object written(Writer* writer, bint done, str expected):
 cdef int code_of(str type) except -1:
     code = plans.CODES.get(type, 0)
     if code not in plans.SIZES:
-        known = ", ".join(name for name, code in plans.CODES.items() if code in plans.SIZES)
+        known = ", ".join([name for name in plans.CODES if name in FIXED_SIZES])
         raise ValueError(f"{type!r} is no fixed-size type; there are {known}")
     return code
 
@@ -583,21 +568,23 @@ cdef bint read_tagged_fields(Input* source, dict found) except -1:
 
 cdef bint write_uint32(Writer* writer, PyObject* value) noexcept:
     cdef int64_t number = 0
-    return as_int(writer, value, 0, UINT32_MAX, &number) and write_unsigned_varint(
-        writer, <uint32_t>number
-    )
+    if not as_int(writer, value, 0, UINT32_MAX, &number):
+        return False
+    return write_unsigned_varint(writer, <uint32_t>number)
 
 
 cdef bint write_varint(Writer* writer, PyObject* value) noexcept:
     cdef int64_t number = 0
-    return as_int(writer, value, INT32_MIN, INT32_MAX, &number) and write_unsigned_varint(
-        writer, <uint32_t>(number << 1 ^ number >> 31)
-    )
+    if not as_int(writer, value, INT32_MIN, INT32_MAX, &number):
+        return False
+    return write_unsigned_varint(writer, <uint32_t>(number << 1 ^ number >> 31))
 
 
 cdef bint write_varlong(Writer* writer, PyObject* value) noexcept:
     cdef int64_t number = 0
-    return as_int(writer, value, INT64_MIN, INT64_MAX, &number) and write_unsigned_varlong(
+    if not as_int(writer, value, INT64_MIN, INT64_MAX, &number):
+        return False
+    return write_unsigned_varlong(
         writer, <uint64_t>number << 1 ^ <uint64_t>(number >> 63)
     )
 

@@ -141,7 +141,12 @@ class _Reader(_Emitter):
                 self.add(indent, f"{place} = make_uuid({place})")
 
     def field(
-        self, run: list[plan.Step], step: plan.Step, target: str, depth: int, indent: int
+        self,
+        run: list[plan.Step],
+        step: plan.Step,
+        target: str,
+        depth: int,
+        indent: int,
     ) -> None:
         place = f"{target}.{step.attribute}"
         if step.code == plan.STRUCT and not step.is_array:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors, plan
+from ..schema.model import FIXED_SIZES
 from .cursor import Cursor, Fault, read_unsigned_varint, read_unsigned_varlong, require
 from .path import path_text
 from .primitives import (
@@ -186,7 +187,9 @@ def encode_compact_nullable_string(value: Any) -> bytes:
     return _written("a str or None", write_string, value, True, True)
 
 
-def decode_compact_nullable_string(data: Any, offset: int = 0) -> tuple[str | None, int]:
+def decode_compact_nullable_string(
+    data: Any, offset: int = 0
+) -> tuple[str | None, int]:
     """Decode a COMPACT_NULLABLE_STRING.
 
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes of UTF-8.
@@ -291,8 +294,8 @@ def encode_array(value: Any, type: str = "int32") -> bytes:
     """Encode an ARRAY.
 
     Shape: INT32 count, -1 for null, then the elements.
-    ``type`` is a fixed-size type of the protocol: "int8" to "int64", "uint16", "uint32",
-    "bool", "float64" or "uuid".
+    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
+    "float64" or "uuid".
     Source: KIP-482.
     """
     return _written("a sequence", _write_array, value, _code_of(type), False)
@@ -304,8 +307,8 @@ def decode_array(
     """Decode an ARRAY.
 
     Shape: INT32 count, -1 for null, then the elements.
-    ``type`` is a fixed-size type of the protocol: "int8" to "int64", "uint16", "uint32",
-    "bool", "float64" or "uuid".
+    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
+    "float64" or "uuid".
     Source: KIP-482.
     """
     return _taken(_opened(data, offset), _read_array, _code_of(type), False)
@@ -315,8 +318,8 @@ def encode_compact_array(value: Any, type: str = "int32") -> bytes:
     """Encode a COMPACT_ARRAY.
 
     Shape: UNSIGNED_VARINT count + 1, 0 for null, then the elements.
-    ``type`` is a fixed-size type of the protocol: "int8" to "int64", "uint16", "uint32",
-    "bool", "float64" or "uuid".
+    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
+    "float64" or "uuid".
     Source: KIP-482.
     """
     return _written("a sequence", _write_array, value, _code_of(type), True)
@@ -328,8 +331,8 @@ def decode_compact_array(
     """Decode a COMPACT_ARRAY.
 
     Shape: UNSIGNED_VARINT count + 1, 0 for null, then the elements.
-    ``type`` is a fixed-size type of the protocol: "int8" to "int64", "uint16", "uint32",
-    "bool", "float64" or "uuid".
+    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
+    "float64" or "uuid".
     Source: KIP-482.
     """
     return _taken(_opened(data, offset), _read_array, _code_of(type), True)
@@ -345,9 +348,7 @@ def encode_tagged_fields(value: Any) -> bytes:
     return _written("a dict of tags to bytes", _write_tagged_fields, value)
 
 
-def decode_tagged_fields(
-    data: Any, offset: int = 0
-) -> tuple[dict[int, bytes], int]:
+def decode_tagged_fields(data: Any, offset: int = 0) -> tuple[dict[int, bytes], int]:
     """Decode a TAGGED_FIELDS section.
 
     Shape: UNSIGNED_VARINT count; for each tag, in ascending order, tag, size, bytes.
@@ -394,7 +395,7 @@ def _written(expected: str, write: Any, *arguments: Any) -> bytes:
 def _code_of(type: str) -> int:
     code = plan.CODES.get(type, 0)
     if code not in plan.SIZES:
-        known = ", ".join(name for name, code in plan.CODES.items() if code in plan.SIZES)
+        known = ", ".join([name for name in plan.CODES if name in FIXED_SIZES])
         raise ValueError(f"{type!r} is no fixed-size type; there are {known}")
     return code
 

@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The verbs of the project. Each one sets up what it needs and says what it does;
+# .ci/run and the workflows call the same ones.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+ENGINE := $(wildcard src/kwire/_fast/*.pyx src/kwire/_fast/*.pxd)
+RELEASE ?= 4.4.0
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test pure check stubs schema vectors interop bench clean
+
+help:
+	@echo "make demo     real Kafka traffic, recorded, decoded, and counted in Spark"
+	@echo "make test     the tests, on both engines"
+	@echo "make check    lint, types, and whether generated files are fresh"
+	@echo "make bench    speed and memory beside the peers; writes benchmarks/RESULTS.md"
+	@echo "make interop  against Kafka's own jars (needs Java 17 and Maven)"
+	@echo "make schema   absorb a Kafka release: make schema RELEASE=4.4.0"
+	@echo "make pure     the tests with no compiled engine"
+	@echo "make clean    remove what was built"
+
+$(VENV)/.made: constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kwire needs Python 3.11 or newer; name one with make PYTHON=...")'
+	@echo "==> virtual environment in $(VENV)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pip
+	@$(PIP) --group build
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.made setup.py pyproject.toml $(ENGINE)
+	@echo "==> compiling the engine (half a minute)"
+	@$(BIN)/python setup.py --quiet build_ext --inplace
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@
+
+# One stamp for each dependency group: $(VENV)/.has-test and so on.
+$(VENV)/.has-%: $(VENV)/.made pyproject.toml
+	@echo "==> installing what '$*' needs"
+	@$(PIP) --group $*
+	@touch $@
+
+setup: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-lint
+
+build: $(VENV)/.built
+
+demo: $(VENV)/.built $(VENV)/.has-demo
+	@$(BIN)/python -m examples.wire_to_table
+
+test: $(VENV)/.built $(VENV)/.has-test
+	@echo "==> tests, on both engines"
+	@$(BIN)/python -m pytest
+
+pure: $(VENV)/.made $(VENV)/.has-test
+	@echo "==> tests with no compiled engine"
+	@KWIRE_BACKEND=pure $(BIN)/python -m pytest
+
+check: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-lint
+	@echo "==> lint"
+	@$(BIN)/ruff check src tests tools benchmarks examples setup.py
+	@$(BIN)/ruff format --check --quiet src tests tools benchmarks examples setup.py
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint src/kwire/_fast
+	@$(BIN)/codespell src tests tools benchmarks examples *.md
+	@$(BIN)/reuse lint --quiet
+	@echo "==> types"
+	@$(BIN)/mypy src tools
+	@echo "==> generated files"
+	@$(BIN)/python tools/stubs.py --check
+	@$(BIN)/python tools/import_schemas.py index --check
+
+stubs: $(VENV)/.built
+	@$(BIN)/python tools/stubs.py
+
+schema: $(VENV)/.built
+	@$(BIN)/python tools/import_schemas.py from --release $(RELEASE) --write
+	@$(BIN)/python tools/stubs.py
+
+vectors: $(VENV)/.built
+	@$(BIN)/python tools/oracle/oracle.py write
+
+interop: $(VENV)/.built
+	@echo "==> vectors, written again by Kafka's classes"
+	@$(BIN)/python tools/oracle/oracle.py check
+	@echo "==> error codes and definitions against Kafka's jars"
+	@$(BIN)/python tools/oracle/oracle.py check-errors
+	@$(BIN)/python tools/import_schemas.py check --release $(RELEASE)
+
+bench: $(VENV)/.built $(VENV)/.has-bench
+	@$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf build dist tools/oracle/target src/kwire.egg-info $(VENV)
+	rm -f src/kwire/_fast/*.so src/kwire/_fast/*.pyd
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Values of messages: made from a plan, built on an engine, compared across engines.
+
+A *plain* value is a message without an engine: a dict from attribute to plain value
+for a struct, a list for an array, and the value itself for the rest. ``build`` turns
+it into messages of one engine, ``neutral`` turns messages into something that two
+engines can be compared by. Which values make sense is read from the plan.
+"""
+
+import struct
+import uuid
+
+TAGS = "unknown_tagged_fields"
+WIDEST = uuid.UUID(int=2**128 - 1)
+LONG_TEXT = "né日𝄞" * 40
+
+
+def binding_of(package, name):
+    """Find the binding of a message on one engine."""
+    cls = getattr(package.messages, name)
+    return package._backend.engine.binding_of(cls)
+
+
+def pairs(package):
+    """Go through all (message, version) pairs, by name and then by version."""
+    for name in package.messages.ALL:
+        for version in getattr(package.messages, name).valid_versions:
+            yield name, version
+
+
+def build(package, name, plain):
+    """Build a message of one engine from a plain value."""
+    binding = binding_of(package, name)
+    return _build_struct(binding, binding.message.struct, plain)
+
+
+def _build_struct(binding, model, plain):
+    fields = {field.attribute: field for field in model.fields}
+    values = {}
+    for attribute, value in plain.items():
+        field = fields.get(attribute)
+        if field is None or field.struct is None or value is None:
+            values[attribute] = value
+        elif field.is_array:
+            values[attribute] = [
+                _build_struct(binding, field.struct, element) for element in value
+            ]
+        else:
+            values[attribute] = _build_struct(binding, field.struct, value)
+    return binding.classes[model.name](**values)
+
+
+def neutral(value):
+    """Turn a value into one that equals its like from the other engine.
+
+    Types count: ``True`` is not 1, bytes are no memoryview; a NaN equals itself.
+    """
+    names = getattr(type(value), "__match_args__", None)
+    if names is not None:
+        fields = (neutral(getattr(value, name)) for name in names)
+        return type(value).__qualname__, *fields, neutral(value.unknown_tagged_fields)
+    if type(value) is tuple:
+        return tuple(map(neutral, value))
+    if type(value) is float:
+        return "float", struct.pack(">d", value)
+    if type(value) is memoryview:
+        return "memoryview", value.tobytes()
+    return type(value).__name__, value
+
+
+class Taste:
+    """One way to fill a plan with plain values; the subclasses differ in leaves."""
+
+    elements = 1
+    tags = ()
+
+    def message(self, plan, layout):
+        """Fill all fields that the version carries, from the outside in."""
+        plain = {}
+        for step in layout.steps:
+            if step.place in (plan.PRESENT, plan.TAGGED):
+                plain[step.attribute] = self.field(plan, step)
+        if layout.flexible and self.tags:
+            above = max((step.tag for step in layout.steps), default=-1) + 1
+            plain[TAGS] = tuple((above + tag, data) for tag, data in self.tags)
+        return plain
+
+    def field(self, plan, step):
+        """Fill one field."""
+        if step.is_array:
+            return [self.one(plan, step) for _ in range(self.elements)]
+        return self.one(plan, step)
+
+    def one(self, plan, step):
+        """Fill a field that is no array, or one element of an array."""
+        if step.plan is not None:
+            return self.message(plan, step.plan)
+        return self.leaf(plan, step)
+
+    def leaf(self, plan, step):
+        """Choose a value that is no struct."""
+        return self.leaves(plan)[step.code]
+
+    def leaves(self, plan):
+        """Name a value for each type."""
+        low = {code: low for code, (low, high) in plan.INT_RANGES.items()}
+        return low | {
+            plan.BOOL: True,
+            plan.FLOAT64: -0.0,
+            plan.UUID: WIDEST,
+            plan.STRING: LONG_TEXT,
+            plan.BYTES: bytes(range(256)),
+            plan.RECORDS: b"\xff" * 61,
+        }
+
+
+class Lowest(Taste):
+    """The least ints, long text of many widths, two elements."""
+
+    elements = 2
+
+
+class Highest(Taste):
+    """The greatest ints, an infinity, three elements."""
+
+    elements = 3
+
+    def leaves(self, plan):
+        """Name a value for each type."""
+        high = {code: high for code, (low, high) in plan.INT_RANGES.items()}
+        return (
+            super().leaves(plan)
+            | high
+            | {plan.FLOAT64: float("inf"), plan.STRING: "\0", plan.BYTES: b"\0"}
+        )
+
+
+class Middle(Taste):
+    """Small values that are no default."""
+
+    def leaves(self, plan):
+        """Name a value for each type."""
+        return dict.fromkeys(plan.INT_RANGES, 77) | {
+            plan.BOOL: True,
+            plan.FLOAT64: 1.5,
+            plan.UUID: uuid.UUID(int=7),
+            plan.STRING: "text",
+            plan.BYTES: b"data",
+            plan.RECORDS: b"records",
+        }
+
+
+class Empty(Middle):
+    """Empty arrays, text and bytes, and false."""
+
+    elements = 0
+
+    def leaves(self, plan):
+        """Name a value for each type."""
+        return super().leaves(plan) | {
+            plan.BOOL: False,
+            plan.STRING: "",
+            plan.BYTES: b"",
+            plan.RECORDS: b"",
+        }
+
+
+class Nulls(Middle):
+    """Null wherever the version allows it, also inside arrays' elements."""
+
+    def field(self, plan, step):
+        """Fill one field."""
+        if step.nullable and not (step.is_array and step.plan):
+            return None
+        return super().field(plan, step)
+
+
+class NullArrays(Middle):
+    """Null for every nullable field, arrays of structs too."""
+
+    def field(self, plan, step):
+        """Fill one field."""
+        return None if step.nullable else super().field(plan, step)
+
+
+class UnknownTags(Middle):
+    """Tags that no schema knows, at every struct of a flexible version."""
+
+    tags = ((0, b""), (3, b"kept"), (200, bytes(130)), (2**32 - 200, b"\xff"))
+
+
+class DefaultElements(Taste):
+    """Arrays with elements that hold their defaults."""
+
+    elements = 2
+
+    def message(self, plan, layout):
+        """Fill arrays and structs, and leave other fields at their defaults."""
+        return {
+            step.attribute: self.field(plan, step)
+            for step in layout.steps
+            if step.place in (plan.PRESENT, plan.TAGGED) and step.plan is not None
+        }
+
+
+TASTES = {
+    "lowest": Lowest(),
+    "highest": Highest(),
+    "middle": Middle(),
+    "empty": Empty(),
+    "nulls": Nulls(),
+    "null arrays": NullArrays(),
+    "unknown tags": UnknownTags(),
+    "default elements": DefaultElements(),
+}
+
+
+def systematic(package, name, version):
+    """Make one plain value in every taste, and the default: nine for each pair."""
+    layout = binding_of(package, name).plan(version)
+    yield "defaults", {}
+    for title, taste in TASTES.items():
+        yield title, taste.message(package.plan, layout)

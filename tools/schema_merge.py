@@ -1,0 +1,316 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The union of two states of one message: every version that either of them has.
+
+The *newer* state is right about every version it has, and how it writes a fact is
+kept wherever it can be. The *older* state is right about the versions below, which
+Kafka has removed since: fields and ranges that only they need are put back. One range
+has to say each fact, so a union that would need a range with a hole is refused, and
+``_verify`` compiles every version of the result against the state it comes from.
+
+Defaults, ``ignorable`` and a field's type have no versions, so the newer state's hold.
+That changes nothing in the bytes of an older version, or the union is refused.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import NoReturn
+
+from schema_sources import ImportRefused
+
+from kwire.errors import SchemaError
+from kwire.plan import ABSENT, IGNORED, PRESENT, TAGGED, Plan, Step, compile_plan
+from kwire.schema import notation, rules
+from kwire.schema.model import Field, Message, Struct
+from kwire.versions import HIGHEST, NONE, VersionRange
+
+
+def merge(older: Message, newer: Message) -> Message:
+    """Unite two states of one message.
+
+    Raises ``ImportRefused`` with message, version and field if that cannot be
+    expressed, or if ``newer`` is not the newer one.
+    """
+    if not newer.valid_versions:
+        return older
+    if newer.valid_versions.max < older.valid_versions.max or _is_older_kind(
+        newer, older
+    ):
+        raise ImportRefused(
+            f"{newer.name}: the source has the versions {newer.valid_versions} of the"
+            f" {newer.kind}, the definitions have {older.valid_versions} of the"
+            f" {older.kind}; absorb older releases before newer ones"
+        )
+    if _is_older_kind(older, newer) and newer.kind == "coordinator-key":
+        # What was the version of the key is the record type now: the same bytes.
+        return newer
+    merged = _Union(older, newer).message
+    _verify(merged, older, newer)
+    return merged
+
+
+def _is_older_kind(message: Message, other: Message) -> bool:
+    """Whether the message is as before 4.1, which made records out of ``data``."""
+    return message.kind == "data" and other.kind.startswith("coordinator")
+
+
+def kept_versions(older: Message, newer: Message) -> VersionRange:
+    """Name the versions that only the older state has."""
+    if newer.valid_versions.min <= older.valid_versions.min:
+        return NONE
+    return VersionRange(older.valid_versions.min, newer.valid_versions.min - 1)
+
+
+class _Union:
+    """Builds the union of two states, struct by struct."""
+
+    def __init__(self, older: Message, newer: Message) -> None:
+        self.name = newer.name
+        self.newer = newer
+        self.kept = kept_versions(older, newer)
+        self.live = VersionRange(newer.valid_versions.min, HIGHEST)
+        self.partners: dict[int, Struct] = {}
+        self.built: dict[int, Struct] = {}
+        self.flexible = self.join(
+            "flexible", older.flexible_versions, newer.flexible_versions, ""
+        )
+        self.flexible_before = older.flexible_versions
+        self.pair(older.struct, newer.struct)
+        common = {struct.name: struct for struct in older.common_structs}
+        for struct in newer.common_structs:
+            if struct.name in common:
+                self.pair(common[struct.name], struct)
+        versions = self.join(
+            "versions", older.valid_versions, newer.valid_versions, ""
+        )
+        root = self.struct(newer.struct, "")
+        root.versions = versions
+        declared = [self.struct(struct, "") for struct in newer.common_structs]
+        for struct in older.common_structs:
+            partner = self.built.get(id(struct))
+            if partner is not None and partner not in declared:
+                declared.append(partner)
+        self.message = Message(
+            newer.kind,
+            newer.api_key,
+            root,
+            self.flexible,
+            common_structs=declared,
+            deprecated_versions=self.join(
+                "deprecated", older.deprecated_versions, newer.deprecated_versions, ""
+            ),
+            listeners=newer.listeners,
+            latest_version_unstable=newer.latest_version_unstable,
+        )
+
+    def refuse(self, path: str, reason: str) -> NoReturn:
+        where = f"{self.name}: {path}" if path else self.name
+        raise ImportRefused(f"{where}: {reason}")
+
+    def join(
+        self, what: str, before: VersionRange, now: VersionRange, path: str
+    ) -> VersionRange:
+        """Unite a range: as before in the kept versions, as now in all others."""
+        low = before & self.kept
+        if now & self.kept == low:
+            return now
+        high = now & self.live
+        if not low or not high:
+            return low or high
+        if low.max + 1 != high.min:
+            self.refuse(
+                path,
+                f"the {what} would be {low} and {high}, and one range cannot say that;"
+                " give the field another name from there on, by hand",
+            )
+        return VersionRange(low.min, high.max)
+
+    def pair(self, before: Struct, now: Struct) -> None:
+        """Note which structs of the two states are the same one, here and below."""
+        if id(before) in self.partners:
+            return
+        self.partners[id(before)] = now
+        self.partners.setdefault(id(now), before)
+        fields = {field.name: field for field in before.fields}
+        for field in now.fields:
+            other = fields.get(field.name)
+            if other is not None and other.struct is not None and field.struct:
+                self.pair(other.struct, field.struct)
+
+    def struct(self, now: Struct, path: str) -> Struct:
+        """Unite a struct of the newer state with its partner, if it has one."""
+        built = self.built.get(id(now))
+        if built is not None:
+            return built
+        before = self.partners.get(id(now))
+        versions = now.versions
+        if before is not None:
+            versions = self.join("versions", before.versions, now.versions, path)
+        built = self.built[id(now)] = Struct(now.name, versions, [])
+        mine = {field.name: field for field in before.fields} if before else {}
+        fields = [self.field(mine.get(field.name), field, path) for field in now.fields]
+        if before is not None:
+            self.put_back(before, fields, path)
+        built.fields = fields
+        return built
+
+    def put_back(self, before: Struct, fields: list[Field], path: str) -> None:
+        """Insert the fields that only kept versions have, each after the one before."""
+        names = [field.name for field in fields]
+        at = 0
+        for field in before.fields:
+            if field.name in names:
+                at = names.index(field.name) + 1
+            elif field.versions & self.kept:
+                fields.insert(at, self.gone(field, path))
+                names.insert(at, field.name)
+                at += 1
+
+    def gone(self, field: Field, path: str) -> Field:
+        """Keep a field that the newer state lacks, for the kept versions alone."""
+        kept = copy.copy(field)
+        kept.versions &= self.kept
+        kept.tagged_versions &= self.kept
+        if field.struct is not None:
+            place = rules.join(path, field.name)
+            kept.struct = self.gone_struct(field.struct, place)
+        return kept
+
+    def gone_struct(self, struct: Struct, path: str) -> Struct:
+        partner = self.partners.get(id(struct))
+        if partner is not None:
+            return self.struct(partner, path)
+        built = self.built.get(id(struct))
+        if built is None:
+            built = self.built[id(struct)] = Struct(struct.name, struct.versions, [])
+            for field in struct.fields:
+                inner = copy.copy(field)
+                if field.struct is not None:
+                    inner.struct = self.gone_struct(
+                        field.struct, rules.join(path, field.name)
+                    )
+                built.fields.append(inner)
+        return built
+
+    def field(self, before: Field | None, now: Field, path: str) -> Field:
+        """Unite a field of the newer state with the older one of the same name."""
+        path = rules.join(path, now.name)
+        field = copy.copy(now)
+        if now.struct is not None:
+            field.struct = self.struct(now.struct, path)
+        if before is None:
+            field.versions = self.join("versions", NONE, now.versions, path)
+            field.tagged_versions = now.tagged_versions & field.versions
+            return field
+        for what in ("versions", "nullable_versions", "tagged_versions"):
+            words = what.partition("_")[0]
+            united = self.join(words, getattr(before, what), getattr(now, what), path)
+            setattr(field, what, united)
+        field.flexible_versions = self.flexible_override(before, now, path)
+        if field.tag is None and field.tagged_versions:
+            field.tag = before.tag
+        if self.newer.valid_versions.max in now.versions and now.versions.contains(
+            self.newer.valid_versions
+        ):
+            # No version of the newer state lacks the field, so it cannot tell.
+            field.ignorable = before.ignorable if self.kept else now.ignorable
+        return field
+
+    def flexible_override(
+        self, before: Field, now: Field, path: str
+    ) -> VersionRange | None:
+        mine = before.flexible_versions
+        if mine is None:
+            mine = self.flexible_before
+        theirs = now.flexible_versions
+        if theirs is None:
+            theirs = self.newer.flexible_versions
+        united = self.join("flexible", mine, theirs, path)
+        if now.flexible_versions is None and united == self.flexible:
+            return None
+        return united
+
+
+def _verify(merged: Message, older: Message, newer: Message) -> None:
+    """Compare each version of the union with the state that is right about it."""
+    try:
+        rules.check(merged)
+        text = notation.write_message(merged)
+        reread = notation.read_message(text, merged.name)
+        if notation.write_message(reread) != text:
+            raise ImportRefused(f"{merged.name}: kwire's notation cannot hold it")
+        for version in newer.valid_versions:
+            change = layout_change(
+                compile_plan(newer, version), compile_plan(reread, version)
+            )
+            if change:
+                _refuse_layout(merged, version, "source", change)
+        for version in kept_versions(older, newer):
+            change = layout_change(
+                compile_plan(older, version), compile_plan(reread, version), wire=True
+            )
+            if change:
+                _refuse_layout(merged, version, "older state", change)
+    except SchemaError as error:
+        raise ImportRefused(f"the union of two states: {error}") from None
+
+
+def _refuse_layout(merged: Message, version: int, whose: str, change: str) -> NoReturn:
+    raise ImportRefused(
+        f"{merged.name}: version {version} of the union would not be as the {whose} has"
+        f" it ({change}); unite the two by hand"
+    )
+
+
+def layout_change(before: Plan, after: Plan, path: str = "", wire: bool = False) -> str:
+    """Say in a few words where two plans of one version differ; empty if nowhere.
+
+    With ``wire`` only the bytes count; without, the value of a field that the version
+    lacks as well. Fields that only ``after`` knows and this version lacks never count.
+    """
+    for place, words in ((PRESENT, "in line"), (TAGGED, "tagged")):
+        mine, theirs = _placed(before, place), _placed(after, place)
+        for step, other in zip(mine, theirs, strict=False):
+            if step.name != other.name:
+                where = rules.join(path, step.name)
+                return f"{where} has given way to {other.name}, {words}"
+            change = _step_change(step, other, rules.join(path, step.name), wire)
+            if change:
+                return change
+        if len(mine) != len(theirs):
+            longer, what = (mine, "gone") if len(mine) > len(theirs) else (theirs, "new")
+            step = longer[min(len(mine), len(theirs))]
+            return f"{rules.join(path, step.name)} is {what}, {words}"
+    if wire:
+        return ""
+    absent = {step.name: step for step in after.steps}
+    for step in before.steps:
+        found = absent.get(step.name)
+        if step.place in (ABSENT, IGNORED) and found is not None:
+            where = rules.join(path, step.name)
+            if (step.place, step.default) != (found.place, found.default):
+                return f"{where} is treated otherwise where it is not written"
+    return ""
+
+
+def _placed(plan: Plan, place: int) -> list[Step]:
+    if place == TAGGED:
+        return list(plan.tagged)
+    return [step for step in plan.steps if step.place == place]
+
+
+def _step_change(before: Step, after: Step, path: str, wire: bool) -> str:
+    for what in ("code", "is_array", "nullable", "compact", "tag"):
+        is_tag = what == "tag"
+        if is_tag and before.place != TAGGED:
+            continue
+        if getattr(before, what) != getattr(after, what):
+            words = {"code": "type", "is_array": "type"}.get(what, what)
+            return f"{path} has another {words}"
+    counts = before.place == TAGGED or not wire
+    if counts and repr(before.default) != repr(after.default):
+        return f"{path} has another default"
+    if before.plan is not None and after.plan is not None:
+        return layout_change(before.plan, after.plan, path, wire)
+    return ""
