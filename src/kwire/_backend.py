@@ -20,7 +20,7 @@ _WANTED = os.environ.get("KWIRE_BACKEND", "auto")
 def _choose() -> str:
     if _WANTED not in ("auto", "fast", "pure"):
         raise ImportError(
-            f"KWIRE_BACKEND is auto, fast or pure, not {_WANTED!r}; change it or unset it"
+            f"KWIRE_BACKEND is auto, fast or pure, not {_WANTED!r}; change or unset it"
         )
     if _WANTED == "pure":
         return "pure"
@@ -40,6 +40,6 @@ backend = _choose()
 
 if not TYPE_CHECKING:
     if backend == "fast":
-        from ._fast import engine
+        from ._fast import engine as engine
     else:
-        from ._pure import engine
+        from ._pure import engine as engine

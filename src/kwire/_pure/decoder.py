@@ -25,7 +25,7 @@ from .primitives import (
     read_fixed,
     read_string,
 )
-from .structs import binding_of
+from .program import program_of
 
 _TAGS = "unknown_tagged_fields"
 
@@ -223,8 +223,8 @@ def _decode(
     limits: limits.Limits,
     whole: bool,
 ) -> tuple[Any, int]:
-    binding = binding_of(cls)
-    program = program_of(binding, version)
+    program = program_of(cls, version)
+    binding = program.binding
     with memoryview(data) as exported:
         if not exported.c_contiguous:
             raise TypeError("only contiguous bytes can be decoded")
@@ -274,17 +274,6 @@ def lenient_of(compat: str | None) -> bool:
     if compat == "java":
         return True
     raise ValueError(f'compat is None or "java", not {compat!r}')
-
-
-def program_of(binding: plan.Binding, version: int) -> Any:
-    """Find or make the program of one version of a message."""
-    program = binding.programs.get(version)
-    if program is None:
-        from .emitter import Program
-
-        made = Program(binding.plan(version), binding)
-        program = binding.programs.setdefault(version, made)
-    return program
 
 
 def _plan_of(step: plan.Step) -> plan.Plan:

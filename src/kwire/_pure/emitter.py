@@ -32,16 +32,18 @@ class Program:
     """The compiled reader and writer of one (message, version).
 
     ``read(data, at, end) -> (message, at)`` and ``write(message, put)`` raise any
-    exception to give up; ``layout`` is the plan they were made from.
+    exception to give up; ``layout`` is the plan they were made from, ``binding`` has
+    the classes they make and take.
     """
 
-    __slots__ = ("layout", "read", "source", "write")
+    __slots__ = ("binding", "layout", "read", "source", "write")
 
     def __init__(self, layout: plan.Plan, binding: plan.Binding) -> None:
         names: dict[str, Any] = dict(_NAMES)
         reader = _Reader(layout, binding, names)
         writer = _Writer(layout, binding, names)
         self.layout = layout
+        self.binding = binding
         self.source = f"{reader.source()}\n\n{writer.source()}"
         made: dict[str, Any] = {}
         exec(compile(self.source, f"<kwire {layout.name}>", "exec"), names, made)
@@ -123,7 +125,7 @@ class _Reader(_Emitter):
         self.names["binding"] = self.binding
 
     def run(self, run: list[plan.Step], length: str, target: str, indent: int) -> None:
-        """Read adjacent fixed-size fields, and a classic length behind them, at once."""
+        """Read adjacent fixed-size fields and a classic length behind them at once."""
         form = "".join(_FORMATS[step.code] for step in run) + length
         if not form:
             return

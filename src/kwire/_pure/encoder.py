@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors, plan
-from .decoder import program_of
 from .path import path_text
 from .primitives import (
     check_null,
@@ -26,7 +25,7 @@ from .primitives import (
     write_length,
     write_string,
 )
-from .structs import binding_of
+from .program import program_of
 from .writer import ValueFault, Writer, write_unsigned_varint
 
 _TAGS = "unknown_tagged_fields"
@@ -204,15 +203,14 @@ def encode(message: Any, version: int) -> bytes:
     Raises ``EncodeError`` with the path of the first value that cannot be written,
     or ``UnsupportedVersion``.
     """
-    binding = binding_of(type(message))
-    program = program_of(binding, version)
+    program = program_of(type(message), version)
     try:
         parts: list[Any] = []
         program.write(message, parts.append)
         return b"".join(parts)
     except Exception:
         # Whatever went wrong, the walk says which value it was.
-        return walk(program.layout, message, binding)
+        return walk(program.layout, message, program.binding)
 
 
 def walk(layout: plan.Plan, message: Any, binding: plan.Binding) -> bytes:

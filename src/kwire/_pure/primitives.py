@@ -180,6 +180,8 @@ def write_bytes(writer: Writer, value: object, compact: bool, nullable: bool) ->
         view = memoryview(value)  # type: ignore[arg-type]
     except TypeError:
         raise ValueFault(errors.WRONG_TYPE, value) from None
+    except ValueError:  # a memoryview that was released
+        raise ValueFault(errors.WRONG_TYPE, value, "contiguous bytes") from None
     if not view.c_contiguous:
         raise ValueFault(errors.WRONG_TYPE, value, "contiguous bytes")
     if view.nbytes > LARGEST:

@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the program of a (message, version), made on first use and kept.
+
+Twin: ``_fast/program.pyx``. Differs from its twin in: a program here is the emitted
+Python of ``emitter.py``, there the plan folded into tables.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .structs import binding_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .emitter import Program
+
+
+def program_of(cls: Any, version: int) -> Program:
+    """Find or make the program of one version of a message class.
+
+    ``TypeError`` for another object, ``UnsupportedVersion`` for another version.
+    """
+    binding = binding_of(cls)
+    program: Program | None = binding.programs.get(version)
+    if program is None:
+        from .emitter import Program
+
+        made = Program(binding.plan(version), binding)
+        program = binding.programs.setdefault(version, made)
+    if binding.classes[binding.message.name] is not cls:
+        raise TypeError(f"{cls.__qualname__} is a part of a message, not a message")
+    return program

@@ -1,0 +1,257 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON form of messages, equal to what Kafka's own ``JsonConverter`` writes.
+
+Objects have Kafka's field names in camel case. Bytes are base64, uuids the 22
+characters that Kafka prints, floats that no JSON number can state the strings
+``"NaN"``, ``"Infinity"`` and ``"-Infinity"``; the rest is what it looks like.
+Text and files are the business of ``json``; what a version holds was settled by
+``plan.py``, and whether a value can be written is the encoder's to say.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import operator
+from typing import Any, NoReturn
+
+from . import errors, plan
+from ._backend import engine
+
+_LONGEST_STRING = 32767  # bytes of UTF-8, as on the wire
+
+
+def to_json(message: Any, version: int) -> dict[str, Any]:
+    """Write a message as the object that Kafka's ``JsonConverter`` writes.
+
+    The result holds dicts, lists and scalars, ready for ``json.dumps``. Tagged fields
+    that have their default are left out, and so are fields that the version lacks.
+    As with Kafka, two things are lost: unknown tagged fields, and the content of
+    records fields, which become ``""``.
+    Cost: linear in the message, which is encoded once to check it.
+    Raises ``EncodeError`` or ``UnsupportedVersion`` exactly where ``encode`` does: what
+    has no bytes has no JSON form.
+    """
+    engine.encode(message, version)
+    binding = engine.binding_of(type(message))
+    return _write_struct(message, _plan_of(binding, version), binding)
+
+
+def from_json(cls: type, obj: Any, version: int) -> Any:
+    """Read a message from its JSON form, as ``json.loads`` gives it.
+
+    Every field of the version has to be there; only tagged ones may be missing and
+    then have their default. Records fields are read from base64, like bytes. Stricter
+    than Kafka's reader, which skips unknown keys and lets some integers wrap around.
+    What this accepts, ``encode`` accepts.
+    Raises ``InvalidValue`` with the path of the field (its ``offset`` is 0, as there
+    are no bytes), or ``UnsupportedVersion``.
+    """
+    binding = engine.binding_of(cls)
+    if cls is not binding.classes[binding.message.name]:
+        raise TypeError(f"{cls.__qualname__} is a part of a message, not a message")
+    layout = _plan_of(binding, version)
+    return _Reader(binding, version).struct(obj, layout, "")
+
+
+def _plan_of(binding: plan.Binding, version: int) -> plan.Plan:
+    program = binding.programs.get(version)
+    if program is None:
+        return binding.plan(version)
+    layout: plan.Plan = program.layout
+    return layout
+
+
+def _key(step: plan.Step) -> str:
+    return step.name[0].lower() + step.name[1:]
+
+
+def _write_struct(
+    value: Any, layout: plan.Plan, binding: plan.Binding
+) -> dict[str, Any]:
+    defaults = binding.defaults[layout.name]
+    fields = {}
+    for step in layout.steps:
+        if step.place not in (plan.PRESENT, plan.TAGGED):
+            continue
+        field = getattr(value, step.attribute)
+        if step.place == plan.TAGGED and field == defaults[step.slot]:
+            continue
+        if field is not None and step.is_array:
+            field = [_write_value(element, step, binding) for element in field]
+        elif field is not None:
+            field = _write_value(field, step, binding)
+        fields[_key(step)] = field
+    return fields
+
+
+def _write_value(value: Any, step: plan.Step, binding: plan.Binding) -> object:
+    """Write what is not null and has been encoded: its type needs no check."""
+    if step.plan is not None:
+        return _write_struct(value, step.plan, binding)
+    if step.code in plan.INT_RANGES:
+        return int(operator.index(value))
+    if step.code == plan.UUID:
+        return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")
+    if step.code == plan.BYTES:
+        return base64.b64encode(value).decode()
+    if step.code == plan.RECORDS:
+        return ""
+    if step.code == plan.FLOAT64:
+        number = float(value)
+        return number if math.isfinite(number) else _NOT_FINITE_NAMES[str(number)]
+    return value
+
+
+_NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_NOT_FINITE_NAMES = {str(number): name for name, number in _NOT_FINITE.items()}
+
+_WORDS = {
+    plan.BOOL: "true or false",
+    plan.FLOAT64: "a number",
+    plan.UUID: "a uuid as Kafka prints it, 22 characters of URL-safe base64",
+    plan.STRING: "a string",
+    plan.BYTES: "a string of base64",
+    plan.RECORDS: "a string of base64",
+    plan.STRUCT: "an object",
+} | {
+    code: f"an integer from {low} to {high}"
+    for code, (low, high) in plan.INT_RANGES.items()
+}
+
+
+class _Reader:
+    """Reads one message; methods take the path of what they read."""
+
+    __slots__ = ("binding", "version")
+
+    def __init__(self, binding: plan.Binding, version: int) -> None:
+        self.binding = binding
+        self.version = version
+
+    def struct(self, value: object, layout: plan.Plan, path: str) -> Any:
+        if not isinstance(value, dict):
+            self.expected(_WORDS[plan.STRUCT], value, path)
+        prefix = f"{path}." if path else ""
+        fields = {}
+        keys = set()
+        for step in layout.steps:
+            key = _key(step)
+            where = prefix + step.attribute
+            keys.add(key)
+            if key not in value:
+                if step.place == plan.PRESENT:
+                    self.fail(f"this version needs the key {key!r}", where)
+            elif step.place not in (plan.PRESENT, plan.TAGGED):
+                self.fail(f"this version has no key {key!r}", where)
+            else:
+                fields[step.attribute] = self.field(value[key], step, where)
+        for key in value:
+            if key not in keys:
+                self.fail(f"{layout.name} has no key {_shown(key)}", path)
+        return self.binding.classes[layout.name](**fields)
+
+    def field(self, value: object, step: plan.Step, path: str) -> object:
+        if value is None and step.nullable:
+            return None
+        null = " or null" if step.nullable else ""
+        if not step.is_array:
+            return self.value(value, step, path, null)
+        if not isinstance(value, list):
+            self.expected(f"an array{null}", value, path)
+        return tuple(
+            self.value(element, step, f"{path}[{index}]", "")
+            for index, element in enumerate(value)
+        )
+
+    def value(self, value: object, step: plan.Step, path: str, null: str) -> object:
+        if step.plan is not None and isinstance(value, dict):
+            return self.struct(value, step.plan, path)
+        found = _read_scalar(value, step.code)
+        if found is None:
+            self.expected(_WORDS[step.code] + null, value, path)
+        if step.code == plan.STRING:
+            self.check_text(str(found), path)
+        return found
+
+    def check_text(self, text: str, path: str) -> None:
+        try:
+            size = len(text.encode())
+        except UnicodeEncodeError:
+            self.fail("text with a lone surrogate, which UTF-8 cannot carry", path)
+        if size > _LONGEST_STRING:
+            self.fail(
+                f"a string of {size} bytes is over Kafka's {_LONGEST_STRING}", path
+            )
+
+    def expected(self, words: str, value: object, path: str) -> NoReturn:
+        self.fail(f"expected {words}, got {_shown(value)}", path)
+
+    def fail(self, reason: str, path: str) -> NoReturn:
+        name = self.binding.message.name
+        raise errors.InvalidValue(reason, 0, path, name, self.version)
+
+
+def _read_scalar(value: object, code: int) -> object:
+    """Read what is no array and no struct; None where it does not fit the type."""
+    if code in plan.INT_RANGES:
+        low, high = plan.INT_RANGES[code]
+        return value if type(value) is int and low <= value <= high else None
+    if code == plan.BOOL:
+        return value if isinstance(value, bool) else None
+    if code == plan.FLOAT64:
+        return _read_float(value)
+    if not isinstance(value, str):
+        return None
+    if code == plan.STRING:
+        return value
+    if code == plan.UUID:
+        return _read_uuid(value)
+    if code in (plan.BYTES, plan.RECORDS):
+        try:
+            return base64.b64decode(value, validate=True)
+        except ValueError:
+            return None
+    return None
+
+
+def _read_float(value: object) -> float | None:
+    if isinstance(value, str):
+        return _NOT_FINITE.get(value)
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
+def _read_uuid(text: str) -> object:
+    import uuid
+
+    try:
+        raw = base64.urlsafe_b64decode(text + "==")
+    except ValueError:
+        return None
+    # The decoder skips what is no base64, so see whether the text is all there.
+    if len(raw) != 16 or base64.urlsafe_b64encode(raw).decode() != text + "==":
+        return None
+    return uuid.UUID(bytes=raw)
+
+
+def _shown(value: object) -> str:
+    """Say in the words of JSON what a value is, in one short line."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "an array"
+    if isinstance(value, str):
+        return repr(value) if len(value) <= 40 else f"{value[:37]!r}..."
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"an integer of {value.bit_length()} bits"
+    if isinstance(value, (int, float)):
+        return str(value)
+    return f"a Python {type(value).__name__}"
