@@ -225,7 +225,10 @@ def encode_failure(
     version: int | None = None,
 ) -> EncodeError:
     """Build the exception for one of the encode faults above."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # an int of 5000 digits, or an object with a mind of its own
+        text = f"<{type(value).__name__}>"
     if len(text) > 80:
         text = f"{text[:77]}..."
     words = _ENCODE_FAULTS[fault].format(

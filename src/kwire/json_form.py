@@ -93,7 +93,7 @@ def _write_value(value: Any, step: plan.Step, binding: plan.Binding) -> object:
     if step.code in plan.INT_RANGES:
         return int(operator.index(value))
     if step.code == plan.UUID:
-        return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")
+        return _uuid_text(value.bytes)
     if step.code == plan.BYTES:
         return base64.b64encode(value).decode()
     if step.code == plan.RECORDS:
@@ -209,10 +209,7 @@ def _read_scalar(value: object, code: int) -> object:
     if code == plan.UUID:
         return _read_uuid(value)
     if code in (plan.BYTES, plan.RECORDS):
-        try:
-            return base64.b64decode(value, validate=True)
-        except ValueError:
-            return None
+        return _read_base64(value)
     return None
 
 
@@ -227,17 +224,26 @@ def _read_float(value: object) -> float | None:
         return None
 
 
-def _read_uuid(text: str) -> object:
-    import uuid
-
+def _read_base64(text: str) -> bytes | None:
     try:
-        raw = base64.urlsafe_b64decode(text + "==")
+        raw = base64.b64decode(text, validate=True)
     except ValueError:
         return None
-    # The decoder skips what is no base64, so see whether the text is all there.
-    if len(raw) != 16 or base64.urlsafe_b64encode(raw).decode() != text + "==":
+    # How much is validated differs between releases of Python; this does not.
+    return raw if base64.b64encode(raw).decode() == text else None
+
+
+def _read_uuid(text: str) -> object:
+    raw = _read_base64(text.replace("-", "+").replace("_", "/") + "==")
+    if raw is None or len(raw) != 16 or _uuid_text(raw) != text:
         return None
+    import uuid
+
     return uuid.UUID(bytes=raw)
+
+
+def _uuid_text(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def _shown(value: object) -> str:

@@ -1,7 +1,5 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: E501
-# fmt: off
 #
 # Every message class and its structs, as type checkers see them. Written by
 # tools/stubs.py from the message definitions: change those, then run it again.

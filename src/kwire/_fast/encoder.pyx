@@ -90,7 +90,9 @@ cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
         elif op <= OP_UUID:
             done = put_fixed(writer, op, value)
         elif op == OP_ABSENT:
-            done = value == step.default or check_default(writer, value, step.default)
+            done = is_default(value, step.default) or blame(
+                writer, NOT_IN_VERSION, value
+            )
         elif op > OP_ABSENT or op == OP_TAGGED:
             done = True
         else:
@@ -116,13 +118,18 @@ cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
     return False
 
 
-cdef bint check_default(Writer* writer, PyObject* value, PyObject* default) noexcept:
-    """Check that a field which the version lacks equals its default."""
-    cdef int equal = PyObject_RichCompareBool(value, default, Py_EQ)
-    if equal < 0:
-        writer.fault = WRITE_ERROR
-        return False
-    return True if equal else blame(writer, NOT_IN_VERSION, value)
+cdef bint is_default(PyObject* value, PyObject* default) noexcept:
+    """Whether a value is a field's default, by identity first.
+
+    A value that cannot be compared differs.
+    """
+    cdef int equal
+    if likely(value == default):
+        return True
+    equal = PyObject_RichCompareBool(value, default, Py_EQ)
+    if unlikely(equal < 0):
+        PyErr_Clear()
+    return equal == 1
 
 
 cdef bint write_field(Writer* writer, Step* step, int op, PyObject* value) noexcept:
@@ -217,23 +224,19 @@ cdef bint write_tagged_fields(Writer* writer, Table* table, PyObject** slots) no
     cdef Py_ssize_t known = 0
     cdef int index
     cdef Step* step
-    cdef int differs[256]
     if not check_unknown_tags(writer, unknown, table):
         note_field(&writer.path, NULL)
         return False
     count = PyTuple_GET_SIZE(unknown)
     for index in range(table.tagged_count):
         step = &table.tagged[index]
-        differs[index & 255] = slots[step.slot] != step.default and not equals(
-            writer, slots[step.slot], step.default
-        )
-        known += differs[index & 255]
-    if writer.fault or not write_unsigned_varint(writer, <uint32_t>(known + count)):
+        known += not is_default(slots[step.slot], step.default)
+    if not write_unsigned_varint(writer, <uint32_t>(known + count)):
         return False
     for index in range(table.tagged_count):
-        if not differs[index & 255]:
-            continue
         step = &table.tagged[index]
+        if is_default(slots[step.slot], step.default):
+            continue
         while kept < count and tag_of(unknown, kept) < step.tag:
             if not write_unknown_tag(writer, PyTuple_GET_ITEM(unknown, kept)):
                 return False
@@ -336,13 +339,6 @@ cdef bint write_tagged_field(Writer* writer, Step* step, PyObject* value) noexce
 
 cdef inline bint is_empty(PyObject* unknown) noexcept:
     return PyTuple_CheckExact(unknown) and PyTuple_GET_SIZE(unknown) == 0
-
-
-cdef bint equals(Writer* writer, PyObject* value, PyObject* default) noexcept:
-    cdef int equal = PyObject_RichCompareBool(value, default, Py_EQ)
-    if equal < 0:
-        writer.fault = WRITE_ERROR
-    return equal == 1
 
 
 cdef inline int64_t tag_of(PyObject* unknown, Py_ssize_t index) noexcept:

@@ -122,7 +122,8 @@ cdef Program program_of(object cls, object version):
     elif layout.programs[number] != NULL:
         return <Program>layout.programs[number]
     binding = <object>layout.binding
-    program = binding.programs.get(version)
+    # 1.0 would find what belongs to 1.
+    program = binding.programs.get(version) if isinstance(version, int) else None
     if program is None:
         # A nested struct shares the binding of its message but is none itself.
         program = binding.programs.setdefault(

@@ -59,8 +59,16 @@ def write_struct(
 
 
 def is_default(value: object, default: object) -> bool:
-    """Whether a value is a field's default, by identity first."""
-    return value is default or bool(value == default)
+    """Whether a value is a field's default, by identity first.
+
+    A value that cannot be compared differs.
+    """
+    if value is default:
+        return True
+    try:
+        return bool(value == default)
+    except Exception:
+        return False
 
 
 def write_field(

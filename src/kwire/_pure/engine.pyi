@@ -24,15 +24,15 @@ def decode(
     limits: Limits = ...,
 ) -> _M: ...
 def decode_prefix(
-    cls: type[_M],
+    cls: type,
     data: Buffer,
     version: int,
     start: int = 0,
     *,
     zero_copy: bool = False,
-    compat: Literal["java"] | None = None,
+    compat: str | None = None,
     limits: Limits = ...,
-) -> tuple[_M, int]: ...
+) -> tuple[Any, int]: ...
 def encode(message: Message, version: int) -> bytes: ...
 def encode_request(
     request: Request,

@@ -197,7 +197,7 @@ def write_fixed(writer: Writer, code: int, value: object) -> None:
     if code in plan.INT_RANGES:
         try:
             number = operator.index(value)  # type: ignore[arg-type]
-        except TypeError:
+        except Exception:
             raise ValueFault(errors.WRONG_TYPE, value) from None
         low, high = plan.INT_RANGES[code]
         if not low <= number <= high:
@@ -210,7 +210,7 @@ def write_fixed(writer: Writer, code: int, value: object) -> None:
     elif code == plan.FLOAT64:
         try:
             writer.out += struct.pack(">d", value)
-        except (struct.error, OverflowError):
+        except Exception:
             raise ValueFault(errors.WRONG_TYPE, value) from None
     else:
         import uuid

@@ -23,7 +23,9 @@ def program_of(cls: Any, version: int) -> Program:
     ``TypeError`` for another object, ``UnsupportedVersion`` for another version.
     """
     binding = binding_of(cls)
-    program: Program | None = binding.programs.get(version)
+    program: Program | None = None
+    if isinstance(version, int):  # 1.0 would find what belongs to 1
+        program = binding.programs.get(version)
     if program is None:
         from .emitter import Program
 

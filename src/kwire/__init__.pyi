@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The names at the top of kwire, which the package itself resolves on first touch.
+
+from typing import Any, Literal, TypeVar
+
+from . import error_codes as error_codes
+from . import errors as errors
+from . import framing as framing
+from . import messages as messages
+from . import schema as schema
+from . import wire as wire
+from .codec import decode as decode
+from .codec import encode as encode
+from .errors import CorruptBatch as CorruptBatch
+from .errors import DecodeError as DecodeError
+from .errors import EncodeError as EncodeError
+from .errors import InvalidLength as InvalidLength
+from .errors import InvalidValue as InvalidValue
+from .errors import InvalidVarint as InvalidVarint
+from .errors import KwireError as KwireError
+from .errors import LimitExceeded as LimitExceeded
+from .errors import SchemaError as SchemaError
+from .errors import TrailingBytes as TrailingBytes
+from .errors import Truncated as Truncated
+from .errors import UnsupportedVersion as UnsupportedVersion
+from .limits import Limits as Limits
+from .messages import Message
+from .versions import VersionRange as VersionRange
+
+_M = TypeVar("_M", bound=Message)
+
+__version__: str
+backend: Literal["fast", "pure"]
+
+def to_json(message: Message, version: int) -> dict[str, Any]: ...
+def from_json(cls: type[_M], obj: dict[str, Any], version: int) -> _M: ...
