@@ -3,7 +3,7 @@
 #
 # The names at the top of kwire, which the package itself resolves on first touch.
 
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from . import error_codes as error_codes
 from . import errors as errors
@@ -32,7 +32,7 @@ from .versions import VersionRange as VersionRange
 _M = TypeVar("_M", bound=Message)
 
 __version__: str
-backend: Literal["fast", "pure"]
+backend: str
 
 def to_json(message: Message, version: int) -> dict[str, Any]: ...
 def from_json(cls: type[_M], obj: dict[str, Any], version: int) -> _M: ...

@@ -41,12 +41,12 @@ def encode_request(request, version, correlation_id=0, client_id=""):
     """
     cdef Program program = program_of(type(request), version)
     cdef PyObject* fields[5]
-    if program.header is None:
+    if program.request_header is None:
         message = program.binding.message
         if message.kind != "request":
             raise TypeError(f"expected a request, got a {message.kind}: {message.name}")
         program.api_key = message.api_key
-        program.header = program_of(
+        program.request_header = program_of(
             _request_header, request_header_version(message, version)
         )
     fields[0] = <PyObject*>program.api_key
@@ -54,7 +54,7 @@ def encode_request(request, version, correlation_id=0, client_id=""):
     fields[2] = <PyObject*>correlation_id
     fields[3] = <PyObject*>client_id
     fields[4] = <PyObject*>_no_tags
-    return frame(program, fields, request)
+    return frame(program, program.request_header, fields, request)
 
 
 def encode_response(response, version, correlation_id=0):
@@ -66,23 +66,22 @@ def encode_response(response, version, correlation_id=0):
     """
     cdef Program program = program_of(type(response), version)
     cdef PyObject* fields[2]
-    if program.header is None:
+    if program.response_header is None:
         message = program.binding.message
         if message.kind != "response":
             raise TypeError(
                 f"expected a response, got a {message.kind}: {message.name}"
             )
-        program.header = program_of(
+        program.response_header = program_of(
             _response_header, response_header_version(message, version)
         )
     fields[0] = <PyObject*>correlation_id
     fields[1] = <PyObject*>_no_tags
-    return frame(program, fields, response)
+    return frame(program, program.response_header, fields, response)
 
 
-cdef object frame(Program program, PyObject** fields, object message):
+cdef object frame(Program program, Program header, PyObject** fields, object message):
     """Write the size, a header from its fields, and a body."""
-    cdef Program header = program.header
     cdef Writer writer
     cdef PyObject* out
     cdef Py_ssize_t size

@@ -73,8 +73,9 @@ cdef class Program:
     cdef Table* table
     # What the last encoded message took, in bytes: a hint for the next.
     cdef Py_ssize_t size_hint
-    # The program of the header that stands before the message in a frame.
-    cdef Program header
+    # The program of the header before the message in a frame, one of the two.
+    cdef Program request_header
+    cdef Program response_header
     cdef object api_key
     cdef list memory
     cdef dict tables

@@ -3,7 +3,7 @@
 """Python's C API with plain pointers, where Cython's own declarations count for us.
 
 The hot functions keep references by hand and note faults instead of raising, so
-nothing here is declared to raise: the caller looks for NULL or -1.
+nothing here is declared to raise: the caller looks for NULL or -1. Without a twin.
 """
 
 from cpython.object cimport PyObject, PyTypeObject

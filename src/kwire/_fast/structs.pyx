@@ -110,7 +110,7 @@ def make_struct(
     binding = namespace["_binding"]
     layout.binding = kept(binding)
     layout.methods[0] = method(
-        b"replace", <void*>replace_method, METH_VARARGS | METH_KEYWORDS
+        b"replace", <void*>replace, METH_VARARGS | METH_KEYWORDS
     )
     layout.methods[0].ml_doc = b"Return a copy with some fields changed."
     layout.methods[1] = method(b"__reduce__", <void*>reduce_method, METH_NOARGS)
@@ -139,7 +139,7 @@ def make_struct(
     return made
 
 
-cdef object replace_method(object self, object args, PyObject* kwargs):
+cdef object replace(object self, object args, PyObject* kwargs):
     """Return a copy with some fields changed."""
     cdef Layout* layout = <Layout*>methods_of(type_of(<void*>self))
     cdef PyObject* made

@@ -445,6 +445,7 @@ def decode_tagged_fields(data, Py_ssize_t offset=0):
 
 
 cdef int opened(Input* source, object data, Py_ssize_t offset) except -1:
+    """Open the input at an offset."""
     cdef Py_ssize_t size
     source.held = False
     source.cursor.fault = 0

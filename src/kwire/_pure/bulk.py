@@ -12,11 +12,12 @@ Twin: ``_fast/bulk.pyx``. Differs from its twin in: faults as exceptions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import errors, plan
-from .cursor import Cursor, Fault, read_unsigned_varint, read_unsigned_varlong
-from .wire import _opened
+from .cursor import Cursor, Fault, read_unsigned_varint
+from .wire import opened, read_varint, read_varlong
 from .writer import Writer, write_unsigned_varint, write_unsigned_varlong
 
 __all__ = [
@@ -47,8 +48,7 @@ def decode_unsigned_varints(data: Any, count: int, offset: int = 0) -> tuple[Any
     Shape: 1 to 5 bytes each, 7 bits a byte, low bits first.
     Source: ``ByteUtils.readUnsignedVarint``.
     """
-    cursor = opened(data, count, offset)
-    return decoded(cursor, count, "uint32", read_unsigned_varint)
+    return decoded(data, count, offset, "uint32", read_unsigned_varint)
 
 
 def encode_varints(values: Any) -> bytes:
@@ -69,8 +69,7 @@ def decode_varints(data: Any, count: int, offset: int = 0) -> tuple[Any, int]:
     Shape: the zigzag form of an int32 in 1 to 5 bytes each.
     Source: ``ByteUtils.readVarint``.
     """
-    cursor = opened(data, count, offset)
-    return decoded(cursor, count, "int32", read_zigzag, read_unsigned_varint)
+    return decoded(data, count, offset, "int32", read_varint)
 
 
 def encode_varlongs(values: Any) -> bytes:
@@ -91,8 +90,7 @@ def decode_varlongs(data: Any, count: int, offset: int = 0) -> tuple[Any, int]:
     Shape: the zigzag form of an int64 in 1 to 10 bytes each.
     Source: ``ByteUtils.readVarlong``.
     """
-    cursor = opened(data, count, offset)
-    return decoded(cursor, count, "int64", read_zigzag, read_unsigned_varlong)
+    return decoded(data, count, offset, "int64", read_varlong)
 
 
 def array_of(values: Any, dtype: str, code: int) -> Any:
@@ -115,37 +113,29 @@ def array_of(values: Any, dtype: str, code: int) -> Any:
     return array.astype(dtype)
 
 
-def opened(data: Any, count: int, offset: int) -> Cursor:
-    """Open the input, which has to hold a byte for each value at least."""
-    if count < 0:
-        raise ValueError(f"count is 0 or more, not {count}")
-    cursor = _opened(data, offset)
-    if count > cursor.end - cursor.at:
-        raise errors.decode_failure(
-            errors.TRUNCATED, count - (cursor.end - cursor.at), cursor.end, ""
-        )
-    return cursor
-
-
 def decoded(
-    cursor: Cursor, count: int, dtype: str, read: Any, *arguments: Any
+    data: Any,
+    count: int,
+    offset: int,
+    dtype: str,
+    read: Callable[[Cursor], int],
 ) -> tuple[Any, int]:
     """Read ``count`` values into an array."""
+    if count < 0:
+        raise ValueError(f"count is 0 or more, not {count}")
+    cursor = opened(data, offset)
+    left = cursor.end - cursor.at
+    if count > left:
+        raise errors.decode_failure(errors.TRUNCATED, count - left, cursor.end, "")
     values = load_numpy().empty(count, dtype)
     for index in range(count):
         try:
-            values[index] = read(cursor, *arguments)
+            values[index] = read(cursor)
         except Fault as fault:
             raise errors.decode_failure(
                 fault.code, fault.detail, fault.offset, f"[{index}]"
             ) from None
     return values, cursor.at
-
-
-def read_zigzag(cursor: Cursor, read: Any) -> int:
-    """Read a varint and undo its zigzag form."""
-    raw: int = read(cursor)
-    return (raw >> 1) ^ -(raw & 1)
 
 
 def load_numpy() -> Any:

@@ -225,17 +225,14 @@ def _decode(
 ) -> tuple[Any, int]:
     program = program_of(cls, version)
     binding = program.binding
-    with memoryview(data) as exported:
-        if not exported.c_contiguous:
-            raise TypeError("only contiguous bytes can be decoded")
-        size = exported.nbytes
-        if limits.frame_bytes is not None and size > limits.frame_bytes:
-            fault = Fault(errors.FRAME_TOO_LARGE, 0, size)
-            raise _failure(fault, [], program.layout)
-        if zero_copy:
-            body: Any = memoryview(data).cast("B") if size else memoryview(b"")
-        else:
-            body = data if type(data) is bytes else exported.tobytes()
+    body: Any = data
+    if zero_copy or type(data) is not bytes:
+        body = _exported(data, zero_copy)
+    size = len(body)
+    if limits.frame_bytes is not None and size > limits.frame_bytes:
+        raise _failure(Fault(errors.FRAME_TOO_LARGE, 0, size), [], program.layout)
+    if not 0 <= start <= size:
+        raise ValueError(f"start is a position in the input, not {start}")
     if not zero_copy and not lenient:
         try:
             value, end = program.read(body, start, size)
@@ -252,6 +249,16 @@ def _decode(
     except Fault as fault:
         raise _failure(fault, cursor.path, program.layout) from None
     return value, cursor.at
+
+
+def _exported(data: Any, zero_copy: bool) -> bytes | memoryview:
+    view = memoryview(data)
+    if not view.c_contiguous:
+        raise TypeError("only contiguous bytes can be decoded")
+    if zero_copy:
+        return view.cast("B") if view.nbytes else memoryview(b"")
+    with view:
+        return view.tobytes()
 
 
 def _failure(

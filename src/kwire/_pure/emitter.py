@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Straight-line Python for one plan: the pure engine's fast lane.
+"""Straight-line Python for one plan: the pure engine's fast lane. Without a twin.
 
 The message engine is the one place where the twins differ in kind: ``_fast``
 interprets the plan, ``_pure`` writes Python source from the same plan, one fragment
@@ -76,9 +76,8 @@ class _Emitter:
 
     def packer(self, form: str) -> struct.Struct:
         key = f"_struct_{form}"
-        if key not in self.names:
-            self.names[key] = struct.Struct(f">{form}")
-        return self.names[key]
+        made: struct.Struct = self.names.setdefault(key, struct.Struct(f">{form}"))
+        return made
 
     def default(self, layout: plan.Plan, step: plan.Step) -> str:
         value = self.binding.defaults[layout.struct.name][step.slot]

@@ -39,7 +39,8 @@ def write_struct(
     A field that the version lacks has to hold its default, unless the schema lets it
     be ignored. Source: section ``ignorable`` of Kafka's message language.
     """
-    if type(value) is not binding.classes[layout.struct.name]:
+    cls: Any = binding.classes[layout.struct.name]
+    if type(value) is not cls:
         code = errors.NULL_NOT_ALLOWED if value is None else errors.WRONG_TYPE
         raise ValueFault(code, value)
     defaults = binding.defaults[layout.struct.name]

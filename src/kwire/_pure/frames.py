@@ -13,7 +13,7 @@ from typing import Any
 from .. import errors
 from ..plan import request_header_version, response_header_version
 from .encoder import encode
-from .structs import binding_of
+from .program import program_of
 
 _headers: dict[str, Any] = {}
 
@@ -36,17 +36,17 @@ def encode_request(
     2 before flexible versions, else 1 (0 for ControlledShutdown version 0).
     Raises ``EncodeError`` or ``UnsupportedVersion``.
     """
-    message = binding_of(type(request)).message
+    message = program_of(type(request), version).binding.message
     if message.kind != "request":
         raise TypeError(f"expected a request, got a {message.kind}: {message.name}")
-    body = encode(request, version)
     header = _headers["request"](
         request_api_key=message.api_key,
         request_api_version=version,
         correlation_id=correlation_id,
         client_id=client_id,
     )
-    return frame(encode(header, request_header_version(message, version)), body)
+    start = encode(header, request_header_version(message, version))
+    return frame(start, encode(request, version))
 
 
 def encode_response(response: Any, version: int, correlation_id: int = 0) -> bytes:
@@ -56,12 +56,12 @@ def encode_response(response: Any, version: int, correlation_id: int = 0) -> byt
     1 before flexible versions, else 0 (always 0 for ApiVersions).
     Raises ``EncodeError`` or ``UnsupportedVersion``.
     """
-    message = binding_of(type(response)).message
+    message = program_of(type(response), version).binding.message
     if message.kind != "response":
         raise TypeError(f"expected a response, got a {message.kind}: {message.name}")
-    body = encode(response, version)
     header = _headers["response"](correlation_id=correlation_id)
-    return frame(encode(header, response_header_version(message, version)), body)
+    start = encode(header, response_header_version(message, version))
+    return frame(start, encode(response, version))
 
 
 def frame(header: bytes, body: bytes) -> bytes:

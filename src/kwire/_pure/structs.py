@@ -110,7 +110,7 @@ def _refuse(self: object, *args: object) -> None:
     raise AttributeError(_SEALED)
 
 
-def _refuse_subclass(cls: type, **kwargs: object) -> None:
+def _refuse_subclass(cls: type, /, **kwargs: object) -> None:
     raise TypeError(f"{cls.__mro__[1].__name__} is final")
 
 
@@ -122,10 +122,10 @@ def _repr(self: Any) -> str:
 
 
 def _equal(self: Any, other: object) -> Any:
-    struct = type(self)
+    struct: Any = type(self)
     if type(other) is not struct:
         return NotImplemented
-    return struct._values(self) == struct._values(other)
+    return bool(struct._values(self) == struct._values(other))
 
 
 def _hash(self: Any) -> int:

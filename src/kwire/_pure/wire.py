@@ -76,7 +76,7 @@ def encode_unsigned_varint(value: Any) -> bytes:
     Shape: 1 to 5 bytes, 7 bits each, low bits first; 0 to 2**32 - 1.
     Source: ``ByteUtils.writeUnsignedVarint``.
     """
-    return _written("a uint32", _write_unsigned_varint, value)
+    return written("a uint32", write_uint32, value)
 
 
 def decode_unsigned_varint(data: Any, offset: int = 0) -> tuple[int, int]:
@@ -85,7 +85,7 @@ def decode_unsigned_varint(data: Any, offset: int = 0) -> tuple[int, int]:
     Shape: 1 to 5 bytes, 7 bits each, low bits first; 0 to 2**32 - 1.
     Source: ``ByteUtils.readUnsignedVarint``.
     """
-    return _taken(_opened(data, offset), read_unsigned_varint)
+    return taken(opened(data, offset), read_unsigned_varint)
 
 
 def encode_varint(value: Any) -> bytes:
@@ -94,7 +94,7 @@ def encode_varint(value: Any) -> bytes:
     Shape: the zigzag form of an int32 in 1 to 5 bytes.
     Source: ``ByteUtils.writeVarint``.
     """
-    return _written("an int32", _write_varint, value)
+    return written("an int32", write_varint, value)
 
 
 def decode_varint(data: Any, offset: int = 0) -> tuple[int, int]:
@@ -103,7 +103,7 @@ def decode_varint(data: Any, offset: int = 0) -> tuple[int, int]:
     Shape: the zigzag form of an int32 in 1 to 5 bytes.
     Source: ``ByteUtils.readVarint``.
     """
-    return _taken(_opened(data, offset), _read_varint)
+    return taken(opened(data, offset), read_varint)
 
 
 def encode_varlong(value: Any) -> bytes:
@@ -112,7 +112,7 @@ def encode_varlong(value: Any) -> bytes:
     Shape: the zigzag form of an int64 in 1 to 10 bytes.
     Source: ``ByteUtils.writeVarlong``.
     """
-    return _written("an int64", _write_varlong, value)
+    return written("an int64", write_varlong, value)
 
 
 def decode_varlong(data: Any, offset: int = 0) -> tuple[int, int]:
@@ -121,7 +121,7 @@ def decode_varlong(data: Any, offset: int = 0) -> tuple[int, int]:
     Shape: the zigzag form of an int64 in 1 to 10 bytes.
     Source: ``ByteUtils.readVarlong``.
     """
-    return _taken(_opened(data, offset), _read_varlong)
+    return taken(opened(data, offset), read_varlong)
 
 
 def encode_string(value: Any) -> bytes:
@@ -130,7 +130,7 @@ def encode_string(value: Any) -> bytes:
     Shape: INT16 size, then as many bytes of UTF-8.
     Source: KIP-482.
     """
-    return _written("a str", write_string, value, False, False)
+    return written("a str", write_string, value, False, False)
 
 
 def decode_string(data: Any, offset: int = 0) -> tuple[str, int]:
@@ -139,7 +139,7 @@ def decode_string(data: Any, offset: int = 0) -> tuple[str, int]:
     Shape: INT16 size, then as many bytes of UTF-8.
     Source: KIP-482.
     """
-    return _taken(_opened(data, offset), read_string, False, False)
+    return taken(opened(data, offset), read_string, False, False)
 
 
 def encode_compact_string(value: Any) -> bytes:
@@ -148,7 +148,7 @@ def encode_compact_string(value: Any) -> bytes:
     Shape: UNSIGNED_VARINT size + 1, then the bytes of UTF-8; at most 32767.
     Source: KIP-482.
     """
-    return _written("a str", write_string, value, True, False)
+    return written("a str", write_string, value, True, False)
 
 
 def decode_compact_string(data: Any, offset: int = 0) -> tuple[str, int]:
@@ -157,7 +157,7 @@ def decode_compact_string(data: Any, offset: int = 0) -> tuple[str, int]:
     Shape: UNSIGNED_VARINT size + 1, then the bytes of UTF-8; at most 32767.
     Source: KIP-482.
     """
-    return _taken(_opened(data, offset), read_string, True, False)
+    return taken(opened(data, offset), read_string, True, False)
 
 
 def encode_nullable_string(value: Any) -> bytes:
@@ -166,7 +166,7 @@ def encode_nullable_string(value: Any) -> bytes:
     Shape: INT16 size, -1 for null, then as many bytes of UTF-8.
     Source: KIP-482.
     """
-    return _written("a str or None", write_string, value, False, True)
+    return written("a str or None", write_string, value, False, True)
 
 
 def decode_nullable_string(data: Any, offset: int = 0) -> tuple[str | None, int]:
@@ -175,7 +175,7 @@ def decode_nullable_string(data: Any, offset: int = 0) -> tuple[str | None, int]
     Shape: INT16 size, -1 for null, then as many bytes of UTF-8.
     Source: KIP-482.
     """
-    return _taken(_opened(data, offset), read_string, False, True)
+    return taken(opened(data, offset), read_string, False, True)
 
 
 def encode_compact_nullable_string(value: Any) -> bytes:
@@ -184,7 +184,7 @@ def encode_compact_nullable_string(value: Any) -> bytes:
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes of UTF-8.
     Source: KIP-482.
     """
-    return _written("a str or None", write_string, value, True, True)
+    return written("a str or None", write_string, value, True, True)
 
 
 def decode_compact_nullable_string(
@@ -195,7 +195,7 @@ def decode_compact_nullable_string(
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes of UTF-8.
     Source: KIP-482.
     """
-    return _taken(_opened(data, offset), read_string, True, True)
+    return taken(opened(data, offset), read_string, True, True)
 
 
 def encode_bytes(value: Any) -> bytes:
@@ -204,7 +204,7 @@ def encode_bytes(value: Any) -> bytes:
     Shape: INT32 size, then as many bytes.
     Source: KIP-482.
     """
-    return _written("bytes", write_bytes, value, False, False)
+    return written("bytes", write_bytes, value, False, False)
 
 
 def decode_bytes(data: Any, offset: int = 0) -> tuple[bytes, int]:
@@ -213,7 +213,7 @@ def decode_bytes(data: Any, offset: int = 0) -> tuple[bytes, int]:
     Shape: INT32 size, then as many bytes.
     Source: KIP-482.
     """
-    return _taken(_opened(data, offset), read_bytes, False, False)
+    return taken(opened(data, offset), read_bytes, False, False)
 
 
 def encode_compact_bytes(value: Any) -> bytes:
@@ -222,7 +222,7 @@ def encode_compact_bytes(value: Any) -> bytes:
     Shape: UNSIGNED_VARINT size + 1, then the bytes.
     Source: KIP-482.
     """
-    return _written("bytes", write_bytes, value, True, False)
+    return written("bytes", write_bytes, value, True, False)
 
 
 def decode_compact_bytes(data: Any, offset: int = 0) -> tuple[bytes, int]:
@@ -231,7 +231,7 @@ def decode_compact_bytes(data: Any, offset: int = 0) -> tuple[bytes, int]:
     Shape: UNSIGNED_VARINT size + 1, then the bytes.
     Source: KIP-482.
     """
-    return _taken(_opened(data, offset), read_bytes, True, False)
+    return taken(opened(data, offset), read_bytes, True, False)
 
 
 def encode_nullable_bytes(value: Any) -> bytes:
@@ -240,7 +240,7 @@ def encode_nullable_bytes(value: Any) -> bytes:
     Shape: INT32 size, -1 for null, then as many bytes.
     Source: KIP-482.
     """
-    return _written("bytes or None", write_bytes, value, False, True)
+    return written("bytes or None", write_bytes, value, False, True)
 
 
 def decode_nullable_bytes(data: Any, offset: int = 0) -> tuple[bytes | None, int]:
@@ -249,7 +249,7 @@ def decode_nullable_bytes(data: Any, offset: int = 0) -> tuple[bytes | None, int
     Shape: INT32 size, -1 for null, then as many bytes.
     Source: KIP-482.
     """
-    return _taken(_opened(data, offset), read_bytes, False, True)
+    return taken(opened(data, offset), read_bytes, False, True)
 
 
 def encode_compact_nullable_bytes(value: Any) -> bytes:
@@ -258,7 +258,7 @@ def encode_compact_nullable_bytes(value: Any) -> bytes:
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes.
     Source: KIP-482.
     """
-    return _written("bytes or None", write_bytes, value, True, True)
+    return written("bytes or None", write_bytes, value, True, True)
 
 
 def decode_compact_nullable_bytes(
@@ -269,7 +269,7 @@ def decode_compact_nullable_bytes(
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes.
     Source: KIP-482.
     """
-    return _taken(_opened(data, offset), read_bytes, True, True)
+    return taken(opened(data, offset), read_bytes, True, True)
 
 
 def encode_uuid(value: Any) -> bytes:
@@ -278,7 +278,7 @@ def encode_uuid(value: Any) -> bytes:
     Shape: 16 bytes, most significant first.
     Source: KIP-516.
     """
-    return _written("a uuid.UUID", write_fixed, plan.UUID, value)
+    return written("a uuid.UUID", write_fixed, plan.UUID, value)
 
 
 def decode_uuid(data: Any, offset: int = 0) -> tuple[Any, int]:
@@ -287,7 +287,7 @@ def decode_uuid(data: Any, offset: int = 0) -> tuple[Any, int]:
     Shape: 16 bytes, most significant first.
     Source: KIP-516.
     """
-    return _taken(_opened(data, offset), read_fixed, plan.UUID)
+    return taken(opened(data, offset), read_fixed, plan.UUID)
 
 
 def encode_array(value: Any, type: str = "int32") -> bytes:
@@ -298,7 +298,7 @@ def encode_array(value: Any, type: str = "int32") -> bytes:
     "float64" or "uuid".
     Source: KIP-482.
     """
-    return _written("a sequence", _write_array, value, _code_of(type), False)
+    return written("a sequence", write_array, value, code_of(type), False)
 
 
 def decode_array(
@@ -311,7 +311,7 @@ def decode_array(
     "float64" or "uuid".
     Source: KIP-482.
     """
-    return _taken(_opened(data, offset), _read_array, _code_of(type), False)
+    return taken(opened(data, offset), read_array, code_of(type), False)
 
 
 def encode_compact_array(value: Any, type: str = "int32") -> bytes:
@@ -322,7 +322,7 @@ def encode_compact_array(value: Any, type: str = "int32") -> bytes:
     "float64" or "uuid".
     Source: KIP-482.
     """
-    return _written("a sequence", _write_array, value, _code_of(type), True)
+    return written("a sequence", write_array, value, code_of(type), True)
 
 
 def decode_compact_array(
@@ -335,7 +335,7 @@ def decode_compact_array(
     "float64" or "uuid".
     Source: KIP-482.
     """
-    return _taken(_opened(data, offset), _read_array, _code_of(type), True)
+    return taken(opened(data, offset), read_array, code_of(type), True)
 
 
 def encode_tagged_fields(value: Any) -> bytes:
@@ -345,7 +345,7 @@ def encode_tagged_fields(value: Any) -> bytes:
     ``value`` maps tags to bytes, in any order.
     Source: KIP-482.
     """
-    return _written("a dict of tags to bytes", _write_tagged_fields, value)
+    return written("a dict of tags to bytes", write_tagged_fields, value)
 
 
 def decode_tagged_fields(data: Any, offset: int = 0) -> tuple[dict[int, bytes], int]:
@@ -355,10 +355,11 @@ def decode_tagged_fields(data: Any, offset: int = 0) -> tuple[dict[int, bytes], 
     Gives a dict of tags to bytes; unsorted or repeated tags are refused.
     Source: KIP-482.
     """
-    return _taken(_opened(data, offset), _read_tagged_fields)
+    return taken(opened(data, offset), read_tagged_fields)
 
 
-def _opened(data: Any, offset: int) -> Cursor:
+def opened(data: Any, offset: int) -> Cursor:
+    """Open the input at an offset."""
     with memoryview(data) as view:
         if not view.c_contiguous:
             raise TypeError("only contiguous bytes can be decoded")
@@ -369,8 +370,8 @@ def _opened(data: Any, offset: int) -> Cursor:
     return Cursor(body, offset, size)
 
 
-def _taken(cursor: Cursor, read: Any, *arguments: Any) -> tuple[Any, int]:
-    """Read one value; return it with the offset behind it."""
+def taken(cursor: Cursor, read: Any, *arguments: Any) -> tuple[Any, int]:
+    """Return one value that was read, with the offset behind it."""
     try:
         return read(cursor, *arguments), cursor.at
     except Fault as fault:
@@ -380,8 +381,8 @@ def _taken(cursor: Cursor, read: Any, *arguments: Any) -> tuple[Any, int]:
         ) from None
 
 
-def _written(expected: str, write: Any, *arguments: Any) -> bytes:
-    """Write one value; return the bytes."""
+def written(expected: str, write: Any, *arguments: Any) -> bytes:
+    """Return the bytes of one value that was written."""
     writer = Writer()
     try:
         write(writer, *arguments)
@@ -392,7 +393,7 @@ def _written(expected: str, write: Any, *arguments: Any) -> bytes:
     return bytes(writer.out)
 
 
-def _code_of(type: str) -> int:
+def code_of(type: str) -> int:
     code = plan.CODES.get(type, 0)
     if code not in plan.SIZES:
         known = ", ".join([name for name in plan.CODES if name in FIXED_SIZES])
@@ -400,24 +401,24 @@ def _code_of(type: str) -> int:
     return code
 
 
-def _read_varint(cursor: Cursor) -> int:
+def read_varint(cursor: Cursor) -> int:
     raw = read_unsigned_varint(cursor)
     return (raw >> 1) ^ -(raw & 1)
 
 
-def _read_varlong(cursor: Cursor) -> int:
+def read_varlong(cursor: Cursor) -> int:
     raw = read_unsigned_varlong(cursor)
     return (raw >> 1) ^ -(raw & 1)
 
 
-def _read_array(cursor: Cursor, code: int, compact: bool) -> tuple[Any, ...] | None:
+def read_array(cursor: Cursor, code: int, compact: bool) -> tuple[Any, ...] | None:
     count = read_count(cursor, compact, True, plan.SIZES[code])
     if count < 0:
         return None
     return tuple([read_fixed(cursor, code) for _ in range(count)])
 
 
-def _read_tagged_fields(cursor: Cursor) -> dict[int, bytes]:
+def read_tagged_fields(cursor: Cursor) -> dict[int, bytes]:
     found: dict[int, bytes] = {}
     start = cursor.at
     count = read_unsigned_varint(cursor)
@@ -437,16 +438,16 @@ def _read_tagged_fields(cursor: Cursor) -> dict[int, bytes]:
     return found
 
 
-def _write_unsigned_varint(writer: Writer, value: Any) -> None:
+def write_uint32(writer: Writer, value: Any) -> None:
     write_unsigned_varint(writer, _int_of(value, plan.UINT32))
 
 
-def _write_varint(writer: Writer, value: Any) -> None:
+def write_varint(writer: Writer, value: Any) -> None:
     number = _int_of(value, plan.INT32)
     write_unsigned_varint(writer, (number << 1) ^ (number >> 31))
 
 
-def _write_varlong(writer: Writer, value: Any) -> None:
+def write_varlong(writer: Writer, value: Any) -> None:
     number = _int_of(value, plan.INT64)
     write_unsigned_varlong(writer, (number << 1) ^ (number >> 63))
 
@@ -457,11 +458,11 @@ def _int_of(value: Any, code: int) -> int:
     return int.from_bytes(writer.out, "big", signed=code != plan.UINT32)
 
 
-def _write_array(writer: Writer, value: Any, code: int, compact: bool) -> None:
+def write_array(writer: Writer, value: Any, code: int, compact: bool) -> None:
     if value is None:
         write_length(writer, -1, compact, 4)
         return
-    elements = _elements_of(value)
+    elements = elements_of(value)
     write_count(writer, len(elements), compact)
     for index, element in enumerate(elements):
         writer.path.append(index)
@@ -473,7 +474,7 @@ def _write_array(writer: Writer, value: Any, code: int, compact: bool) -> None:
         writer.path.pop()
 
 
-def _elements_of(value: Any) -> tuple[Any, ...]:
+def elements_of(value: Any) -> tuple[Any, ...]:
     if isinstance(value, (str, bytes, bytearray, memoryview)):
         raise ValueFault(errors.WRONG_TYPE, value)
     try:
@@ -482,7 +483,7 @@ def _elements_of(value: Any) -> tuple[Any, ...]:
         raise ValueFault(errors.WRONG_TYPE, value) from None
 
 
-def _write_tagged_fields(writer: Writer, value: Any) -> None:
+def write_tagged_fields(writer: Writer, value: Any) -> None:
     if type(value) is not dict:
         raise ValueFault(errors.WRONG_TYPE, value)
     if not all(type(tag) is int for tag in value):
@@ -490,7 +491,7 @@ def _write_tagged_fields(writer: Writer, value: Any) -> None:
     write_unsigned_varint(writer, len(value))
     for tag, content in sorted(value.items()):
         try:
-            _write_unsigned_varint(writer, tag)
+            write_uint32(writer, tag)
         except ValueFault as fault:
             fault.expected = "a uint32"
             raise

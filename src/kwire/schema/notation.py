@@ -30,6 +30,10 @@ from ..errors import SchemaError
 from ..versions import NONE, VersionRange
 from .model import FIXED_SIZES, VARIABLE_TYPES, Field, Message, Struct
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 _PRIMITIVES = frozenset((*FIXED_SIZES, *VARIABLE_TYPES))
 
 
@@ -241,7 +245,7 @@ class _Reader:
                 self.fail(str(error), number)
         return found
 
-    def fail(self, reason: str, number: int) -> None:
+    def fail(self, reason: str, number: int) -> NoReturn:
         raise SchemaError(reason, "notation", "", self.name, number, 1)
 
 
