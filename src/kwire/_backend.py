@@ -24,9 +24,13 @@ def _choose() -> str:
         )
     if _WANTED == "pure":
         return "pure"
-    from importlib.util import find_spec
-
-    if find_spec("kwire._fast.decoder") is not None:
+    try:
+        from ._fast import decoder as decoder
+    except ModuleNotFoundError as error:
+        # Only the want of an extension is a choice; a broken one has to be heard of.
+        if error.name != f"{__package__}._fast.decoder":
+            raise
+    else:
         return "fast"
     if _WANTED == "fast":
         raise ImportError(

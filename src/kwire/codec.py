@@ -8,12 +8,14 @@ its structs, ``encode`` and ``decode`` are the engine's own.
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import plan
 from ._backend import engine
 from .errors import SchemaError
 from .schema.model import Field, Message, Struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 decode = engine.decode
 encode = engine.encode

@@ -9,8 +9,6 @@ here, and no memory of requests: ``connection.py`` has that.
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import errors, plan
 from ._backend import engine
 from .errors import InvalidLength, LimitExceeded, UnsupportedVersion
@@ -21,6 +19,7 @@ from .schema.model import Message
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 engine.bind_headers(RequestHeader, ResponseHeader)
 

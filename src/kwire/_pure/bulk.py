@@ -12,13 +12,15 @@ Twin: ``_fast/bulk.pyx``. Differs from its twin in: faults as exceptions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from .. import errors, plan
 from .cursor import Cursor, Fault, read_unsigned_varint
 from .wire import opened, read_varint, read_varlong
 from .writer import Writer, write_unsigned_varint, write_unsigned_varlong
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 __all__ = [
     "decode_unsigned_varints",

@@ -14,8 +14,6 @@ that is kept while walking, and the fast lane of ``decode``.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import errors, limits, plan
 from .cursor import Cursor, Fault, read_unsigned_varint, require
 from .path import path_text
@@ -26,6 +24,10 @@ from .primitives import (
     read_string,
 )
 from .program import program_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _TAGS = "unknown_tagged_fields"
 

@@ -15,7 +15,6 @@ it. It never says what is wrong; any exception sends the caller to the walk.
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 from .. import plan
 from .cursor import Cursor, read_unsigned_varint
@@ -23,6 +22,10 @@ from .decoder import read_tagged_fields
 from .encoder import write_tagged_fields
 from .primitives import _FORMATS, LARGEST, LONGEST_STRING, make_uuid
 from .writer import Writer, write_unsigned_varint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _SHORT = 16
 """Arrays of fewer elements than this have their ``struct`` format at hand."""

@@ -13,8 +13,6 @@ that is kept while walking, and the fast lane of ``encode``.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import errors, plan
 from .path import path_text
 from .primitives import (
@@ -27,6 +25,10 @@ from .primitives import (
 )
 from .program import program_of
 from .writer import ValueFault, Writer, write_unsigned_varint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _TAGS = "unknown_tagged_fields"
 

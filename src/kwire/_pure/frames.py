@@ -8,12 +8,14 @@ plan like any other. Twin: ``_fast/frames.pyx``. Differs from its twin in: nothi
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import errors
 from ..plan import request_header_version, response_header_version
 from .encoder import encode
 from .program import program_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _headers: dict[str, Any] = {}
 

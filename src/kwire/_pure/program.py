@@ -8,12 +8,12 @@ Python of ``emitter.py``, there the plan folded into tables.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .structs import binding_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .emitter import Program
 
 

@@ -13,9 +13,12 @@ the slots before anyone can see the object.
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any
 
 from .. import plan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _SEALED = "messages are frozen; use replace() to get a changed copy"
 
@@ -121,7 +124,7 @@ def _repr(self: Any) -> str:
     return f"{type(self).__name__}({', '.join(fields)})"
 
 
-def _equal(self: Any, other: object) -> Any:
+def _equal(self: Any, other: Any) -> Any:
     struct: Any = type(self)
     if type(other) is not struct:
         return NotImplemented

@@ -12,8 +12,6 @@ Twin: ``_fast/wire.pyx``. Differs from its twin in: faults as exceptions.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import errors, plan
 from ..schema.model import FIXED_SIZES
 from .cursor import Cursor, Fault, read_unsigned_varint, read_unsigned_varlong, require
@@ -35,6 +33,10 @@ from .writer import (
     write_unsigned_varint,
     write_unsigned_varlong,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = [
     "decode_array",
