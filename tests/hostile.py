@@ -109,7 +109,12 @@ def unsigned_varint(value):
 
 _TAGS = (0, 1, 2, 3, 5, 127, 128, 10_000, 2**31 - 1, 2**32 - 1)
 _NUMBERS = (0, 1, 2, 127, 128, 2**31 - 1, 2**31, 2**32 - 1)
-_TOO_LONG = (b"\x80" * 5, b"\xff\xff\xff\xff\x10", b"\xff" * 10, b"\x80\x80\x80\x80\x00")
+_TOO_LONG = (
+    b"\x80" * 5,
+    b"\xff\xff\xff\xff\x10",
+    b"\xff" * 10,
+    b"\x80\x80\x80\x80\x00",
+)
 
 
 def tag_sections():

@@ -85,7 +85,7 @@ def test_unknown_tags_and_nulls_are_among_the_vectors(kwire):
 
 
 def test_manifest_names_the_origin_of_every_pair():
-    """Each pair has a jar with its SHA-256, a class, a seed and the count of vectors."""
+    """Each pair has a jar with its SHA-256, a class, a seed and a count of vectors."""
     manifest = golden.manifest()
     hashes = manifest["sha256"]
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in hashes.values())

@@ -85,7 +85,7 @@ def test_no_prefix_is_a_message(kwire, compat):
 
 
 def test_what_strict_decoding_takes_can_be_encoded(kwire):
-    """A mutated message that decodes is a message: it encodes, and decodes to itself."""
+    """A changed message that decodes is a message: it encodes, and decodes again."""
     taken = 0
     for given in hostile.take("changed bytes", share(6)):
         cls = getattr(kwire.messages, given.message)
@@ -93,9 +93,7 @@ def test_what_strict_decoding_takes_can_be_encoded(kwire):
             message = kwire.decode(cls, given.data, given.version)
         except kwire.DecodeError:
             continue
-        again = kwire.decode(
-            cls, kwire.encode(message, given.version), given.version
-        )
+        again = kwire.decode(cls, kwire.encode(message, given.version), given.version)
         assert neutral(again) == neutral(message)
         taken += 1
     assert taken > share(1)

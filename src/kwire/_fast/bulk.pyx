@@ -9,6 +9,8 @@ the last value. An error's path names the value: ``[3]``.
 
 Twin: ``_pure/bulk.py``. Differs from its twin in: noted faults for exceptions, and
 loops that hold no lock.
+C needs for itself: ``read_ints``, ``read_longs``, ``encoded``, ``put_ints``,
+``put_longs``.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t

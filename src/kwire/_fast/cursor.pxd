@@ -9,6 +9,7 @@ and varints (``primitives.pyx`` does) or fields (``decoder.pyx`` does).
 Twin: ``_pure/cursor.py``. Differs from its twin in: a pointer for an offset, and a
 noted fault code for the ``Fault`` exception. After a fault the functions return
 junk (0) and the caller asks ``cursor.fault``; no function here raises.
+C needs for itself: ``note``.
 """
 
 from cpython.object cimport PyObject
@@ -58,7 +59,7 @@ cdef inline void note(
 cdef inline bint require(Cursor* cursor, size_t size) noexcept nogil:
     """Check that ``size`` bytes are left; the one bounds check there is.
 
-    Notes a truncation at the end of the bytes that were searched.
+    A truncation points to the end of the bytes that were searched.
     """
     cdef size_t left = <size_t>(cursor.end - cursor.at)
     if unlikely(size > left):

@@ -9,6 +9,8 @@ down on the way out. Nothing is raised before ``failure`` at the top.
 
 Twin: ``_pure/decoder.py``. Differs from its twin in: noted faults for exceptions, a
 path that is written when unwinding, and int arrays of equal bytes that are shared.
+C needs for itself: ``read_int32s``, ``is_equal``, ``keep_unknown``, ``is_invalid``,
+``note_run``, ``run``, ``exceeds``.
 """
 
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t
@@ -239,7 +241,7 @@ cdef bint read_tagged_marker(Cursor* cursor) noexcept:
 
 
 cdef bint read_tagged_fields(Decoding* d, Table* table, PyObject** slots) noexcept:
-    """Read a tag section into ``slots``; tags that nobody knows are kept as bytes.
+    """Read a tag section; tags that nobody knows are kept as bytes.
 
     Shape: UNSIGNED_VARINT count, then for each tag, size (bytes) and content. Tags
     ascend, and a known field uses its size exactly; a lenient cursor checks neither.

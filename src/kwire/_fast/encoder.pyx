@@ -9,6 +9,7 @@ Nothing is raised before ``failure`` at the top.
 
 Twin: ``_pure/encoder.py``. Differs from its twin in: noted faults for exceptions and
 a path that is written when unwinding.
+C needs for itself: ``write_slots``, ``put_int32s``, ``pending``, ``failure``.
 """
 
 from cpython.object cimport Py_EQ
@@ -44,18 +45,18 @@ from kwire import plan as plans
 
 
 cdef bint write_struct(Writer* writer, Table* table, PyObject* value) noexcept:
-    """Write a struct of the right class, or note that it is none."""
+    """Write a struct: its fields in schema order, then its tag section.
+
+    A field that the version lacks has to hold its default, unless the schema lets it
+    be ignored. Source: section ``ignorable`` of Kafka's message language.
+    """
     if unlikely(type_of(value) != table.cls):
         return blame(writer, NULL_NOT_ALLOWED if value == NONE else WRONG_TYPE, value)
     return write_slots(writer, table, slots_of(value))
 
 
 cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
-    """Write the fields of a struct in schema order, then its tag section.
-
-    A field that the version lacks has to hold its default, unless the schema lets it
-    be ignored. Source: section ``ignorable`` of Kafka's message language.
-    """
+    """Write the slots of a struct, or of a header that never was an object."""
     cdef Step* step = table.steps
     cdef Step* last = step + table.step_count
     cdef PyObject* value
@@ -303,10 +304,8 @@ cdef bint write_unknown_tag(Writer* writer, PyObject* pair) noexcept:
 
 
 cdef bint write_tagged_field(Writer* writer, Step* step, PyObject* value) noexcept:
-    """Write the tag, the size in bytes and the content of one known field.
-
-    One byte is left for the size, and the content moved if that was too little.
-    """
+    """Write the tag, the size in bytes and the content of one known field."""
+    # One byte is left for the size, and the content moved if that was too little.
     cdef Py_ssize_t place
     cdef Py_ssize_t size
     cdef int more

@@ -81,7 +81,7 @@ def encode_response(response, version, correlation_id=0):
 
 
 cdef object frame(Program program, Program header, PyObject** fields, object message):
-    """Write the size, a header from its fields, and a body."""
+    """Write the size, a header and a body as one piece."""
     cdef Writer writer
     cdef PyObject* out
     cdef Py_ssize_t size

@@ -5,6 +5,7 @@
 Written down while the functions return, innermost first, so that the good case pays
 nothing. Twin: ``_pure/path.py``. Differs from its twin in: the path is kept in C and
 backwards, so it is noted as well as written out.
+C needs for itself: ``note_field``, ``note_index``.
 """
 
 from kwire._fast.program cimport Step

@@ -11,6 +11,8 @@ and whether it exists, is ``decoder.pyx``'s and ``encoder.pyx``'s business.
 Twin: ``_pure/primitives.py``. Differs from its twin in: noted faults for exceptions,
 and fixed-size values that are taken (``get_fixed``) and put (``put_fixed``) without a
 check of their own, as a whole run of them was checked before.
+C needs for itself: ``get_fixed``, ``put_fixed``, ``is_ascii``, ``note_utf8``,
+``write_null``, ``as_int``, ``write_raw``.
 """
 
 from libc.stdint cimport (

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folds a ``Plan`` into the tables that the interpreter walks.
 
-The message engine is the one place where the twins differ in kind: ``_fast``
-interprets the plan, ``_pure`` writes straight-line Python from it (``emitter.py``).
-Every question that a step can raise is answered here, once for a (message, version).
+Twin: ``_pure/program.py``. Differs from its twin in: the message engine is the one
+place where the twins differ in kind. ``_fast`` interprets the plan, ``_pure`` writes
+straight-line Python from it (``emitter.py``). Every question that a step can raise is
+answered here, once for a (message, version). C needs for itself: ``folded``,
+``size_of``.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING

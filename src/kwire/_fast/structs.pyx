@@ -8,6 +8,8 @@ cycle, with a constructor of its own that Python calls without packing arguments
 
 Twin: ``_pure/structs.py``. Differs from its twin in: C fills the slots before anyone
 can see the object, so there is no builder.
+C needs for itself: ``reduce_method``, ``layout_of``, ``new_struct``, ``empty``,
+``find``, ``store``, ``fill``, ``kept``, ``signature``.
 """
 
 from cpython.mem cimport PyMem_Calloc

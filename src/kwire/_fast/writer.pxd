@@ -7,6 +7,7 @@ bytes object that will be returned.
 
 Twin: ``_pure/writer.py``. Differs from its twin in: memory of our own for a
 ``bytearray``, and a noted fault code for the ``ValueFault`` exception.
+C needs for itself: ``start``, ``ensure``, ``grow``, ``finish``, ``blame``.
 """
 
 from cpython.object cimport PyObject

@@ -55,7 +55,7 @@ class Cursor:
 def require(cursor: Cursor, size: int) -> None:
     """Check that ``size`` bytes are left; the one bounds check there is.
 
-    Raises a truncation at the end of the bytes that were searched.
+    A truncation points to the end of the bytes that were searched.
     """
     if size > cursor.end - cursor.at:
         raise Fault(errors.TRUNCATED, cursor.end, size - (cursor.end - cursor.at))

@@ -119,7 +119,7 @@ def read_tagged_fields(
     binding: plan.Binding,
     values: dict[str, object],
 ) -> None:
-    """Read a tag section into ``values``; tags that nobody knows are kept as bytes.
+    """Read a tag section; tags that nobody knows are kept as bytes.
 
     Shape: UNSIGNED_VARINT count, then for each tag, size (bytes) and content. Tags
     ascend, and a known field uses its size exactly; a lenient cursor checks neither.

@@ -8,7 +8,7 @@ the straight-line code of ``emitter.py`` first and comes here only where that gi
 up, to find out which value is to blame.
 
 Twin: ``_fast/encoder.pyx``. Differs from its twin in: faults as exceptions, a path
-that is kept while walking, and the fast lane of ``encode``.
+that is kept while walking, and the fast lane of ``encode``, behind which ``walk`` is.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def encode_response(response: Any, version: int, correlation_id: int = 0) -> byt
 
 
 def frame(header: bytes, body: bytes) -> bytes:
-    """Put the size before a header and a body."""
+    """Write the size, a header and a body as one piece."""
     size = len(header) + len(body)
     if size > 0x7FFFFFFF:
         raise errors.encode_failure(errors.TOO_LARGE, "", None, "")

@@ -9,6 +9,7 @@ What a field is called, and whether it exists, is ``decoder.py``'s and
 ``encoder.py``'s business.
 
 Twin: ``_fast/primitives.pxd``. Differs from its twin in: faults as exceptions.
+Python needs for itself: ``make_uuid``, ``write_count``, ``check_null``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""How hypothesis runs here: the same examples on every run, and no files of its own."""
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "kwire",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("kwire")

@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The splitter: frames out of a stream, wherever the stream was cut.
+
+Hostile streams as well: sizes that are negative or too large, peers that speak TLS,
+and announced sizes that must not cost memory.
+"""
+
+import random
+import tracemalloc
+
+import pytest
+
+FRAMES = [b"first", b"", b"\0\0\0\1", bytes(300)]
+STREAM = b"".join(len(frame).to_bytes(4, "big") + frame for frame in FRAMES)
+
+
+@pytest.fixture
+def splitter(kwire):
+    """Give a splitter with the default ceiling."""
+    return kwire.framing.FrameSplitter()
+
+
+def test_one_chunk_with_many_frames(splitter):
+    """All frames come, in order, and nothing is left."""
+    assert list(splitter.feed(STREAM)) == FRAMES
+    assert splitter.pending == 0
+
+
+def test_two_chunks_cut_anywhere(kwire):
+    """Each place to cut gives the same frames; the rest is pending."""
+    for at in range(len(STREAM) + 1):
+        splitter = kwire.framing.FrameSplitter()
+        first = list(splitter.feed(STREAM[:at]))
+        seen = sum(len(frame) + 4 for frame in first)
+        assert splitter.pending == at - seen
+        assert first + list(splitter.feed(STREAM[at:])) == FRAMES
+        assert splitter.pending == 0
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7])
+def test_small_chunks(splitter, size):
+    """Byte by byte, or in chunks that fit no frame."""
+    found = []
+    for at in range(0, len(STREAM), size):
+        found += splitter.feed(memoryview(STREAM)[at : at + size])
+    assert found == FRAMES
+
+
+def test_random_chunks(kwire):
+    """Many frames, cut at random, empty chunks among them."""
+    dice = random.Random(5)
+    frames = [dice.randbytes(dice.choice((0, 1, 3, 4, 50, 2000))) for _ in range(300)]
+    stream = b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames)
+    splitter = kwire.framing.FrameSplitter()
+    found = []
+    at = 0
+    while at < len(stream):
+        size = dice.choice((0, 1, 2, 5, 100, 3000))
+        found += splitter.feed(bytearray(stream[at : at + size]))
+        at += size
+    assert found == frames
+    assert all(type(frame) is bytes for frame in found)
+
+
+def test_frames_left_in_the_iterator_come_with_the_next_chunk(splitter):
+    """An iterator that is dropped loses nothing."""
+    assert next(splitter.feed(STREAM)) == FRAMES[0]
+    splitter.feed(b"")
+    assert list(splitter.feed(STREAM[:3])) == FRAMES[1:]
+    assert list(splitter.feed(STREAM[3:])) == FRAMES
+
+
+@pytest.mark.parametrize("size", [-1, -(2**31)])
+def test_negative_sizes_are_refused_at_their_place_in_the_stream(kwire, splitter, size):
+    """The offset counts from the start of the stream; good frames come first."""
+    frames = splitter.feed(STREAM + size.to_bytes(4, "big", signed=True) + b"more")
+    assert [next(frames) for _ in FRAMES] == FRAMES
+    with pytest.raises(kwire.InvalidLength) as caught:
+        next(frames)
+    assert (caught.value.offset, caught.value.path) == (len(STREAM), "size")
+    assert str(size) in str(caught.value)
+
+
+def test_error_sticks(kwire, splitter):
+    """After an error the stream has no meaning: every feed repeats it."""
+    with pytest.raises(kwire.InvalidLength) as first:
+        list(splitter.feed(b"\xff\xff\xff\xff"))
+    for chunk in (STREAM, b"", STREAM):
+        with pytest.raises(kwire.InvalidLength) as again:
+            list(splitter.feed(chunk))
+        assert str(again.value) == str(first.value)
+
+
+def test_ceiling_is_exact(kwire):
+    """A frame of the ceiling's size passes, one byte more does not."""
+    splitter = kwire.framing.FrameSplitter(kwire.Limits(frame_bytes=5))
+    assert list(splitter.feed(b"\0\0\0\5fives")) == [b"fives"]
+    with pytest.raises(kwire.LimitExceeded) as caught:
+        list(splitter.feed(b"\0\0\0\6"))
+    assert caught.value.offset == 9
+    assert "6" in caught.value.reason and "5" in caught.value.reason
+    assert "TLS" not in caught.value.reason
+
+
+def test_default_ceiling_is_100_mib(kwire, splitter):
+    """As a Kafka broker's own."""
+    assert list(splitter.feed((100 * 2**20).to_bytes(4, "big"))) == []
+    with pytest.raises(kwire.LimitExceeded):
+        list(kwire.framing.FrameSplitter().feed((100 * 2**20 + 1).to_bytes(4, "big")))
+
+
+def test_no_ceiling_takes_any_size(kwire):
+    """None switches it off; sizes are still never trusted with memory."""
+    splitter = kwire.framing.FrameSplitter(kwire.Limits(frame_bytes=None))
+    assert list(splitter.feed(b"\x7f\xff\xff\xff")) == []
+
+
+@pytest.mark.parametrize(
+    ("chunk", "what"),
+    [
+        (bytes.fromhex("15 03 03 00 02 02 28"), "TLS alert"),
+        (bytes.fromhex("16 03 01 02 00 01"), "TLS handshake"),
+    ],
+)
+def test_tls_is_recognised(kwire, splitter, chunk, what):
+    """A peer that speaks TLS is named: its bytes look like a size of 340 MiB."""
+    with pytest.raises(kwire.LimitExceeded, match=what):
+        list(splitter.feed(chunk))
+
+
+def test_memory_does_not_follow_the_announced_size(splitter):
+    """A size of 100 MiB and a few bytes cost a few bytes."""
+    tracemalloc.start()
+    try:
+        list(splitter.feed((100 * 2**20).to_bytes(4, "big") + b"start"))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 * 1024
+
+
+def test_time_is_linear_in_the_number_of_chunks(splitter):
+    """A large frame in many chunks is joined once, not once for each chunk."""
+    size, chunk = 2**22, bytes(64)
+    list(splitter.feed(size.to_bytes(4, "big")))
+    tracemalloc.start()
+    try:
+        for _ in range(size // len(chunk) - 1):
+            assert not list(splitter.feed(chunk))
+        assert splitter.pending == size + 4 - len(chunk)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert [len(frame) for frame in splitter.feed(chunk)] == [size]
+    assert peak < 3 * size
