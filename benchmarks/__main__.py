@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m benchmarks``: compare all values, measure, write the report."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from benchmarks.report import summary, write
+from benchmarks.worker import ROOT
+
+JSON = ROOT / "build" / "benchmarks.json"
+
+
+def _pytest(*arguments: str) -> None:
+    """Run pytest on some files; a failure ends the program with its code."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", *arguments]
+    code = subprocess.run(command, cwd=ROOT).returncode
+    if code:
+        sys.exit(code)
+
+
+def main() -> None:
+    """Run the three parts in order; a target that is missed is no failure."""
+    JSON.parent.mkdir(exist_ok=True)
+    print("1/3 the same values and bytes from every contender", flush=True)
+    _pytest("tests/test_benchmark_inputs.py")
+    print("2/3 measuring, about four minutes", flush=True)
+    _pytest(
+        "benchmarks/bench_rows.py",
+        "benchmarks/bench_start.py",
+        "--benchmark-quiet",
+        f"--benchmark-json={JSON}",
+    )
+    print("3/3 writing benchmarks/RESULTS.md and benchmarks/results.png", flush=True)
+    print(summary(write(JSON)))
+
+
+if __name__ == "__main__":
+    main()

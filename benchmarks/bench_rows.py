@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every row of ``rows.py``, one test per entry and state of the collector.
+
+A row is timed as a whole when the first of its tests asks for it. Memory per decoded
+Metadata message is measured beside its decoding time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from benchmarks.interleave import Durations, Workers, measure
+from benchmarks.replay import clock, replay
+from benchmarks.rows import ROWS, Row
+
+CASES = [
+    pytest.param(
+        row, entry, collector, id=f"{row.section}-{row.title}-{entry.name}-{collector}"
+    )
+    for row in ROWS
+    for collector in (False, True)
+    for entry in row.entries
+]
+HELD = (("decode", "metadata_v9"), ("decode", "metadata_v9_wide"))
+HELD_MESSAGES = 100
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    """Run the contenders for as long as there are rows."""
+    running = Workers()
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="module")
+def measured(workers: Workers) -> Callable[[Row], Durations]:
+    """Time a row when its first entry asks, and remember it for the others."""
+    remembered: dict[Row, Durations] = {}
+
+    def durations(row: Row) -> Durations:
+        if row not in remembered:
+            remembered[row] = measure(row, workers)
+        return remembered[row]
+
+    return durations
+
+
+@pytest.mark.benchmark(timer=clock)
+@pytest.mark.parametrize(("row", "entry", "collector"), CASES)
+def test_row(benchmark, measured, workers, row, entry, collector) -> None:
+    """Record one entry of one row."""
+    durations = measured(row)[entry.name, collector]
+    labels = {
+        "section": row.section,
+        "title": row.title,
+        "entry": entry.name,
+        "collector": collector,
+    }
+    if entry.task in HELD and not collector:
+        held = workers[entry.worker].ask("held_bytes", HELD_MESSAGES, *entry.task)
+        labels["held_bytes"] = held
+    if entry.task[0] in ("encode", "frame", "decode", "decode_zero_copy"):
+        encoding = "frame" if entry.task[0] == "frame" else "encode"
+        data = workers[entry.worker].ask("bytes_of", encoding, *entry.task[1:])
+        labels["bytes"] = data["size"]
+    replay(benchmark, durations, **labels)

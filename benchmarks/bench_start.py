@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What comes before the first message: import, first decoding, build and its size.
+
+Each start is a fresh interpreter without the ``site`` module, whose hooks could load
+some of the modules before the clock runs; the clock starts before the first import of
+the contender and is read inside that interpreter.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.contenders import CONTENDERS, kio
+from benchmarks.replay import clock, replay
+from benchmarks.worker import ROOT
+from benchmarks.workloads import workload
+
+SECTION = "Start"
+ROUNDS = 15
+HEAVY = ("asyncio", "dataclasses", "enum", "json", "re", "typing", "uuid")
+
+IMPORTS = {"kwire": "import kwire", "kwire pure": "import kwire"}
+FIRST_MESSAGE = {
+    "kwire": """
+import kwire
+from kwire.messages import MetadataResponse
+kwire.decode(MetadataResponse, data, version=9)
+""",
+    "kio": """
+from kio.schema.metadata.v9.response import MetadataResponse
+from kio.serial import entity_reader
+entity_reader(MetadataResponse)(data, 0)
+""",
+    "kafka-python": """
+from kafka.protocol.metadata import MetadataResponse
+MetadataResponse.decode(data, version=9)
+""",
+}
+FIRST_MESSAGE["kwire pure"] = FIRST_MESSAGE["kwire"]
+
+# ``os`` and ``site`` are part of every start; without ``-S`` they would be loaded.
+PROGRAM = """
+import os, site, sys, time
+sys.path[:0] = sys.argv[2:]
+with open(sys.argv[1], "rb") as file:
+    data = file.read()
+started = time.perf_counter()
+{statements}
+seconds = time.perf_counter() - started
+loaded = sorted(sys.modules)
+import json
+print(json.dumps([seconds, loaded]))
+"""
+
+CASES = [("import kwire", label) for label in IMPORTS]
+CASES += [("import and decode Metadata v9", label) for label in FIRST_MESSAGE]
+
+
+@pytest.fixture(scope="module")
+def starts(tmp_path_factory) -> Iterator[Callable[[str, str], list]]:
+    """Start every case in turn, several times over; give the answers of one."""
+    metadata = workload("metadata_v9")
+    data = tmp_path_factory.mktemp("start") / "metadata"
+    data.write_bytes(kio.encode(metadata, kio.build(metadata)).result())
+    package = importlib.util.find_spec("kwire")
+    paths = [Path(package.origin).parents[1], sysconfig.get_path("purelib")]
+    answers: dict[tuple[str, str], list] = {case: [] for case in CASES}
+
+    def run(title: str, label: str) -> list:
+        statements = (IMPORTS if title == "import kwire" else FIRST_MESSAGE)[label]
+        program = PROGRAM.format(statements=statements)
+        backend = CONTENDERS[label][1]
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", program, data, *paths],
+            env={**os.environ, **({"KWIRE_BACKEND": backend} if backend else {})},
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+        return json.loads(done.stdout)
+
+    for case in CASES:
+        run(*case)
+    order = random.Random(0)
+    turns = list(CASES)
+    for _ in range(ROUNDS):
+        order.shuffle(turns)
+        for case in turns:
+            answers[case].append(run(*case))
+    yield lambda *case: answers[case]
+
+
+@pytest.mark.benchmark(timer=clock)
+@pytest.mark.parametrize(("title", "label"), CASES)
+def test_start(benchmark, starts, title, label) -> None:
+    """Record the starts of one contender."""
+    found = starts(title, label)
+    heavy = sorted(set(HEAVY).intersection(*(loaded for _, loaded in found)))
+    labels = {"section": SECTION, "title": title, "entry": label, "heavy": heavy}
+    replay(benchmark, [seconds for seconds, _ in found], **labels)
+
+
+@pytest.mark.benchmark(timer=clock)
+def test_build(benchmark, tmp_path) -> None:
+    """Record one build of the extension from a clean copy, and its stripped size."""
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+        shutil.copy(ROOT / name, tmp_path)
+    ignored = shutil.ignore_patterns("*.c", "*.so", "__pycache__", "*.egg-info")
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=ignored)
+    command = ["setup.py", "-q", "build_ext", "--inplace"]
+    started = time.perf_counter()
+    subprocess.run([sys.executable, *command], cwd=tmp_path, check=True)
+    seconds = time.perf_counter() - started
+
+    extensions = sorted(tmp_path.glob("src/kwire/**/*.so"))
+    assert extensions, "the build left no extension"
+    subprocess.run(["strip", "--strip-all", *extensions], check=True)
+    size = sum(extension.stat().st_size for extension in extensions)
+    labels = {"section": SECTION, "title": "build", "entry": "kwire"}
+    replay(benchmark, [seconds], stripped_bytes=size, **labels)

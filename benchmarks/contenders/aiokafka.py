@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""aiokafka: schema objects per version, and a compiled varint for its records.
+
+It takes part in the rows of the versions that it defines.
+"""
+
+from __future__ import annotations
+
+import struct
+from io import BytesIO
+from typing import Any
+
+from aiokafka.protocol.commit import OffsetCommitRequest_v3
+from aiokafka.protocol.fetch import FetchResponse_v11
+from aiokafka.protocol.group import HeartbeatRequest_v1
+from aiokafka.protocol.metadata import MetadataResponse_v5
+from aiokafka.protocol.produce import ProduceRequest_v8
+from aiokafka.protocol.types import UnsignedVarInt32
+from aiokafka.record.util import decode_varint, encode_varint
+
+from benchmarks.contenders import CLIENT_ID, CORRELATION_ID, Statement
+from benchmarks.workloads import Values, Workload, integers
+
+BUILDS = "one object for the message, tuples and lists within"
+CHECKS = "bounds, UTF-8"
+
+_CLASSES = {
+    ("MetadataResponse", 5): MetadataResponse_v5,
+    ("FetchResponse", 11): FetchResponse_v11,
+    ("ProduceRequest", 8): ProduceRequest_v8,
+    ("OffsetCommitRequest", 3): OffsetCommitRequest_v3,
+    ("HeartbeatRequest", 1): HeartbeatRequest_v1,
+}
+
+
+def _class(workload: Workload) -> Any:
+    return _CLASSES[workload.message, workload.version]
+
+
+def _row(values: Any) -> Any:
+    """Return values by position, the only form that the nested schemas take."""
+    if isinstance(values, dict):
+        return tuple(_row(value) for value in values.values())
+    return [_row(value) for value in values] if isinstance(values, list) else values
+
+
+def build(workload: Workload) -> Any:
+    """Make the message of a workload."""
+    return _class(workload)(*_row(workload.values))
+
+
+def _named(row: Any, like: Any) -> Any:
+    """Return values by position as values by name."""
+    if isinstance(like, dict):
+        pairs = zip(like, row, strict=True)
+        return {name: _named(value, like[name]) for name, value in pairs}
+    if isinstance(like, list):
+        return [_named(item, like[0]) for item in row] if like else [*row]
+    return row
+
+
+def values(workload: Workload, message: Any) -> Any:
+    """Return the plain values of a message."""
+    row = [getattr(message, name) for name in message.SCHEMA.names]
+    return _named(row, workload.values)
+
+
+def encode(workload: Workload, message: Any) -> Statement:
+    """Encode a message that stands ready."""
+    return Statement("message.encode()", {"message": message})
+
+
+def decode(workload: Workload, data: bytes) -> Statement:
+    """Decode from the start of the bytes."""
+    names = {"decode": _class(workload).decode, "data": data}
+    return Statement("decode(data)", names)
+
+
+def frame(workload: Workload) -> Statement:
+    """Build a request from scalars and encode it with size and header."""
+    cls = _class(workload)
+    pack = struct.Struct(">i").pack
+
+    def build_and_encode(fields: Values) -> bytes:
+        request = cls(**fields)
+        header = request.build_request_header(CORRELATION_ID, CLIENT_ID)
+        message = header.encode() + request.encode()
+        return pack(len(message)) + message
+
+    # The names differ from Kafka's here; the order does not.
+    fields = dict(zip(cls.SCHEMA.names, workload.values.values(), strict=True))
+    names = {"build_and_encode": build_and_encode, "fields": fields}
+    return Statement("build_and_encode(fields)", names)
+
+
+def encode_integers(kind: str, count: int) -> Statement:
+    """Encode integers with one call per value."""
+
+    def write_all(values: list[int]) -> bytes:
+        out = bytearray()
+        write = out.append
+        for value in values:
+            encode_varint(value, write)
+        return bytes(out)
+
+    def join_all(values: list[int]) -> bytes:
+        return b"".join(map(UnsignedVarInt32.encode, values))
+
+    names = {
+        "encode_all": write_all if kind == "varint" else join_all,
+        "values": integers(kind, count),
+    }
+    return Statement("encode_all(values)", names)
+
+
+def decode_integers(kind: str, count: int, data: bytes) -> Statement:
+    """Decode integers with one call per value."""
+    buffer = bytearray(data)
+
+    def decode_all(data: bytearray) -> list[int]:
+        offset = 0
+        found = []
+        for _ in range(count):
+            value, offset = decode_varint(data, offset)
+            found.append(value)
+        return found
+
+    def read_all(data: bytearray) -> list[int]:
+        source, decode = BytesIO(data), UnsignedVarInt32.decode
+        return [decode(source) for _ in range(count)]
+
+    names = {"decode_all": decode_all if kind == "varint" else read_all, "data": buffer}
+    return Statement("decode_all(data)", names)

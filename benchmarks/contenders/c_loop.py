@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""No codec but a yardstick: ``ceiling.c``, built with the machine's compiler.
+
+The loop runs in C many times per call and its arrays stand ready, so its figure is
+the loop alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import subprocess
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.contenders import Statement
+from benchmarks.workloads import integers
+
+BUILDS = "an array of int32"
+CHECKS = "bounds, varint width"
+
+_SOURCE = Path(__file__).parent.parent / "ceiling.c"
+
+
+@functools.cache
+def _library() -> Any:
+    """Compile the loop and load it."""
+    compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        built = Path(folder) / "ceiling.so"
+        flags = ["-O3", "-shared", "-fPIC", "-o", str(built)]
+        subprocess.run([compiler, *flags, str(_SOURCE)], check=True)
+        library = ctypes.CDLL(str(built))
+    library.decode.restype = library.encode.restype = ctypes.c_long
+    return library
+
+
+def _rounds(count: int) -> int:
+    """Return how often the loop runs per call: about 100,000 values in all."""
+    return max(1, 100_000 // count)
+
+
+def encode_integers(kind: str, count: int) -> Statement:
+    """Encode an array of integers."""
+    dtype = np.uint32 if kind == "unsigned_varint" else np.int32
+    source = np.array(integers(kind, count), dtype)
+    target = np.empty(5 * count, np.uint8)
+    rounds = _rounds(count)
+
+    def encode_all() -> Any:
+        size = _library().encode(
+            ctypes.c_void_p(source.ctypes.data),
+            ctypes.c_long(count),
+            ctypes.c_void_p(target.ctypes.data),
+            ctypes.c_int(kind == "varint"),
+            ctypes.c_long(rounds),
+        )
+        return memoryview(target)[:size]
+
+    return Statement("encode_all()", {"encode_all": encode_all}, calls=rounds)
+
+
+def decode_integers(kind: str, count: int, data: bytes) -> Statement:
+    """Decode an array of integers."""
+    dtype = np.uint32 if kind == "unsigned_varint" else np.int32
+    target = np.empty(count, dtype)
+    rounds = _rounds(count)
+
+    def decode_all() -> Any:
+        size = _library().decode(
+            ctypes.c_char_p(data),
+            ctypes.c_long(len(data)),
+            ctypes.c_void_p(target.ctypes.data),
+            ctypes.c_long(count),
+            ctypes.c_int(kind == "varint"),
+            ctypes.c_long(rounds),
+        )
+        if size != len(data):
+            raise ValueError(f"the C loop read {size} of {len(data)} bytes")
+        return target
+
+    return Statement("decode_all()", {"decode_all": decode_all}, calls=rounds)

@@ -1,0 +1,309 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes ``RESULTS.md`` and ``results.png`` from pytest-benchmark's JSON.
+
+Run as ``python -m benchmarks.report JSON``. What the figures mean is said here; what
+they must reach is judged in ``targets.py``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+
+import kwire
+from benchmarks import plot
+from benchmarks.contenders import CONTENDERS
+from benchmarks.rows import (
+    ALL_PEERS,
+    ATTRIBUTES,
+    DECODE,
+    ENCODE,
+    FRAME,
+    ROWS,
+    VARINTS,
+    ZERO_COPY,
+    Row,
+)
+from benchmarks.targets import (
+    COLLECTOR,
+    METADATA,
+    Figures,
+    Verdict,
+    row_verdict,
+    verdicts,
+)
+from benchmarks.workloads import RECORD_SIZES, workload
+
+FOLDER = Path(__file__).resolve().parent
+PACKAGES = ("kio", "kafka-python", "crc32c", "aiokafka", "numpy")
+
+METHOD = """\
+Every contender runs alone in a process of its own, so none pays for the imports and
+objects of another. A round asks each contender of a row in turn, in an order drawn
+anew each time, for one batch of about 2 ms with the collector off and one with it on,
+each after one call that is not counted. `timeit` times the statement that a user would
+write; what can be looked up once (a reader, a class) is looked up before. Each
+process holds 20,000 lists, as a program has something in memory. Figures are medians
+over {least} to {most} rounds. Before anything was timed, every contender decoded every
+input to the same values and encoded the same bytes
+(`tests/test_benchmark_inputs.py`). Cells with two figures give collector off / on. A
+target is met only if both are good enough."""
+
+
+def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Write a table; all columns but the first are set to the right."""
+    rule = ["---", *("--:" for _ in head[1:])]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *lines))
+
+
+def amount(seconds: float) -> str:
+    """Write a duration in microseconds with as many digits as say something."""
+    micros = seconds * 1e6
+    if micros >= 100:
+        return f"{micros:,.0f}"
+    return f"{micros:.3g}" if micros >= 1 else f"{micros:.3f}"
+
+
+def cell(figures: Figures, row: Row, entry: str) -> str:
+    """Write one entry's medians, or a dash where it takes no part."""
+    if entry not in {taking_part.name for taking_part in row.entries}:
+        return "-"
+    return " / ".join(
+        amount(figures.seconds(row.section, row.title, entry, collector))
+        for collector in COLLECTOR
+    )
+
+
+def judged(figures: Figures, row: Row, entry: str) -> str:
+    """Write the ratios, the target and its verdict for one entry of a row."""
+    found = []
+    for target in row.targets:
+        if target.entry != entry:
+            continue
+        verdict = row_verdict(figures, row, target)
+        word = "met" if verdict.met else "**missed**"
+        found.append(f"{verdict.reached}, {verdict.wanted}: {word}")
+    return "<br>".join(found) or "no target"
+
+
+ABOUT = {
+    DECODE: (
+        "The whole message from bytes, every object built. kwire shares equal int\n"
+        "arrays within a message; the row of 100 brokers has next to none to share."
+    ),
+    ENCODE: "A message that stands ready, to bytes.",
+    FRAME: "From scalars to a message, to bytes with header and size.",
+}
+
+
+def message_tables(figures: Figures) -> Iterator[str]:
+    """Write the tables of messages."""
+    labels = ("kwire", "kwire pure", *ALL_PEERS)
+    head = ("µs", *labels, "kwire beside peer", "pure beside peer")
+    for section in (DECODE, ENCODE, FRAME):
+        lines = []
+        for row in ROWS:
+            if row.section == section:
+                cells = [cell(figures, row, label) for label in labels]
+                verdict = [judged(figures, row, label) for label in labels[:2]]
+                lines.append([row.title, *cells, *verdict])
+        yield f"## {section}\n\n{ABOUT[section]}\n\n{table(head, lines)}"
+
+
+def varint_table(figures: Figures) -> str:
+    """Write the table of varints."""
+    labels = ("kwire", "kwire pure", *ALL_PEERS, "C loop")
+    lines = [
+        [
+            row.title,
+            *(cell(figures, row, label) for label in labels),
+            judged(figures, row, "kwire"),
+        ]
+        for row in ROWS
+        if row.section == VARINTS
+    ]
+    text = (
+        "kwire is called once for all values (numpy arrays in and out), the other\n"
+        "codecs once per value. The C loop is `ceiling.c`, timed within C, with its\n"
+        "arrays allocated beforehand."
+    )
+    head = ("µs", *labels, "kwire beside best peer, beside C")
+    return f"## {VARINTS}\n\n{text}\n\n{table(head, lines)}"
+
+
+def attribute_table(figures: Figures) -> str:
+    """Write the table of attribute reads, in nanoseconds."""
+    row = next(row for row in ROWS if row.section == ATTRIBUTES)
+    lines = []
+    for entry in row.entries:
+        nanos = [
+            f"{1e9 * figures.seconds(row.section, row.title, entry.name, state):.2f}"
+            for state in COLLECTOR
+        ]
+        verdict = judged(figures, row, entry.name) if entry.name == "kwire" else ""
+        lines.append([entry.name, " / ".join(nanos), verdict])
+    head = ("one field of a decoded partition", "ns", "beside the plain class")
+    return f"## {ATTRIBUTES}\n\n{table(head, lines)}"
+
+
+def pays_from(figures: Figures, title: str) -> str:
+    """Say from which measured size views are the faster way to decode."""
+    faster = [
+        size
+        for size in RECORD_SIZES
+        if figures.seconds(
+            ZERO_COPY, f"{title}, records of {size:,} B", "kwire zero_copy", False
+        )
+        < figures.seconds(ZERO_COPY, f"{title}, records of {size:,} B", "kwire", False)
+    ]
+    if not faster:
+        return f"{title}: at no measured size"
+    return f"{title}: from records of {min(faster):,} B"
+
+
+def zero_copy_table(figures: Figures) -> str:
+    """Write the table of views instead of copies."""
+    labels = ("kwire zero_copy", "kwire", "kio")
+    lines = [
+        [
+            row.title,
+            *(cell(figures, row, label) for label in labels),
+            judged(figures, row, "kwire zero_copy"),
+        ]
+        for row in ROWS
+        if row.section == ZERO_COPY
+    ]
+    sizes = "\n".join(
+        f"- {pays_from(figures, title)}"
+        for title in ("Produce request v9", "Fetch response v12")
+    )
+    text = (
+        "10 topics x 10 partitions. The smallest measured size at which zero_copy\n"
+        f"beats a plain decode:\n\n{sizes}"
+    )
+    head = ("µs", *labels, "zero_copy beside kio")
+    return f"## {ZERO_COPY}\n\n{text}\n\n{table(head, lines)}"
+
+
+def start_table(figures: Figures) -> str:
+    """Write memory, start, build and size."""
+    held = [
+        [
+            f"memory of one decoded {title}, of 100 held",
+            label,
+            f"{figures.note(DECODE, title, label, 'held_bytes') / 1000:.0f} KB",
+        ]
+        for title in METADATA
+        for label in ("kwire", "kwire pure", "kio", "kafka-python")
+    ]
+    starts = [
+        [title, label, f"{1e3 * figures.seconds('Start', title, label, False):.2f} ms"]
+        for title, labels in (
+            ("import kwire", ("kwire", "kwire pure")),
+            (
+                "import and decode Metadata v9",
+                ("kwire", "kwire pure", "kio", "kafka-python"),
+            ),
+        )
+        for label in labels
+    ]
+    built = figures.seconds("Start", "build", "kwire", False)
+    size = figures.note("Start", "build", "kwire", "stripped_bytes")
+    rest = [
+        ["build of the extension, Cython and C", "kwire", f"{built:.1f} s"],
+        ["extension, stripped", "kwire", f"{size / 1000:,.0f} KB"],
+    ]
+    text = (
+        "Memory is `tracemalloc`'s, without the input. A start is a fresh\n"
+        "interpreter, the median of 15; the first message includes the import."
+    )
+    lines = [*held, *starts, *rest]
+    return (
+        f"## Memory, start, size\n\n{text}\n\n{table(('what', 'who', 'figure'), lines)}"
+    )
+
+
+def work_tables(figures: Figures) -> str:
+    """Write what each row consists of and what each contender builds and checks."""
+    lines = []
+    for row in ROWS:
+        if row.section not in (DECODE, FRAME, ZERO_COPY):
+            continue
+        entry = row.entries[0]
+        counts = workload(str(entry.task[1])).counts()
+        size = figures.note(row.section, row.title, entry.name, "bytes")
+        title = f"{row.title}, framed" if row.section == FRAME else row.title
+        lines.append([title, f"{size:,}", *(f"{n:,}" for n in counts.values())])
+    work = table(
+        ("input", "bytes", "structs", "arrays", "strings", "byte strings"), lines
+    )
+    modules = {module: label for label, (module, _) in reversed(CONTENDERS.items())}
+    sides = []
+    for module, label in reversed(modules.items()):
+        contender = importlib.import_module(f"benchmarks.contenders.{module}")
+        shown = "kwire, both engines" if label == "kwire" else label
+        sides.append([shown, contender.BUILDS, contender.CHECKS])
+    head = ("contender", "builds on decoding", "checks on decoding")
+    text = (
+        "Every contender builds all of the objects counted here, in its own types,\n"
+        "and integers besides; on encoding they stand ready. `zero_copy` builds\n"
+        "memoryviews in place of byte strings."
+    )
+    return f"## The work\n\n{text}\n\n{work}\n\n{table(head, sides)}"
+
+
+def summary(found: Sequence[Verdict]) -> str:
+    """Count the targets met and name those missed."""
+    missed = [verdict for verdict in found if not verdict.met]
+    lines = [f"{len(found) - len(missed)} of {len(found)} targets were met."]
+    if missed:
+        lines += ["", "Missed:", ""]
+        lines += [
+            f"- {verdict.work}: {verdict.reached}; wanted {verdict.wanted}"
+            for verdict in missed
+        ]
+    return "\n".join(lines)
+
+
+def machine_line(figures: Figures) -> str:
+    """Name the machine, the interpreter and the packages."""
+    cpu = figures.machine["cpu"]
+    versions = [f"{name} {metadata.version(name)}" for name in PACKAGES]
+    packages = ", ".join([f"kwire {kwire.__version__}", *versions])
+    return (
+        f"{cpu['brand_raw']}, {cpu['count']} CPUs, {figures.machine['system']} "
+        f"{figures.machine['machine']}, "
+        f"{figures.machine['python_implementation']} "
+        f"{figures.machine['python_version']}, {figures.when}.\n{packages}."
+    )
+
+
+def write(json_path: Path) -> list[Verdict]:
+    """Write the report of one run; return its verdicts."""
+    figures = Figures(json_path)
+    found = list(verdicts(figures))
+    least, most = figures.rounds()
+    parts = [
+        "# Results\n\nWritten by `make bench`.",
+        machine_line(figures),
+        METHOD.format(least=least, most=most),
+        f"## Targets\n\n{summary(found)}",
+        "![Median times, decode and encode](results.png)",
+        *message_tables(figures),
+        varint_table(figures),
+        attribute_table(figures),
+        zero_copy_table(figures),
+        start_table(figures),
+        work_tables(figures),
+    ]
+    (FOLDER / "RESULTS.md").write_text("\n\n".join(parts) + "\n")
+    plot.draw(figures, FOLDER / "results.png")
+    return found
+
+
+if __name__ == "__main__":
+    print(summary(write(Path(sys.argv[1]))))

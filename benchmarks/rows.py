@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured, by whom, and what kwire has to reach there.
+
+A row is one piece of work, done by several entries. A target compares one entry with
+others of its row: how many times as fast as the fastest of them it must be. Targets
+that are no such comparison (memory, import, size) stand in ``report.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from benchmarks.workloads import RECORD_SIZES
+
+DECODE = "Decode"
+ENCODE = "Encode"
+FRAME = "Build, encode and frame"
+VARINTS = "Bulk varints"
+ATTRIBUTES = "Attribute reads"
+ZERO_COPY = "Decode with zero_copy"
+
+#: kio and kafka-python serve every row; aiokafka joins at the versions it has.
+PEERS = ("kio", "kafka-python")
+ALL_PEERS = (*PEERS, "aiokafka")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One part of a row: its name there, the process that does it, and its task."""
+
+    name: str
+    worker: str
+    task: tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Target:
+    """``entry`` must be ``least`` times as fast as the fastest of ``others``."""
+
+    entry: str
+    others: tuple[str, ...]
+    least: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One piece of work: a line of the report."""
+
+    section: str
+    title: str
+    entries: tuple[Entry, ...]
+    targets: tuple[Target, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Message:
+    """A workload and how many times as fast kwire must be there."""
+
+    title: str
+    workload: str
+    peers: tuple[str, ...] = PEERS
+    decode_least: float | None = None
+    encode_least: float | None = None
+
+
+_MESSAGES = (
+    _Message("ApiVersions response v3", "api_versions_v3", PEERS, 2.5, 50),
+    _Message("Metadata response v9", "metadata_v9", PEERS, 3.5, 40),
+    _Message("Metadata response v9, 100 brokers", "metadata_v9_wide", PEERS, 3.5, 40),
+    _Message("Fetch response v12", "fetch_v12", PEERS, 2.2, 50),
+    _Message("Produce request v9", "produce_v9", PEERS, 1.4, 25),
+    _Message("OffsetFetch response v8", "offset_fetch_v8", PEERS, 2.5, 25),
+    _Message("OffsetCommit request v8", "offset_commit_v8", PEERS, 2.2, 25),
+    _Message("Heartbeat request v4", "heartbeat_v4", PEERS, 2.5, 25),
+    _Message("Metadata response v5", "metadata_v5", ALL_PEERS),
+    _Message("Fetch response v11", "fetch_v11", ALL_PEERS),
+    _Message("Produce request v8", "produce_v8", ALL_PEERS),
+    _Message("OffsetCommit request v3", "offset_commit_v3", ALL_PEERS),
+    _Message("Heartbeat request v1", "heartbeat_v1", ALL_PEERS),
+)
+
+
+def _message_row(
+    section: str,
+    message: _Message,
+    operation: str,
+    rivals: tuple[str, ...],
+    least: float | None,
+) -> Row:
+    labels = ("kwire", "kwire pure", *message.peers)
+    task = (operation, message.workload)
+    targets = [Target("kwire pure", ("kafka-python",), 1 / 1.25)]
+    if least:
+        targets.insert(0, Target("kwire", rivals, least))
+    entries = tuple(Entry(label, label, task) for label in labels)
+    return Row(section, message.title, entries, tuple(targets))
+
+
+def _message_rows() -> Iterator[Row]:
+    for message in _MESSAGES:
+        least = message.decode_least
+        yield _message_row(DECODE, message, "decode", ("kio",), least)
+    for message in _MESSAGES:
+        least = message.encode_least
+        yield _message_row(ENCODE, message, "encode", message.peers, least)
+    for message in _MESSAGES:
+        if message.workload.startswith("heartbeat"):
+            least = message.encode_least
+            yield _message_row(FRAME, message, "frame", message.peers, least)
+
+
+def _varint_rows() -> Iterator[Row]:
+    labels = ("kwire", "kwire pure", *ALL_PEERS, "C loop")
+    targets = (
+        Target("kwire", ALL_PEERS, 10),
+        Target("kwire", ("C loop",), 1 / 1.5),
+    )
+    for operation in ("decode", "encode"):
+        for kind in ("unsigned_varint", "varint"):
+            for count in (1_000, 100_000):
+                task = (f"{operation}_integers", kind, count)
+                yield Row(
+                    VARINTS,
+                    f"{operation} {count:,} {kind}s",
+                    tuple(Entry(label, label, task) for label in labels),
+                    targets,
+                )
+
+
+def _attribute_row() -> Row:
+    return Row(
+        ATTRIBUTES,
+        "one field of a decoded partition",
+        (
+            Entry("kwire", "kwire", ("read_struct",)),
+            Entry("kwire pure", "kwire pure", ("read_struct",)),
+            Entry("__slots__ class", "kwire", ("read_slots",)),
+        ),
+        (Target("kwire", ("__slots__ class",), 1 / 1.3),),
+    )
+
+
+def _zero_copy_rows() -> Iterator[Row]:
+    # Views must never be slower than kio, and twice as fast on Produce from about
+    # the size of record that the Produce row above has.
+    for message, title, larger_least in (
+        ("produce_v9", "Produce request v9", 2.0),
+        ("fetch_v12", "Fetch response v12", 1.0),
+    ):
+        for size in RECORD_SIZES:
+            workload = f"{message}_{size}"
+            least = larger_least if size >= 1_000 else 1.0
+            yield Row(
+                ZERO_COPY,
+                f"{title}, records of {size:,} B",
+                (
+                    Entry("kwire zero_copy", "kwire", ("decode_zero_copy", workload)),
+                    Entry("kwire", "kwire", ("decode", workload)),
+                    Entry("kio", "kio", ("decode", workload)),
+                ),
+                (Target("kwire zero_copy", ("kio",), least),),
+            )
+
+
+ROWS = (*_message_rows(), *_varint_rows(), _attribute_row(), *_zero_copy_rows())

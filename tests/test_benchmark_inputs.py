@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmarks compare the same work: same bytes in, same values out.
+
+Every task that ``python -m benchmarks`` times is run once here, by every contender,
+in the contender's own process. Nothing is timed here; nothing is timed there before
+this file passes.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+
+import pytest
+
+from benchmarks.interleave import Workers
+from benchmarks.rows import ROWS
+
+# Where no engine was compiled, the pure one stands in for it.
+BUILT = importlib.util.find_spec("kwire._fast.decoder") is not None
+STANDS_IN = {} if BUILT else {"kwire": "kwire pure"}
+
+TASKS = sorted(
+    {
+        (entry.task, STANDS_IN.get(entry.worker, entry.worker))
+        for row in ROWS
+        for entry in row.entries
+        if not entry.task[0].startswith("read_")
+    },
+    key=str,
+)
+DECODING = [case for case in TASKS if case[0][0].startswith("decode")]
+
+
+def encoding_of(task):
+    """Return the task that makes the bytes of a task."""
+    operation, *arguments = task
+    if operation == "decode_zero_copy":
+        return ("encode", *arguments)
+    return (operation.replace("decode", "encode"), *arguments)
+
+
+ENCODING: dict[tuple, set[str]] = {}
+for task, worker in TASKS:
+    ENCODING.setdefault(encoding_of(task), set()).add(worker)
+
+
+def name_of(value) -> str:
+    """Return the test id of a task, a contender or several contenders."""
+    if isinstance(value, set):
+        return "+".join(sorted(value))
+    return value if isinstance(value, str) else "-".join(map(str, value))
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    """Run the contenders for as long as this file is tested."""
+    running = Workers()
+    yield running
+    running.close()
+
+
+@pytest.mark.parametrize(("task", "worker"), DECODING, ids=name_of)
+def test_every_contender_decodes_the_values_that_were_encoded(workers, task, worker):
+    """A contender that lost or changed a value would win the race unfairly."""
+    assert workers[worker].ask("difference", *task) is None
+
+
+@pytest.mark.parametrize(("task", "labels"), ENCODING.items(), ids=name_of)
+def test_all_contenders_encode_the_same_bytes(workers, task, labels):
+    """A contender's input is what it encoded itself, so all inputs are one."""
+    assert len(labels) > 1
+    found = {label: workers[label].ask("bytes_of", *task) for label in labels}
+    assert len(set(map(str, found.values()))) == 1, found
