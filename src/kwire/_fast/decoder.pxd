@@ -13,6 +13,7 @@ from kwire._fast.path cimport Path
 
 cdef enum:
     SHARED_ARRAYS = 16
+    SHARED_CREDIT = 64
 
 cdef struct SharedArray:
     # Arrays of the same bytes within one message become one tuple.
@@ -25,6 +26,8 @@ cdef struct Decoding:
     Path path
     # One bit for each place of ``shared`` that is in use.
     unsigned int shared_in_use
+    # Falls with each array that was not shared; below 0 the search is given up.
+    int shared_credit
     SharedArray shared[SHARED_ARRAYS]
 
 cdef int get_input(object data, Py_buffer* buffer) except -1

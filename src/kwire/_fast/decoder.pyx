@@ -9,7 +9,7 @@ down on the way out. Nothing is raised before ``failure`` at the top.
 
 Twin: ``_pure/decoder.py``. Differs from its twin in: noted faults for exceptions, a
 path that is written when unwinding, and int arrays of equal bytes that are shared.
-C needs for itself: ``read_int32s``, ``is_equal``, ``keep_unknown``, ``is_invalid``,
+C needs for itself: ``read_int32s``, ``make_int32s``, ``is_equal``, ``keep_unknown``, ``is_invalid``,
 ``note_run``, ``run``, ``exceeds``.
 """
 
@@ -157,23 +157,43 @@ cdef PyObject* read_array(Decoding* d, Step* step) noexcept:
 cdef PyObject* read_int32s(Decoding* d, Py_ssize_t count) noexcept:
     """Read ``count`` int32s, whose bytes ``read_count`` has granted, into a tuple.
 
-    Replica lists repeat within a message: lists of equal bytes become one tuple.
+    Replica lists repeat within a message: lists of equal bytes become one tuple. In
+    a message where they do not, the search is soon given up.
     """
     cdef const uint8_t* at = d.cursor.at
     cdef Py_ssize_t size = count * 4
-    cdef Py_ssize_t index
-    cdef uint32_t place = (
+    cdef uint32_t place
+    cdef SharedArray* shared
+    cdef PyObject* made
+    d.cursor.at += size
+    if d.shared_credit < 0:
+        return make_int32s(at, count)
+    place = (
         <uint32_t>load_int32(at) * 31 + <uint32_t>load_int32(at + size - 4) * 7
         + <uint32_t>count
     ) % SHARED_ARRAYS
-    cdef SharedArray* shared = &d.shared[place]
-    cdef bint in_use = d.shared_in_use >> place & 1
-    cdef PyObject* made
+    shared = &d.shared[place]
+    if d.shared_in_use >> place & 1:
+        if shared.size == size and is_equal(shared.at, at, size):
+            d.shared_credit += d.shared_credit < SHARED_CREDIT
+            return kept(shared.value)
+        Py_XDECREF(shared.value)
+        d.shared_in_use ^= <unsigned int>1 << place
+    d.shared_credit -= 1
+    made = make_int32s(at, count)
+    if made != NULL:
+        d.shared_in_use |= <unsigned int>1 << place
+        shared.at = at
+        shared.size = size
+        shared.value = kept(made)
+    return made
+
+
+cdef inline PyObject* make_int32s(const uint8_t* at, Py_ssize_t count) noexcept:
+    """Make a tuple of ``count`` int32s."""
+    cdef PyObject* made = PyTuple_New(count)
     cdef PyObject* value
-    d.cursor.at += size
-    if in_use and shared.size == size and is_equal(shared.at, at, size):
-        return kept(shared.value)
-    made = PyTuple_New(count)
+    cdef Py_ssize_t index
     if made == NULL:
         return NULL
     for index in range(count):
@@ -183,12 +203,6 @@ cdef PyObject* read_int32s(Decoding* d, Py_ssize_t count) noexcept:
             return NULL
         PyTuple_SET_ITEM(made, index, value)
     PyObject_GC_UnTrack(made)
-    if in_use:
-        Py_XDECREF(shared.value)
-    d.shared_in_use |= <unsigned int>1 << place
-    shared.at = at
-    shared.size = size
-    shared.value = kept(made)
     return made
 
 
@@ -472,6 +486,7 @@ cdef PyObject* run(Decoding* d, Table* table, bint whole) noexcept:
     cdef int index
     cdef PyObject* made
     d.shared_in_use = 0
+    d.shared_credit = SHARED_CREDIT
     made = read_struct(d, table)
     if d.shared_in_use:
         for index in range(SHARED_ARRAYS):

@@ -119,9 +119,7 @@ cdef inline PyObject* read_bytes(Cursor* cursor, bint compact, bint nullable) no
     start = cursor.at
     cursor.at += size
     if cursor.view != NULL:
-        return PySequence_GetSlice(
-            cursor.view, start - cursor.start, cursor.at - cursor.start
-        )
+        return part_of_view(cursor.view, start - cursor.start, size)
     return PyBytes_FromStringAndSize(<const char*>start, size)
 
 

@@ -174,8 +174,10 @@ class _Reader(_Emitter):
             self.text_or_bytes(step, f"{place} = ", "", indent)
 
     def compact_length(self, indent: int) -> None:
-        self.add(indent, "n = data[at]", "at += 1")
-        self.add(indent, "if n > 127: n, at = varint(data, at - 1, end)")
+        self.add(indent, "n = data[at]", "at += 1", "if n > 127:")
+        # Two bytes in line: what most records and long strings have.
+        self.add(indent + 1, "n += (data[at] << 7) - 128", "at += 1")
+        self.add(indent + 1, "if n > 16383: n, at = varint(data, at - 2)")
 
     def text_or_bytes(
         self, step: plan.Step, before: str, after: str, indent: int
@@ -364,8 +366,8 @@ class _Truths:
         return value is True or value is False
 
 
-def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
-    cursor = Cursor(data, at, end)
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    cursor = Cursor(data, at, len(data))
     return read_unsigned_varint(cursor), cursor.at
 
 
@@ -392,6 +394,8 @@ def _put_tags(value: Any, layout: plan.Plan, binding: plan.Binding, put: Any) ->
 
 
 def _put_varint(value: int) -> bytes:
+    if value < 16384:
+        return bytes((value & 127 | 128, value >> 7))
     if value > LARGEST + 1:
         raise ValueError
     writer = Writer()
