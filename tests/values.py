@@ -190,6 +190,13 @@ class UnknownTags(Middle):
     tags = ((0, b""), (3, b"kept"), (200, bytes(130)), (2**32 - 200, b"\xff"))
 
 
+def is_needed(plan, step):
+    """Whether a version cannot carry the default: records that must not be null."""
+    return (
+        step.code == plan.RECORDS and step.place == plan.PRESENT and not step.nullable
+    )
+
+
 class DefaultElements(Taste):
     """Arrays with elements that hold their defaults."""
 
@@ -200,7 +207,8 @@ class DefaultElements(Taste):
         return {
             step.attribute: self.field(plan, step)
             for step in layout.steps
-            if step.place in (plan.PRESENT, plan.TAGGED) and step.plan is not None
+            if step.place in (plan.PRESENT, plan.TAGGED)
+            and (step.plan is not None or is_needed(plan, step))
         }
 
 

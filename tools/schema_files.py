@@ -104,8 +104,12 @@ def read_entries(folder: Path) -> Entries:
                 if name in entries:
                     raise SchemaError(f"{entries[name].family}.txt has it already")
                 entries[name] = Entry(notation.read_message(text, name), file.stem)
-            except (SchemaError, IndexError, KeyError, ValueError) as error:
-                raise ImportRefused(f"{file.name}: {line}: {error}") from None
+            except SchemaError as error:
+                raise ImportRefused(f"{file.name}: {error}") from None
+            except (IndexError, KeyError, ValueError):
+                raise ImportRefused(
+                    f"{file.name}: {line!r} does not start a message in the notation"
+                ) from None
     return entries
 
 

@@ -15,12 +15,11 @@ That changes nothing in the bytes of an older version, or the union is refused.
 from __future__ import annotations
 
 import copy
-from typing import NoReturn
 
 from schema_sources import ImportRefused
 
 from kwire.errors import SchemaError
-from kwire.plan import ABSENT, IGNORED, PRESENT, TAGGED, Plan, Step, compile_plan
+from kwire.plan import PRESENT, TAGGED, Plan, Step, compile_plan
 from kwire.schema import notation, rules
 from kwire.schema.model import Field, Message, Struct
 from kwire.versions import HIGHEST, NONE, VersionRange
@@ -34,24 +33,31 @@ def merge(older: Message, newer: Message) -> Message:
     """
     if not newer.valid_versions:
         return older
-    if newer.valid_versions.max < older.valid_versions.max or _is_older_kind(
-        newer, older
-    ):
-        raise ImportRefused(
-            f"{newer.name}: the source has the versions {newer.valid_versions} of the"
-            f" {newer.kind}, the definitions have {older.valid_versions} of the"
-            f" {older.kind}; absorb older releases before newer ones"
-        )
-    if _is_older_kind(older, newer) and newer.kind == "coordinator-key":
+    was_data = _is_record_as_data(older, newer)
+    if was_data and newer.kind == "coordinator-key":
         # What was the version of the key is the record type now: the same bytes.
         return newer
+    if (
+        _is_record_as_data(newer, older)
+        or newer.valid_versions.max < older.valid_versions.max
+    ):
+        raise ImportRefused(
+            f"{newer.name}: the source has the {newer.kind} in {newer.valid_versions},"
+            f" the definitions have the {older.kind} in {older.valid_versions} already;"
+            " absorb older releases before newer ones"
+        )
+    if older.api_key != newer.api_key and not was_data:
+        raise ImportRefused(
+            f"{newer.name}: the apiKey was {older.api_key} and is {newer.api_key}; one"
+            " message has one key for good"
+        )
     merged = _Union(older, newer).message
     _verify(merged, older, newer)
     return merged
 
 
-def _is_older_kind(message: Message, other: Message) -> bool:
-    """Whether the message is as before 4.1, which made records out of ``data``."""
+def _is_record_as_data(message: Message, other: Message) -> bool:
+    """Whether only ``other`` knows that it is a coordinator's record (since 4.1)."""
     return message.kind == "data" and other.kind.startswith("coordinator")
 
 
@@ -81,32 +87,28 @@ class _Union:
         for struct in newer.common_structs:
             if struct.name in common:
                 self.pair(common[struct.name], struct)
-        versions = self.join(
-            "versions", older.valid_versions, newer.valid_versions, ""
-        )
         root = self.struct(newer.struct, "")
-        root.versions = versions
-        declared = [self.struct(struct, "") for struct in newer.common_structs]
+        declared = [self.struct(struct, struct.name) for struct in newer.common_structs]
         for struct in older.common_structs:
             partner = self.built.get(id(struct))
             if partner is not None and partner not in declared:
                 declared.append(partner)
+        # Only Kafka 3.7 to 3.9 say what is deprecated: silence takes nothing back.
+        deprecated = older.deprecated_versions
+        if newer.deprecated_versions:
+            deprecated = self.join(
+                "deprecated", deprecated, newer.deprecated_versions, ""
+            )
         self.message = Message(
             newer.kind,
             newer.api_key,
             root,
             self.flexible,
             common_structs=declared,
-            deprecated_versions=self.join(
-                "deprecated", older.deprecated_versions, newer.deprecated_versions, ""
-            ),
+            deprecated_versions=deprecated,
             listeners=newer.listeners,
             latest_version_unstable=newer.latest_version_unstable,
         )
-
-    def refuse(self, path: str, reason: str) -> NoReturn:
-        where = f"{self.name}: {path}" if path else self.name
-        raise ImportRefused(f"{where}: {reason}")
 
     def join(
         self, what: str, before: VersionRange, now: VersionRange, path: str
@@ -119,10 +121,15 @@ class _Union:
         if not low or not high:
             return low or high
         if low.max + 1 != high.min:
-            self.refuse(
-                path,
-                f"the {what} would be {low} and {high}, and one range cannot say that;"
-                " give the field another name from there on, by hand",
+            advice = (
+                "; give the field another name from there on, by hand"
+                if path
+                else "; absorb the releases between them first"
+            )
+            where = f"{self.name}: {path}" if path else self.name
+            raise ImportRefused(
+                f"{where}: the {what} would be {low} and {high}, and one range cannot"
+                f" say that{advice}"
             )
         return VersionRange(low.min, high.max)
 
@@ -149,10 +156,13 @@ class _Union:
             versions = self.join("versions", before.versions, now.versions, path)
         built = self.built[id(now)] = Struct(now.name, versions, [])
         mine = {field.name: field for field in before.fields} if before else {}
-        fields = [self.field(mine.get(field.name), field, path) for field in now.fields]
+        for field in now.fields:
+            united = self.field(mine.get(field.name), field, path)
+            # A field may be left with no version, where only the older state counts.
+            if united.versions or not field.versions:
+                built.fields.append(united)
         if before is not None:
-            self.put_back(before, fields, path)
-        built.fields = fields
+            self.put_back(before, built.fields, path)
         return built
 
     def put_back(self, before: Struct, fields: list[Field], path: str) -> None:
@@ -208,13 +218,11 @@ class _Union:
             united = self.join(words, getattr(before, what), getattr(now, what), path)
             setattr(field, what, united)
         field.flexible_versions = self.flexible_override(before, now, path)
-        if field.tag is None and field.tagged_versions:
-            field.tag = before.tag
-        if self.newer.valid_versions.max in now.versions and now.versions.contains(
+        if now.versions.contains(
             self.newer.valid_versions
-        ):
+        ) and not before.versions.contains(self.kept):
             # No version of the newer state lacks the field, so it cannot tell.
-            field.ignorable = before.ignorable if self.kept else now.ignorable
+            field.ignorable = before.ignorable
         return field
 
     def flexible_override(
@@ -232,65 +240,61 @@ class _Union:
         return united
 
 
+BYTES, NAMES, VALUES = range(3)
+"""How much of a layout has to be the same: the bytes of any message; the names of the
+fields as well; what becomes of a value where its field is not written as well."""
+
+
 def _verify(merged: Message, older: Message, newer: Message) -> None:
     """Compare each version of the union with the state that is right about it."""
+    text = notation.write_message(merged)
     try:
         rules.check(merged)
-        text = notation.write_message(merged)
         reread = notation.read_message(text, merged.name)
-        if notation.write_message(reread) != text:
-            raise ImportRefused(f"{merged.name}: kwire's notation cannot hold it")
-        for version in newer.valid_versions:
-            change = layout_change(
-                compile_plan(newer, version), compile_plan(reread, version)
-            )
-            if change:
-                _refuse_layout(merged, version, "source", change)
-        for version in kept_versions(older, newer):
-            change = layout_change(
-                compile_plan(older, version), compile_plan(reread, version), wire=True
-            )
-            if change:
-                _refuse_layout(merged, version, "older state", change)
     except SchemaError as error:
-        raise ImportRefused(f"the union of two states: {error}") from None
+        raise ImportRefused(
+            f"the union of both states breaks a rule: {error}"
+        ) from None
+    if notation.write_message(reread) != text:
+        raise ImportRefused(f"{merged.name}: kwire's notation cannot hold it")
+    checks = [(version, newer, VALUES) for version in newer.valid_versions]
+    checks += [(version, older, NAMES) for version in kept_versions(older, newer)]
+    for version, state, exact in checks:
+        before = compile_plan(state, version)
+        change = layout_change(before, compile_plan(reread, version), exact)
+        if change:
+            whose = "source" if state is newer else "definitions"
+            raise ImportRefused(
+                f"{merged.name}: version {version} of the union is not as the {whose}"
+                f" have it: {change}; unite the two by hand"
+            )
 
 
-def _refuse_layout(merged: Message, version: int, whose: str, change: str) -> NoReturn:
-    raise ImportRefused(
-        f"{merged.name}: version {version} of the union would not be as the {whose} has"
-        f" it ({change}); unite the two by hand"
-    )
-
-
-def layout_change(before: Plan, after: Plan, path: str = "", wire: bool = False) -> str:
+def layout_change(before: Plan, after: Plan, exact: int, path: str = "") -> str:
     """Say in a few words where two plans of one version differ; empty if nowhere.
 
-    With ``wire`` only the bytes count; without, the value of a field that the version
-    lacks as well. Fields that only ``after`` knows and this version lacks never count.
+    A field that only one of them knows never counts where the version lacks it.
     """
     for place, words in ((PRESENT, "in line"), (TAGGED, "tagged")):
         mine, theirs = _placed(before, place), _placed(after, place)
         for step, other in zip(mine, theirs, strict=False):
-            if step.name != other.name:
-                where = rules.join(path, step.name)
+            where = rules.join(path, step.name)
+            change = _step_change(step, other, exact, where)
+            if step.name != other.name and (change or exact >= NAMES):
                 return f"{where} has given way to {other.name}, {words}"
-            change = _step_change(step, other, rules.join(path, step.name), wire)
             if change:
                 return change
         if len(mine) != len(theirs):
-            longer, what = (mine, "gone") if len(mine) > len(theirs) else (theirs, "new")
-            step = longer[min(len(mine), len(theirs))]
+            gone = len(mine) > len(theirs)
+            step = mine[len(theirs)] if gone else theirs[len(mine)]
+            what = "gone" if gone else "new"
             return f"{rules.join(path, step.name)} is {what}, {words}"
-    if wire:
-        return ""
-    absent = {step.name: step for step in after.steps}
-    for step in before.steps:
-        found = absent.get(step.name)
-        if step.place in (ABSENT, IGNORED) and found is not None:
-            where = rules.join(path, step.name)
-            if (step.place, step.default) != (found.place, found.default):
-                return f"{where} is treated otherwise where it is not written"
+    if exact >= VALUES:
+        found = {step.name: (step.place, repr(step.default)) for step in after.steps}
+        for step in before.steps:
+            fate = step.place, repr(step.default)
+            if found.get(step.name, fate) != fate:
+                return f"{rules.join(path, step.name)} has another default or ignorable"
     return ""
 
 
@@ -300,17 +304,18 @@ def _placed(plan: Plan, place: int) -> list[Step]:
     return [step for step in plan.steps if step.place == place]
 
 
-def _step_change(before: Step, after: Step, path: str, wire: bool) -> str:
-    for what in ("code", "is_array", "nullable", "compact", "tag"):
-        is_tag = what == "tag"
-        if is_tag and before.place != TAGGED:
-            continue
-        if getattr(before, what) != getattr(after, what):
-            words = {"code": "type", "is_array": "type"}.get(what, what)
-            return f"{path} has another {words}"
-    counts = before.place == TAGGED or not wire
-    if counts and repr(before.default) != repr(after.default):
-        return f"{path} has another default"
+def _step_change(before: Step, after: Step, exact: int, path: str) -> str:
+    if (before.code, before.is_array) != (after.code, after.is_array):
+        return f"{path} has another type"
+    if before.nullable != after.nullable:
+        return f"{path} is {'not ' if before.nullable else ''}nullable now"
+    if before.compact != after.compact:
+        return f"{path} is {'not ' if before.compact else ''}flexible now"
+    if before.place == TAGGED:
+        if before.tag != after.tag:
+            return f"{path} has tag {after.tag} instead of {before.tag}"
+        if repr(before.default) != repr(after.default):
+            return f"{path} has another default"
     if before.plan is not None and after.plan is not None:
-        return layout_change(before.plan, after.plan, path, wire)
+        return layout_change(before.plan, after.plan, exact, path)
     return ""

@@ -10,17 +10,18 @@ business of ``schema_merge.py``.
 
 from __future__ import annotations
 
+import sys
+import textwrap
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from oracle import oracle
-
 from kwire.errors import SchemaError
 from kwire.schema import json_text, language
 from kwire.schema.model import Message
 
+_ORACLE = Path(__file__).resolve().parent / "oracle"
 _PASSED_OVER = frozenset(("test", "build", "bin", "target"))
 
 
@@ -96,6 +97,10 @@ def release_jars(release: str) -> list[Path]:
     A release that the oracle does not name has the same jars as the newest that it
     names. Raises ``ImportRefused`` if Maven fails.
     """
+    # The oracle is a program of its own, not a package, and only needed here.
+    sys.path.append(str(_ORACLE))
+    import oracle
+
     try:
         known = oracle.releases()
         if release in known:
@@ -108,5 +113,9 @@ def release_jars(release: str) -> list[Path]:
             oracle.run([*command, "dependency:build-classpath"])
             jars = [Path(path) for path in listing.read_text().strip().split(":")]
     except oracle.OracleError as error:
-        raise ImportRefused(f"the jars of Kafka {release}: {error}") from None
+        said = textwrap.shorten(str(error).partition("[ERROR]")[2] or str(error), 120)
+        raise ImportRefused(
+            f"the jars of Kafka {release} cannot be had; check its number and the"
+            f" network. {said}"
+        ) from None
     return [jar for jar in jars if jar.name.startswith("kafka-")]

@@ -9,8 +9,8 @@ down on the way out. Nothing is raised before ``failure`` at the top.
 
 Twin: ``_pure/decoder.py``. Differs from its twin in: noted faults for exceptions, a
 path that is written when unwinding, and int arrays of equal bytes that are shared.
-C needs for itself: ``read_int32s``, ``make_int32s``, ``is_equal``, ``keep_unknown``, ``is_invalid``,
-``note_run``, ``run``, ``exceeds``.
+C needs for itself: ``read_int32s``, ``make_int32s``, ``is_equal``, ``keep_unknown``,
+``is_invalid``, ``note_run``, ``run``, ``exceeds``.
 """
 
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t

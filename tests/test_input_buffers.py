@@ -1,0 +1,217 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Input may be any contiguous bytes-like, is never written, and is always released.
+
+A decoder that kept an export of a ``bytearray`` could not be noticed until somebody
+resizes it; one that wrote to its input would change bytes that others still read.
+"""
+
+import array
+import mmap
+import sys
+import weakref
+
+import numpy
+import pytest
+from golden import by_pair
+
+GOOD = by_pair()["ProduceRequest", 9][1].data
+BAD = GOOD[:-1]
+
+
+class Data(bytes):
+    """Bytes that are more than bytes."""
+
+
+def mapped(data):
+    """Put bytes into anonymous memory."""
+    memory = mmap.mmap(-1, len(data))
+    memory[:] = data
+    return memory
+
+
+KINDS = {
+    "bytes": bytes,
+    "subclass": Data,
+    "bytearray": bytearray,
+    "memoryview": memoryview,
+    "view of a slice": lambda data: memoryview(b"xx" + data + b"y")[2:-1],
+    "view of ints": lambda data: memoryview(array.array("B", data)),
+    "array": lambda data: array.array("B", data),
+    "signed array": lambda data: numpy.frombuffer(data, dtype="i1").copy(),
+    "matrix": lambda data: numpy.frombuffer(data, dtype="u1").reshape(1, -1),
+    "mmap": mapped,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_contiguous_bytes_like_is_accepted(kwire, kind):
+    """The same message out of every kind of buffer."""
+    cls = kwire.messages.ProduceRequest
+    expected = kwire.decode(cls, GOOD, 9)
+    assert kwire.decode(cls, KINDS[kind](GOOD), 9) == expected
+    assert kwire.decode(cls, KINDS[kind](GOOD), 9, compat="java") == expected
+    assert kwire.decode(cls, KINDS[kind](GOOD), 9, zero_copy=True) == expected
+    with pytest.raises(kwire.Truncated) as caught:
+        kwire.decode(cls, KINDS[kind](BAD), 9)
+    assert caught.value.offset == len(BAD)
+
+
+def test_wide_items_count_as_bytes(kwire):
+    """A buffer of 4-byte items is as many bytes as it has, not as many items."""
+    cls = kwire.messages.HeartbeatResponse
+    data = array.array("h", [0])
+    assert kwire.decode(cls, data, 0) == cls()
+    with pytest.raises(kwire.TrailingBytes) as caught:
+        kwire.decode(cls, array.array("i", [0]), 0)
+    assert caught.value.offset == 2
+
+
+@pytest.mark.parametrize("empty", [b"", bytearray(), memoryview(b""), array.array("d")])
+@pytest.mark.parametrize("zero_copy", [False, True])
+def test_empty_input(kwire, empty, zero_copy):
+    """No bytes are a message that has none, and else too few."""
+    request = kwire.messages.ApiVersionsRequest
+    assert kwire.decode(request, empty, 0, zero_copy=zero_copy) == request()
+    with pytest.raises(kwire.Truncated) as caught:
+        kwire.decode(kwire.messages.HeartbeatRequest, empty, 0, zero_copy=zero_copy)
+    assert caught.value.offset == 0
+
+
+@pytest.mark.parametrize("wrong", ["text", None, 5, [1, 2], object()])
+def test_other_objects_are_no_input(kwire, wrong):
+    """``TypeError``, as everywhere in Python."""
+    with pytest.raises(TypeError, match="bytes-like"):
+        kwire.decode(kwire.messages.HeartbeatRequest, wrong, 0)
+
+
+@pytest.mark.parametrize("zero_copy", [False, True])
+def test_input_with_gaps_is_refused(kwire, zero_copy):
+    """Every second byte of something is no input."""
+    for gaps in (memoryview(GOOD)[::2], numpy.frombuffer(GOOD, "u1")[::-1]):
+        with pytest.raises(TypeError, match="contiguous"):
+            kwire.decode(kwire.messages.ProduceRequest, gaps, 9, zero_copy=zero_copy)
+
+
+def outcomes(kwire):
+    """Every entry that takes input, each way it can end."""
+    cls, principal = kwire.messages.ProduceRequest, kwire.messages.DefaultPrincipalData
+    framing = kwire.framing
+    small = kwire.Limits(frame_bytes=3)
+    frame = framing.encode_request(kwire.messages.HeartbeatRequest(), 4)[4:]
+    answer = framing.encode_response(kwire.messages.HeartbeatResponse(), 4)[4:]
+    response = kwire.messages.HeartbeatResponse
+    prefixed = framing.encode_prefixed(principal(), 0)
+    return [
+        (GOOD, lambda data: kwire.decode(cls, data, 9)),
+        (GOOD, lambda data: kwire.decode(cls, data, 9, compat="java")),
+        (BAD, lambda data: kwire.decode(cls, data, 9)),
+        (BAD, lambda data: kwire.decode(cls, data, 9, zero_copy=True)),
+        (BAD, lambda data: kwire.decode(cls, data, 9, compat="java")),
+        (GOOD + b"x", lambda data: kwire.decode(cls, data, 9)),
+        (GOOD, lambda data: kwire.decode(cls, data, 99)),
+        (GOOD, lambda data: kwire.decode(cls, data, 9, limits=small)),
+        (b"", lambda data: kwire.decode(cls, data, 9)),
+        (frame, framing.decode_request),
+        (frame[:-1], framing.decode_request),
+        (frame[:3], framing.decode_request),
+        (frame + b"x", framing.decode_request),
+        (b"\0\x63" + frame[2:], framing.decode_request),
+        (answer, lambda data: framing.decode_response(response, data, 4)),
+        (answer[:-1], lambda data: framing.decode_response(response, data, 4)),
+        (answer + b"x", lambda data: framing.decode_response(response, data, 4)),
+        (prefixed, lambda data: framing.decode_prefixed(principal, data)),
+        (prefixed[:-1], lambda data: framing.decode_prefixed(principal, data)),
+        (prefixed[:1], lambda data: framing.decode_prefixed(principal, data)),
+        (frame, lambda data: list(framing.FrameSplitter().feed(data))),
+        (b"\xff" * 9, lambda data: list(framing.FrameSplitter().feed(data))),
+    ]
+
+
+def test_input_is_released_and_unchanged_whatever_happens(kwire):
+    """After each call, good or bad, the bytearray can be resized and is the same."""
+    ends = set()
+    for data, call in outcomes(kwire):
+        given = bytearray(data)
+        try:
+            # What is kept of an error, or of a message, must not hold the input.
+            kept = call(given)
+        except kwire.KwireError as error:
+            kept = error
+        ends.add(type(kept).__name__)
+        assert given == data
+        given.append(0)
+        assert len(given) == len(data) + 1
+    assert {"ProduceRequest", "Truncated", "TrailingBytes", "LimitExceeded"} <= ends
+    assert {"UnsupportedVersion", "tuple", "list", "InvalidLength"} <= ends
+
+
+def test_zero_copy_points_into_the_input(kwire):
+    """The views see the input's memory, and keep it alive and in its place."""
+    cls = kwire.messages.ProduceRequest
+    topic = cls.TopicProduceData
+    partition = cls.PartitionProduceData(records=b"0123456789")
+    sent = cls(topic_data=[topic(name="t", partition_data=[partition])])
+    data = bytearray(kwire.encode(sent, 9))
+    read = kwire.decode(cls, data, 9, zero_copy=True)
+    view = read.topic_data[0].partition_data[0].records
+    assert type(view) is memoryview
+    assert view == b"0123456789"
+    at = data.index(b"0123456789")
+    data[at] = ord("x")
+    assert view == b"x123456789"
+    with pytest.raises(BufferError):
+        data.append(0)
+    del read, view
+    data.append(0)
+
+
+def test_zero_copy_keeps_the_input_alive(kwire):
+    """The input may be dropped: the message holds what its views need."""
+    cls = kwire.messages.ProduceRequest
+    given = numpy.frombuffer(GOOD, dtype="u1").copy()
+    watched = weakref.ref(given)
+    read = kwire.decode(cls, given, 9, zero_copy=True)
+    del given
+    assert read == kwire.decode(cls, GOOD, 9)
+    del read
+    assert watched() is None
+
+
+def test_read_only_memory_is_enough(kwire):
+    """Nothing asks for a writable buffer."""
+    view = memoryview(bytearray(GOOD)).toreadonly()
+    cls = kwire.messages.ProduceRequest
+    assert kwire.decode(cls, view, 9) == kwire.decode(cls, GOOD, 9)
+
+
+def test_values_are_released_after_encoding(kwire):
+    """A bytearray in a bytes field can be resized after encode, good or bad."""
+    cls = kwire.messages.ProduceRequest
+    for compression in ("good", "bad"):
+        records = bytearray(b"records")
+        partition = cls.PartitionProduceData(records=records)
+        name = "t" if compression == "good" else None
+        topics = [
+            cls.TopicProduceData(name="a", partition_data=[partition]),
+            cls.TopicProduceData(name=name),
+        ]
+        try:
+            assert b"records" in kwire.encode(cls(topic_data=topics), 9)
+        except kwire.EncodeError as error:
+            assert error.path == "topic_data[1].name"
+        records.append(0)
+        assert records == b"records\0"
+
+
+def test_input_gains_no_references(kwire):
+    """Bytes objects are borrowed for the time of the call."""
+    cls = kwire.messages.ProduceRequest
+    for data in (bytes(bytearray(GOOD)), bytes(bytearray(BAD))):
+        before = sys.getrefcount(data)
+        for options in ({}, {"compat": "java"}, {"zero_copy": True}):
+            try:
+                kwire.decode(cls, data, 9, **options)
+            except kwire.Truncated as error:
+                assert error.offset == len(BAD)
+        assert sys.getrefcount(data) == before

