@@ -25,8 +25,11 @@ from kwire._fast.program cimport *
 from kwire._fast.python_api cimport *
 from kwire._fast.structs cimport new_struct, slots_of
 
-from kwire import errors
+from kwire import errors, java_text
 from kwire.limits import DEFAULT
+
+# primitives.pxd names the handler, importing it makes it known to Python.
+assert java_text.HANDLER == "kwire-java"
 
 cdef object _empty = ()
 cdef object _default_limits = DEFAULT
@@ -302,14 +305,18 @@ cdef bint read_tags(
             return False
         previous = tag
         size = read_unsigned_varint(cursor)
-        if cursor.fault or not require(cursor, size):
-            note_field(&d.path, NULL)
-            return False
         step = NULL
         for known in range(table.tagged_count):
             if table.tagged[known].tag == tag:
                 step = &table.tagged[known]
                 break
+        # To Kafka the size of a known tag means nothing, so a lenient cursor
+        # does not look at it.
+        if not cursor.fault and (step == NULL or not cursor.lenient):
+            require(cursor, size)
+        if cursor.fault:
+            note_field(&d.path, NULL)
+            return False
         if step == NULL:
             if not keep_unknown(cursor, tag, size, unknown):
                 return False

@@ -54,7 +54,7 @@ cdef inline Py_ssize_t read_length(
     cdef int64_t length
     if compact:
         length = <int64_t>read_unsigned_varint(cursor) - 1
-        if length > LARGEST and cursor.lenient:
+        if length > <int64_t>LARGEST + 1 and cursor.lenient:
             return -1
         return length
     length = read_int16(cursor) if classic_size == 2 else read_int32(cursor)
@@ -94,7 +94,7 @@ cdef inline PyObject* read_string(Cursor* cursor, bint compact, bint nullable) n
     else:
         on_error = "strict"
         if cursor.lenient:
-            on_error = "replace"
+            on_error = "kwire-java"
         text = PyUnicode_DecodeUTF8(<const char*>cursor.at, size, on_error)
         if text == NULL:
             note_utf8(cursor)
@@ -206,10 +206,12 @@ cdef inline void note_utf8(Cursor* cursor) noexcept:
     PyErr_NormalizeException(&kind, &value, &trace)
     if PyErr_GivenExceptionMatches(kind, PyExc_UnicodeDecodeError):
         PyUnicodeDecodeError_GetStart(value, &start)
+        note(cursor, BAD_UTF8, cursor.at + start, 0)
+    else:
+        cursor.fault = PYTHON_ERROR
     Py_XDECREF(kind)
     Py_XDECREF(value)
     Py_XDECREF(trace)
-    note(cursor, BAD_UTF8, cursor.at + start, 0)
 
 
 cdef inline bint write_length(

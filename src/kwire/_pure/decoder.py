@@ -141,14 +141,17 @@ def read_tagged_fields(
             raise Fault(errors.TAG_NOT_IN_VERSION, start, tag)
         previous = tag
         size = read_unsigned_varint(cursor)
-        require(cursor, size)
         for step in layout.tagged:
             if step.tag == tag:
+                # To Kafka the size of a known tag means nothing.
+                if not cursor.lenient:
+                    require(cursor, size)
                 cursor.path[-1] = step.attribute
                 values[step.attribute] = read_tagged_field(cursor, step, size, binding)
                 cursor.path[-1] = _TAGS
                 break
         else:
+            require(cursor, size)
             content = cursor.data[cursor.at : cursor.at + size]
             unknown.append((tag, bytes(content)))
             cursor.at += size
@@ -248,9 +251,12 @@ def _decode(
         value = read_struct(cursor, program.layout, binding)
         if whole and cursor.at != cursor.end:
             raise Fault(errors.TRAILING_BYTES, cursor.at, size - cursor.at)
+        return value, cursor.at
     except Fault as fault:
-        raise _failure(fault, cursor.path, program.layout) from None
-    return value, cursor.at
+        failure = _failure(fault, cursor.path, program.layout)
+    # A kept exception keeps its frames: they must not hold the caller's buffer.
+    del cursor, body
+    raise failure
 
 
 def _exported(data: Any, zero_copy: bool) -> bytes | memoryview:

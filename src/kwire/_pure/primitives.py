@@ -18,6 +18,7 @@ import operator
 import struct
 
 from .. import errors, plan
+from ..java_text import HANDLER
 from .cursor import (
     Cursor,
     Fault,
@@ -54,7 +55,7 @@ def read_length(cursor: Cursor, compact: bool, classic_size: int) -> int:
     start = cursor.at
     if compact:
         length = read_unsigned_varint(cursor) - 1
-        if length > LARGEST and cursor.lenient:
+        if length > LARGEST + 1 and cursor.lenient:
             return -1
         return length
     length = read_int16(cursor) if classic_size == 2 else read_int32(cursor)
@@ -82,7 +83,7 @@ def read_string(cursor: Cursor, compact: bool, nullable: bool) -> str | None:
     require(cursor, size)
     raw = bytes(cursor.data[cursor.at : cursor.at + size])
     try:
-        text = raw.decode("utf-8", "replace" if cursor.lenient else "strict")
+        text = raw.decode("utf-8", HANDLER if cursor.lenient else "strict")
     except UnicodeDecodeError as error:
         raise Fault(errors.BAD_UTF8, cursor.at + error.start) from None
     cursor.at += size
