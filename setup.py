@@ -46,6 +46,8 @@ def extensions() -> list[Extension]:
     if sys.platform != "win32":
         flags = ["-O0" if DEBUG else "-O3", "-g3" if DEBUG else "-g0"]
         flags += ["-fno-strict-aliasing", "-fvisibility=hidden"]
+        # Calls into Python go through the table of addresses, not through a stub.
+        flags += ["-fno-plt"] if sys.platform == "linux" else []
     if SANITIZE:
         links = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
         flags += [*links, "-g", "-fno-omit-frame-pointer"]

@@ -19,7 +19,15 @@ from .schema.model import Message
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+    from typing import Literal, TypeVar
+
+    from typing_extensions import Buffer
+
+    from . import messages
+    from .messages import Request, Response
+
+    M = TypeVar("M", bound=messages.Message)
+    R = TypeVar("R", bound=Response)
 
 engine.bind_headers(RequestHeader, ResponseHeader)
 
@@ -31,12 +39,12 @@ _TLS_ALERT, _TLS_HANDSHAKE = 0x15, 0x16
 
 
 def decode_request(
-    frame: Any,
+    frame: Buffer,
     *,
     zero_copy: bool = False,
-    compat: str | None = None,
+    compat: Literal["java"] | None = None,
     limits: Limits = DEFAULT,
-) -> tuple[RequestHeader, Any]:
+) -> tuple[RequestHeader, Request]:
     """Decode the header and the body of a request of any API.
 
     Shape: request header version 2 before flexible versions, 1 before others, 0 before
@@ -75,14 +83,14 @@ def decode_request(
 
 
 def decode_response(
-    cls: type,
-    frame: Any,
+    cls: type[R],
+    frame: Buffer,
     version: int,
     *,
     zero_copy: bool = False,
-    compat: str | None = None,
+    compat: Literal["java"] | None = None,
     limits: Limits = DEFAULT,
-) -> tuple[int, Any]:
+) -> tuple[int, R]:
     """Decode a response; return its correlation id and its body.
 
     Shape: response header version 1 before flexible versions, else 0, and always 0
@@ -101,7 +109,7 @@ def decode_response(
     return header.correlation_id, body
 
 
-def encode_prefixed(message: Any, version: int) -> bytes:
+def encode_prefixed(message: messages.Message, version: int) -> bytes:
     """Encode a message behind its own version, as Kafka stores it inside bytes fields.
 
     Shape: INT16 version, then the message. Source: ``MessageUtil``'s version-prefixed
@@ -112,13 +120,13 @@ def encode_prefixed(message: Any, version: int) -> bytes:
 
 
 def decode_prefixed(
-    cls: type,
-    data: Any,
+    cls: type[M],
+    data: Buffer,
     *,
     zero_copy: bool = False,
-    compat: str | None = None,
+    compat: Literal["java"] | None = None,
     limits: Limits = DEFAULT,
-) -> Any:
+) -> M:
     """Decode a message that stands behind its own version.
 
     Shape: INT16 version, then the message. Of the consumer protocol a version above
@@ -170,7 +178,7 @@ class FrameSplitter:
         """The number of bytes that wait for the rest of their frame."""
         return len(self._pending)
 
-    def feed(self, chunk: Any) -> Iterator[bytes]:
+    def feed(self, chunk: Buffer) -> Iterator[bytes]:
         """Take the next bytes of the stream; iterate over the frames now complete.
 
         A frame comes without its size. Frames that are not fetched from the iterator
@@ -219,7 +227,7 @@ def _message_of(cls: type) -> Message:
     return engine.binding_of(cls).message
 
 
-def _check_end(data: Any, end: int, name: str, version: int) -> None:
+def _check_end(data: Buffer, end: int, name: str, version: int) -> None:
     with memoryview(data) as view:
         size = view.nbytes
     if end != size:

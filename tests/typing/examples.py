@@ -128,6 +128,17 @@ def frames(request: MetadataRequest, reply: MetadataResponse) -> None:
     framing.encode_request(reply, 12)  # error
     framing.encode_response(request, 12)  # error
     framing.encode_request(RequestHeader(), 2)  # error
+    data = framing.encode_prefixed(request, 12)
+    reveal_type(framing.decode_request(data))  # tuple[RequestHeader, Request]
+    _, body = framing.decode_request(data)
+    if isinstance(body, MetadataRequest):
+        reveal_type(body.topics)  # tuple[MetadataRequestTopic, ...] | None
+    answer = framing.decode_response(MetadataResponse, data, 12)
+    reveal_type(answer)  # tuple[int, MetadataResponse]
+    reveal_type(framing.decode_prefixed(MetadataRequest, data))  # MetadataRequest
+    reveal_type(next(framing.FrameSplitter().feed(data)))  # bytes
+    framing.decode_response(MetadataRequest, data, 12)  # error
+    framing.decode_request("text")  # error
 
 
 def any_message(message: messages.Message) -> None:
@@ -135,6 +146,14 @@ def any_message(message: messages.Message) -> None:
     reveal_type(message.replace(error_code=0))  # Message
     reveal_type(kwire.encode(message, message.valid_versions.max))  # bytes
     reveal_type(message == message)  # bool
+
+
+def own_schema(text: str, data: bytes) -> None:
+    """A class made at run time has fields that no checker can know."""
+    cls = kwire.schema.message_class(text)
+    kwire.encode(cls(topics=[]), 0)
+    print(kwire.decode(cls, data, 0).topics)
+    kwire.schema.message_class(data)  # error
 
 
 def failing(data: bytes) -> None:

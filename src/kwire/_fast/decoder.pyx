@@ -60,17 +60,17 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
             step += 1
             continue
         elif op == OP_INT32:
-            value = PyLong_FromLong(load_int32(d.cursor.at))
+            value = int_of(load_int32(d.cursor.at))
             d.cursor.at += 4
         elif op == OP_COMPACT_STRING:
             value = read_string(&d.cursor, True, step.nullable)
         elif op == OP_ARRAY:
             value = read_array(d, step)
         elif op == OP_INT16:
-            value = PyLong_FromLong(load_int16(d.cursor.at))
+            value = int_of(load_int16(d.cursor.at))
             d.cursor.at += 2
         elif op == OP_INT64:
-            value = PyLong_FromLongLong(load_int64(d.cursor.at))
+            value = int_of(load_int64(d.cursor.at))
             d.cursor.at += 8
         elif op >= OP_TAGGED:
             value = kept(step.default)
@@ -200,7 +200,7 @@ cdef inline PyObject* make_int32s(const uint8_t* at, Py_ssize_t count) noexcept:
     if made == NULL:
         return NULL
     for index in range(count):
-        value = PyLong_FromLong(load_int32(at + 4 * index))
+        value = int_of(load_int32(at + 4 * index))
         if value == NULL:
             Py_XDECREF(made)
             return NULL

@@ -139,17 +139,17 @@ cdef inline PyObject* get_fixed(Cursor* cursor, int op) noexcept:
     if op == OP_BOOL:
         return kept(TRUE if at[0] else FALSE)
     if op == OP_INT8:
-        return PyLong_FromLong(<int8_t>at[0])
+        return int_of(<int8_t>at[0])
     if op == OP_INT16:
-        return PyLong_FromLong(load_int16(at))
+        return int_of(load_int16(at))
     if op == OP_UINT16:
-        return PyLong_FromLong(<uint16_t>load_int16(at))
+        return int_of(<uint16_t>load_int16(at))
     if op == OP_INT32:
-        return PyLong_FromLong(load_int32(at))
+        return int_of(load_int32(at))
     if op == OP_UINT32:
         return PyLong_FromUnsignedLong(<uint32_t>load_int32(at))
     if op == OP_INT64:
-        return PyLong_FromLongLong(load_int64(at))
+        return int_of(load_int64(at))
     if op == OP_FLOAT64:
         raw = <uint64_t>load_int64(at)
         memcpy(&real, &raw, 8)

@@ -11,9 +11,7 @@ from libc.stdint cimport int64_t
 
 cdef extern from "Python.h":
     # Numbers
-    PyObject* PyLong_FromLong(long value)
     PyObject* PyLong_FromUnsignedLong(unsigned long value)
-    PyObject* PyLong_FromLongLong(long long value)
     PyObject* PyLong_FromUnsignedLongLong(unsigned long long value)
     long long PyLong_AsLongLongAndOverflow(PyObject* value, int* overflow)
     unsigned long long PyLong_AsUnsignedLongLongMask(PyObject* value)
@@ -68,6 +66,19 @@ cdef extern from "Python.h":
 cdef extern from *:
     """
     static inline PyObject *kwire_kept(PyObject *o) { Py_INCREF(o); return o; }
+    /* Python's own small ints, met again without a call: most error codes, leaders
+       and partitions are among them. They are the same objects for all, for good. */
+    static PyObject *kwire_small_ints[262];
+    static inline PyObject *kwire_int_of(long long value) {
+        PyObject *known;
+        if ((unsigned long long)value + 5 >= 262)
+            return PyLong_FromLongLong(value);
+        known = kwire_small_ints[value + 5];
+        if (known == NULL)
+            known = kwire_small_ints[value + 5] = PyLong_FromLong(value);
+        Py_XINCREF(known);
+        return known;
+    }
     /* A part of a flat view of bytes: a copy of the view with its window moved, at
        half the cost of a slice object and the general indexing of memoryview. */
     static inline PyObject *kwire_part_of_view(
@@ -94,6 +105,7 @@ cdef extern from *:
     #endif
     """
     PyObject* kept "kwire_kept"(PyObject* value) noexcept
+    PyObject* int_of "kwire_int_of"(long long value) noexcept
     PyObject* part_of_view "kwire_part_of_view"(
         PyObject* view, Py_ssize_t start, Py_ssize_t size
     ) noexcept

@@ -114,7 +114,7 @@ def decode_varint(data, Py_ssize_t offset=0):
     """
     cdef Input source
     opened(&source, data, offset)
-    return taken(&source, PyLong_FromLong(read_varint(&source.cursor)))
+    return taken(&source, int_of(read_varint(&source.cursor)))
 
 
 def encode_varlong(value):
@@ -136,7 +136,7 @@ def decode_varlong(data, Py_ssize_t offset=0):
     """
     cdef Input source
     opened(&source, data, offset)
-    return taken(&source, PyLong_FromLongLong(read_varlong(&source.cursor)))
+    return taken(&source, int_of(read_varlong(&source.cursor)))
 
 
 def encode_string(value):

@@ -24,15 +24,15 @@ def decode(
     limits: Limits = ...,
 ) -> _M: ...
 def decode_prefix(
-    cls: type,
+    cls: type[_M],
     data: Buffer,
     version: int,
     start: int = 0,
     *,
     zero_copy: bool = False,
-    compat: str | None = None,
+    compat: Literal["java"] | None = None,
     limits: Limits = ...,
-) -> tuple[Any, int]: ...
+) -> tuple[_M, int]: ...
 def encode(message: Message, version: int) -> bytes: ...
 def encode_request(
     request: Request,

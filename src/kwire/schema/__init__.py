@@ -10,10 +10,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..messages import Struct
+    from typing import Any
 
 
-def message_class(text: str) -> type[Struct]:
+def message_class(text: str) -> type[Any]:
     """Build a message class from a schema in Kafka's JSON message language.
 
     Comments, coerced scalars and ``commonStructs`` are understood as Kafka's own

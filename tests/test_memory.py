@@ -1,0 +1,314 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Memory is bounded by the input, and nothing stays behind.
+
+The promise: decoding takes at most 40 bytes for each byte of input and 64 KiB, so a
+peer cannot ask for much with little; counts and sizes are checked before anything is
+allocated for them; ten thousand rounds of anything leave nothing. Measured with
+``tracemalloc``, which sees both engines' objects.
+"""
+
+import gc
+import sys
+import tracemalloc
+
+import pytest
+from hostile import unsigned_varint
+from values import NullArrays, binding_of, build, pairs, systematic
+
+FACTOR = 40
+# A memoryview is an object of 200 bytes, however little it shows.
+ZERO_COPY_FACTOR = 100
+FIXED = 64 * 1024
+INPUT_SIZE = 16 * 1024
+
+
+def peak_of(call):
+    """Measure the new memory that a call takes at its peak, in bytes."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        kept = call()
+        return tracemalloc.get_traced_memory()[1], kept
+    finally:
+        tracemalloc.stop()
+
+
+def error_of(kwire, call):
+    """Make a call that has to fail and return its error without the traceback."""
+    try:
+        call()
+    except kwire.DecodeError as error:
+        return error.with_traceback(None)
+    raise AssertionError("the input was accepted")
+
+
+HUGE = {
+    "null array": (("MetadataRequest", 0), b"", 2**31 - 1),
+    "strings": (("MetadataRequest", 12), b"", 2**31 - 1),
+    "structs": (("FetchResponse", 4), bytes(4), 2**31 - 1),
+    "compact structs": (("FetchResponse", 12), bytes(10), 2**31 - 1),
+    "int32s": (("FetchSnapshotRequest", 0), b"", 2**31 - 1),
+    "most": (("MetadataRequest", 12), b"", 2**32 - 1),
+}
+
+
+@pytest.mark.parametrize("what", HUGE)
+def test_a_huge_count_allocates_nothing(kwire, what):
+    """A count of 2^31 costs no more than any error: less than 1 KiB on top."""
+    (name, version), start, count = HUGE[what]
+    cls = getattr(kwire.messages, name)
+    if version in cls.flexible_versions:
+        huge, small = unsigned_varint(count), b""
+    else:
+        huge, small = count.to_bytes(4, "big"), b"\0\0"
+    rest = bytes(50)
+    assert issubclass(
+        type(error_of(kwire, lambda: kwire.decode(cls, start + huge + rest, version))),
+        kwire.DecodeError,
+    )
+    peaks = []
+    for data in (start + small, start + huge + rest):
+        error_of(kwire, lambda data=data: kwire.decode(cls, data, version))
+        peak, _ = peak_of(
+            lambda data=data: error_of(kwire, lambda: kwire.decode(cls, data, version))
+        )
+        peaks.append(peak)
+    assert peaks[1] < peaks[0] + 1024
+
+
+@pytest.mark.parametrize("number", [2**31 - 1, 2**32 - 1, 50_000_000])
+def test_huge_tags_allocate_nothing(kwire, number):
+    """Counts of tags, and sizes of unknown ones, are compared with what is left."""
+    cls = kwire.messages.ApiVersionsRequest
+    head = b"\1\1"
+    for attack in (
+        unsigned_varint(number),
+        b"\1\x05" + unsigned_varint(number),
+        b"\1\0" + unsigned_varint(number),
+    ):
+        data = head + attack + bytes(30)
+        error_of(kwire, lambda data=data: kwire.decode(cls, data, 3))
+        peak, _ = peak_of(
+            lambda data=data: error_of(kwire, lambda: kwire.decode(cls, data, 3))
+        )
+        assert peak < 16 * 1024
+
+
+class Smallest(NullArrays):
+    """The fewest bytes that an element can have, and yet objects in memory."""
+
+    elements = 0
+
+    def leaf(self, plan, step):
+        """Choose values that are no shared objects, as far as few bytes allow."""
+        if step.code in (plan.STRING, plan.BYTES, plan.RECORDS):
+            return "" if step.code == plan.STRING else b""
+        return super().leaf(plan, step)
+
+    def field(self, plan, step):
+        """Fill one field; an empty memoryview costs more than None."""
+        if step.code in (plan.BYTES, plan.RECORDS) and not step.is_array:
+            return b""
+        return super().field(plan, step)
+
+
+def worst_cases(package):
+    """Choose the arrays with the smallest elements, one for each kind of element."""
+    plan, found = package.plan, {}
+    for name, version in pairs(package):
+        layout = binding_of(package, name).plan(version)
+        for step in layout.steps:
+            if step.is_array and step.place == plan.PRESENT and step.element_least <= 4:
+                inner = step.plan.steps if step.plan else (step,)
+                codes = frozenset(s.code for s in inner if s.place == plan.PRESENT)
+                kind = step.element_least, step.compact, codes, step.plan is None
+                found.setdefault(kind, (name, version, step))
+    return found.values()
+
+
+def element(package, step):
+    """Make the smallest plain element of an array."""
+    plan = package.plan
+    if step.plan is not None:
+        return Smallest().message(plan, step.plan)
+    small = {plan.INT8: -100, plan.INT16: 300, plan.INT32: 2**30, plan.STRING: "é"}
+    return small[step.code]
+
+
+MODES = {
+    "strict": ({}, lambda data: data, FACTOR),
+    "java": ({"compat": "java"}, lambda data: data, FACTOR),
+    "trailing": ({}, lambda data: data + b"\0", FACTOR),
+    "cut": ({}, lambda data: data[:-1], FACTOR),
+    "zero copy": ({"zero_copy": True}, lambda data: data, ZERO_COPY_FACTOR),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_memory_is_bounded_by_the_input(kwire, mode):
+    """The worst arrays of all messages: many elements of the fewest bytes."""
+    options, change, factor = MODES[mode]
+    tried = 0
+    for name, version, step in worst_cases(kwire):
+        count = INPUT_SIZE // step.element_least
+        plain = {step.attribute: [element(kwire, step)] * count}
+        data = change(kwire.encode(build(kwire, name, plain), version))
+        cls = getattr(kwire.messages, name)
+
+        def call(cls=cls, data=data, version=version):
+            try:
+                return kwire.decode(cls, data, version, **options)
+            except kwire.DecodeError as error:
+                return error.with_traceback(None)
+
+        peak, kept = peak_of(call)
+        assert isinstance(kept, cls) == (mode not in ("trailing", "cut"))
+        assert peak <= factor * len(data) + FIXED, (name, version, step.attribute)
+        tried += 1
+    assert tried >= 15
+
+
+def test_memory_of_unknown_tags_is_bounded(kwire):
+    """Pairs of small tags and few bytes, as many as fit."""
+    cls = kwire.messages.ApiVersionsRequest
+    for content in (b"", b"ab"):
+        tags = range(1000, 1000 + INPUT_SIZE // (3 + len(content)))
+        section = b"".join(
+            unsigned_varint(tag) + bytes((len(content),)) + content for tag in tags
+        )
+        data = b"\1\1" + unsigned_varint(len(tags)) + section
+        peak, kept = peak_of(lambda data=data: kwire.decode(cls, data, 3))
+        assert len(kept.unknown_tagged_fields) == len(tags)
+        assert peak <= FACTOR * len(data) + FIXED
+
+
+def test_memory_of_text_is_bounded(kwire):
+    """Text of all widths, and bad UTF-8 that a lenient reader replaces."""
+    cls = kwire.messages.SaslHandshakeRequest
+    for unit in (b"a", "é".encode(), "日".encode(), "𝄞".encode(), b"\xff"):
+        raw = unit * (30_000 // len(unit))
+        data = len(raw).to_bytes(2, "big") + raw
+        peak, kept = peak_of(
+            lambda data=data: kwire.decode(cls, data, 0, compat="java")
+        )
+        assert kept.mechanism
+        assert peak <= FACTOR * len(data) + FIXED
+
+
+ROUNDS = 10_000
+
+
+def calls(kwire):
+    """Name every entry with good input and with each kind of bad input."""
+    messages, framing = kwire.messages, kwire.framing
+    cls = messages.MetadataResponse
+    plain = dict(systematic(kwire, "MetadataResponse", 12))["unknown tags"]
+    message = build(kwire, "MetadataResponse", plain)
+    data = kwire.encode(message, 12)
+    topic = message.topics[0]
+    produce = messages.ProduceRequest
+    sent = dict(systematic(kwire, "ProduceRequest", 9))["unknown tags"]
+    records = kwire.encode(build(kwire, "ProduceRequest", sent), 9)
+    heartbeat = messages.HeartbeatRequest(group_id="g", member_id="m")
+    frame = framing.encode_request(heartbeat, 4, 7, "me")
+    text = cls(topics=[topic.replace(name="\ud800")])
+    return {
+        "decode": lambda: kwire.decode(cls, data, 12),
+        "decode zero copy": lambda: kwire.decode(produce, records, 9, zero_copy=True),
+        "decode java": lambda: kwire.decode(cls, data, 12, compat="java"),
+        "decode bytearray": lambda: kwire.decode(produce, bytearray(records), 9),
+        "truncated": lambda: kwire.decode(cls, data[:-3], 12),
+        "truncated zero copy": lambda: kwire.decode(
+            produce, records[:-1], 9, zero_copy=True
+        ),
+        "trailing": lambda: kwire.decode(cls, data + b"x", 12),
+        "bad count": lambda: kwire.decode(cls, data[:4] + b"\x7f" + data[5:], 12),
+        "bad utf-8": lambda: kwire.decode(cls, data.replace(b"text", b"te\xfft"), 12),
+        "bad tag": lambda: kwire.decode(cls, data.replace(b"\4kept", b"\x05kept"), 12),
+        "too large": lambda: kwire.decode(
+            cls, data, 12, limits=kwire.Limits(frame_bytes=5)
+        ),
+        "no version": lambda: kwire.decode(cls, data, 99),
+        "not a message": lambda: kwire.decode(int, data, 1),
+        "not bytes": lambda: kwire.decode(cls, "data", 12),
+        "encode": lambda: kwire.encode(message, 12),
+        "encode wrong type": lambda: kwire.encode(cls(topics=[topic, 5]), 12),
+        "encode out of range": lambda: kwire.encode(cls(controller_id=2**40), 12),
+        "encode lone surrogate": lambda: kwire.encode(text, 12),
+        "encode long text": lambda: kwire.encode(cls(cluster_id="x" * 40000), 12),
+        "encode lacking": lambda: kwire.encode(message, 0),
+        "encode bad tags": lambda: kwire.encode(
+            cls(unknown_tagged_fields=((1, "x"),)), 12
+        ),
+        "construct": lambda: cls(topics=[topic, topic], cluster_id="new"),
+        "construct unknown field": lambda: cls(topics=[topic], nothing=1),
+        "construct text for array": lambda: cls(cluster_id="new", topics="abc"),
+        "replace": lambda: message.replace(topics=[], unknown_tagged_fields=[]),
+        "replace unknown field": lambda: message.replace(nothing=1),
+        "set": lambda: setattr(message, "topics", ()),
+        "compare": lambda: message == kwire.decode(cls, data, 12),
+        "hash": lambda: hash(message),
+        "repr": lambda: repr(message),
+        "reduce": lambda: message.__reduce__(),
+        "frame request": lambda: framing.encode_request(heartbeat, 4, 7, "me"),
+        "frame bad header": lambda: framing.encode_request(heartbeat, 4, "7", "me"),
+        "frame bad body": lambda: framing.encode_request(
+            heartbeat.replace(group_id=5), 4
+        ),
+        "read request": lambda: framing.decode_request(frame[4:]),
+        "read bad request": lambda: framing.decode_request(frame[4:-1]),
+        "split": lambda: list(framing.FrameSplitter().feed(frame * 3)),
+        "split bad": lambda: list(framing.FrameSplitter().feed(b"\xff" * 8)),
+    }
+
+
+FAILING = {
+    *("truncated", "truncated zero copy", "trailing", "bad count", "bad utf-8"),
+    *("bad tag", "too large", "no version", "not a message", "not bytes"),
+    *("encode wrong type", "encode out of range", "encode lone surrogate"),
+    *("encode long text", "encode lacking", "encode bad tags", "split bad"),
+    *("construct unknown field", "construct text for array", "set"),
+    *("replace unknown field", "frame bad header", "frame bad body"),
+    *("read bad request",),
+}
+
+
+def rounds(kwire, call, count):
+    """Make a call many times; count how often it failed."""
+    failed = 0
+    for _ in range(count):
+        try:
+            call()
+        except (kwire.KwireError, TypeError, AttributeError):
+            failed += 1
+    return failed
+
+
+def test_nothing_grows(kwire):
+    """No entry leaves memory or references behind, whether it works or fails."""
+    watched = [None, True, (), "", b"", 0, kwire.messages.MetadataResponse]
+    count = ROUNDS if kwire.backend == "fast" else ROUNDS // 20
+    for what, call in calls(kwire).items():
+        # The first rounds fill caches and make programs.
+        failed = rounds(kwire, call, 20)
+        assert failed == (20 if what in FAILING else 0), what
+        gc.collect()
+        tracemalloc.start()
+        rounds(kwire, call, 5)
+        before = tracemalloc.get_traced_memory()[0]
+        references = [sys.getrefcount(value) for value in watched]
+        rounds(kwire, call, count // 10)
+        tracemalloc.stop()
+        rounds(kwire, call, count - count // 10)
+        tracemalloc.start()
+        rounds(kwire, call, 5)
+        gc.collect()
+        after = tracemalloc.get_traced_memory()[0]
+        grown = [
+            sys.getrefcount(value) - number
+            for value, number in zip(watched, references, strict=True)
+        ]
+        tracemalloc.stop()
+        assert max(map(abs, grown)) < count // 50, (what, grown)
+        assert after - before < 4096, what
