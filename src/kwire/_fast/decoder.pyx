@@ -13,7 +13,7 @@ C needs for itself: ``read_int32s``, ``make_int32s``, ``is_equal``, ``keep_unkno
 ``is_invalid``, ``note_run``, ``run``, ``exceeds``.
 """
 
-from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcmp, memcpy
 
 from kwire._fast.big_endian cimport likely, load_int16, load_int32, load_int64, unlikely
@@ -245,7 +245,7 @@ cdef bint read_marker(Cursor* cursor) noexcept:
 cdef bint read_tagged_marker(Cursor* cursor) noexcept:
     """Read the marker of a nullable struct with a tag: UNSIGNED_VARINT, 1 or 0.
 
-    Another value is refused at its first byte; a lenient cursor takes it for 1.
+    Another value is refused at its first byte; a lenient cursor goes by its sign.
     """
     cdef const uint8_t* start = cursor.at
     cdef uint32_t marker = read_unsigned_varint(cursor)
@@ -254,7 +254,7 @@ cdef bint read_tagged_marker(Cursor* cursor) noexcept:
     if marker > 1 and not cursor.lenient:
         note(cursor, BAD_MARKER, start, marker)
         return False
-    return marker != 0
+    return 0 < <int32_t>marker
 
 
 cdef bint read_tagged_fields(Decoding* d, Table* table, PyObject** slots) noexcept:

@@ -21,6 +21,7 @@ from .primitives import (
     read_bytes,
     read_count,
     read_fixed,
+    read_fixed_array,
     read_string,
 )
 from .program import program_of
@@ -74,10 +75,12 @@ def read_array(cursor: Cursor, step: plan.Step, binding: plan.Binding) -> object
     count = read_count(cursor, step.compact, step.nullable, step.element_least)
     if count < 0:
         return None
+    if step.code < plan.UUID:
+        return read_fixed_array(cursor, step.code, count)
     elements: list[object] = []
     for index in range(count):
         cursor.path.append(index)
-        if step.code <= plan.UUID:
+        if step.code == plan.UUID:
             elements.append(read_fixed(cursor, step.code))
         elif step.code == plan.STRING:
             elements.append(read_string(cursor, step.compact, False))
@@ -104,13 +107,13 @@ def read_marker(cursor: Cursor) -> bool:
 def read_tagged_marker(cursor: Cursor) -> bool:
     """Read the marker of a nullable struct with a tag: UNSIGNED_VARINT, 1 or 0.
 
-    Another value is refused at its first byte; a lenient cursor takes it for 1.
+    Another value is refused at its first byte; a lenient cursor goes by its sign.
     """
     start = cursor.at
     marker = read_unsigned_varint(cursor)
     if marker > 1 and not cursor.lenient:
         raise Fault(errors.BAD_MARKER, start, marker)
-    return marker != 0
+    return 0 < marker <= 0x7FFFFFFF
 
 
 def read_tagged_fields(
@@ -246,6 +249,7 @@ def _decode(
             end = -1
         if end == size or (not whole and 0 <= end <= size):
             return value, end
+        value = None  # or the walk would build it a second time beside it
     cursor = Cursor(body, start, size, zero_copy, lenient)
     try:
         value = read_struct(cursor, program.layout, binding)

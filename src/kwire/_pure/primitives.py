@@ -9,7 +9,7 @@ What a field is called, and whether it exists, is ``decoder.py``'s and
 ``encoder.py``'s business.
 
 Twin: ``_fast/primitives.pxd``. Differs from its twin in: faults as exceptions.
-Python needs for itself: ``make_uuid``, ``write_count``, ``check_null``.
+Python needs for itself: ``read_fixed_array``, ``make_uuid``, ``write_count``, ``check_null``.
 """
 
 from __future__ import annotations
@@ -117,6 +117,14 @@ def read_fixed(cursor: Cursor, code: int) -> object:
     if code == plan.UUID:
         return make_uuid(raw)
     return struct.unpack(f">{_FORMATS[code]}", raw)[0]
+
+
+def read_fixed_array(cursor: Cursor, code: int, count: int) -> tuple[object, ...]:
+    """Read ``count`` elements whose bytes ``read_count`` has granted."""
+    start = cursor.at
+    cursor.at += count * plan.SIZES[code]
+    raw = bytes(cursor.data[start : cursor.at])
+    return struct.unpack(f">{count}{_FORMATS[code]}", raw)
 
 
 def read_count(cursor: Cursor, compact: bool, nullable: bool, least: int) -> int:

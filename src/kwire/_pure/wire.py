@@ -20,6 +20,7 @@ from .primitives import (
     read_bytes,
     read_count,
     read_fixed,
+    read_fixed_array,
     read_string,
     write_bytes,
     write_count,
@@ -417,6 +418,8 @@ def read_array(cursor: Cursor, code: int, compact: bool) -> tuple[Any, ...] | No
     count = read_count(cursor, compact, True, plan.SIZES[code])
     if count < 0:
         return None
+    if code < plan.UUID:
+        return read_fixed_array(cursor, code, count)
     return tuple([read_fixed(cursor, code) for _ in range(count)])
 
 
