@@ -24,8 +24,10 @@ def _choose() -> str:
         )
     if _WANTED == "pure":
         return "pure"
+    from importlib import import_module
+
     try:
-        from ._fast import decoder as decoder
+        import_module("._fast.decoder", __package__)
     except ModuleNotFoundError as error:
         # Only the want of an extension is a choice; a broken one has to be heard of.
         if error.name != f"{__package__}._fast.decoder":

@@ -24,8 +24,10 @@ def by_key(api_key: int, kind: str, family: str | None = None) -> type:
 
 
 def _build(name: str) -> type:
-    made = codec.build_class(registry.load(name), __name__)
-    found: type = globals().setdefault(name, made)
+    found: type | None = globals().get(name)
+    if found is None:
+        made = codec.build_class(registry.load(name), __name__)
+        found = globals().setdefault(name, made)
     return found
 
 

@@ -9,7 +9,8 @@ What a field is called, and whether it exists, is ``decoder.py``'s and
 ``encoder.py``'s business.
 
 Twin: ``_fast/primitives.pxd``. Differs from its twin in: faults as exceptions.
-Python needs for itself: ``read_fixed_array``, ``make_uuid``, ``write_count``, ``check_null``.
+Python needs for itself: ``read_fixed_array``, ``make_uuid``, ``write_count``,
+``check_null``.
 """
 
 from __future__ import annotations
