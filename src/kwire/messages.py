@@ -20,7 +20,14 @@ def by_key(api_key: int, kind: str, family: str | None = None) -> type:
     another number is in use twice, ``family`` has to say which is meant
     (``group-coordinator``). ``KeyError`` where there is none, or a choice.
     """
-    return _build(registry.find_by_key(api_key, kind, family).name)
+    key = (api_key, kind, family)
+    found = _by_key.get(key)
+    if found is None:
+        found = _by_key[key] = _build(registry.find_by_key(*key).name)
+    return found
+
+
+_by_key: dict[tuple[int, str, str | None], type] = {}
 
 
 def _build(name: str) -> type:
