@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A mock cluster and real clients that talk to it through the relay.
+
+The cluster is the one built into librdkafka (three brokers, loopback). The clients are
+librdkafka's producers (one per codec, one of them transactional) and a consumer group.
+Nothing here knows kwire.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+
+TOPIC = "orders"
+GROUP = "billing"
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+NO_SUCH_PARTITION = 99
+DEADLINE_S = 40
+QUIET = {"log_level": 2}
+
+
+class Traffic(NamedTuple):
+    """What the clients themselves say that they did."""
+
+    delivered: int
+    received: int
+    seen_brokers: frozenset[tuple[str, int]]
+
+
+@contextmanager
+def mock_cluster(brokers: int = 3) -> Iterator[list[tuple[str, int]]]:
+    """Run librdkafka's mock cluster; gives the address of each broker."""
+    handle = Producer(
+        {"bootstrap.servers": "mock", "test.mock.num.brokers": brokers, **QUIET}
+    )
+    metadata = handle.list_topics(timeout=DEADLINE_S)
+    yield [(broker.host, broker.port) for broker in metadata.brokers.values()]
+
+
+def run_clients(
+    bootstrap_servers: str,
+    messages: int,
+    check: Callable[[], None],
+) -> Traffic:
+    """Produce ``messages`` messages, consume them all, commit and leave.
+
+    ``check`` is called between the steps and may raise.
+    """
+    clients = {"bootstrap.servers": bootstrap_servers, **QUIET}
+    payloads = random.Random(18)
+    share = messages // (len(CODECS) + 1)
+    delivered = 0
+    seen_brokers: set[tuple[str, int]] = set()
+    consumer = group_member(clients)
+    try:
+        for codec in CODECS:
+            producer = Producer(
+                {
+                    **clients,
+                    "client.id": f"shop-{codec}",
+                    "compression.type": codec,
+                    "enable.idempotence": codec == "zstd",
+                    "linger.ms": 5,
+                }
+            )
+            delivered += produce(producer, share, payloads, check)
+            nodes = producer.list_topics(timeout=DEADLINE_S).brokers.values()
+            seen_brokers.update((node.host, node.port) for node in nodes)
+            check()
+        received = consume(consumer, delivered, check)
+        producer = Producer(
+            {
+                **clients,
+                "client.id": "invoices",
+                "transactional.id": "invoices-1",
+                "linger.ms": 5,
+            }
+        )
+        rest = messages - delivered
+        delivered += produce_in_transaction(producer, consumer, rest, payloads, check)
+        received += consume(consumer, delivered - received, check)
+        consumer.commit(asynchronous=False)
+        consumer.committed(consumer.assignment(), timeout=DEADLINE_S)
+        # Two questions that the cluster answers with an error.
+        consumer.committed([TopicPartition(TOPIC, NO_SUCH_PARTITION)], DEADLINE_S)
+        consumer.list_topics("no-such-topic", DEADLINE_S)
+    finally:
+        consumer.close()
+    check()
+    return Traffic(delivered, received, frozenset(seen_brokers))
+
+
+def group_member(clients: dict) -> Consumer:
+    """Return a subscribed consumer, the only member of its group.
+
+    With two, the mock may answer SyncGroup with a null that the protocol forbids.
+    """
+    member = Consumer(
+        {
+            **clients,
+            "client.id": "billing-1",
+            "group.id": GROUP,
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "allow.auto.create.topics": False,
+            "heartbeat.interval.ms": 500,
+            "fetch.wait.max.ms": 100,
+        }
+    )
+    member.subscribe([TOPIC])
+    return member
+
+
+def produce(
+    producer: Producer, count: int, payloads: random.Random, check: Callable[[], None]
+) -> int:
+    """Send ``count`` messages; returns how many the cluster confirmed."""
+    confirmed = 0
+
+    def on_delivery(error, message):
+        nonlocal confirmed
+        if error:
+            raise KafkaException(error)
+        confirmed += 1
+
+    for number in range(count):
+        producer.produce(
+            TOPIC,
+            key=f"customer-{payloads.randrange(500)}",
+            value=f'{{"order": {number}, "items": "{"i" * payloads.randrange(200)}"}}',
+            headers={"trace": payloads.randbytes(8)},
+            on_delivery=on_delivery,
+        )
+        # Bursts with pauses, as a shop has them: many Produce requests, not a few.
+        if number % 50 == 49:
+            producer.poll(0.01)
+    deadline = time.monotonic() + DEADLINE_S
+    while producer.flush(0.5) and time.monotonic() < deadline:
+        check()
+    return confirmed
+
+
+def produce_in_transaction(
+    producer: Producer,
+    consumer: Consumer,
+    count: int,
+    payloads: random.Random,
+    check: Callable[[], None],
+) -> int:
+    """Send ``count`` messages and the consumer's offsets in one transaction."""
+    producer.init_transactions(DEADLINE_S)
+    producer.begin_transaction()
+    confirmed = produce(producer, count, payloads, check)
+    positions = [p for p in consumer.position(consumer.assignment()) if p.offset >= 0]
+    producer.send_offsets_to_transaction(
+        positions, consumer.consumer_group_metadata(), DEADLINE_S
+    )
+    producer.commit_transaction(DEADLINE_S)
+    return confirmed
+
+
+def consume(consumer: Consumer, count: int, check: Callable[[], None]) -> int:
+    """Receive ``count`` messages, and wait a little for any that must not be there."""
+    received = 0
+    deadline = time.monotonic() + DEADLINE_S
+    while received < count and time.monotonic() < deadline:
+        check()
+        received += len(messages(consumer, timeout=0.5))
+    return received + len(messages(consumer, timeout=0.5))
+
+
+def messages(consumer: Consumer, timeout: float) -> list:
+    """Return what arrived within ``timeout`` seconds; errors are raised."""
+    arrived = consumer.consume(1000, timeout)
+    for message in arrived:
+        if message.error():
+            raise KafkaException(message.error())
+    return arrived
