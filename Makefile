@@ -85,6 +85,8 @@ vectors: $(VENV)/.built
 interop: $(VENV)/.built
 	@echo "==> vectors, written again by Kafka's classes"
 	@$(BIN)/python tools/oracle/oracle.py check
+	@echo "==> strictness and leniency beside Kafka's own reader"
+	@$(BIN)/python tools/oracle/leniency.py
 	@echo "==> error codes and definitions against Kafka's jars"
 	@$(BIN)/python tools/oracle/oracle.py check-errors
 	@$(BIN)/python tools/import_schemas.py check --release $(RELEASE)

@@ -111,6 +111,7 @@ def outcomes(kwire):
         (GOOD + b"x", lambda data: kwire.decode(cls, data, 9)),
         (GOOD, lambda data: kwire.decode(cls, data, 99)),
         (GOOD, lambda data: kwire.decode(cls, data, 9, limits=small)),
+        (GOOD, lambda data: kwire.decode(cls, data, 9, limits=small, zero_copy=True)),
         (b"", lambda data: kwire.decode(cls, data, 9)),
         (frame, framing.decode_request),
         (frame[:-1], framing.decode_request),

@@ -135,7 +135,7 @@ def test_any_value_comes_back(twins, drawn):
 @settings(max_examples=150)
 @given(drawn=anything())
 def test_zero_copy_sees_the_same(kwire, drawn):
-    """``zero_copy`` gives memoryviews in the place of bytes and changes nothing else."""
+    """``zero_copy`` gives memoryviews in the place of bytes, else nothing changes."""
     name, version, plain = drawn
     message = build(kwire, name, plain)
     data = kwire.encode(message, version)

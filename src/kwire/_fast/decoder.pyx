@@ -453,6 +453,9 @@ cdef object decode_part(
     cdef PyObject* made
     cdef Py_ssize_t size
     cdef object view = None
+    if zero_copy:
+        # One export for both: an object may give another buffer the next time.
+        view = data = view_of(data)
     d.path.depth = 0
     d.cursor.view = NULL
     d.cursor.fault = 0
@@ -470,7 +473,6 @@ cdef object decode_part(
         d.cursor.at = d.cursor.start + at[0]
         d.cursor.end = d.cursor.start + size
         if zero_copy:
-            view = memoryview(data).cast("B") if size else memoryview(b"")
             d.cursor.view = <PyObject*>view
         if exceeds(size, limits):
             note(&d.cursor, FRAME_TOO_LARGE, d.cursor.start, size)
@@ -526,6 +528,13 @@ cdef bint exceeds(Py_ssize_t size, object limits) except -1:
     if limits is _default_limits:
         return size > _default_ceiling
     return limits.frame_bytes is not None and size > limits.frame_bytes
+
+
+cdef object view_of(object data):
+    view = memoryview(data)
+    if not view.c_contiguous:
+        raise TypeError("only contiguous bytes can be decoded")
+    return view.cast("B") if view.nbytes else memoryview(b"")
 
 
 cdef int get_input(object data, Py_buffer* buffer) except -1:

@@ -324,10 +324,11 @@ cdef bint write_tagged_field(Writer* writer, Step* step, PyObject* value) noexce
     size = writer.at - writer.start - place
     if size > LARGEST:
         return blame(writer, TOO_LARGE, value)
+    # Room for the longest size, asked for here, where growing keeps the content.
+    if not ensure(writer, 5):
+        return False
     if size > 0x7F:
         more = varint_size(<uint32_t>size) - 1
-        if not ensure(writer, more):
-            return False
         memmove(writer.start + place + more, writer.start + place, <size_t>size)
     writer.at = writer.start + place - 1
     if not write_unsigned_varint(writer, <uint32_t>size):

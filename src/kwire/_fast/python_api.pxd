@@ -14,6 +14,7 @@ cdef extern from "Python.h":
     PyObject* PyLong_FromUnsignedLong(unsigned long value)
     PyObject* PyLong_FromUnsignedLongLong(unsigned long long value)
     long long PyLong_AsLongLongAndOverflow(PyObject* value, int* overflow)
+    unsigned long long PyLong_AsUnsignedLongLong(PyObject* value)
     unsigned long long PyLong_AsUnsignedLongLongMask(PyObject* value)
     bint PyLong_CheckExact(PyObject* value)
     PyObject* PyFloat_FromDouble(double value)

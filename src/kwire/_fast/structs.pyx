@@ -58,6 +58,7 @@ cdef extern from "Python.h":
     Py_ssize_t PyTuple_GET_SIZE(PyObject* values)
     bint PyTuple_CheckExact(PyObject* value)
     int PyObject_RichCompareBool(PyObject* a, PyObject* b, int op) except -1
+    bint PyUnicode_Check(PyObject* value)
     int PyUnicode_Compare(PyObject* a, PyObject* b)
     const char* PyUnicode_AsUTF8(object text) except NULL
 
@@ -273,6 +274,8 @@ cdef inline Py_ssize_t find(Layout* layout, PyObject* name, Py_ssize_t guess) ex
     for index in range(layout.count):
         if layout.names[index] == name:
             return index
+    if not PyUnicode_Check(name):
+        raise TypeError("keywords must be strings")
     for index in range(layout.count):
         if PyUnicode_Compare(layout.names[index], name) == 0:
             return index

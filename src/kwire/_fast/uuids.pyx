@@ -9,7 +9,6 @@ the first one. Without a twin: ``_pure/primitives.py`` has ``make_uuid``.
 from libc.stdint cimport uint64_t
 
 from kwire._fast.python_api cimport *
-from kwire._fast.structs cimport set_no_memory
 
 cdef extern from *:
     """
@@ -63,23 +62,27 @@ cdef PyObject* make_uuid(uint64_t high, uint64_t low) noexcept:
 
 
 cdef bint uuid_halves(PyObject* value, uint64_t* high, uint64_t* low) noexcept:
-    """Take a ``uuid.UUID`` apart; False for another object, or with an exception."""
-    cdef PyObject* number
-    cdef PyObject* half
+    """Take a ``uuid.UUID`` apart; False for another object, or for want of memory."""
+    cdef PyObject* number = NULL
+    cdef PyObject* half = NULL
+    cdef bint done = False
     if _uuid_type is None and not load_uuid():
         return False
-    if PyObject_IsInstance(value, <PyObject*>_uuid_type) != 1:
-        return False
-    number = PyObject_GetAttr(value, <PyObject*>_int_name)
-    half = NULL if number == NULL else PyNumber_Rshift(number, <PyObject*>_sixty_four)
+    if PyObject_IsInstance(value, <PyObject*>_uuid_type) == 1:
+        number = PyObject_GetAttr(value, <PyObject*>_int_name)
+    if number != NULL and PyLong_CheckExact(number):
+        half = PyNumber_Rshift(number, <PyObject*>_sixty_four)
     if half != NULL:
-        high[0] = PyLong_AsUnsignedLongLongMask(half)
+        high[0] = PyLong_AsUnsignedLongLong(half)
         low[0] = PyLong_AsUnsignedLongLongMask(number)
-    Py_XDECREF(number)
-    if half == NULL:
-        return False
+        done = PyErr_Occurred() == NULL
     Py_XDECREF(half)
-    return True
+    Py_XDECREF(number)
+    if not done:
+        # An object that only looks like a uuid is the caller's mistake, whatever it
+        # raises when it is asked.
+        PyErr_Clear()
+    return done
 
 
 cdef bint load_uuid() noexcept:
@@ -91,6 +94,5 @@ cdef bint load_uuid() noexcept:
         _uuid_zero = uuid.UUID(int=0)
         _uuid_type = uuid.UUID
     except MemoryError:
-        set_no_memory()
         return False
     return True

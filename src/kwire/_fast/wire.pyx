@@ -474,7 +474,8 @@ cdef object taken(Input* source, PyObject* value):
         PyBuffer_Release(&source.buffer)
     if cursor.fault or value == NULL:
         Py_XDECREF(value)
-        if not cursor.fault:
+        if cursor.fault <= 0:
+            PyErr_Clear()
             raise MemoryError
         raise errors.decode_failure(
             cursor.fault, cursor.fault_detail, cursor.fault_offset, ""
@@ -497,6 +498,7 @@ cdef object written(Writer* writer, bint done, str expected):
         return result
     Py_XDECREF(writer.out)
     if writer.fault <= 0:
+        PyErr_Clear()
         raise MemoryError
     if writer.expected != NULL:
         expected = writer.expected.decode()
@@ -606,6 +608,8 @@ cdef bint write_array(Writer* writer, object value, int code, bint compact) exce
         element = elements[index]
         if not write_fixed(writer, code, <PyObject*>element):
             if writer.fault > 0:
+                Py_XDECREF(writer.out)
+                writer.out = NULL
                 raise errors.encode_failure(
                     writer.fault, plans.WORDS[code], element, f"[{index}]"
                 )

@@ -238,8 +238,10 @@ def _decode(
         body = _exported(data, zero_copy)
     size = len(body)
     if limits.frame_bytes is not None and size > limits.frame_bytes:
+        del body  # as below
         raise _failure(Fault(errors.FRAME_TOO_LARGE, 0, size), [], program.layout)
     if not 0 <= start <= size:
+        del body
         raise ValueError(f"start is a position in the input, not {start}")
     if not zero_copy and not lenient:
         try:
@@ -258,9 +260,13 @@ def _decode(
         return value, cursor.at
     except Fault as fault:
         failure = _failure(fault, cursor.path, program.layout)
-    # A kept exception keeps its frames: they must not hold the caller's buffer.
+    # A kept exception keeps its frames: they must not hold the caller's buffer, nor
+    # the exception itself.
     del cursor, body
-    raise failure
+    try:
+        raise failure
+    finally:
+        del failure
 
 
 def _exported(data: Any, zero_copy: bool) -> bytes | memoryview:

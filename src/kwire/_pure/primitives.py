@@ -226,9 +226,13 @@ def write_fixed(writer: Writer, code: int, value: object) -> None:
     else:
         import uuid
 
-        if not isinstance(value, uuid.UUID):
+        try:
+            raw = value.bytes if isinstance(value, uuid.UUID) else b""
+        except Exception:  # an object that only looks like a uuid
+            raw = b""
+        if len(raw) != 16:
             raise ValueFault(errors.WRONG_TYPE, value)
-        writer.out += value.bytes
+        writer.out += raw
 
 
 def write_count(writer: Writer, count: int, compact: bool) -> None:

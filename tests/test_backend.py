@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which engine runs: ``KWIRE_BACKEND=auto|fast|pure``, decided once, said plainly."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kwire as installed
+
+SHOW = "import kwire; print(kwire.backend, kwire.decode.__module__)"
+
+
+def run(code, backend):
+    """Run code in a fresh interpreter with an engine chosen, or with None chosen."""
+    environment = {k: v for k, v in os.environ.items() if k != "KWIRE_BACKEND"}
+    if backend is not None:
+        environment["KWIRE_BACKEND"] = backend
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("backend", ["fast", "pure"])
+def test_the_engine_asked_for_runs(twins, backend):
+    """``kwire.backend`` says it, and the functions really are that engine's."""
+    done = run(SHOW, backend)
+    assert done.stdout == f"{backend} kwire._{backend}.decoder\n", done.stderr
+
+
+@pytest.mark.parametrize("backend", [None, "auto"])
+def test_the_best_engine_there_is_runs_by_default(backend):
+    """The compiled engine where it was built; nobody has to ask for it."""
+    done = run(SHOW, backend)
+    best = installed.backend
+    assert done.stdout == f"{best} kwire._{best}.decoder\n", done.stderr
+
+
+def test_the_compiled_engine_is_built_here(twins):
+    """The suite compares two engines, so a build that lost one is noticed."""
+    assert (twins.fast.backend, twins.pure.backend) == ("fast", "pure")
+    assert type(twins.fast.decode) is not type(twins.pure.decode)
+
+
+@pytest.mark.parametrize("wrong", ["Fast", "cython", "", "0"])
+def test_another_value_is_refused_in_one_line(wrong):
+    """The message names the choices, what was given, and what to do."""
+    done = run(SHOW, wrong)
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last == (
+        "ImportError: KWIRE_BACKEND is auto, fast or pure, "
+        f"not {wrong!r}; change or unset it"
+    )
+
+
+@pytest.fixture
+def unbuilt(tmp_path):
+    """Give code that imports a copy of the package without its extension."""
+    copy = tmp_path / "kwire"
+    ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
+    shutil.copytree(Path(installed.__file__).parent, copy, ignore=ignored)
+    assert not list(copy.rglob("*.so"))
+    return f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{SHOW}"
+
+
+def test_fast_fails_loudly_where_it_was_not_built(unbuilt):
+    """Asking for the compiled engine never gives the other one in silence."""
+    done = run(unbuilt, "fast")
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: KWIRE_BACKEND=fast, but this kwire has no")
+    assert "install a wheel" in last
+
+
+@pytest.mark.parametrize("backend", ["auto", "pure"])
+def test_the_pure_engine_runs_where_nothing_was_built(unbuilt, backend):
+    """A machine without a compiler has a working kwire."""
+    done = run(unbuilt, backend)
+    assert done.stdout == "pure kwire._pure.decoder\n", done.stderr
+
+
+def test_a_broken_extension_is_heard_of(unbuilt, tmp_path):
+    """An extension that is there and does not load is an error, not a fallback."""
+    broken = tmp_path / "kwire" / "_fast" / "decoder.py"
+    broken.write_text("import a_library_that_is_not_there\n")
+    done = run(unbuilt, "auto")
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last == "ModuleNotFoundError: No module named 'a_library_that_is_not_there'"
+
+
+def test_the_environment_is_read_once(kwire):
+    """What changes later changes nothing: messages of two engines cannot mix."""
+    done = run(
+        "import os, kwire; first = kwire.backend\n"
+        "os.environ['KWIRE_BACKEND'] = 'pure' if first == 'fast' else 'fast'\n"
+        "from kwire import messages, framing\n"
+        "assert framing.encode_request(messages.HeartbeatRequest(), 4)\n"
+        "print(first == kwire.backend)",
+        kwire.backend,
+    )
+    assert done.stdout == "True\n", done.stderr

@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""No read past the end: input that lies flush against a page nobody may touch.
+
+One byte too far ends the process, in the release build and whatever the allocator
+does. So each family of input runs in a child process, and a fault is one failed case
+that names its input. A planted over-read shows first that the guard is there.
+"""
+
+import contextlib
+import ctypes
+import faulthandler
+import itertools
+import mmap
+import os
+import random
+import signal
+import sys
+
+import hostile
+import pytest
+from golden import vectors
+from hostile import share
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has neither fork nor mprotect"
+)
+
+PAGE = mmap.PAGESIZE
+ROOM = 16 * PAGE
+
+
+class Guarded:
+    """Memory whose end is the end of what may be read."""
+
+    def __init__(self):
+        """Map some pages, the last of which faults."""
+        self.memory = mmap.mmap(-1, ROOM + PAGE)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        self.view = memoryview(self.memory)
+        libc = ctypes.CDLL(None, use_errno=True)
+        last = ctypes.c_void_p(self.address + ROOM)
+        assert libc.mprotect(last, ctypes.c_size_t(PAGE), 0) == 0
+
+    def put(self, data):
+        """Copy input to the very end, and give a view of it."""
+        start = ROOM - len(data)
+        self.view[start:ROOM] = data
+        return self.view[start:ROOM]
+
+
+def in_child(work):
+    """Run ``work(note)`` in a child process; return how it ended and its last note."""
+    note = mmap.mmap(-1, PAGE)
+
+    def write(text):
+        note[:] = repr(text).encode()[:PAGE].ljust(PAGE)
+
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        # The parent reports faults, and one of them is planned.
+        faulthandler.disable()
+        try:
+            work(write)
+        except BaseException as error:
+            write((error, note[:].rstrip()))
+            os._exit(1)
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    return status, note[:].rstrip().decode(errors="replace")
+
+
+def check(work):
+    """Run ``work`` in a child process and fail with its last note if it ends badly."""
+    status, note = in_child(work)
+    if os.WIFSIGNALED(status):
+        name = signal.Signals(os.WTERMSIG(status)).name
+        pytest.fail(f"{name} while reading {note}")
+    assert os.WEXITSTATUS(status) == 0, f"an unexpected error: {note}"
+
+
+def test_the_guard_catches_an_over_read():
+    """One byte behind the input is one byte too far; the last byte is not."""
+    guarded = Guarded()
+    guarded.put(b"last")
+    check(lambda note: ctypes.string_at(guarded.address + ROOM - 4, 4))
+    status, _ = in_child(lambda note: ctypes.string_at(guarded.address + ROOM - 4, 5))
+    assert os.WIFSIGNALED(status)
+    assert os.WTERMSIG(status) in (signal.SIGSEGV, signal.SIGBUS)
+
+
+OPTIONS = [{}, {"compat": "java"}, {"zero_copy": True}]
+
+
+@pytest.mark.parametrize("family", hostile.FAMILIES)
+def test_bad_input_is_not_read_past_its_end(twins, family):
+    """Every family of bad bytes, strict, lenient and with ``zero_copy``."""
+    package = twins.fast
+    guarded = Guarded()
+
+    def work(note):
+        for given in hostile.take(family, share(10)):
+            note(given)
+            cls = getattr(package.messages, given.message)
+            data = guarded.put(given.data)
+            for options in OPTIONS:
+                with contextlib.suppress(package.DecodeError):
+                    package.decode(cls, data, given.version, **options)
+
+    check(work)
+
+
+def test_good_input_is_not_read_past_its_end(twins):
+    """All vectors, and all prefixes of the short ones."""
+    package = twins.fast
+    guarded = Guarded()
+
+    def work(note):
+        for vector in vectors():
+            cls = getattr(package.messages, vector.message)
+            assert len(vector.data) <= ROOM
+            size = len(vector.data)
+            for end in range(size + 1) if size < 60 else (size - 1, size):
+                note((vector.message, vector.version, vector.data[:end]))
+                data = guarded.put(vector.data[:end])
+                with contextlib.suppress(package.DecodeError):
+                    package.decode(cls, data, vector.version)
+
+    check(work)
+
+
+def test_frames_are_not_read_past_their_end(twins):
+    """Headers and bodies of requests and responses, cut anywhere."""
+    package = twins.fast
+    guarded = Guarded()
+    framing, messages = package.framing, package.messages
+    request = messages.JoinGroupRequest(group_id="g", member_id="m")
+
+    def work(note):
+        for version in request.valid_versions:
+            frame = framing.encode_request(request, version, 7, "client")[4:]
+            answer = framing.encode_response(messages.JoinGroupResponse(), version)[4:]
+            for end in range(len(frame) + 1):
+                note((version, end))
+                with contextlib.suppress(package.KwireError):
+                    framing.decode_request(guarded.put(frame[:end]))
+                with contextlib.suppress(package.KwireError):
+                    framing.decode_response(
+                        messages.JoinGroupResponse, guarded.put(answer[:end]), version
+                    )
+                with contextlib.suppress(package.KwireError):
+                    framing.decode_prefixed(
+                        messages.ConsumerProtocolSubscription, guarded.put(frame[:end])
+                    )
+
+    check(work)
+
+
+def test_primitives_are_not_read_past_their_end(twins):
+    """``kwire.wire``: one value and many, random bytes that often go on too long."""
+    package = twins.fast
+    guarded = Guarded()
+    wire = package.wire
+    one = [
+        getattr(wire, f"decode_{name}")
+        for name in (
+            *("unsigned_varint", "varint", "varlong", "string", "compact_string"),
+            *("nullable_string", "compact_nullable_string", "bytes", "compact_bytes"),
+            *("nullable_bytes", "compact_nullable_bytes", "uuid", "tagged_fields"),
+        )
+    ]
+    many = [wire.decode_unsigned_varints, wire.decode_varints, wire.decode_varlongs]
+
+    def work(note):
+        dice = random.Random(6)
+        for _ in range(share(1)):
+            size = dice.randrange(40)
+            raw = bytes(dice.choices((0, 1, 2, 5, 0x7F, 0x80, 0xFF), k=size))
+            note(raw)
+            data = guarded.put(raw)
+            for decode, start in itertools.product(one, (0, size)):
+                with contextlib.suppress(package.DecodeError):
+                    decode(data, start)
+            for decode, count in itertools.product(many, (0, 1, size, size + 1)):
+                with contextlib.suppress(package.DecodeError):
+                    decode(data, count)
+
+    check(work)

@@ -1,0 +1,250 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an import costs, and who may import whom.
+
+``import kwire`` loads nothing heavy and no definitions. Every module imports alone. A
+file imports from its own floor or a lower one, ``cimport`` included; the twins never
+import each other, and a pure run loads nothing compiled of ours.
+"""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kwire as installed
+
+SOURCE = Path(installed.__file__).parent
+
+HEAVY = {
+    *("dataclasses", "typing", "enum", "uuid", "json", "re", "asyncio", "inspect"),
+    *("numpy", "base64", "decimal", "logging", "struct", "importlib.resources"),
+}
+
+FLOORS = [
+    {"errors", "limits", "versions", "error_codes", "java_text"},
+    {"schema"},
+    {"plan"},
+    {"_pure", "_fast"},
+    {"_backend"},
+    {"codec", "messages", "json_form", "framing", "wire", "records", "compression"},
+    {"columns", "internal_topics", "negotiation", "connection", "drafts"},
+    {"arrow", "log"},
+    {"spark", "cli", "net"},
+]
+"""The floors of the house, the lowest first."""
+
+UPWARD = {
+    ("schema", "codec"): "a class for a schema that is read at run time",
+    ("_pure", "codec"): "a pickle names the function that restores it",
+    ("_fast", "codec"): "a pickle names the function that restores it",
+}
+"""Imports within functions, or for type checkers, that look up on purpose."""
+
+
+def run(code, backend="auto", *options):
+    """Run code in a fresh interpreter; return what it prints, by lines."""
+    environment = os.environ | {"KWIRE_BACKEND": backend}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *options, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+LOADED = "import sys; print(*sorted(sys.modules), sep='\\n')"
+# Site packages may import what they like at start-up; that is not kwire's.
+HERE = f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r})\n"
+
+
+def loaded_by(code, backend="auto"):
+    """List the modules that some code loads in an interpreter without site."""
+    bare = set(run(HERE + LOADED, backend, "-S"))
+    return set(run(f"{HERE}{code}\n{LOADED}", backend, "-S")) - bare
+
+
+def modules():
+    """List all modules of the package; of the compiled engine only where it is."""
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        if parts[0] == "_fast" and installed.backend != "fast":
+            continue
+        found.append(".".join(("kwire", *(p for p in parts if p != "__init__"))))
+    return found
+
+
+def test_import_loads_nothing_heavy():
+    """One file of kwire's, and none of the standard library that it does not need."""
+    loaded = loaded_by("import kwire")
+    assert loaded & HEAVY == set()
+    assert {name for name in loaded if name.startswith("kwire")} == {"kwire"}
+
+
+@pytest.mark.parametrize("backend", ["auto", "pure"])
+def test_first_message_loads_no_heavy_modules(backend):
+    """Encoding a message without uuids loads neither ``uuid`` nor what else is dear."""
+    code = (
+        "import kwire\n"
+        "from kwire.messages import HeartbeatRequest as H\n"
+        "assert kwire.decode(H, kwire.encode(H(), 4), 4) == H()\n"
+    )
+    unneeded = {"uuid", "json", "asyncio", "inspect", "dataclasses", "numpy"}
+    assert loaded_by(code, backend) & unneeded == set()
+
+
+def test_import_reads_no_definitions():
+    """Definitions are read when a message is asked for, and only its own file."""
+    code = (
+        "import sys\n"
+        "opened = []\n"
+        "sys.addaudithook(lambda event, args:"
+        " event == 'open' and opened.append(str(args[0])))\n"
+        "import kwire\n"
+        "first = [name for name in opened if name.endswith('.txt')]\n"
+        "from kwire.messages import HeartbeatRequest\n"
+        "then = [name for name in opened if name.endswith('.txt')]\n"
+        "print(len(first), *sorted(name.rpartition('/')[2] for name in set(then)))\n"
+    )
+    assert run(HERE + code) == ["0 012-Heartbeat.txt index.txt"]
+
+
+@pytest.mark.parametrize("backend", ["auto", "pure"])
+@pytest.mark.parametrize("module", modules())
+def test_every_module_imports_alone(module, backend):
+    """In a fresh interpreter, with warnings as errors: no order is needed."""
+    assert run(f"import {module}", backend) == []
+
+
+def test_pure_run_loads_nothing_compiled():
+    """The pure engine never calls compiled code of ours, all its modules included."""
+    code = (
+        "import sys, importlib, kwire\n"
+        f"for name in {[m for m in modules() if '._fast' not in m]!r}:\n"
+        "    importlib.import_module(name)\n"
+        "from kwire.messages import MetadataRequest as M\n"
+        "assert kwire.decode(M, kwire.encode(M(), 12), 12) == M()\n"
+        "print(*[name for name in sys.modules if name.startswith('kwire._fast')])\n"
+    )
+    assert run(code, "pure") == [""]
+
+
+def floor_of(name):
+    """Find the floor of a module by its first name below ``kwire``."""
+    found = [level for level, names in enumerate(FLOORS) if name in names]
+    assert found, f"kwire.{name} is on no floor: give it one in FLOORS"
+    return found[0]
+
+
+def python_imports(path):
+    """Go through the imports of a Python file: (name within kwire, is at the top)."""
+    tree = ast.parse(path.read_text())
+    package = path.relative_to(SOURCE).parts[:-1]
+    at_top = set(map(id, tree.body))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(("kwire", *package[: len(package) + 1 - node.level]))
+            home = f"{base}.{node.module}" if node.module else base
+            names = [f"{home}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name.startswith("kwire."):
+                yield name.split(".")[1], id(node) in at_top
+
+
+def cython_imports(path):
+    """Go through the imports and cimports of a Cython file, as above."""
+    pattern = r"^( *)(?:from|c?import) (kwire[\w.]*)(?: c?import (\w+))?"
+    for indent, home, name in re.findall(pattern, path.read_text(), re.MULTILINE):
+        yield (home if "." in home else f"{home}.{name}").split(".")[1], not indent
+
+
+def all_imports():
+    """Go through all imports within kwire: (file, its name, target, is at top)."""
+    for path in sorted(SOURCE.rglob("*")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        if path.suffix == ".py" and parts != ("__init__",):
+            found = python_imports(path)
+        elif path.suffix in (".pyx", ".pxd"):
+            found = cython_imports(path)
+        else:
+            continue
+        for target, at_top in found:
+            yield path, parts[0], target, at_top
+
+
+def test_no_import_looks_up():
+    """A file imports from its own floor or lower; exceptions stand in a list."""
+    upward = {
+        (home, target)
+        for path, home, target, _ in all_imports()
+        if floor_of(target) > floor_of(home)
+    }
+    assert upward <= UPWARD.keys()
+
+
+def test_exceptions_to_the_floors_are_needed_and_deferred():
+    """None is stale, and none happens while a module is imported."""
+    found = {
+        (home, target): at_top
+        for path, home, target, at_top in all_imports()
+        if (home, target) in UPWARD
+    }
+    assert found.keys() == UPWARD.keys()
+    assert not any(found.values())
+
+
+def test_imports_are_really_found():
+    """The two tests above have something to read, in Python and in Cython."""
+    found = {(path.suffix, target) for path, _, target, _ in all_imports()}
+    assert {(".py", "errors"), (".py", "plan"), (".pyx", "_fast")} <= found
+    assert {(".pxd", "_fast"), (".pyx", "errors"), (".pyx", "plan")} <= found
+
+
+def test_twins_do_not_import_each_other():
+    """Each engine stands alone."""
+    crossing = [
+        path.name
+        for path, home, target, _ in all_imports()
+        if {home, target} == {"_pure", "_fast"}
+    ]
+    assert crossing == []
+
+
+def test_no_cycles_at_import():
+    """What is imported while a module loads never leads back to it."""
+    edges = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        home = parts[0]
+        for target, at_top in python_imports(path):
+            if at_top and target != home:
+                edges.setdefault(home, set()).add(target)
+    done, path_ = set(), []
+
+    def visit(name):
+        assert name not in path_, " -> ".join([*path_, name])
+        if name in done:
+            return
+        path_.append(name)
+        for target in sorted(edges.get(name, ())):
+            visit(target)
+        path_.pop()
+        done.add(name)
+
+    for name in sorted(edges):
+        visit(name)
+    assert len(done) >= 10
