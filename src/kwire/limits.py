@@ -55,12 +55,19 @@ class Limits:
     def __hash__(self) -> int:
         return hash(self._values())
 
+    def __reduce__(self) -> tuple[object, tuple[float | None, ...]]:
+        return _restore, self._values()
+
     def __repr__(self) -> str:
         values = zip(self.__slots__, self._values(), strict=True)
         return f"Limits({', '.join(f'{name}={value!r}' for name, value in values)})"
 
     def _values(self) -> tuple[float | None, ...]:
         return tuple(getattr(self, name) for name in self.__slots__)
+
+
+def _restore(*values: float | None) -> Limits:
+    return Limits(**dict(zip(Limits.__slots__, values, strict=True)))  # type: ignore[arg-type]
 
 
 DEFAULT = Limits()

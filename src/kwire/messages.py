@@ -42,6 +42,8 @@ def __getattr__(name: str) -> object:
     if name == "ALL":
         names = globals().setdefault("ALL", tuple(registry.names()))
         return names
+    if name == "__all__":
+        return __dir__()
     if name in registry.names():
         return _build(name)
     raise AttributeError(f"Kafka has no message {name!r}; see kwire.messages.ALL")

@@ -9,8 +9,8 @@ down on the way out. Nothing is raised before ``failure`` at the top.
 
 Twin: ``_pure/decoder.py``. Differs from its twin in: noted faults for exceptions, a
 path that is written when unwinding, and int arrays of equal bytes that are shared.
-C needs for itself: ``read_int32s``, ``make_int32s``, ``is_equal``, ``keep_unknown``,
-``is_invalid``, ``note_run``, ``run``, ``exceeds``.
+C needs for itself: ``read_int32_array``, ``make_int32s``, ``is_equal``,
+``keep_unknown``, ``is_invalid``, ``note_run``, ``run``, ``exceeds``.
 """
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
@@ -65,14 +65,17 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
         elif op == OP_COMPACT_STRING:
             value = read_string(&d.cursor, True, step.nullable)
         elif op == OP_ARRAY:
-            value = read_array(d, step)
+            if step.inner == OP_INT32:
+                value = read_int32_array(d, step)
+            else:
+                value = read_array(d, step)
         elif op == OP_INT16:
             value = int_of(load_int16(d.cursor.at))
             d.cursor.at += 2
         elif op == OP_INT64:
             value = int_of(load_int64(d.cursor.at))
             d.cursor.at += 8
-        elif op >= OP_TAGGED:
+        elif op == OP_TAGGED or op == OP_ABSENT or op == OP_IGNORED:
             value = kept(step.default)
         else:
             value = read_field(d, step, op)
@@ -101,6 +104,8 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
 cdef PyObject* read_field(Decoding* d, Step* step, int op) noexcept:
     """Read one field that stands in line."""
     if op == OP_ARRAY:
+        if step.inner == OP_INT32:
+            return read_int32_array(d, step)
         return read_array(d, step)
     if op <= OP_UUID:
         if not require(&d.cursor, size_of(op)):
@@ -131,8 +136,6 @@ cdef PyObject* read_array(Decoding* d, Step* step) noexcept:
         return NULL if d.cursor.fault else kept(NONE)
     if count == 0:
         return kept(<PyObject*>_empty)
-    if inner == OP_INT32:
-        return read_int32s(d, count)
     made = PyTuple_New(count)
     if made == NULL:
         return NULL
@@ -157,17 +160,22 @@ cdef PyObject* read_array(Decoding* d, Step* step) noexcept:
     return made
 
 
-cdef PyObject* read_int32s(Decoding* d, Py_ssize_t count) noexcept:
-    """Read ``count`` int32s, whose bytes ``read_count`` has granted, into a tuple.
+cdef PyObject* read_int32_array(Decoding* d, Step* step) noexcept:
+    """Read an array of int32s, the kind that messages have by the thousand.
 
     Replica lists repeat within a message: lists of equal bytes become one tuple. In
     a message where they do not, the search is soon given up.
     """
+    cdef Py_ssize_t count = read_count(&d.cursor, step.compact, step.nullable, 4)
     cdef const uint8_t* at = d.cursor.at
     cdef Py_ssize_t size = count * 4
     cdef uint32_t place
     cdef SharedArray* shared
     cdef PyObject* made
+    if count < 0:
+        return NULL if d.cursor.fault else kept(NONE)
+    if count == 0:
+        return kept(<PyObject*>_empty)
     d.cursor.at += size
     if d.shared_credit < 0:
         return make_int32s(at, count)

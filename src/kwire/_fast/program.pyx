@@ -124,8 +124,10 @@ cdef Program program_of(object cls, object version):
     elif layout.programs[number] != NULL:
         return <Program>layout.programs[number]
     binding = <object>layout.binding
-    # 1.0 would find what belongs to 1.
-    program = binding.programs.get(version) if isinstance(version, int) else None
+    program = None
+    if isinstance(version, int):  # 1.0 would find what belongs to 1
+        version = int(version)  # and True stays True in every message
+        program = binding.programs.get(version)
     if program is None:
         # A nested struct shares the binding of its message but is none itself.
         program = binding.programs.setdefault(

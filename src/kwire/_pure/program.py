@@ -25,6 +25,7 @@ def program_of(cls: Any, version: int) -> Program:
     binding = binding_of(cls)
     program: Program | None = None
     if isinstance(version, int):  # 1.0 would find what belongs to 1
+        version = int(version)  # and True stays True in every message
         program = binding.programs.get(version)
     if program is None:
         from .emitter import Program

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Exact reference counts of the caller's own objects, on every way in and out.
+
+The compiled engine counts references by hand. An object too many is a leak, one too
+few a crash later; the objects here are fresh, so their counts are known exactly.
+What test_memory.py watches is the other side: that no entry makes the process grow.
+"""
+
+import copy
+import gc
+import pickle
+import sys
+import uuid
+
+import pytest
+
+ROUNDS = 25
+
+
+def counts(values):
+    return [sys.getrefcount(value) for value in values]
+
+
+def unchanged(values, before):
+    if counts(values) != before:
+        # What the collector can free is no leak.
+        gc.collect()
+    return counts(values) == before
+
+
+def repeat(call, error=()):
+    for _ in range(ROUNDS):
+        try:
+            call()
+        except error:
+            continue
+
+
+def wrong_values():
+    """Make values that some field refuses, none of them shared with anybody."""
+    return {
+        "int": 2**70,
+        "text": "wr\u00f6ng" * 2,
+        "long text": "x" * 40_000,
+        "lone surrogate": "\ud800" * 2,
+        "bytes": bytes(bytearray(b"wrong")),
+        "strided": memoryview(bytearray(b"wrong"))[::2],
+        "float": float("1.5"),
+        "object": object(),
+        "list": [1, "x"],
+        "tuple": (object(),),
+        "tags out of order": ((9, b"x"), (8, b"y")),
+        "tag too large": ((2**40, b"x"),),
+    }
+
+
+@pytest.fixture
+def owned(kwire):
+    """A message with the objects it was made of."""
+    cls = kwire.messages.FetchRequest
+    leaves = {
+        "topic_id": uuid.UUID(int=2**77 + 5),
+        "offset": 2**45 + 1,
+        "rack": "r\u00e4ck" * 2,
+        "cluster": "cluster id",
+        "content": bytes(bytearray(b"kept")),
+    }
+    partition = cls.FetchPartition(fetch_offset=leaves["offset"])
+    topic = cls.FetchTopic(topic_id=leaves["topic_id"], partitions=[partition])
+    tags = ((200, leaves["content"]),)
+    message = cls(
+        topics=[topic],
+        rack_id=leaves["rack"],
+        cluster_id=leaves["cluster"],
+        unknown_tagged_fields=tags,
+    )
+    return message, [*leaves.values(), partition, topic, tags, message.topics, message]
+
+
+def test_use_of_a_message_gains_no_references(kwire, owned):
+    """Writing, copying, comparing and showing a message gives back what it takes."""
+    message, parts = owned
+    framing = kwire.framing
+    twin = kwire.decode(type(message), kwire.encode(message, 13), 13)
+    uses = {
+        "encode": lambda: kwire.encode(message, 13),
+        "encode_request": lambda: framing.encode_request(message, 13, 7, "me"),
+        "refused header": lambda: framing.encode_request(message, 13, "7", "me"),
+        "lacking field": lambda: kwire.encode(message, 0),
+        "replace": lambda: message.replace(rack_id=parts[3], session_id=2**30),
+        "refused replace": lambda: message.replace(rack_id=parts[3], nothing=1),
+        "construct": lambda: type(message)(rack_id=parts[2], topics=parts[-2]),
+        "refused construct": lambda: type(message)(rack_id=parts[2], nothing=1),
+        "new": lambda: type(message).__new__(type(message), topics=parts[-2]),
+        "compare": lambda: (message == twin, message != twin, message == 3),
+        "refused compare": lambda: message < twin,
+        "hash": lambda: hash(message),
+        "repr": lambda: repr(message),
+        "copy": lambda: copy.copy(message),
+        "pickle": lambda: pickle.loads(pickle.dumps(message)),
+        "json": lambda: kwire.to_json(message, 13),
+        "fields": lambda: (message.topics[0].topic_id, message.unknown_tagged_fields),
+        "refused assignment": lambda: setattr(message, "topics", parts[-2]),
+    }
+    for what, use in uses.items():
+        errors = ()
+        if what.startswith(("refused", "lacking")):
+            errors = (kwire.EncodeError, TypeError, AttributeError)
+            with pytest.raises(errors):
+                use()
+        repeat(use, errors)
+        before = counts(parts)
+        repeat(use, errors)
+        assert unchanged(parts, before), what
+
+
+def test_refused_values_gain_no_references(kwire, owned):
+    """A value that cannot be written is let go with the error that names it."""
+    message, parts = owned
+    for name in (*type(message).__match_args__, "unknown_tagged_fields"):
+        for what, value in wrong_values().items():
+            watched = [value, *parts]
+
+            def use(name=name, value=value):
+                kwire.encode(message.replace(**{name: value}), 13)
+
+            before = counts(watched)
+            repeat(use, (kwire.EncodeError, TypeError))
+            assert unchanged(watched, before), (name, what)
+
+
+def test_refused_elements_gain_no_references(kwire):
+    """The same of an element deep in a message, where the writer only borrows it."""
+    cls = kwire.messages.FetchRequest
+    for what, value in wrong_values().items():
+        before = counts([value])
+        for field in cls.FetchPartition.__match_args__:
+            partitions = [cls.FetchPartition(), cls.FetchPartition(**{field: value})]
+            topics = [cls.FetchTopic(partitions=partitions)]
+            message = cls(topics=topics)
+            repeat(lambda message=message: kwire.encode(message, 13), kwire.EncodeError)
+        del partitions, topics, message
+        assert unchanged([value], before), what
+
+
+PRIMITIVES = {
+    "unsigned_varint": 2**31,
+    "varint": -70_000,
+    "varlong": -(2**60),
+    "string": "\u00e9t\u00e9",
+    "compact_nullable_string": "compact",
+    "bytes": b"some bytes",
+    "compact_nullable_bytes": bytearray(b"some bytes"),
+    "uuid": uuid.UUID(int=2**77 + 5),
+    "array": [300, 2**31 - 1],
+    "compact_array": [300, 2**31 - 1],
+    "tagged_fields": {300: b"three", 2: b"two"},
+}
+
+
+@pytest.mark.parametrize("name", PRIMITIVES)
+def test_primitives_gain_no_references(kwire, name):
+    """One value at a time: taken, refused, cut off, or asked for in the wrong place."""
+    encode = getattr(kwire.wire, f"encode_{name}")
+    decode = getattr(kwire.wire, f"decode_{name}")
+    value = PRIMITIVES[name]
+    data = encode(value)
+    inputs = [bytes(bytearray(data)), bytearray(data), bytearray(data[:-1])]
+    if name.endswith("array"):
+        # Long enough to leave the small buffer before the bad element comes.
+        value = [*([2**29] * 2000), object()]
+    values = [value, *wrong_values().values(), *(value if type(value) is list else ())]
+    before = counts([*inputs, *values])
+    for one in values:
+        repeat(lambda one=one: encode(one), kwire.EncodeError)
+    for one in inputs:
+        repeat(lambda one=one: decode(one), kwire.DecodeError)
+        repeat(lambda one=one: decode(one, offset=999), ValueError)
+        repeat(lambda one=one: decode(one, offset=1), kwire.DecodeError)
+    del one
+    assert unchanged([*inputs, *values], before)
+    for data in inputs[1:]:
+        data.append(0)  # a bytearray that is still exported refuses this
