@@ -109,3 +109,17 @@ def test_the_environment_is_read_once(kwire):
         kwire.backend,
     )
     assert done.stdout == "True\n", done.stderr
+
+
+def test_python_m_kwire_says_which_engine_runs():
+    """The one line to ask a user for."""
+    import subprocess
+    import sys
+
+    import kwire as installed
+
+    told = subprocess.run(
+        [sys.executable, "-m", "kwire"], capture_output=True, text=True, check=True
+    )
+    assert told.stdout.startswith(f"kwire {installed.__version__}, ")
+    assert f"{installed.backend} engine: " in told.stdout

@@ -34,7 +34,7 @@ FLOORS = [
     {"codec", "messages", "json_form", "framing", "wire", "records", "compression"},
     {"columns", "internal_topics", "negotiation", "connection", "drafts"},
     {"arrow", "log"},
-    {"spark", "cli", "net"},
+    {"spark", "cli", "net", "__main__"},
 ]
 """The floors of the house, the lowest first."""
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 _WANTED = os.environ.get("KWIRE_BACKEND", "auto")
 
 
-def _choose() -> str:
+def _choose() -> tuple[str, str]:
     if _WANTED not in ("auto", "fast", "pure"):
         raise ImportError(
             f"KWIRE_BACKEND is auto, fast or pure, not {_WANTED!r}; change or unset it"
         )
     if _WANTED == "pure":
-        return "pure"
+        return "pure", "KWIRE_BACKEND says so"
     from importlib import import_module
 
     try:
@@ -33,16 +33,16 @@ def _choose() -> str:
         if error.name != f"{__package__}._fast.decoder":
             raise
     else:
-        return "fast"
+        return "fast", "KWIRE_BACKEND says so" if _WANTED == "fast" else "it is built"
     if _WANTED == "fast":
         raise ImportError(
             "KWIRE_BACKEND=fast, but this kwire has no compiled engine: install a wheel"
             " for this platform, or build one with a C compiler"
         )
-    return "pure"
+    return "pure", "no compiled engine is built"
 
 
-backend = _choose()
+backend, reason = _choose()
 
 if not TYPE_CHECKING:
     if backend == "fast":

@@ -1,0 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m kwire``: which kwire this is, which engine runs, and why."""
+
+from __future__ import annotations
+
+from . import __version__
+from ._backend import backend, reason
+
+if __name__ == "__main__":
+    print(f"kwire {__version__}, {backend} engine: {reason}")
