@@ -26,7 +26,7 @@ HEAVY = {
 }
 
 FLOORS = [
-    {"errors", "limits", "versions", "error_codes", "java_text"},
+    {"__version__", "errors", "limits", "versions", "error_codes", "java_text"},
     {"schema"},
     {"plan"},
     {"_pure", "_fast"},

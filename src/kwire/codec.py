@@ -8,6 +8,8 @@ its structs, ``encode`` and ``decode`` are the engine's own.
 
 from __future__ import annotations
 
+from keyword import iskeyword
+
 from . import plan
 from ._backend import engine
 from .errors import SchemaError
@@ -51,10 +53,11 @@ def _build(
 ) -> type:
     attributes = tuple(field.attribute for field in struct.fields)
     for field in struct.fields:
-        taken = attributes.count(field.attribute) > 1
-        if taken or field.attribute in facts or field.attribute in _RESERVED:
+        name = field.attribute
+        taken = attributes.count(name) > 1 or iskeyword(name)
+        if taken or name in facts or name in _RESERVED:
             raise SchemaError(
-                f"the field would be called {field.attribute!r}, which is taken",
+                f"the field would be called {name!r} in Python, which is taken",
                 "attribute-taken",
                 field.name,
                 binding.message.name,

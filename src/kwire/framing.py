@@ -187,7 +187,8 @@ class FrameSplitter:
         ``InvalidLength`` for a negative one; the offset counts from the start of the
         stream. Time is linear in the bytes fed.
         """
-        self._pending += chunk
+        # Behind a memoryview, as an array has a mind of its own about being added.
+        self._pending += memoryview(chunk)
         return self._frames()
 
     def _frames(self) -> Iterator[bytes]:

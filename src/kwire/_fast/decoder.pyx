@@ -478,7 +478,7 @@ cdef object decode_part(
         d.cursor.start = <const uint8_t*>buffer.buf
         size = buffer.len
     try:
-        d.cursor.at = d.cursor.start + at[0]
+        d.cursor.at = d.cursor.start
         d.cursor.end = d.cursor.start + size
         if zero_copy:
             d.cursor.view = <PyObject*>view
@@ -486,6 +486,8 @@ cdef object decode_part(
             note(&d.cursor, FRAME_TOO_LARGE, d.cursor.start, size)
         elif not 0 <= at[0] <= size:
             raise ValueError(f"start is a position in the input, not {at[0]}")
+        else:
+            d.cursor.at += at[0]
         made = NULL if d.cursor.fault else run(&d, program.table, whole)
         if made == NULL:
             raise failure(&d, program)

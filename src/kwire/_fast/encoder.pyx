@@ -18,6 +18,7 @@ from libc.stdint cimport (
     INT32_MIN,
     INT64_MAX,
     INT64_MIN,
+    UINT32_MAX,
     int64_t,
     uint16_t,
     uint32_t,
@@ -275,7 +276,7 @@ cdef bint check_unknown_tags(Writer* writer, PyObject* unknown, Table* table) no
         ):
             return blame(writer, TAGS_NOT_PAIRS, unknown)
         tag = PyLong_AsLongLongAndOverflow(PyTuple_GET_ITEM(pair, 0), &overflow)
-        taken = overflow != 0 or not previous < tag <= 0xFFFFFFFF
+        taken = overflow != 0 or tag <= previous or tag > <int64_t>UINT32_MAX
         for known in range(table.tagged_count):
             taken = taken or table.tagged[known].tag == tag
         for known in range(table.invalid_count):

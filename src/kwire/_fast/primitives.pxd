@@ -343,6 +343,9 @@ cdef inline bint put_fixed(Writer* writer, int op, PyObject* value) noexcept:
         store_int64(writer.at, raw)
     else:
         if not uuid_halves(value, &high, &low):
+            if PyErr_Occurred():
+                writer.fault = WRITE_ERROR
+                return False
             return blame(
                 writer, NULL_NOT_ALLOWED if value == NONE else WRONG_TYPE, value
             )

@@ -62,6 +62,8 @@ cdef extern from "Python.h":
     void PyErr_Fetch(PyObject** kind, PyObject** value, PyObject** trace)
     void PyErr_NormalizeException(PyObject** kind, PyObject** value, PyObject** trace)
     int PyErr_GivenExceptionMatches(PyObject* given, PyObject* kind)
+    int PyErr_ExceptionMatches(PyObject* kind)
+    PyObject* PyExc_MemoryError
     PyObject* PyExc_UnicodeDecodeError
 
 cdef extern from *:

@@ -134,6 +134,8 @@ def make_struct(
     spec.flags = Py_TPFLAGS_DEFAULT
     spec.slots = slots
     made = PyType_FromSpec(&spec)
+    if methods_of(<void*>made) != &layout.methods[0]:
+        raise SystemError("this Python copies method tables; use KWIRE_BACKEND=pure")
     set_vectorcall(<PyObject*>made, <void*>struct_vectorcall)
     made.__qualname__ = qualname
     made.__match_args__ = attributes
@@ -199,7 +201,10 @@ cdef void struct_dealloc(PyObject* self) noexcept:
 cdef object struct_repr(object self):
     cdef tuple values = values_of(self)
     names = type(self).__match_args__
-    fields = [f"{name}={value!r}" for name, value in zip(names, values)]
+    fields = []
+    # A loop: where memory runs out, Cython's comprehensions free an item twice.
+    for name, value in zip(names, values):
+        fields.append(f"{name}={value!r}")
     unknown = values[len(names)]
     if unknown:
         fields.append(f"unknown_tagged_fields={unknown!r}")
@@ -331,10 +336,10 @@ cdef tuple values_of(object self):
 cdef str signature(str name, tuple fields, tuple values):
     """Write the constructor's signature as ``inspect`` reads it."""
     plain = (bool, int, float, str, bytes, tuple, type(None))
-    parts = [
-        f"{field}={value!r}" if isinstance(value, plain) else f"{field}=..."
-        for field, value in zip(fields, values)
-    ]
+    parts = []
+    for field, value in zip(fields, values):
+        text = repr(value) if isinstance(value, plain) else "..."
+        parts.append(f"{field}={text}")
     return f"{name}(*, {', '.join(parts)})"
 
 

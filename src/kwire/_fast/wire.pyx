@@ -459,11 +459,12 @@ cdef int opened(Input* source, object data, Py_ssize_t offset) except -1:
         source.held = True
         source.cursor.start = <const uint8_t*>source.buffer.buf
         size = source.buffer.len
-    source.cursor.at = source.cursor.start + offset
+    source.cursor.at = source.cursor.start
     source.cursor.end = source.cursor.start + size
     if not 0 <= offset <= size:
         taken(source, kept(NONE))
         raise ValueError(f"offset is a position in the input, not {offset}")
+    source.cursor.at += offset
     return 0
 
 
@@ -627,8 +628,11 @@ cdef tuple elements_of(object value):
 
 
 cdef bint write_tagged_fields(Writer* writer, object value) except -1:
-    if type(value) is not dict or not all([type(tag) is int for tag in value]):
+    if type(value) is not dict:
         return blame(writer, WRONG_TYPE, <PyObject*>value)
+    for tag in value:
+        if type(tag) is not int:
+            return blame(writer, WRONG_TYPE, <PyObject*>value)
     if not write_unsigned_varint(writer, <uint32_t>len(value)):
         return False
     for tag, content in sorted(value.items()):

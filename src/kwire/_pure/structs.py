@@ -39,23 +39,24 @@ def make_struct(
     """
     slots = (*attributes, "unknown_tagged_fields")
     builder = type(f"{name}Builder", (), {"__slots__": slots})
-    globals_ = {
-        "builder": builder,
-        "array": _array,
-        "tags": _tags,
-        "defaults": defaults,
+    # Names with an underscore: no field has one in front.
+    names = {
+        "_builder": builder,
+        "_array": _array,
+        "_tags": _tags,
+        "_defaults": defaults,
     }
-    lines = ["def __new__(cls, *"]
+    lines = ["def __new__(_cls, *"]
     for index, attribute in enumerate(attributes):
-        lines.append(f", {attribute}=defaults[{index}]")
-    lines.append(", unknown_tagged_fields=()):\n  o = builder()\n")
+        lines.append(f", {attribute}=_defaults[{index}]")
+    lines.append(", unknown_tagged_fields=()):\n  _made = _builder()\n")
     for attribute, is_array in zip(attributes, arrays, strict=True):
-        value = f"array({attribute})" if is_array else attribute
-        lines.append(f"  o.{attribute} = {value}\n")
-    lines.append("  o.unknown_tagged_fields = tags(unknown_tagged_fields)\n")
-    lines.append("  o.__class__ = cls\n  return o\n")
+        value = f"_array({attribute})" if is_array else attribute
+        lines.append(f"  _made.{attribute} = {value}\n")
+    lines.append("  _made.unknown_tagged_fields = _tags(unknown_tagged_fields)\n")
+    lines.append("  _made.__class__ = _cls\n  return _made\n")
     made: dict[str, Any] = {}
-    exec("".join(lines), globals_, made)  # names come from checked schemas
+    exec("".join(lines), names, made)  # names come from checked schemas
     values = attrgetter(*slots) if attributes else _only_tags
     body: dict[str, Any] = {
         "__slots__": slots,

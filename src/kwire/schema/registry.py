@@ -102,9 +102,6 @@ def definition_text(family: str) -> str:
 def _lines() -> Mapping[str, str]:
     if not _index:
         lines = definition_text("index").split("\n")
-        _index.update(
-            (line.partition(" ")[0], line)
-            for line in lines
-            if line and not line.startswith("#")
-        )
+        # All at once: another thread must see none of it or the whole.
+        _index.update({line.partition(" ")[0]: line for line in lines if line})
     return _index
