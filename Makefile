@@ -22,6 +22,8 @@ help:
 	@echo "make interop  against Kafka's own jars (needs Java 17 and Maven)"
 	@echo "make schema   absorb a Kafka release: make schema RELEASE=4.4.0"
 	@echo "make pure     the tests with no compiled engine"
+	@echo "make setup    all of the above's needs at once; make build, the engine alone"
+	@echo "make stubs    write messages.pyi again; make vectors, the vectors of Kafka"
 	@echo "make clean    remove what was built"
 
 $(VENV)/.made: constraints.txt
@@ -57,7 +59,7 @@ test: $(VENV)/.built $(VENV)/.has-test
 
 pure: $(VENV)/.made $(VENV)/.has-test
 	@echo "==> tests with no compiled engine"
-	@KWIRE_BACKEND=pure $(BIN)/python -m pytest
+	@KWIRE_BACKEND=pure PYTHONPATH=src $(BIN)/python -m pytest
 
 check: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-lint
 	@echo "==> lint"

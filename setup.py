@@ -34,7 +34,8 @@ class BuildEngine(build_ext):
             super().run()
         except Exception as error:
             raise SystemExit(
-                f"kwire: the C build failed ({error}). Install a C compiler, or set "
+                f"kwire: the C build failed ({error}). Install a C compiler and Python's "
+                "headers, or set "
                 "KWIRE_BUILD_PURE=1 for the engine in plain Python."
             ) from None
 
@@ -72,7 +73,12 @@ def extensions() -> list[Extension]:
         "linetrace": DEBUG,
         "warn.unused": True,
     }
-    return cythonize(modules, compiler_directives=directives, build_dir="build/cython")
+    return cythonize(
+        modules,
+        compiler_directives=directives,
+        build_dir="build/cython",
+        quiet=True,
+    )
 
 
 setup(

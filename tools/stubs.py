@@ -171,16 +171,8 @@ def message_class(message: Message) -> str:
         body = struct_body(struct, message)
         parts.append(indented(f"@final\nclass {struct.name}(Struct):\n{body}"))
     base = BASES.get(message.kind, "Message")
-    doc = indented(f'"""{summary(message)}"""\n\n')
+    doc = indented(f'"""{message.summary()}"""\n\n')
     return f"@final\nclass {message.name}({base}):\n{doc}" + "\n".join(parts)
-
-
-def summary(message: Message) -> str:
-    """Say in a line what a message is: its kind, number and versions."""
-    number = "" if message.api_key is None else f" {message.api_key}"
-    flexible = message.flexible_versions & message.valid_versions
-    versions = f"versions {message.valid_versions}, flexible {flexible}"
-    return f"{message.kind.capitalize()}{number}, {versions}."
 
 
 def struct_body(struct: Struct, message: Message) -> str:

@@ -5,6 +5,7 @@
 Ends with code 1 and one clear line if anything is not as it must be.
 """
 
+import argparse
 import statistics
 import sys
 import tempfile
@@ -193,4 +194,7 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     main()

@@ -28,6 +28,7 @@ _HOMES = {
             "CorruptBatch",
             "DecodeError",
             "EncodeError",
+            "InvalidJson",
             "InvalidLength",
             "InvalidValue",
             "InvalidVarint",

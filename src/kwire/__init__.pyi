@@ -17,6 +17,7 @@ from .errors import CorruptBatch as CorruptBatch
 from .errors import DecodeError as DecodeError
 from .errors import EncodeError as EncodeError
 from .errors import InvalidLength as InvalidLength
+from .errors import InvalidJson as InvalidJson
 from .errors import InvalidValue as InvalidValue
 from .errors import InvalidVarint as InvalidVarint
 from .errors import KwireError as KwireError

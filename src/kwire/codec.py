@@ -39,6 +39,7 @@ def build_class(message: Message, module: str = f"{__package__}.schema") -> type
         "kind": message.kind,
         "valid_versions": message.valid_versions,
         "flexible_versions": message.flexible_versions,
+        "__doc__": message.summary(),
         **{struct.name: binding.classes[struct.name] for struct in message.structs()},
     }
     return _build(message.struct, message.name, module, facts, binding)
@@ -85,14 +86,20 @@ def _default(field: Field, binding: plan.Binding) -> object:
     return binding.shared[field.type]
 
 
-def restore(module: str, qualname: str, values: tuple[object, ...]) -> Any:
+def reduced(cls: type, values: tuple[object, ...]) -> tuple[Any, ...]:
+    """Tell pickle how to make a message or struct again, on either engine."""
+    if cls.__module__ != f"{__package__}.messages":
+        raise TypeError(
+            f"{cls.__qualname__} comes from a schema read at run time; pickle its "
+            "encoded bytes"
+        )
+    return restore, (cls.__qualname__, values)
+
+
+def restore(qualname: str, values: tuple[object, ...]) -> Any:
     """Make the message or struct that a pickle describes, on the active engine."""
     from . import messages
 
-    if module != messages.__name__:
-        raise TypeError(
-            f"{qualname} comes from a schema read at run time; pickle its encoded bytes"
-        )
     name, _, inner = qualname.partition(".")
     cls = getattr(messages, name)
     if inner:

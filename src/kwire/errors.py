@@ -59,6 +59,13 @@ class InvalidValue(DecodeError):
     """A value breaks a rule: an unexpected null, bad UTF-8, a tag out of order."""
 
 
+class InvalidJson(InvalidValue):
+    """A JSON form is not that of the message; it has no bytes, so ``offset`` is 0."""
+
+    def __str__(self) -> str:
+        return f"{_subject(self.message_name, self.version, self.path)}{self.reason}"
+
+
 class TrailingBytes(DecodeError):
     """Bytes are left over; ``offset`` is the first spare one."""
 
@@ -153,7 +160,7 @@ def _subject(message_name: str, version: int | None, path: str) -> str:
 ) = range(1, 14)
 
 _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
-    TRUNCATED: (Truncated, "the input ends here, {} more bytes are needed"),
+    TRUNCATED: (Truncated, "the input ends here, bytes still needed: {}"),
     BAD_LENGTH: (InvalidLength, "{} is not a valid length"),
     BAD_COUNT: (InvalidLength, "a count of {} cannot fit in the bytes that are left"),
     STRING_TOO_LONG: (InvalidLength, "a string of {} bytes is over Kafka's 32767"),
@@ -164,7 +171,7 @@ _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
     BAD_MARKER: (InvalidValue, "{} does not mark a struct as null or present"),
     TAG_OUT_OF_ORDER: (InvalidValue, "tag {} does not follow in ascending order"),
     TAG_NOT_IN_VERSION: (InvalidValue, "tag {} is not valid in this version"),
-    TRAILING_BYTES: (TrailingBytes, "{} bytes are left over"),
+    TRAILING_BYTES: (TrailingBytes, "bytes left over: {}"),
     FRAME_TOO_LARGE: (
         LimitExceeded,
         "{} bytes are over the ceiling; pass limits=kwire.Limits(frame_bytes=...)"

@@ -4,17 +4,17 @@
 
 A frame on the wire is an INT32 size and as many bytes: a request or response header
 and a message. Functions that take a ``frame`` take what follows the size. No sockets
-here, and no memory of requests: ``connection.py`` has that.
+here, and no memory of requests.
 """
 
 from __future__ import annotations
 
 from . import errors, plan
 from ._backend import engine
-from .errors import InvalidLength, LimitExceeded, UnsupportedVersion
+from .errors import DecodeError, InvalidLength, LimitExceeded, UnsupportedVersion
 from .limits import DEFAULT, Limits
 from .messages import RequestHeader, ResponseHeader, by_key
-from .schema.model import Message
+from .schema import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,34 +52,28 @@ def decode_request(
     Raises ``DecodeError`` with the offset in ``frame``, or ``UnsupportedVersion`` for
     an API key or version that kwire does not know.
     """
-    with memoryview(frame) as view:
-        head = view.cast("B")[:4].tobytes() if view.nbytes else b""
+    head = _head_of(frame)
     if len(head) < 4:
-        raise errors.decode_failure(
-            errors.TRUNCATED,
-            2 - len(head) % 2,
-            len(head),
-            "request_api_version" if len(head) >= 2 else "request_api_key",
-            "RequestHeader",
-        )
+        # Too short even for the first header: reading it says what is missing.
+        engine.decode_prefix(RequestHeader, frame, 0)
     api_key = int.from_bytes(head[:2], "big", signed=True)
     version = int.from_bytes(head[2:], "big", signed=True)
     try:
         cls = by_key(api_key, "request")
     except KeyError:
+        known = registry.keys("request")
         raise UnsupportedVersion(
-            f"no request of Kafka's has the API key {api_key}; kwire knows 0-94"
+            f"no request has the API key {api_key}; there are {known[0]}-{known[-1]}"
         ) from None
-    header_version = plan.request_header_version(_message_of(cls), version)
+    message = engine.binding_of(cls).message
     header, start = engine.decode_prefix(
-        RequestHeader, frame, header_version, limits=limits
+        RequestHeader,
+        frame,
+        plan.request_header_version(message, version),
+        compat=compat,
+        limits=limits,
     )
-    body, end = engine.decode_prefix(
-        cls, frame, version, start, zero_copy=zero_copy, compat=compat, limits=limits
-    )
-    if compat is None:
-        _check_end(frame, end, cls.__name__, version)
-    return header, body
+    return header, _read_body(cls, frame, version, start, zero_copy, compat, limits)
 
 
 def decode_response(
@@ -97,15 +91,17 @@ def decode_response(
     before ApiVersions; then the body. Tags in the header are read and dropped.
     Raises ``DecodeError`` with the offset in ``frame``, or ``UnsupportedVersion``.
     """
-    header_version = plan.response_header_version(_message_of(cls), version)
+    message = engine.binding_of(cls).message
+    if message.kind != "response":
+        raise TypeError(f"expected a response, got {message.name}, a {message.kind}")
     header, start = engine.decode_prefix(
-        ResponseHeader, frame, header_version, limits=limits
+        ResponseHeader,
+        frame,
+        plan.response_header_version(message, version),
+        compat=compat,
+        limits=limits,
     )
-    body, end = engine.decode_prefix(
-        cls, frame, version, start, zero_copy=zero_copy, compat=compat, limits=limits
-    )
-    if compat is None:
-        _check_end(frame, end, cls.__name__, version)
+    body = _read_body(cls, frame, version, start, zero_copy, compat, limits)
     return header.correlation_id, body
 
 
@@ -133,36 +129,28 @@ def decode_prefixed(
     the highest known is read as the highest, and what it appends is ignored.
     Raises ``DecodeError`` with the offset in ``data``, or ``UnsupportedVersion``.
     """
-    with memoryview(data) as view:
-        size = view.nbytes
-        prefix = view.cast("B")[:2].tobytes() if size else b""
+    prefix = _head_of(data)[:2]
     if len(prefix) < 2:
         raise errors.decode_failure(
-            errors.TRUNCATED, 2 - size, size, "version", cls.__name__
+            errors.TRUNCATED, 2 - len(prefix), len(prefix), "version", cls.__name__
         )
     version = int.from_bytes(prefix, "big", signed=True)
-    message = _message_of(cls)
+    message = engine.binding_of(cls).message
     newest = message.valid_versions.max
-    is_newer = version > newest and plan.reads_newer_versions(message)
-    body, end = engine.decode_prefix(
-        cls,
-        data,
-        newest if is_newer else version,
-        2,
-        zero_copy=zero_copy,
-        compat=compat,
-        limits=limits,
-    )
-    if compat is None and not is_newer:
-        _check_end(data, end, cls.__name__, version)
-    return body
+    if version > newest and plan.reads_newer_versions(message):
+        read = engine.decode_prefix
+        return read(
+            cls, data, newest, 2, zero_copy=zero_copy, compat=compat, limits=limits
+        )[0]
+    return _read_body(cls, data, version, 2, zero_copy, compat, limits)
 
 
 class FrameSplitter:
     """Splits a stream of bytes into frames.
 
     Memory grows with the bytes that have come, never with the size that a frame
-    announces. After an error the stream has no meaning, and ``feed`` only repeats it.
+    announces. After an error the stream has no meaning: ``feed`` takes nothing more
+    and raises it again.
     """
 
     __slots__ = ("_failure", "_limits", "_pending", "_start")
@@ -171,7 +159,7 @@ class FrameSplitter:
         self._limits = limits
         self._pending = bytearray()
         self._start = 0
-        self._failure: errors.DecodeError | None = None
+        self._failure: tuple[type[DecodeError], str] | None = None
 
     @property
     def pending(self) -> int:
@@ -187,51 +175,72 @@ class FrameSplitter:
         ``InvalidLength`` for a negative one; the offset counts from the start of the
         stream. Time is linear in the bytes fed.
         """
-        # Behind a memoryview, as an array has a mind of its own about being added.
-        self._pending += memoryview(chunk)
+        if self._failure is None:
+            # As a memoryview: an array has a mind of its own about being added.
+            self._pending += memoryview(chunk)
         return self._frames()
 
     def _frames(self) -> Iterator[bytes]:
         while self._failure is None and len(self._pending) >= _SIZE_BYTES:
             size = int.from_bytes(self._pending[:_SIZE_BYTES], "big", signed=True)
-            self._check(size)
+            self._failure = self._judge(size)
+            if self._failure is not None:
+                self._pending.clear()
+                break
             end = _SIZE_BYTES + size
             if len(self._pending) < end:
                 return
-            frame = bytes(self._pending[_SIZE_BYTES:end])
+            with memoryview(self._pending) as pending:
+                frame = bytes(pending[_SIZE_BYTES:end])
             del self._pending[:end]
             self._start += end
             yield frame
         if self._failure is not None:
-            raise self._failure
+            kind, reason = self._failure
+            raise kind(reason, self._start, "size")
 
-    def _check(self, size: int) -> None:
-        ceiling = self._limits.frame_bytes
-        head = self._pending[:2]
+    def _judge(self, size: int) -> tuple[type[DecodeError], str] | None:
         if size < 0:
-            reason = f"a frame cannot have {size} bytes"
-            self._failure = InvalidLength(reason, self._start, "size")
-        elif ceiling is not None and size > ceiling:
-            reason = f"a frame of {size} bytes is over the ceiling of {ceiling}"
-            if head[0] in (_TLS_ALERT, _TLS_HANDSHAKE) and head[1] == 3:
-                what = "alert" if head[0] == _TLS_ALERT else "handshake"
-                reason += (
-                    f"; the bytes look like a TLS {what}: the peer speaks TLS where"
-                    " plaintext was expected"
-                )
-            self._failure = LimitExceeded(reason, self._start, "size")
-        if self._failure is not None:
-            raise self._failure
+            return InvalidLength, f"a frame cannot have {size} bytes"
+        ceiling = self._limits.frame_bytes
+        if ceiling is None or size <= ceiling:
+            return None
+        reason = f"a frame of {size} bytes is over the ceiling of {ceiling}"
+        first, second = self._pending[:2]
+        if first in (_TLS_ALERT, _TLS_HANDSHAKE) and second == 3:
+            what = "alert" if first == _TLS_ALERT else "handshake"
+            reason += (
+                f"; the bytes look like a TLS {what}: the peer speaks TLS where"
+                " plaintext was expected"
+            )
+        return LimitExceeded, reason
 
 
-def _message_of(cls: type) -> Message:
-    return engine.binding_of(cls).message
-
-
-def _check_end(data: Buffer, end: int, name: str, version: int) -> None:
+def _head_of(data: Buffer) -> bytes:
+    """Take the first four bytes, or what there is of them."""
     with memoryview(data) as view:
+        return view.cast("B")[:4].tobytes() if view.nbytes else b""
+
+
+def _read_body(
+    cls: type[M],
+    frame: Buffer,
+    version: int,
+    start: int,
+    zero_copy: bool,
+    compat: Literal["java"] | None,
+    limits: Limits,
+) -> M:
+    """Decode the message that takes the rest of a frame; trailing bytes are refused,
+    unless ``compat`` reads as Kafka does.
+    """
+    body, end = engine.decode_prefix(
+        cls, frame, version, start, zero_copy=zero_copy, compat=compat, limits=limits
+    )
+    with memoryview(frame) as view:
         size = view.nbytes
-    if end != size:
+    if compat is None and end != size:
         raise errors.decode_failure(
-            errors.TRAILING_BYTES, size - end, end, "", name, version
+            errors.TRAILING_BYTES, size - end, end, "", cls.__name__, version
         )
+    return body

@@ -19,8 +19,6 @@ from typing import Any, NoReturn
 from . import errors, plan
 from ._backend import engine
 
-_LONGEST_STRING = 32767  # bytes of UTF-8, as on the wire
-
 
 def to_json(message: Any, version: int) -> dict[str, Any]:
     """Write a message as the object that Kafka's ``JsonConverter`` writes.
@@ -56,9 +54,10 @@ def from_json(cls: type, obj: Any, version: int) -> Any:
 
 
 def _plan_of(binding: plan.Binding, version: int) -> plan.Plan:
-    program = binding.programs.get(version)
+    number = binding.number(version)
+    program = binding.programs.get(number)
     if program is None:
-        return binding.plan(version)
+        return binding.plan(number)
     layout: plan.Plan = program.layout
     return layout
 
@@ -180,9 +179,9 @@ class _Reader:
             size = len(text.encode())
         except UnicodeEncodeError:
             self.fail("text with a lone surrogate, which UTF-8 cannot carry", path)
-        if size > _LONGEST_STRING:
+        if size > plan.LONGEST_STRING:
             self.fail(
-                f"a string of {size} bytes is over Kafka's {_LONGEST_STRING}", path
+                f"a string of {size} bytes is over Kafka's {plan.LONGEST_STRING}", path
             )
 
     def expected(self, words: str, value: object, path: str) -> NoReturn:
@@ -190,7 +189,7 @@ class _Reader:
 
     def fail(self, reason: str, path: str) -> NoReturn:
         name = self.binding.message.name
-        raise errors.InvalidValue(reason, 0, path, name, self.version)
+        raise errors.InvalidJson(reason, 0, path, name, self.version)
 
 
 def _read_scalar(value: object, code: int) -> object:

@@ -40,6 +40,8 @@ class Limits:
             ("decompressed_ratio", decompressed_ratio),
             ("records", records),
         ):
+            if value is not None and not isinstance(value, (int, float)):
+                raise TypeError(f"{name} is a number or None, not {value!r:.40}")
             if value is not None and not value >= 0:
                 raise ValueError(f"{name} is a ceiling of 0 or more, not {value!r}")
             object.__setattr__(self, name, value)

@@ -14,6 +14,8 @@ them to its own struct types.
 
 from __future__ import annotations
 
+from operator import index
+
 from .errors import SchemaError, UnsupportedVersion
 from .schema.model import FIXED_SIZES, Field, Message, Struct
 
@@ -55,6 +57,9 @@ CODES = {
 }
 SIZES = {CODES[name]: size for name, size in FIXED_SIZES.items()}
 """Bytes of each fixed-size type."""
+
+LONGEST_STRING = 32767
+"""Bytes of UTF-8 that Kafka allows in a string, in both forms of its length."""
 
 INT_RANGES = {
     INT8: (-(2**7), 2**7 - 1),
@@ -108,7 +113,6 @@ class Step:
         "plan",
         "slot",
         "tag",
-        "zero_copy",
     )
 
     attribute: str
@@ -124,7 +128,6 @@ class Step:
     plan: Plan | None
     slot: int
     tag: int
-    zero_copy: bool
 
     @property
     def is_fixed(self) -> bool:
@@ -234,7 +237,6 @@ def _step(
     step.attribute = field.attribute
     step.slot = slot
     step.is_array = field.is_array
-    step.zero_copy = field.zero_copy
     step.default = default_of(field)
     step.tag = -1 if field.tag is None else field.tag
     if version not in field.versions:
@@ -335,14 +337,22 @@ class Binding:
         self.defaults: dict[str, tuple[object, ...]] = {}
         self.programs: dict[int, Any] = {}
 
-    def plan(self, version: int) -> Plan:
-        """Compile the plan of one version; ``UnsupportedVersion`` if there is none."""
-        if version not in self.message.valid_versions:
+    def number(self, version: object) -> int:
+        """Check a version and make it a plain int; ``UnsupportedVersion`` otherwise."""
+        try:
+            number = index(version)  # type: ignore[arg-type]
+        except TypeError:
+            number = -1
+        if number not in self.message.valid_versions:
             raise UnsupportedVersion(
                 f"{self.message.name} has the versions "
                 f"{self.message.valid_versions}, asked for was {version!r}"
             )
-        return compile_plan(self.message, version)
+        return number
+
+    def plan(self, version: object) -> Plan:
+        """Compile the plan of one version; ``UnsupportedVersion`` if there is none."""
+        return compile_plan(self.message, self.number(version))
 
 
 _API_VERSIONS = 18

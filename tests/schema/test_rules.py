@@ -482,18 +482,36 @@ def test_a_chain_of_common_structs_cannot_exhaust_the_stack():
         assert caught.value.rule == "nesting-too-deep"
 
 
-def test_structs_may_nest_as_deep_as_the_limit():
-    """Shared structs are visited once: 2 ** 60 paths lead through these."""
+def deepest(levels):
+    """A message whose structs share structs on many levels: 2 ** levels paths."""
     links = [
         f'{{"name": "S{i}", "versions": "0+", "fields": ['
         f'{{"name": "F", "type": "S{i + 1}", "versions": "0+"}},'
         f'{{"name": "G", "type": "[]S{i + 1}", "versions": "0+"}}]}}'
-        for i in range(60)
+        for i in range(levels)
     ]
-    links.append('{"name": "S60", "versions": "0+"}')
+    links.append(
+        f'{{"name": "S{levels}", "versions": "0+", "fields": '
+        '[{"name": "X", "type": "int8", "versions": "0+"}]}'
+    )
     field = '{"name": "A", "type": "S0", "versions": "0+"}'
-    text = request(field, f'"commonStructs": [{",".join(links)}],')
-    assert len(language.read_message(text.replace("@", "")).structs()) == 61
+    return request(field, f'"commonStructs": [{",".join(links)}],').replace("@", "")
+
+
+def test_structs_may_nest_as_deep_as_the_limit(kwire):
+    """At the limit a message works on both engines, and one level below it is refused.
+
+    The pure engine cannot write out each of the paths, and walks instead.
+    """
+    cls = kwire.schema.message_class(deepest(14))
+    assert len(language.read_message(deepest(14)).structs()) == 15
+    data = kwire.encode(cls(), version=0)
+    assert kwire.decode(cls, data, version=0) == cls()
+    with pytest.raises(kwire.DecodeError) as caught:
+        kwire.decode(cls, data[:1], version=0)
+    assert caught.value.path.startswith("a.f.f.f.f.f.f.f.f.f.f.f.f.f.")
+    with pytest.raises(SchemaError, match="nest deeper than 16"):
+        language.read_message(deepest(15))
 
 
 def test_a_message_from_elsewhere_is_checked_too():

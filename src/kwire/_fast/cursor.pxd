@@ -4,7 +4,7 @@
 
 Every read goes through ``require``, which compares the wanted size with what is
 left before anything moves. Nothing here knows types of the protocol beyond integers
-and varints (``primitives.pyx`` does) or fields (``decoder.pyx`` does).
+and varints (``primitives.pxd`` does) or fields (``decoder.pyx`` does).
 
 Twin: ``_pure/cursor.py``. Differs from its twin in: a pointer for an offset, and a
 noted fault code for the ``Fault`` exception. After a fault the functions return

@@ -359,8 +359,10 @@ cdef inline int varint_size(uint32_t value) noexcept nogil:
 def encode(message, version):
     """Encode a message body: no size, no header.
 
-    Raises ``EncodeError`` with the path of the first value that cannot be written,
-    or ``UnsupportedVersion``.
+    Shape: the fields in schema order, each struct closed by its tag section in
+    flexible versions. Raises ``EncodeError`` with the path of the first value that
+    cannot be written, or ``UnsupportedVersion``.
+    Source: ``ApiMessage.write`` of Kafka's generated classes.
     """
     cdef Program program = program_of(type(message), version)
     cdef Writer writer

@@ -44,7 +44,7 @@ def encode_request(request, version, correlation_id=0, client_id=""):
     if program.request_header is None:
         message = program.binding.message
         if message.kind != "request":
-            raise TypeError(f"expected a request, got a {message.kind}: {message.name}")
+            raise TypeError(f"expected a request, got {message.name}, a {message.kind}")
         program.api_key = message.api_key
         program.request_header = program_of(
             _request_header, request_header_version(message, version)
@@ -70,7 +70,7 @@ def encode_response(response, version, correlation_id=0):
         message = program.binding.message
         if message.kind != "response":
             raise TypeError(
-                f"expected a response, got a {message.kind}: {message.name}"
+                f"expected a response, got {message.name}, a {message.kind}"
             )
         program.response_header = program_of(
             _response_header, response_header_version(message, version)

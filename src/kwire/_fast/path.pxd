@@ -11,7 +11,7 @@ C needs for itself: ``note_field``, ``note_index``.
 from kwire._fast.program cimport Step
 
 cdef enum:
-    # Deeper schemas lose the outermost names of a path, and nothing else.
+    # Twice what the rules of the schema language let structs nest.
     DEEPEST = 32
 
 cdef struct PathPart:

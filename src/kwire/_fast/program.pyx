@@ -10,10 +10,11 @@ answered here, once for a (message, version). C needs for itself: ``folded``,
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING
-from cpython.long cimport PyLong_AsSsize_t, PyLong_CheckExact
 from cpython.object cimport PyObject, PyTypeObject
+from libc.stdint cimport int64_t, uint32_t
 
 from kwire._fast.program cimport *
+from kwire._fast.python_api cimport is_small_int, small_int
 from kwire._fast.structs cimport CACHED_VERSIONS, Layout, layout_of
 
 from kwire import plan as plans
@@ -115,24 +116,22 @@ cdef Program program_of(object cls, object version):
     """
     cdef Layout* layout = layout_of(<PyObject*>cls)
     cdef Program program
-    cdef Py_ssize_t number
+    cdef int64_t number = -1
     if layout == NULL:
         raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")
-    number = PyLong_AsSsize_t(version) if PyLong_CheckExact(version) else -1
+    if is_small_int(<PyObject*>version):
+        number = small_int(<PyObject*>version)
     if not 0 <= number < CACHED_VERSIONS:
         number = -1
     elif layout.programs[number] != NULL:
         return <Program>layout.programs[number]
     binding = <object>layout.binding
-    program = None
-    if isinstance(version, int):  # 1.0 would find what belongs to 1
-        version = int(version)  # and True stays True in every message
-        program = binding.programs.get(version)
+    key = version if type(version) is int else binding.number(version)
+    program = binding.programs.get(key)
     if program is None:
-        # A nested struct shares the binding of its message but is none itself.
-        program = binding.programs.setdefault(
-            version, Program(binding.plan(version), binding)
-        )
+        made = Program(binding.plan(key), binding)
+        program = binding.programs.setdefault(key, made)
+    # A nested struct shares the binding of its message but is none itself.
     if <PyObject*>program.table.cls != <PyObject*>cls:
         raise TypeError(f"{cls.__qualname__} is a part of a message, not a message")
     if number >= 0:

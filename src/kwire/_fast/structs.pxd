@@ -36,7 +36,8 @@ cdef extern from *:
     bint is_type "kwire_is_type"(void* value) noexcept
 
 cdef enum:
-    METHODS = 3
+    # Four methods and the end of the table.
+    METHODS = 6
     # Versions above this are looked up in the binding's dict.
     CACHED_VERSIONS = 32
 

@@ -53,7 +53,7 @@ cdef extern from "Python.h":
     int Py_tp_dealloc, Py_tp_repr, Py_tp_richcompare, Py_tp_hash, Py_tp_new
     int Py_tp_members, Py_tp_methods, Py_tp_doc
     unsigned int Py_TPFLAGS_DEFAULT
-    int METH_VARARGS, METH_KEYWORDS, METH_NOARGS
+    int METH_VARARGS, METH_KEYWORDS, METH_NOARGS, METH_O
     PyObject* PyTuple_GET_ITEM(PyObject* values, Py_ssize_t index)
     Py_ssize_t PyTuple_GET_SIZE(PyObject* values)
     bint PyTuple_CheckExact(PyObject* value)
@@ -115,8 +115,14 @@ def make_struct(
     layout.methods[0] = method(
         b"replace", <void*>replace, METH_VARARGS | METH_KEYWORDS
     )
-    layout.methods[0].ml_doc = b"Return a copy with some fields changed."
+    layout.methods[0].ml_doc = (
+        b"replace($self, /, **changes)\n--\n\nReturn a copy with some fields changed."
+    )
     layout.methods[1] = method(b"__reduce__", <void*>reduce_method, METH_NOARGS)
+    layout.methods[2] = method(b"__copy__", <void*>copied, METH_NOARGS)
+    layout.methods[3] = method(b"__deepcopy__", <void*>copied, METH_O)
+    layout.methods[4] = layout.methods[0]
+    layout.methods[4].ml_name = b"__replace__"
     doc = (signature(name, fields, values) + "\n--\n\n").encode()
     slots[0] = slot(Py_tp_dealloc, <void*>struct_dealloc)
     slots[1] = slot(Py_tp_repr, <void*>struct_repr)
@@ -148,7 +154,7 @@ cdef object replace(object self, object args, PyObject* kwargs):
     """Return a copy with some fields changed."""
     cdef Layout* layout = <Layout*>methods_of(type_of(<void*>self))
     cdef PyObject* made
-    cdef Py_ssize_t index
+    cdef Py_ssize_t index, place
     if args:
         raise TypeError("replace() takes keyword arguments only")
     made = new_struct(type_of(<void*>self), layout.count)
@@ -158,7 +164,8 @@ cdef object replace(object self, object args, PyObject* kwargs):
     Py_DECREF(result)
     if kwargs != NULL:
         for name, value in (<dict>kwargs).items():
-            store(layout, made, find(layout, <PyObject*>name, 0), value)
+            place = find(type(self), layout, <PyObject*>name, 0)
+            store(layout, made, place, value)
     for index in range(layout.count):
         if slots_of(made)[index] == NULL:
             slots_of(made)[index] = kept(<object>slots_of(<void*>self)[index])
@@ -167,10 +174,14 @@ cdef object replace(object self, object args, PyObject* kwargs):
 
 cdef object reduce_method(object self, object ignored):
     """Tell pickle how to make the struct again, on either engine."""
-    from kwire.codec import restore
+    from kwire.codec import reduced
 
-    cls = type(self)
-    return restore, (cls.__module__, cls.__qualname__, values_of(self))
+    return reduced(type(self), values_of(self))
+
+
+cdef object copied(object self, object ignored):
+    """Return the struct itself: what cannot change need not be copied."""
+    return self
 
 
 cdef Layout* layout_of(PyObject* cls) noexcept:
@@ -237,7 +248,9 @@ cdef object struct_new(object cls, object args, PyObject* kwargs):
     made = empty(cls)
     if kwargs != NULL:
         for name, value in (<dict>kwargs).items():
-            store(layout, <PyObject*>made, find(layout, <PyObject*>name, 0), value)
+            store(
+                layout, <PyObject*>made, find(cls, layout, <PyObject*>name, 0), value
+            )
     fill(layout, <PyObject*>made)
     return made
 
@@ -253,7 +266,7 @@ cdef object struct_vectorcall(
     made = empty(cls)
     if kwnames != NULL:
         for index in range(PyTuple_GET_SIZE(kwnames)):
-            place = find(layout, PyTuple_GET_ITEM(kwnames, index), place + 1)
+            place = find(cls, layout, PyTuple_GET_ITEM(kwnames, index), place + 1)
             store(layout, <PyObject*>made, place, <object>args[index])
     fill(layout, <PyObject*>made)
     return made
@@ -271,7 +284,9 @@ cdef inline object empty(object cls):
     return result
 
 
-cdef inline Py_ssize_t find(Layout* layout, PyObject* name, Py_ssize_t guess) except -1:
+cdef inline Py_ssize_t find(
+    object cls, Layout* layout, PyObject* name, Py_ssize_t guess
+) except -1:
     """Find a field by name; keywords mostly come in schema order and interned."""
     cdef Py_ssize_t index
     if guess < layout.count and layout.names[guess] == name:
@@ -284,7 +299,9 @@ cdef inline Py_ssize_t find(Layout* layout, PyObject* name, Py_ssize_t guess) ex
     for index in range(layout.count):
         if PyUnicode_Compare(layout.names[index], name) == 0:
             return index
-    raise TypeError(f"got an unexpected keyword argument {<object>name!r}")
+    raise TypeError(
+        f"{cls.__name__}() got an unexpected keyword argument {<object>name!r}"
+    )
 
 
 cdef inline int store(

@@ -98,9 +98,9 @@ def decode_varlongs(data: Any, count: int, offset: int = 0) -> tuple[Any, int]:
 def array_of(values: Any, dtype: str, code: int) -> Any:
     """Make a contiguous array of one type; ``EncodeError`` for what does not fit."""
     numpy = load_numpy()
-    array = numpy.ascontiguousarray(values)
+    array = numpy.asarray(values)
     if array.dtype == dtype and array.ndim == 1:
-        return array
+        return numpy.ascontiguousarray(array)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
         words = "a flat array of integers"
         raise errors.encode_failure(errors.WRONG_TYPE, words, values, "")

@@ -14,7 +14,8 @@ that is kept while walking, and the fast lane of ``decode``.
 
 from __future__ import annotations
 
-from .. import errors, limits, plan
+from .. import errors, plan
+from ..limits import DEFAULT, Limits
 from .cursor import Cursor, Fault, read_unsigned_varint, require
 from .path import path_text
 from .primitives import (
@@ -188,7 +189,7 @@ def decode(
     *,
     zero_copy: bool = False,
     compat: str | None = None,
-    limits: limits.Limits = limits.DEFAULT,
+    limits: Limits | None = DEFAULT,
 ) -> Any:
     """Decode one message body: no size, no header.
 
@@ -196,8 +197,10 @@ def decode(
     gives memoryviews of ``data`` for bytes and records fields. ``compat="java"`` reads
     as leniently as Kafka's own classes: it ignores trailing bytes, unsorted tags, bad
     UTF-8 and spare varint bits. ``limits.frame_bytes`` bounds the input.
-    Raises ``DecodeError`` with the offset in ``data`` and the field's path, or
-    ``UnsupportedVersion``.
+    Shape: the fields in schema order, each struct closed by its tag section in
+    flexible versions. Time and memory are linear in the input.
+    Raises ``DecodeError`` with the offset in ``data`` (bytes) and the field's path, or
+    ``UnsupportedVersion``. Source: ``ApiMessage.read`` of Kafka's generated classes.
     """
     lenient = lenient_of(compat)
     return _decode(cls, data, version, 0, zero_copy, lenient, limits, not lenient)[0]
@@ -211,7 +214,7 @@ def decode_prefix(
     *,
     zero_copy: bool = False,
     compat: str | None = None,
-    limits: limits.Limits = limits.DEFAULT,
+    limits: Limits | None = DEFAULT,
 ) -> tuple[Any, int]:
     """Decode one message at byte ``start``; return it and the offset of its end.
 
@@ -228,7 +231,7 @@ def _decode(
     start: int,
     zero_copy: bool,
     lenient: bool,
-    limits: limits.Limits,
+    limits: Limits | None,
     whole: bool,
 ) -> tuple[Any, int]:
     program = program_of(cls, version)
@@ -237,6 +240,7 @@ def _decode(
     if zero_copy or type(data) is not bytes:
         body = _exported(data, zero_copy)
     size = len(body)
+    limits = limits or DEFAULT
     if limits.frame_bytes is not None and size > limits.frame_bytes:
         del body  # as below
         raise _failure(Fault(errors.FRAME_TOO_LARGE, 0, size), [], program.layout)

@@ -20,7 +20,7 @@ from .. import plan
 from .cursor import Cursor, read_unsigned_varint
 from .decoder import read_tagged_fields
 from .encoder import write_tagged_fields
-from .primitives import _FORMATS, LARGEST, LONGEST_STRING, make_uuid
+from .primitives import _FORMATS, LARGEST, make_uuid
 from .writer import Writer, write_unsigned_varint
 
 TYPE_CHECKING = False
@@ -29,6 +29,18 @@ if TYPE_CHECKING:
 
 _SHORT = 16
 """Arrays of fewer elements than this have their ``struct`` format at hand."""
+
+
+_LONGEST_SOURCE = 10_000
+"""Lines. A struct is written out at each of its uses, so a schema whose structs share
+structs on many levels would grow without bound; Kafka's longest takes 300."""
+
+_ALWAYS_WALK = """
+def read(data, at, end):
+    raise ValueError
+def write(o0, put):
+    raise ValueError
+"""
 
 
 class Program:
@@ -43,15 +55,23 @@ class Program:
 
     def __init__(self, layout: plan.Plan, binding: plan.Binding) -> None:
         names: dict[str, Any] = dict(_NAMES)
-        reader = _Reader(layout, binding, names)
-        writer = _Writer(layout, binding, names)
         self.layout = layout
         self.binding = binding
-        self.source = f"{reader.source()}\n\n{writer.source()}"
+        try:
+            reader = _Reader(layout, binding, names).source()
+            writer = _Writer(layout, binding, names).source()
+        except _TooLarge:
+            self.source = _ALWAYS_WALK
+        else:
+            self.source = f"{reader}\n\n{writer}"
         made: dict[str, Any] = {}
         exec(compile(self.source, f"<kwire {layout.name}>", "exec"), names, made)
         self.read = made["read"]
         self.write = made["write"]
+
+
+class _TooLarge(Exception):
+    """The source would outgrow its use; the message is left to the walk."""
 
 
 class _Emitter:
@@ -66,6 +86,8 @@ class _Emitter:
         self.lines: list[str] = []
 
     def add(self, indent: int, *lines: str) -> None:
+        if len(self.lines) > _LONGEST_SOURCE:
+            raise _TooLarge
         self.lines += [f"{'    ' * indent}{line}" for line in lines]
 
     def name(self, prefix: str, value: object) -> str:
@@ -76,11 +98,6 @@ class _Emitter:
         name = f"{prefix}{len(self.names)}"
         self.names[name] = value
         return name
-
-    def packer(self, form: str) -> struct.Struct:
-        key = f"_struct_{form}"
-        made: struct.Struct = self.names.setdefault(key, struct.Struct(f">{form}"))
-        return made
 
     def default(self, layout: plan.Plan, step: plan.Step) -> str:
         value = self.binding.defaults[layout.struct.name][step.slot]
@@ -134,9 +151,9 @@ class _Reader(_Emitter):
         targets = [f"{target}.{step.attribute}" for step in run]
         if length:
             targets.append("n")
-        packer = self.packer(form)
-        unpack = self.name("unpack", packer.unpack_from)
-        self.names[unpack] = packer.unpack_from
+        packer = struct.Struct(f">{form}")
+        unpack = f"unpack_{_word(form)}"
+        self.names.setdefault(unpack, packer.unpack_from)
         self.add(indent, f"{', '.join(targets)}, = {unpack}(data, at)")
         self.add(indent, f"at += {packer.size}")
         for step in run:
@@ -184,7 +201,7 @@ class _Reader(_Emitter):
     ) -> None:
         if step.code == plan.STRING:
             if step.compact:
-                self.add(indent, f"if n > {LONGEST_STRING}: raise ValueError")
+                self.add(indent, f"if n > {plan.LONGEST_STRING}: raise ValueError")
             self.add(indent, f"{before}data[at:at + n].decode(){after}", "at += n")
         else:
             self.add(indent, f"{before}data[at:at + n]{after}", "at += n")
@@ -288,9 +305,9 @@ class _Writer(_Emitter):
             if step.code == plan.BOOL:
                 self.add(indent, f"if {field} not in truths: raise TypeError")
             fields.append(f"uuid_bytes({field})" if step.code == plan.UUID else field)
-        packer = self.packer("".join(_FORMATS[step.code] for step in run))
-        pack = self.name("pack", packer.pack)
-        self.names[pack] = packer.pack
+        form = "".join(_FORMATS[step.code] for step in run)
+        pack = f"pack_{_word(form)}"
+        self.names.setdefault(pack, struct.Struct(f">{form}").pack)
         self.add(indent, f"put({pack}({', '.join(fields)}))")
 
     def field(self, step: plan.Step, field: str, depth: int, indent: int) -> None:
@@ -318,7 +335,7 @@ class _Writer(_Emitter):
     def text_or_bytes(self, step: plan.Step, value: str, indent: int) -> None:
         if step.code == plan.STRING:
             self.add(indent, f"s = {value}.encode()", "n = len(s)")
-            self.add(indent, f"if n > {LONGEST_STRING}: raise ValueError")
+            self.add(indent, f"if n > {plan.LONGEST_STRING}: raise ValueError")
             self.length(step.compact, "h", indent)
         else:
             self.add(indent, f"s = raw_bytes({value})", "n = len(s)")
@@ -357,6 +374,11 @@ class _Writer(_Emitter):
         else:
             self.add(indent, f"for v in {value}:")
             self.text_or_bytes(step, "v", indent + 1)
+
+
+def _word(form: str) -> str:
+    """Make a format a part of a name."""
+    return form.replace("?", "t")
 
 
 class _Truths:

@@ -211,8 +211,10 @@ def write_tagged_field(
 def encode(message: Any, version: int) -> bytes:
     """Encode a message body: no size, no header.
 
-    Raises ``EncodeError`` with the path of the first value that cannot be written,
-    or ``UnsupportedVersion``.
+    Shape: the fields in schema order, each struct closed by its tag section in
+    flexible versions. Raises ``EncodeError`` with the path of the first value that
+    cannot be written, or ``UnsupportedVersion``.
+    Source: ``ApiMessage.write`` of Kafka's generated classes.
     """
     program = program_of(type(message), version)
     try:

@@ -40,7 +40,7 @@ def encode_request(
     """
     message = program_of(type(request), version).binding.message
     if message.kind != "request":
-        raise TypeError(f"expected a request, got a {message.kind}: {message.name}")
+        raise TypeError(f"expected a request, got {message.name}, a {message.kind}")
     header = _headers["request"](
         request_api_key=message.api_key,
         request_api_version=version,
@@ -60,7 +60,7 @@ def encode_response(response: Any, version: int, correlation_id: int = 0) -> byt
     """
     message = program_of(type(response), version).binding.message
     if message.kind != "response":
-        raise TypeError(f"expected a response, got a {message.kind}: {message.name}")
+        raise TypeError(f"expected a response, got {message.name}, a {message.kind}")
     header = _headers["response"](correlation_id=correlation_id)
     start = encode(header, response_header_version(message, version))
     return frame(start, encode(response, version))

@@ -30,7 +30,6 @@ from .cursor import (
 )
 from .writer import ValueFault, Writer, write_unsigned_varint
 
-LONGEST_STRING = 32767
 LARGEST = 2**31 - 2
 """Bytes or elements that both forms of a length can state."""
 
@@ -79,7 +78,7 @@ def read_string(cursor: Cursor, compact: bool, nullable: bool) -> str | None:
         if not nullable:
             raise Fault(errors.UNEXPECTED_NULL, start)
         return None
-    if size > LONGEST_STRING:
+    if size > plan.LONGEST_STRING:
         raise Fault(errors.STRING_TOO_LONG, start, size)
     require(cursor, size)
     raw = bytes(cursor.data[cursor.at : cursor.at + size])
@@ -175,7 +174,7 @@ def write_string(writer: Writer, value: object, compact: bool, nullable: bool) -
         raw = value.encode()
     except UnicodeEncodeError:
         raise ValueFault(errors.NOT_UTF8, value) from None
-    if len(raw) > LONGEST_STRING:
+    if len(raw) > plan.LONGEST_STRING:
         raise ValueFault(errors.TEXT_TOO_LONG, value)
     write_length(writer, len(raw), compact, 2)
     writer.out += raw

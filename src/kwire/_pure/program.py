@@ -23,15 +23,13 @@ def program_of(cls: Any, version: int) -> Program:
     ``TypeError`` for another object, ``UnsupportedVersion`` for another version.
     """
     binding = binding_of(cls)
-    program: Program | None = None
-    if isinstance(version, int):  # 1.0 would find what belongs to 1
-        version = int(version)  # and True stays True in every message
-        program = binding.programs.get(version)
+    number = version if type(version) is int else binding.number(version)
+    program: Program | None = binding.programs.get(number)
     if program is None:
         from .emitter import Program
 
-        made = Program(binding.plan(version), binding)
-        program = binding.programs.setdefault(version, made)
+        made = Program(binding.plan(number), binding)
+        program = binding.programs.setdefault(number, made)
     if binding.classes[binding.message.name] is not cls:
         raise TypeError(f"{cls.__qualname__} is a part of a message, not a message")
     return program

@@ -57,6 +57,7 @@ def make_struct(
     lines.append("  _made.__class__ = _cls\n  return _made\n")
     made: dict[str, Any] = {}
     exec("".join(lines), names, made)  # names come from checked schemas
+    made["__new__"].__qualname__ = name
     values = attrgetter(*slots) if attributes else _only_tags
     body: dict[str, Any] = {
         "__slots__": slots,
@@ -70,6 +71,9 @@ def make_struct(
         "__eq__": _equal,
         "__hash__": _hash,
         "__reduce__": _reduce,
+        "__copy__": copied,
+        "__deepcopy__": copied,
+        "__replace__": replace,
         "replace": replace,
         **namespace,
     }
@@ -78,7 +82,7 @@ def make_struct(
     return type(name, (), body)
 
 
-def replace(self: Any, **changes: object) -> Any:
+def replace(self: Any, /, **changes: object) -> Any:
     """Return a copy with some fields changed."""
     struct = type(self)
     names = struct.__slots__
@@ -86,10 +90,15 @@ def replace(self: Any, **changes: object) -> Any:
     return struct(**(fields | changes))
 
 
+def copied(self: Any, memo: object = None) -> Any:
+    """Return the struct itself: what cannot change need not be copied."""
+    return self
+
+
 def binding_of(cls: Any) -> plan.Binding:
     """Find what a message class is bound to; ``TypeError`` for another object."""
     binding = getattr(cls, "_binding", None)
-    if type(binding) is not plan.Binding:
+    if not isinstance(cls, type) or type(binding) is not plan.Binding:
         raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")
     return binding
 
@@ -137,7 +146,6 @@ def _hash(self: Any) -> int:
 
 
 def _reduce(self: Any) -> tuple[Any, ...]:
-    from ..codec import restore
+    from ..codec import reduced
 
-    struct = type(self)
-    return restore, (struct.__module__, struct.__qualname__, struct._values(self))
+    return reduced(type(self), self._values(self))

@@ -22,6 +22,8 @@ def message_class(text: str) -> type[Any]:
     caller: it is in no registry, and two calls give two classes.
     Source: ``org.apache.kafka.message.MessageSpec``.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"a schema is a str, not {type(text).__name__}")
     from .. import codec
     from . import language
 

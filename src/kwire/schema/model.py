@@ -188,6 +188,13 @@ class Message:
         """Kafka's name of the message."""
         return self.struct.name
 
+    def summary(self) -> str:
+        """Say in one line what the message is: the docstring of its class."""
+        number = "" if self.api_key is None else f" {self.api_key}"
+        flexible = self.flexible_versions & self.valid_versions
+        versions = f"versions {self.valid_versions}, flexible {flexible}"
+        return f"{self.kind.capitalize()}{number}, {versions}."
+
     def structs(self) -> list[Struct]:
         """List the structs below the message, each once, inner before outer."""
         found: list[Struct] = []

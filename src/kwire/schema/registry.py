@@ -64,14 +64,7 @@ def find_by_key(api_key: int, kind: str, family: str | None = None) -> Entry:
     the other kinds count anew in each ``family`` (the definition file's name), which
     has to be given where the number alone leaves a choice. ``KeyError`` tells.
     """
-    if not _by_key:
-        table: dict[tuple[int, str], list[str]] = {}
-        for name, line in _lines().items():
-            _, line_kind, key, _ = line.split(" ", 3)
-            if key != "-":
-                table.setdefault((int(key), line_kind), []).append(name)
-        _by_key.update(table)
-    entries = [find(name) for name in _by_key.get((api_key, kind), ())]
+    entries = [find(name) for name in _keyed().get((api_key, kind), ())]
     if family is not None:
         entries = [entry for entry in entries if entry.family == family]
     if len(entries) == 1:
@@ -81,6 +74,11 @@ def find_by_key(api_key: int, kind: str, family: str | None = None) -> Entry:
         raise KeyError(f"no {kind} has the key {api_key}{where}")
     choice = ", ".join(f"{entry.name} in {entry.family}" for entry in entries)
     raise KeyError(f"{kind} {api_key} is {choice}: say which with family=")
+
+
+def keys(kind: str) -> list[int]:
+    """List the numbers that messages of a kind have, sorted."""
+    return sorted(key for key, key_kind in _keyed() if key_kind == kind)
 
 
 def load(name: str) -> Message:
@@ -97,6 +95,17 @@ def definition_text(family: str) -> str:
     path = f"{__file__.removesuffix('registry.py')}definitions/{family}.txt"
     data: bytes = __spec__.loader.get_data(path)  # type: ignore[union-attr]
     return data.decode()
+
+
+def _keyed() -> Mapping[tuple[int, str], list[str]]:
+    if not _by_key:
+        table: dict[tuple[int, str], list[str]] = {}
+        for name, line in _lines().items():
+            _, kind, key, _ = line.split(" ", 3)
+            if key != "-":
+                table.setdefault((int(key), kind), []).append(name)
+        _by_key.update(table)
+    return _by_key
 
 
 def _lines() -> Mapping[str, str]:

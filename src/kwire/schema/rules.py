@@ -85,7 +85,7 @@ ENTITY_TYPES = {
 }
 """Each entity type with the type of a field that holds it."""
 
-MAX_STRUCT_DEPTH = 64
+MAX_STRUCT_DEPTH = 16
 """How deep structs may nest, so that no later walk can exhaust the stack."""
 
 _FIELD_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
@@ -315,7 +315,7 @@ def _generated_message_faults(message: Message) -> Iterator[Fault]:
 
 def _check_structs(message: Message, places: list[tuple[str, Struct]]) -> None:
     common = {struct.name for struct in message.common_structs}
-    named: dict[str, Struct] = {}
+    named: dict[str, Struct] = {message.name: message.struct}
     for path, struct in places:
         if struct is message.struct:
             continue
