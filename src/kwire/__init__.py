@@ -48,14 +48,16 @@ __all__ = ["__version__", *_HOMES, *_MODULES]
 
 
 def __getattr__(name: str) -> object:
-    from importlib import import_module
+    import sys
 
-    if name in _HOMES:
-        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    elif name in _MODULES:
-        value = import_module(f".{name}", __name__)
-    else:
+    home = _HOMES.get(name, name)
+    if home is name and name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Not by importlib, which is dear to import itself.
+    __import__(f"{__name__}.{home}")
+    value = sys.modules[f"{__name__}.{home}"]
+    if home is not name:
+        value = getattr(value, name)
     globals()[name] = value
     return value
 

@@ -24,10 +24,8 @@ def _choose() -> tuple[str, str]:
         )
     if _WANTED == "pure":
         return "pure", "KWIRE_BACKEND says so"
-    from importlib import import_module
-
     try:
-        import_module("._fast.decoder", __package__)
+        __import__(f"{__package__}._fast.decoder")
     except ModuleNotFoundError as error:
         # Only the want of an extension is a choice; a broken one has to be heard of.
         if error.name != f"{__package__}._fast.decoder":

@@ -14,8 +14,6 @@ them to its own struct types.
 
 from __future__ import annotations
 
-from operator import index
-
 from .errors import SchemaError, UnsupportedVersion
 from .schema.model import FIXED_SIZES, Field, Message, Struct
 
@@ -340,8 +338,8 @@ class Binding:
     def number(self, version: object) -> int:
         """Check a version and make it a plain int; ``UnsupportedVersion`` otherwise."""
         try:
-            number = index(version)  # type: ignore[arg-type]
-        except TypeError:
+            number: int = version.__index__()  # type: ignore[attr-defined]
+        except (AttributeError, TypeError):
             number = -1
         if number not in self.message.valid_versions:
             raise UnsupportedVersion(

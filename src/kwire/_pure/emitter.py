@@ -35,39 +35,53 @@ _LONGEST_SOURCE = 10_000
 """Lines. A struct is written out at each of its uses, so a schema whose structs share
 structs on many levels would grow without bound; Kafka's longest takes 300."""
 
-_ALWAYS_WALK = """
-def read(data, at, end):
-    raise ValueError
-def write(o0, put):
-    raise ValueError
-"""
-
 
 class Program:
     """The compiled reader and writer of one (message, version).
 
     ``read(data, at, end) -> (message, at)`` and ``write(message, put)`` raise any
-    exception to give up; ``layout`` is the plan they were made from, ``binding`` has
-    the classes they make and take.
+    exception to give up; ``layout`` is the plan they are made from, ``binding`` has
+    the classes they make and take. Each is compiled when it is first called.
     """
 
-    __slots__ = ("binding", "layout", "read", "source", "write")
+    __slots__ = ("binding", "layout", "read", "write")
 
     def __init__(self, layout: plan.Plan, binding: plan.Binding) -> None:
-        names: dict[str, Any] = dict(_NAMES)
         self.layout = layout
         self.binding = binding
-        try:
-            reader = _Reader(layout, binding, names).source()
-            writer = _Writer(layout, binding, names).source()
-        except _TooLarge:
-            self.source = _ALWAYS_WALK
-        else:
-            self.source = f"{reader}\n\n{writer}"
-        made: dict[str, Any] = {}
-        exec(compile(self.source, f"<kwire {layout.name}>", "exec"), names, made)
-        self.read = made["read"]
-        self.write = made["write"]
+        self.read: Any = self._first_read
+        self.write: Any = self._first_write
+
+    @property
+    def source(self) -> str:
+        """The Python that is compiled for this plan."""
+        return "\n\n\n".join(
+            emitter(self.layout, self.binding).source()
+            for emitter in (_Reader, _Writer)
+        )
+
+    def _first_read(self, data: bytes, at: int, end: int) -> tuple[Any, int]:
+        self.read = _compiled(_Reader(self.layout, self.binding), "read")
+        made: tuple[Any, int] = self.read(data, at, end)
+        return made
+
+    def _first_write(self, message: Any, put: Any) -> None:
+        self.write = _compiled(_Writer(self.layout, self.binding), "write")
+        self.write(message, put)
+
+
+def _compiled(emitter: _Reader | _Writer, name: str) -> Any:
+    try:
+        code = compile(emitter.source(), f"<kwire {emitter.layout.name}>", "exec")
+    except _TooLarge:
+        return _give_up
+    made: dict[str, Any] = {}
+    exec(code, emitter.names, made)
+    return made[name]
+
+
+def _give_up(*arguments: object) -> None:
+    raise ValueError
 
 
 class _TooLarge(Exception):
@@ -77,12 +91,10 @@ class _TooLarge(Exception):
 class _Emitter:
     """Lines of source, and the names that stand for objects of the plan."""
 
-    def __init__(
-        self, layout: plan.Plan, binding: plan.Binding, names: dict[str, Any]
-    ) -> None:
+    def __init__(self, layout: plan.Plan, binding: plan.Binding) -> None:
         self.layout = layout
         self.binding = binding
-        self.names = names
+        self.names: dict[str, Any] = dict(_NAMES)
         self.lines: list[str] = []
 
     def add(self, indent: int, *lines: str) -> None:
