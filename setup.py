@@ -34,9 +34,9 @@ class BuildEngine(build_ext):
             super().run()
         except Exception as error:
             raise SystemExit(
-                f"kwire: the C build failed ({error}). Install a C compiler and Python's "
-                "headers, or set "
-                "KWIRE_BUILD_PURE=1 for the engine in plain Python."
+                f"kwire: the C build failed ({error}). Install a C compiler and the "
+                "headers of Python, or set KWIRE_BUILD_PURE=1 for the engine in plain "
+                "Python."
             ) from None
 
 
