@@ -143,15 +143,13 @@ def _attribute_row() -> Row:
 
 
 def _zero_copy_rows() -> Iterator[Row]:
-    # Views must never be slower than kio, and twice as fast on Produce from about
-    # the size of record that the Produce row above has.
-    for message, title, larger_least in (
+    # Views must never be slower than kio, and twice as fast on Produce.
+    for message, title, least in (
         ("produce_v9", "Produce request v9", 2.0),
         ("fetch_v12", "Fetch response v12", 1.0),
     ):
         for size in RECORD_SIZES:
             workload = f"{message}_{size}"
-            least = larger_least if size >= 1_000 else 1.0
             yield Row(
                 ZERO_COPY,
                 f"{title}, records of {size:,} B",

@@ -114,7 +114,8 @@ def verdicts(figures: Figures) -> Iterator[Verdict]:
             yield row_verdict(figures, row, target)
     yield _flat_verdict(figures)
     for title in METADATA:
-        yield _memory_verdict(figures, title)
+        for entry in ("kwire", "kwire pure"):
+            yield _memory_verdict(figures, title, entry)
     yield from _start_verdicts(figures)
 
 
@@ -140,12 +141,12 @@ def _flat_verdict(figures: Figures) -> Verdict:
     )
 
 
-def _memory_verdict(figures: Figures, title: str) -> Verdict:
+def _memory_verdict(figures: Figures, title: str, entry: str) -> Verdict:
     kwire, kio = (
-        figures.note(DECODE, title, entry, "held_bytes") for entry in ("kwire", "kio")
+        figures.note(DECODE, title, name, "held_bytes") for name in (entry, "kio")
     )
     return Verdict(
-        f"memory of one decoded {title}",
+        f"memory of one decoded {title}, {entry}",
         f"not more than kio's {kio / 1000:.0f} KB",
         f"{kwire / 1000:.0f} KB",
         kwire <= kio,

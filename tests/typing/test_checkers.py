@@ -48,7 +48,7 @@ def run_pyright(folder):
     """Give what pyright says: (file, line, severity, words)."""
     node = node_program()
     if node is None:
-        pytest.skip("pyright needs Node.js: install it, or pyright[nodejs]")
+        pytest.fail("pyright needs Node.js: install it, or pyright[nodejs]")
     found = importlib.util.find_spec("pyright").submodule_search_locations
     program = Path(next(iter(found))) / "dist" / "index.js"
     settings = folder / "pyrightconfig.json"
