@@ -42,7 +42,10 @@ _HOMES = {
         "errors",
     ),
 }
-_MODULES = ("error_codes", "errors", "framing", "messages", "schema", "wire")
+_MODULES = (
+    *("arrow", "columns", "error_codes", "errors", "framing", "internal_topics"),
+    *("log", "messages", "records", "schema", "wire"),
+)
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
 

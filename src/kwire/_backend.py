@@ -13,6 +13,7 @@ import os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._pure import engine as engine
+    from ._pure import record_engine as record_engine
 
 _WANTED = os.environ.get("KWIRE_BACKEND", "auto")
 
@@ -47,3 +48,14 @@ if not TYPE_CHECKING:
         from ._fast import engine as engine
     else:
         from ._pure import engine as engine
+
+
+def __getattr__(name: str) -> object:
+    # Messages need no engine for records: it is loaded by the first who asks.
+    if name != "record_engine":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if backend == "fast":
+        from ._fast import record_engine
+    else:
+        from ._pure import record_engine
+    return record_engine

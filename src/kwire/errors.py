@@ -157,7 +157,18 @@ def _subject(message_name: str, version: int | None, path: str) -> str:
     TAG_NOT_IN_VERSION,
     TRAILING_BYTES,
     FRAME_TOO_LARGE,
-) = range(1, 14)
+    BAD_BATCH_SIZE,
+    BAD_MAGIC,
+    BAD_CRC,
+    BAD_RECORD_COUNT,
+    BAD_CODEC,
+    NULL_WRAPPER,
+    EMPTY_WRAPPER,
+    BAD_INNER_MESSAGE,
+    BAD_WRAPPER_OFFSET,
+    TOO_MANY_RECORDS,
+    COLUMN_TOO_LARGE,
+) = range(1, 25)
 
 _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
     TRUNCATED: (Truncated, "the input ends here, bytes still needed: {}"),
@@ -176,6 +187,30 @@ _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
         LimitExceeded,
         "{} bytes are over the ceiling; pass limits=kwire.Limits(frame_bytes=...)"
         " to allow more",
+    ),
+    BAD_BATCH_SIZE: (CorruptBatch, "{} bytes are too few for an entry of its format"),
+    BAD_MAGIC: (CorruptBatch, "magic {} is none of 0, 1 and 2"),
+    BAD_CRC: (CorruptBatch, "the bytes have the checksum {:#010x}, not the one stored"),
+    BAD_RECORD_COUNT: (CorruptBatch, "{} records cannot stand in these bytes"),
+    BAD_CODEC: (CorruptBatch, "no compression has the number {} in this format"),
+    NULL_WRAPPER: (CorruptBatch, "a compressed message without a value"),
+    EMPTY_WRAPPER: (CorruptBatch, "a compressed message that holds no message"),
+    BAD_INNER_MESSAGE: (
+        CorruptBatch,
+        "message {} within a compressed one is compressed itself or of another magic",
+    ),
+    BAD_WRAPPER_OFFSET: (
+        CorruptBatch,
+        "the offset of a compressed message is below {}, the last one within it",
+    ),
+    TOO_MANY_RECORDS: (
+        LimitExceeded,
+        "{} records are over the ceiling; pass limits=kwire.Limits(records=...) to"
+        " allow more",
+    ),
+    COLUMN_TOO_LARGE: (
+        LimitExceeded,
+        "a column over 2 GiB; decode fewer bytes in one call",
     ),
 }
 

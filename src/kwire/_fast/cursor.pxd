@@ -32,6 +32,17 @@ cdef enum:
     TAG_NOT_IN_VERSION = 11
     TRAILING_BYTES = 12
     FRAME_TOO_LARGE = 13
+    BAD_BATCH_SIZE = 14
+    BAD_MAGIC = 15
+    BAD_CRC = 16
+    BAD_RECORD_COUNT = 17
+    BAD_CODEC = 18
+    NULL_WRAPPER = 19
+    EMPTY_WRAPPER = 20
+    BAD_INNER_MESSAGE = 21
+    BAD_WRAPPER_OFFSET = 22
+    TOO_MANY_RECORDS = 23
+    COLUMN_TOO_LARGE = 24
     # No fault of the input: a Python exception is set.
     PYTHON_ERROR = -1
 

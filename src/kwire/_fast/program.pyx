@@ -117,7 +117,7 @@ cdef Program program_of(object cls, object version):
     cdef Layout* layout = layout_of(<PyObject*>cls)
     cdef Program program
     cdef int64_t number = -1
-    if layout == NULL:
+    if layout == NULL or <object>layout.binding is None:
         raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")
     if is_small_int(<PyObject*>version):
         number = small_int(<PyObject*>version)

@@ -44,11 +44,13 @@ cdef enum:
 cdef struct Layout:
     # First, because the type's method table is how a Layout is found.
     PyMethodDef methods[METHODS]
-    # Fields and, last, unknown_tagged_fields.
+    # Fields and, last where there are such, unknown_tagged_fields.
     Py_ssize_t count
+    bint tagged
     PyObject** names
     PyObject** defaults
     bint* arrays
+    # What a message is bound to; None for other structs.
     PyObject* binding
     PyObject* programs[CACHED_VERSIONS]
 

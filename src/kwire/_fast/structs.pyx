@@ -82,14 +82,17 @@ def make_struct(
     tuple defaults,
     tuple arrays,
     dict namespace,
+    bint tagged=True,
 ):
     """Make the class of a struct.
 
     ``attributes`` are its fields in schema order, ``defaults`` their values (structs
     as instances, shared), ``arrays`` says which of them hold arrays; ``namespace`` is
-    what the class has besides: ``__module__`` and facts of the message.
+    what the class has besides: ``__module__`` and facts of the message. Structs of
+    messages are ``tagged``, they have a slot for unknown tagged fields; records and
+    their batches are not.
     """
-    cdef Py_ssize_t count = len(attributes) + 1
+    cdef Py_ssize_t count = len(attributes) + tagged
     # A type and its layout live as long as any object of the type: for good.
     cdef Layout* layout = <Layout*>owned(sizeof(Layout))
     cdef PyMemberDef* members = <PyMemberDef*>owned((count + 1) * sizeof(PyMemberDef))
@@ -100,18 +103,21 @@ def make_struct(
     layout.names = <PyObject**>owned(count * sizeof(PyObject*))
     layout.defaults = <PyObject**>owned(count * sizeof(PyObject*))
     layout.arrays = <bint*>owned(count * sizeof(bint))
-    cdef tuple fields = tuple(map(intern, attributes)) + ("unknown_tagged_fields",)
-    cdef tuple values = defaults + ((),)
+    cdef tuple fields = tuple(map(intern, attributes))
+    cdef tuple values = defaults
+    if tagged:
+        fields += ("unknown_tagged_fields",)
+        values += ((),)
+    layout.tagged = tagged
     for index in range(count):
         layout.names[index] = kept(fields[index])
         layout.defaults[index] = kept(values[index])
-        layout.arrays[index] = index < count - 1 and arrays[index]
+        layout.arrays[index] = index < count - tagged and arrays[index]
         members[index].name = PyUnicode_AsUTF8(fields[index])
         members[index].type = T_OBJECT_EX
         members[index].offset = sizeof(PyObject) + index * sizeof(PyObject*)
         members[index].flags = READONLY
-    binding = namespace["_binding"]
-    layout.binding = kept(binding)
+    layout.binding = kept(namespace.get("_binding"))
     layout.methods[0] = method(
         b"replace", <void*>replace, METH_VARARGS | METH_KEYWORDS
     )
@@ -194,7 +200,7 @@ cdef Layout* layout_of(PyObject* cls) noexcept:
 def binding_of(cls):
     """Find what a message class is bound to; ``TypeError`` for another object."""
     cdef Layout* layout = layout_of(<PyObject*>cls)
-    if layout == NULL:
+    if layout == NULL or <object>layout.binding is None:
         raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")
     return <object>layout.binding
 
@@ -216,9 +222,8 @@ cdef object struct_repr(object self):
     # A loop: where memory runs out, Cython's comprehensions free an item twice.
     for name, value in zip(names, values):
         fields.append(f"{name}={value!r}")
-    unknown = values[len(names)]
-    if unknown:
-        fields.append(f"unknown_tagged_fields={unknown!r}")
+    if len(values) > len(names) and values[len(names)]:
+        fields.append(f"unknown_tagged_fields={values[len(names)]!r}")
     return f"{type(self).__name__}({', '.join(fields)})"
 
 
@@ -310,7 +315,7 @@ cdef inline int store(
     """Put a field's value into its slot; any sequence becomes an array's tuple."""
     if layout.arrays[index] and not PyTuple_CheckExact(<PyObject*>value):
         value = as_array(value)
-    elif index == layout.count - 1:
+    elif layout.tagged and index == layout.count - 1:
         value = tuple(value)
     Py_XDECREF(slots_of(made)[index])
     slots_of(made)[index] = kept(value)

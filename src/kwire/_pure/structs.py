@@ -30,14 +30,17 @@ def make_struct(
     defaults: tuple[object, ...],
     arrays: tuple[bool, ...],
     namespace: dict[str, Any],
+    tagged: bool = True,
 ) -> type:
     """Make the class of a struct.
 
     ``attributes`` are its fields in schema order, ``defaults`` their values (structs
     as instances, shared), ``arrays`` says which of them hold arrays; ``namespace`` is
-    what the class has besides: ``__module__`` and facts of the message.
+    what the class has besides: ``__module__`` and facts of the message. Structs of
+    messages are ``tagged``, they have a slot for unknown tagged fields; records and
+    their batches are not.
     """
-    slots = (*attributes, "unknown_tagged_fields")
+    slots = (*attributes, "unknown_tagged_fields") if tagged else attributes
     builder = type(f"{name}Builder", (), {"__slots__": slots})
     # Names with an underscore: no field has one in front.
     names = {
@@ -49,11 +52,13 @@ def make_struct(
     lines = ["def __new__(_cls, *"]
     for index, attribute in enumerate(attributes):
         lines.append(f", {attribute}=_defaults[{index}]")
-    lines.append(", unknown_tagged_fields=()):\n  _made = _builder()\n")
+    lines.append(", unknown_tagged_fields=()" if tagged else "")
+    lines.append("):\n  _made = _builder()\n")
     for attribute, is_array in zip(attributes, arrays, strict=True):
         value = f"_array({attribute})" if is_array else attribute
         lines.append(f"  _made.{attribute} = {value}\n")
-    lines.append("  _made.unknown_tagged_fields = _tags(unknown_tagged_fields)\n")
+    if tagged:
+        lines.append("  _made.unknown_tagged_fields = _tags(unknown_tagged_fields)\n")
     lines.append("  _made.__class__ = _cls\n  return _made\n")
     made: dict[str, Any] = {}
     exec("".join(lines), names, made)  # names come from checked schemas
@@ -129,7 +134,7 @@ def _refuse_subclass(cls: type, /, **kwargs: object) -> None:
 
 def _repr(self: Any) -> str:
     fields = [f"{name}={getattr(self, name)!r}" for name in self.__match_args__]
-    if self.unknown_tagged_fields:
+    if len(self.__slots__) > len(self.__match_args__) and self.unknown_tagged_fields:
         fields.append(f"unknown_tagged_fields={self.unknown_tagged_fields!r}")
     return f"{type(self).__name__}({', '.join(fields)})"
 

@@ -1,0 +1,241 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The entries of a record set: where one ends, whether it is whole, what its head says.
+
+An entry is a record batch (magic 2), a compressed wrapper message or a plain message
+(both magic 0 or 1). All begin with the offset, INT64, and the size of what follows,
+INT32; the magic is always byte 16. What an entry holds is ``record_decoder.pyx``'s
+business.
+
+Twin: ``_pure/batches.py``. Differs from its twin in: noted faults for exceptions, and
+a C struct for the head where no object is asked for; sums of INT64 wrap by themselves.
+C needs for itself: ``make_header``, ``entry_of``, ``number``. Python needs for
+itself: ``wrapped``.
+"""
+
+from cpython.object cimport PyObject, PyTypeObject
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
+
+from kwire._fast.batches cimport *
+from kwire._fast.big_endian cimport load_int16, load_int32, load_int64
+from kwire._fast.checksums cimport crc32_of, crc32c_of
+from kwire._fast.cursor cimport *
+from kwire._fast.decoder cimport get_input
+from kwire._fast.python_api cimport (
+    Py_XDECREF,
+    PyBuffer_Release,
+    int_of,
+)
+from kwire._fast.structs cimport new_struct, slots_of, type_of
+
+from kwire import errors
+
+cdef PyTypeObject* _header_class = NULL
+
+cdef enum:
+    # From here on it pays to let other threads run.
+    LARGE_INPUT = 32768
+
+
+def bind_batch_header(cls):
+    """Tell the engine which class a batch header is."""
+    global _header_class
+    _header_class = <PyTypeObject*>cls
+
+
+def read_batch_header(
+    data,
+    Py_ssize_t position=0,
+    *,
+    bint check_crc=True,
+    end=None,
+):
+    """Read the head of the entry at byte ``position``; None at the quiet end.
+
+    The end is quiet where fewer than 12 or 17 bytes are left, or fewer than the entry
+    says it has: a fetch may cut its last entry. ``end`` is where to stop before the
+    end of ``data``. The entry is as long as it says, and its checksum is right, unless
+    ``check_crc`` is off; nothing behind its head is read otherwise.
+    Units: positions and sizes in bytes, timestamps in ms.
+    Raises ``CorruptBatch`` at ``position``. Source: ``ByteBufferLogInputStream``,
+    ``DefaultRecordBatch.ensureValid``, ``LegacyRecord.ensureValid``.
+    """
+    cdef Py_buffer buffer
+    cdef Cursor cursor
+    cdef Entry entry
+    cdef Py_ssize_t stop
+    cdef int found
+    get_input(data, &buffer)
+    try:
+        stop = buffer.len if end is None else end
+        if not 0 <= position <= stop <= buffer.len:
+            raise ValueError(f"position is one in the input, not {position}")
+        cursor.fault = 0
+        cursor.start = <const uint8_t*>buffer.buf
+        if check_crc and stop - position >= LARGE_INPUT:
+            with nogil:
+                found = read_entry(&cursor, position, stop, check_crc, &entry)
+        else:
+            found = read_entry(&cursor, position, stop, check_crc, &entry)
+    finally:
+        PyBuffer_Release(&buffer)
+    if cursor.fault:
+        raise errors.decode_failure(
+            cursor.fault, cursor.fault_detail, cursor.fault_offset, ""
+        )
+    if not found:
+        return None
+    made = make_header(&entry)
+    if made == NULL:
+        raise MemoryError
+    header = <object>made
+    Py_XDECREF(made)
+    return header
+
+
+cdef int read_entry(
+    Cursor* cursor, Py_ssize_t position, Py_ssize_t end, bint check_crc, Entry* entry
+) noexcept nogil:
+    """Read the head of an entry and check the entry as a whole; None at the end.
+
+    Shape: offset INT64, size INT32, then for magic 2: partition leader epoch INT32,
+    magic INT8, crc UINT32 (CRC-32C of what follows it), attributes INT16, last offset
+    delta INT32, base timestamp INT64, max timestamp INT64, producer id INT64, producer
+    epoch INT16, base sequence INT32, count INT32; for magic 0 and 1: crc UINT32
+    (CRC-32), magic INT8, attributes INT8, and for 1 a timestamp INT64.
+    """
+    # Returns 1, or 0 for the quiet end and for a fault, which is noted.
+    cdef const uint8_t* at = cursor.start + position
+    cdef Py_ssize_t left = end - position
+    cdef Py_ssize_t size
+    cdef uint32_t found
+    if left < LOG_OVERHEAD:
+        return 0
+    size = load_int32(at + 8)
+    if size < MESSAGE_OVERHEAD_0:
+        note(cursor, BAD_BATCH_SIZE, at, size)
+        return 0
+    if left <= MAGIC_AT:
+        return 0
+    entry.magic = at[MAGIC_AT]
+    if entry.magic > 2:
+        note(cursor, BAD_MAGIC, at, <int8_t>at[MAGIC_AT])
+        return 0
+    if size > left - LOG_OVERHEAD:
+        return 0
+    entry.position = position
+    entry.size = LOG_OVERHEAD + size
+    entry.base_offset = load_int64(at)
+    if entry.magic < 2:
+        return read_message_head(cursor, at, check_crc, entry)
+    if size < BATCH_OVERHEAD - LOG_OVERHEAD:
+        note(cursor, BAD_BATCH_SIZE, at, size)
+        return 0
+    entry.crc = <uint32_t>load_int32(at + 17)
+    if check_crc:
+        found = crc32c_of(0, at + 21, <size_t>(entry.size - 21))
+        if found != entry.crc:
+            note(cursor, BAD_CRC, at, found)
+            return 0
+    entry.attributes = load_int16(at + 21)
+    entry.count = load_int32(at + 57)
+    if entry.attributes & CODEC_MASK > 4:
+        note(cursor, BAD_CODEC, at, entry.attributes & CODEC_MASK)
+        return 0
+    if entry.count < 0 or (
+        entry.count > (entry.size - BATCH_OVERHEAD) // LEAST_RECORD
+        and not entry.attributes & CODEC_MASK
+    ):
+        note(cursor, BAD_RECORD_COUNT, at, entry.count)
+        return 0
+    entry.partition_leader_epoch = load_int32(at + 12)
+    entry.last_offset = <int64_t>(
+        <uint64_t>entry.base_offset + <uint64_t><int64_t>load_int32(at + 23)
+    )
+    entry.base_timestamp = load_int64(at + 27)
+    entry.max_timestamp = load_int64(at + 35)
+    entry.producer_id = load_int64(at + 43)
+    entry.producer_epoch = load_int16(at + 51)
+    entry.base_sequence = load_int32(at + 53)
+    return 1
+
+
+cdef int read_message_head(
+    Cursor* cursor, const uint8_t* at, bint check_crc, Entry* entry
+) noexcept nogil:
+    """Read the head of an entry of magic 0 or 1, which is known to be whole."""
+    cdef uint32_t found
+    if entry.magic == 1 and entry.size < LOG_OVERHEAD + MESSAGE_OVERHEAD_1:
+        note(cursor, BAD_BATCH_SIZE, at, entry.size - LOG_OVERHEAD)
+        return 0
+    entry.crc = <uint32_t>load_int32(at + 12)
+    if check_crc:
+        found = crc32_of(0, at + MAGIC_AT, <size_t>(entry.size - MAGIC_AT))
+        if found != entry.crc:
+            note(cursor, BAD_CRC, at, found)
+            return 0
+    entry.attributes = <int8_t>at[17]
+    if entry.attributes & CODEC_MASK > 3:
+        note(cursor, BAD_CODEC, at, entry.attributes & CODEC_MASK)
+        return 0
+    entry.last_offset = entry.base_offset
+    entry.base_timestamp = load_int64(at + 18) if entry.magic else -1
+    entry.max_timestamp = entry.base_timestamp
+    entry.producer_id = -1
+    entry.producer_epoch = -1
+    entry.base_sequence = -1
+    entry.partition_leader_epoch = -1
+    entry.count = -1 if entry.attributes & CODEC_MASK else 1
+    return 1
+
+
+cdef PyObject* make_header(Entry* entry) noexcept:
+    """Make the object of a head; NULL if memory runs out."""
+    cdef PyObject* made = new_struct(_header_class, HEADER_SLOTS)
+    cdef PyObject** slots
+    cdef int index
+    if made == NULL:
+        return NULL
+    slots = slots_of(made)
+    slots[0] = int_of(entry.position)
+    slots[1] = int_of(entry.size)
+    slots[2] = int_of(entry.magic)
+    slots[3] = int_of(entry.attributes)
+    slots[4] = int_of(entry.crc)
+    slots[5] = int_of(entry.base_offset)
+    slots[6] = int_of(entry.last_offset)
+    slots[7] = int_of(entry.base_timestamp)
+    slots[8] = int_of(entry.max_timestamp)
+    slots[9] = int_of(entry.producer_id)
+    slots[10] = int_of(entry.producer_epoch)
+    slots[11] = int_of(entry.base_sequence)
+    slots[12] = int_of(entry.partition_leader_epoch)
+    slots[13] = int_of(entry.count)
+    for index in range(HEADER_SLOTS):
+        if slots[index] == NULL:
+            Py_XDECREF(made)
+            return NULL
+    return made
+
+
+cdef int entry_of(object header, Entry* entry) except -1:
+    """Take a head apart; ``TypeError`` for another object."""
+    cdef PyObject** slots
+    if _header_class == NULL or type_of(<void*>header) != _header_class:
+        raise TypeError(f"expected a BatchHeader, got {header!r:.80}")
+    slots = slots_of(<void*>header)
+    entry.position = <object>slots[0]
+    entry.size = <object>slots[1]
+    entry.magic = <object>slots[2]
+    entry.attributes = <object>slots[3]
+    entry.crc = <object>slots[4]
+    entry.base_offset = <object>slots[5]
+    entry.last_offset = <object>slots[6]
+    entry.base_timestamp = <object>slots[7]
+    entry.max_timestamp = <object>slots[8]
+    entry.producer_id = <object>slots[9]
+    entry.producer_epoch = <object>slots[10]
+    entry.base_sequence = <object>slots[11]
+    entry.partition_leader_epoch = <object>slots[12]
+    entry.count = <object>slots[13]
+    return 0

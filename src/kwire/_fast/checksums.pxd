@@ -1,0 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The checksums for other modules: of memory, without the lock.
+
+``value`` is the checksum of what came before, 0 at the start.
+"""
+
+from libc.stdint cimport uint8_t, uint32_t
+
+cdef uint32_t crc32c_of(
+    uint32_t value, const uint8_t* data, size_t size
+) noexcept nogil
+cdef uint32_t crc32_of(
+    uint32_t value, const uint8_t* data, size_t size
+) noexcept nogil

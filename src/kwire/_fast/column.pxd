@@ -1,0 +1,337 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""One growing column, and the tree of them that a message is decoded into.
+
+Everything here runs without the GIL. What stands in a row, and in which order rows
+come, is ``message_columns.pyx``'s business. Without a twin: ``_pure`` makes its columns
+from lists.
+
+Rows are counted once: a field of a struct has as many as the struct, so that making
+room for a struct makes room in all its fields, and a bad row is undone without notes.
+Two kinds of column count for themselves in ``length``: the elements of an array, and a
+*lazy* one, whose rows are not in the line of the struct (tagged, or not in this
+version); its missing rows are filled with the default when the next one comes, or at
+the end. A bit of ``validity`` is 1 until the row is found null.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from kwire._fast.arrays cimport Block, give_block, grow_block
+from kwire._fast.big_endian cimport unlikely
+from kwire._fast.program cimport *
+
+cdef enum Outcome:
+    DONE = 0
+    NO_MEMORY = 1
+    FULL = 2
+
+cdef struct Column:
+    # An opcode of ``program.pxd``; forms of one type share one.
+    int kind
+    # Bytes of a row in ``values``; 0 for bools, which are bits there.
+    int width
+    bint lazy
+    bint null_default
+    int64_t length
+    int64_t room
+    # What a row defaults to: a fixed-size value or text.
+    const uint8_t* default
+    Py_ssize_t default_size
+    Block validity
+    # Fixed-size values, or the offsets of text and arrays: one more than rows.
+    Block values
+    Block text
+    int64_t used
+    # The fields of a struct by slot, or the elements of an array.
+    Column* children
+    int child_count
+    # The largest offset: 2**31 - 1, but for tests.
+    int64_t ceiling
+
+
+cdef inline int32_t* offsets_of(Column* column) noexcept nogil:
+    """See the values of text or an array as what they are."""
+    return <int32_t*>column.values.data
+
+
+cdef inline bint has_offsets(Column* column) noexcept nogil:
+    """Whether the column is of text or of arrays."""
+    return (
+        column.kind == OP_STRING or column.kind == OP_BYTES or column.kind == OP_ARRAY
+    )
+
+
+cdef inline Outcome widen(Column* column, int64_t wanted) noexcept nogil:
+    """Make room for ``wanted`` rows and more in a column that counts for itself."""
+    cdef int64_t room = max(wanted, min(2 * column.room, column.ceiling), 16)
+    if wanted > column.ceiling and not column.lazy:
+        return FULL
+    if not reserve(column, column.length, room):
+        return NO_MEMORY
+    column.room = room
+    return DONE
+
+
+cdef inline bint reserve(Column* column, int64_t length, int64_t room) noexcept nogil:
+    """Make room for ``room`` rows in a column and in the fields below it."""
+    cdef int index
+    if column.kind == OP_STRUCT:
+        for index in range(column.child_count):
+            if not column.children[index].lazy:
+                if not reserve(&column.children[index], length, room):
+                    return False
+        return True
+    if column.kind == OP_BOOL:
+        return grow_block(&column.values, (length + 7) // 8, (room + 7) // 8)
+    if not has_offsets(column):
+        return grow_block(
+            &column.values, length * column.width, room * column.width
+        )
+    if column.values.raw != NULL:
+        return grow_block(&column.values, 4 * (length + 1), 4 * (room + 1))
+    if not grow_block(&column.values, 0, 4 * (room + 1)):
+        return False
+    offsets_of(column)[0] = 0
+    return True
+
+
+cdef inline Outcome append_text(
+    Column* column, int64_t row, const uint8_t* at, int64_t size
+) noexcept nogil:
+    """Append text as the last row."""
+    cdef int64_t used = column.used + size
+    if unlikely(used > column.text.room):
+        if used > column.ceiling:
+            return FULL
+        if not grow_block(&column.text, column.used, max(2 * column.text.room, used)):
+            return NO_MEMORY
+    # Recycled memory may have more room than Arrow has offsets.
+    if unlikely(used > column.ceiling):
+        return FULL
+    memcpy(column.text.data + column.used, at, <size_t>size)
+    column.used = used
+    offsets_of(column)[row + 1] = <int32_t>used
+    return DONE
+
+
+cdef inline void set_bit(uint8_t* bits, int64_t row, bint value) noexcept nogil:
+    """Set a bit, the lowest of a byte first."""
+    cdef uint8_t mask = <uint8_t>(1 << (row & 7))
+    if value:
+        bits[row >> 3] |= mask
+    else:
+        bits[row >> 3] &= <uint8_t>~mask
+
+
+cdef inline Outcome mark_null(Column* column, int64_t row) noexcept nogil:
+    """Clear the bit of a row; the first null of a column makes its bits."""
+    cdef Py_ssize_t known = column.validity.room
+    if row >> 3 >= known:
+        if not grow_block(
+            &column.validity, known, max((row >> 3) + 1, 2 * known)
+        ):
+            return NO_MEMORY
+        memset(
+            column.validity.data + known, 255, <size_t>(column.validity.room - known)
+        )
+    set_bit(column.validity.data, row, False)
+    return DONE
+
+
+cdef inline Outcome put_null(Column* column, int64_t row) noexcept nogil:
+    """Make a row null for which there is room; in a struct, all its fields too."""
+    cdef Outcome outcome = mark_null(column, row)
+    if column.kind == OP_STRUCT:
+        return put_null_fields(column, row) if outcome == DONE else outcome
+    if column.kind == OP_BOOL:
+        set_bit(column.values.data, row, False)
+    elif has_offsets(column):
+        offsets_of(column)[row + 1] = offsets_of(column)[row]
+    else:
+        memset(column.values.data + row * column.width, 0, <size_t>column.width)
+    return outcome
+
+
+cdef inline Outcome put_null_fields(Column* column, int64_t row) noexcept nogil:
+    """Make all fields of a struct null in one row."""
+    cdef Column* child
+    cdef Outcome outcome
+    cdef int index
+    for index in range(column.child_count):
+        child = &column.children[index]
+        outcome = open_row(child, row) if child.lazy else DONE
+        if outcome == DONE:
+            outcome = put_null(child, row)
+        if outcome != DONE:
+            return outcome
+        if child.lazy:
+            child.length = row + 1
+    return DONE
+
+
+cdef inline Outcome open_row(Column* column, int64_t row) noexcept nogil:
+    """Fill a lazy column up to a row, and make room for that row."""
+    cdef Outcome outcome = catch_up(column, row)
+    if outcome == DONE and row + 1 > column.room:
+        outcome = widen(column, row + 1)
+    return outcome
+
+
+cdef inline Outcome catch_up(Column* column, int64_t rows) noexcept nogil:
+    """Fill the missing rows of a lazy column with its default."""
+    cdef Outcome outcome = DONE
+    if column.length >= rows:
+        return DONE
+    if rows > column.room:
+        outcome = widen(column, rows)
+    if outcome == DONE:
+        outcome = fill_default(column, column.length, rows)
+    if outcome == DONE:
+        column.length = rows
+    return outcome
+
+
+cdef inline Outcome fill_default(
+    Column* column, int64_t start, int64_t end
+) noexcept nogil:
+    """Write the default into rows for which there is room."""
+    cdef Outcome outcome
+    cdef int64_t row
+    cdef int index
+    if column.kind == OP_STRUCT and not column.null_default:
+        for index in range(column.child_count):
+            if not column.children[index].lazy:
+                outcome = fill_default(&column.children[index], start, end)
+                if outcome != DONE:
+                    return outcome
+        return DONE
+    for row in range(start, end):
+        outcome = DONE
+        if column.null_default:
+            outcome = put_null(column, row)
+        elif column.kind == OP_BOOL:
+            set_bit(column.values.data, row, column.default[0])
+        elif column.kind == OP_ARRAY:
+            offsets_of(column)[row + 1] = offsets_of(column)[row]
+        elif has_offsets(column):
+            outcome = append_text(column, row, column.default, column.default_size)
+        else:
+            memcpy(
+                column.values.data + row * column.width,
+                column.default,
+                <size_t>column.width,
+            )
+        if outcome != DONE:
+            return outcome
+    return DONE
+
+
+cdef inline Outcome complete(Column* column, int64_t rows) noexcept nogil:
+    """Fill the missing rows of all lazy columns of a tree that has ``rows`` rows."""
+    cdef Outcome outcome = DONE
+    cdef int index
+    if column.lazy:
+        outcome = catch_up(column, rows)
+    if column.kind == OP_ARRAY:
+        rows = column.children.length
+    for index in range(column.child_count):
+        if outcome != DONE:
+            break
+        outcome = complete(&column.children[index], rows)
+    return outcome
+
+
+cdef inline void rewind(Column* column, int64_t rows, int64_t touched) noexcept nogil:
+    """Take a tree back to ``rows`` good rows; those below ``touched`` may be marked."""
+    cdef Column* child
+    cdef int64_t good
+    cdef int64_t last = min(touched, 8 * <int64_t>column.validity.room)
+    cdef int index
+    for good in range(rows, last):
+        set_bit(column.validity.data, good, True)
+    if column.kind == OP_ARRAY and column.values.raw != NULL:
+        child = column.children
+        good = offsets_of(column)[rows]
+        rewind(child, good, child.length + 1)
+        child.length = good
+    elif has_offsets(column) and column.values.raw != NULL:
+        column.used = offsets_of(column)[rows]
+    elif column.kind == OP_STRUCT:
+        for index in range(column.child_count):
+            child = &column.children[index]
+            if not child.lazy:
+                rewind(child, rows, touched)
+            else:
+                good = min(child.length, rows)
+                rewind(child, good, max(child.length, rows) + 1)
+                child.length = good
+
+
+cdef inline void end_bits(uint8_t* bits, int64_t rows) noexcept nogil:
+    """Clear the bits behind the last row, so that equal columns have equal bytes."""
+    if rows & 7:
+        bits[rows >> 3] &= <uint8_t>((1 << (rows & 7)) - 1)
+
+
+cdef inline int64_t nulls_of(Column* column, int64_t rows) noexcept nogil:
+    """Count the nulls of a column, and give its bits the size for ``rows`` rows.
+
+    -1 stands for no memory.
+    """
+    cdef Py_ssize_t known = column.validity.room
+    cdef Py_ssize_t size = (rows + 7) // 8
+    cdef int64_t valid = 0
+    cdef Py_ssize_t index
+    cdef uint8_t byte
+    if known == 0:
+        return 0
+    if size > known:
+        if not grow_block(&column.validity, known, size):
+            return -1
+        memset(column.validity.data + known, 255, <size_t>(size - known))
+    end_bits(column.validity.data, rows)
+    for index in range(size):
+        byte = column.validity.data[index]
+        byte = byte - (byte >> 1 & 0x55)
+        byte = (byte & 0x33) + (byte >> 2 & 0x33)
+        valid += (byte + (byte >> 4)) & 0x0F
+    return rows - valid
+
+
+cdef inline void free_columns(Column* columns, int count) noexcept nogil:
+    """Give back what the columns of a tree still own."""
+    cdef int index
+    for index in range(count):
+        give_block(&columns[index].validity)
+        give_block(&columns[index].values)
+        give_block(&columns[index].text)
+
+
+cdef inline int64_t utf8_prefix(const uint8_t* at, int64_t size) noexcept nogil:
+    """Find the first byte that is not UTF-8 as Python takes it, or the size."""
+    cdef int64_t index = 0
+    cdef int64_t more
+    cdef uint8_t lead, second
+    while index < size:
+        lead = at[index]
+        if lead < 0x80:
+            index += 1
+            continue
+        more = 1 + (lead >= 0xE0) + (lead >= 0xF0)
+        if lead < 0xC2 or lead > 0xF4 or index + more >= size:
+            return index
+        second = at[index + 1]
+        # No overlong forms, no surrogates, nothing above U+10FFFF.
+        if (
+            (second & 0xC0) != 0x80
+            or (lead == 0xE0 and second < 0xA0)
+            or (lead == 0xED and second > 0x9F)
+            or (lead == 0xF0 and second < 0x90)
+            or (lead == 0xF4 and second > 0x8F)
+            or (more > 1 and (at[index + 2] & 0xC0) != 0x80)
+            or (more > 2 and (at[index + 3] & 0xC0) != 0x80)
+        ):
+            return index
+        index += more + 1
+    return size

@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which columns a message has, and how they become an ``Array``. Without a twin."""
+
+from libc.stdint cimport int64_t
+
+from kwire._fast.arrays cimport Array
+from kwire._fast.column cimport Column
+from kwire._fast.program cimport Table
+
+
+cdef class Shape:
+    cdef str name
+    cdef str format
+    cdef int kind
+    cdef int width
+    cdef bint null_default
+    cdef bytes default
+    cdef tuple children
+    # Columns of the tree below, this one included.
+    cdef int total
+
+
+cdef Shape shape_of(object cls, object struct)
+cdef void build_columns(
+    Column* column,
+    Column** next_column,
+    Shape shape,
+    Table* table,
+    int64_t ceiling,
+) noexcept
+cdef Array array_of(Column* column, Shape shape, int64_t rows, Column* errors)

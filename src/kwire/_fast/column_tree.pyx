@@ -1,0 +1,216 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which columns a message has, and how they become an ``Array``. Without a twin.
+
+A ``Shape`` is the type of a column, made once for a message class; ``build_columns``
+lays out the empty columns of one call by it, ``array_of`` takes the full ones over.
+How rows are appended is ``column.pxd``'s business, which rows ``message_columns``'s.
+"""
+
+cimport cython
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memset
+
+from kwire._fast.arrays cimport Array, Block, Memory, memory_of, new_array, take_block
+from kwire._fast.column cimport *
+from kwire._fast.program cimport *
+from kwire._fast.python_api cimport PyBytes_AS_STRING
+
+from weakref import WeakKeyDictionary
+
+from kwire import plan
+
+
+@cython.final
+@cython.no_gc
+cdef class Shape:
+    """The type of one column, the same in all versions of a message."""
+
+
+# Shapes by message class; a class that is no longer used takes them along.
+cdef object _shapes = WeakKeyDictionary()
+
+cdef Shape _error_shape = Shape.__new__(Shape)
+_error_shape.name = "_error"
+_error_shape.format = "u"
+_error_shape.children = ()
+
+cdef dict FORMATS = {
+    plan.BOOL: "b",
+    plan.INT8: "c",
+    plan.INT16: "s",
+    plan.UINT16: "S",
+    plan.INT32: "i",
+    plan.UINT32: "I",
+    plan.INT64: "l",
+    plan.FLOAT64: "g",
+    plan.UUID: "w:16",
+    plan.STRING: "u",
+    plan.BYTES: "z",
+    plan.RECORDS: "z",
+}
+
+
+cdef Shape shape_of(object cls, object struct):
+    """Find or make the type of the struct column of a message class."""
+    cdef Shape shape = _shapes.get(cls)
+    if shape is None:
+        shape = _shapes[cls] = struct_shape("", False, struct)
+    return shape
+
+
+cdef Shape struct_shape(str name, bint null_default, object struct):
+    """Make the type of a struct column."""
+    cdef Shape shape = Shape.__new__(Shape)
+    shape.name = name
+    shape.format = "+s"
+    shape.kind = OP_STRUCT
+    shape.null_default = null_default
+    shape.children = tuple([field_shape(field) for field in struct.fields])
+    shape.total = 1
+    for child in shape.children:
+        shape.total += (<Shape>child).total
+    return shape
+
+
+cdef Shape field_shape(object field):
+    """Make the type of the column of one field."""
+    cdef Shape shape
+    default = plan.default_of(field)
+    if field.is_array:
+        shape = Shape.__new__(Shape)
+        shape.name = field.attribute
+        shape.format = "+l"
+        shape.kind = OP_ARRAY
+        shape.null_default = default is None
+        shape.children = (element_shape("item", field, None),)
+        shape.total = 1 + (<Shape>shape.children[0]).total
+        return shape
+    return element_shape(field.attribute, field, default)
+
+
+cdef Shape element_shape(str name, object field, object default):
+    """Make the type of the column of a field that is no array, or of its elements."""
+    cdef Shape shape
+    if field.struct is not None:
+        return struct_shape(name, default is None, field.struct)
+    code = plan.CODES[field.type]
+    shape = Shape.__new__(Shape)
+    shape.name = name
+    shape.format = FORMATS[code]
+    shape.null_default = default is None
+    shape.children = ()
+    shape.total = 1
+    if code <= plan.UUID:
+        shape.kind = code
+        shape.width = 0 if code == plan.BOOL else plan.SIZES[code]
+    else:
+        shape.kind = OP_STRING if code == plan.STRING else OP_BYTES
+    shape.default = default_bytes(code, default)
+    return shape
+
+
+cdef bytes default_bytes(int code, object default):
+    """Write a default as it stands in a column."""
+    if default is None:
+        return b""
+    if code == plan.STRING:
+        return default.encode()
+    if code == plan.UUID:
+        return default.bytes
+    if code > plan.UUID:
+        return bytes(default)
+    from struct import pack
+
+    return pack("=" + _PACKED[code], default)
+
+
+cdef str _PACKED = " ?bhHiIqd"
+
+
+cdef void build_columns(
+    Column* column,
+    Column** next_column,
+    Shape shape,
+    Table* table,
+    int64_t ceiling,
+) noexcept:
+    """Lay out the columns of a tree; ``table`` is NULL where the version has none."""
+    cdef Column* child
+    cdef Step* step = NULL if table == NULL else table.steps
+    cdef Shape below
+    cdef int index = 0
+    column.kind = shape.kind
+    column.width = shape.width
+    column.null_default = shape.null_default
+    column.ceiling = ceiling
+    if shape.default is not None:
+        column.default = <const uint8_t*>PyBytes_AS_STRING(<PyObject*>shape.default)
+        column.default_size = len(shape.default)
+    column.child_count = len(shape.children)
+    column.children = next_column[0]
+    next_column[0] += column.child_count
+    for below in shape.children:
+        child = &column.children[index]
+        index += 1
+        if shape.kind == OP_ARRAY:
+            build_columns(child, next_column, below, table, ceiling)
+            continue
+        while step != NULL and step.op == OP_CHECK:
+            step += 1
+        if step != NULL:
+            child.lazy = step.op > OP_ARRAY
+        build_columns(
+            child, next_column, below, NULL if step == NULL else step.table, ceiling
+        )
+        if step != NULL:
+            step += 1
+
+
+cdef Array array_of(Column* column, Shape shape, int64_t rows, Column* error_column):
+    """Make the ``Array`` of a column, which gives up its memory to it."""
+    cdef list children = []
+    cdef Memory validity = None
+    cdef int64_t nulls = nulls_of(column, rows)
+    cdef int64_t below = rows
+    cdef int index
+    cdef tuple buffers
+    if nulls < 0:
+        raise MemoryError
+    if nulls:
+        validity = moved(&column.validity, (rows + 7) // 8)
+    if column.kind == OP_STRUCT:
+        buffers = (validity,)
+    elif column.kind == OP_BOOL:
+        end_bits(column.values.data, rows)
+        buffers = validity, moved(&column.values, (rows + 7) // 8)
+    elif not has_offsets(column):
+        buffers = validity, moved(&column.values, rows * column.width)
+    else:
+        buffers = validity, moved(&column.values, 4 * (rows + 1))
+        if column.kind == OP_ARRAY:
+            below = column.children.length
+        else:
+            buffers += (moved(&column.text, column.used),)
+    for index in range(column.child_count):
+        children.append(
+            array_of(&column.children[index], shape.children[index], below, NULL)
+        )
+    if error_column != NULL:
+        children.append(array_of(error_column, _error_shape, rows, NULL))
+    return new_array(
+        shape.format, shape.name, rows, nulls, buffers, tuple(children), True
+    )
+
+
+cdef Memory moved(Block* block, Py_ssize_t size):
+    """Make a ``Memory`` of a column's block, which the column then lacks."""
+    cdef Block taken = block[0]
+    if taken.raw == NULL:
+        if not take_block(&taken, size):
+            raise MemoryError
+        memset(taken.data, 0, <size_t>size)
+    block.raw = NULL
+    block.room = 0
+    return memory_of(&taken, size)

@@ -1,0 +1,634 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records out of the bytes of a batch, as objects.
+
+The bytes are those of an entry that ``batches.pyx`` has found whole, or what their
+decompression gave. Faults of plain bytes point to where they are in the input; those
+of compressed ones to the first byte of the batch, as its content has no place there.
+Lengths below -1 are refused, though Kafka takes each of them for null.
+
+Twin: ``_pure/record_decoder.py``. Differs from its twin in: noted faults for
+exceptions, and a path of two indexes and a name.
+C needs for itself: ``read_headers``, ``header_name``, ``make_record``, ``path_of``.
+"""
+
+from cpython.object cimport PyObject, PyTypeObject
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memset
+
+from kwire._fast.batches cimport *
+from kwire._fast.big_endian cimport likely, unlikely
+from kwire._fast.cursor cimport *
+from kwire._fast.decoder cimport get_input
+from kwire._fast.primitives cimport is_ascii
+from kwire._fast.python_api cimport *
+from kwire._fast.structs cimport new_struct, slots_of
+
+from kwire import errors
+
+cdef PyTypeObject* _record_class = NULL
+cdef object _no_headers = ()
+
+cdef enum:
+    RECORD_SLOTS = 5
+    LEAST_HEADER = 2
+    # Header keys that are looked for at their place in the record before.
+    KNOWN_NAMES = 8
+
+cdef struct Name:
+    const uint8_t* at
+    Py_ssize_t size
+    PyObject* text
+
+cdef struct Reading:
+    # What one call knows; lives on its stack.
+    Cursor cursor
+    Entry entry
+    bint replace
+    # Where a fault is: -1 and NULL where there is no such part of the path.
+    Py_ssize_t record
+    Py_ssize_t header
+    const char* part
+    # Records of one producer mostly have the same timestamps and header keys.
+    int64_t timestamp
+    PyObject* timestamp_object
+    Name names[KNOWN_NAMES]
+
+
+def bind_record(cls):
+    """Tell the engine which class a record is."""
+    global _record_class
+    _record_class = <PyTypeObject*>cls
+
+
+def read_records(data, header, *, bint compressed=False, bint replace=False):
+    """Read the records of a batch of magic 2.
+
+    ``data`` is the input that ``header.position`` counts in, or, if ``compressed``,
+    what decompression gave. With ``replace``, header keys that are not UTF-8 get
+    U+FFFD for the bad bytes.
+    Shape: ``header.count`` times: length VARINT, attributes INT8, timestamp delta
+    VARLONG, offset delta VARINT, key and value each as VARINT length (-1 is null) and
+    bytes, header count VARINT, then the headers: VARINT length and UTF-8 key, VARINT
+    length (-1 is null) and value.
+    Units: offsets and timestamps (ms) are absolute. Raises ``DecodeError``: every
+    record uses its length exactly, and the records use all bytes.
+    Source: ``DefaultRecord.readFrom``.
+    """
+    cdef Reading r
+    cdef Py_buffer buffer
+    cdef PyObject* made
+    cdef Py_ssize_t position
+    begin(&r, header, replace)
+    position = r.entry.position
+    get_input(data, &buffer)
+    try:
+        r.cursor.start = <const uint8_t*>buffer.buf
+        if compressed:
+            r.cursor.at = r.cursor.start
+            r.cursor.end = r.cursor.start + buffer.len
+        else:
+            check_place(&r.entry, buffer.len)
+            r.cursor.at = r.cursor.start + position + BATCH_OVERHEAD
+            r.cursor.end = r.cursor.start + position + r.entry.size
+        made = read_all(&r)
+    finally:
+        finish(&r)
+        PyBuffer_Release(&buffer)
+    if made == NULL:
+        raise failure_of(&r, position if compressed else -1)
+    result = <object>made
+    Py_XDECREF(made)
+    return result
+
+
+cdef PyObject* read_all(Reading* r) noexcept:
+    cdef Py_ssize_t count = r.entry.count
+    cdef Py_ssize_t index
+    cdef PyObject* made
+    cdef PyObject* record
+    if count > (r.cursor.end - r.cursor.at) // LEAST_RECORD:
+        note(&r.cursor, BAD_RECORD_COUNT, r.cursor.start + r.entry.position, count)
+        return NULL
+    made = PyTuple_New(count)
+    if made == NULL:
+        r.cursor.fault = PYTHON_ERROR
+        return NULL
+    for index in range(count):
+        record = read_record(r)
+        if unlikely(record == NULL):
+            if not r.cursor.fault:
+                r.cursor.fault = PYTHON_ERROR
+            r.record = index
+            Py_XDECREF(made)
+            return NULL
+        PyTuple_SET_ITEM(made, index, record)
+    if not check_end(&r.cursor):
+        Py_XDECREF(made)
+        return NULL
+    # Nothing that can be decoded holds a cycle: spare the collector the tuple.
+    if count:
+        PyObject_GC_UnTrack(made)
+    return made
+
+
+cdef PyObject* read_record(Reading* r) noexcept:
+    """Read one record of magic 2, which the cursor's end may lie behind."""
+    cdef Cursor* cursor = &r.cursor
+    cdef const uint8_t* end = cursor.end
+    cdef const uint8_t* start = cursor.at
+    cdef int64_t length = zigzag(read_unsigned_varint(cursor))
+    cdef uint64_t timestamp, offset
+    cdef PyObject* made
+    cdef PyObject** slots
+    if unlikely(cursor.fault):
+        return NULL
+    if unlikely(length < 0):
+        note(cursor, BAD_LENGTH, start, length)
+        return NULL
+    if unlikely(not require(cursor, length)):
+        return NULL
+    cursor.end = cursor.at + length
+    read_uint8(cursor)
+    if unlikely(cursor.fault):
+        return NULL
+    timestamp = read_unsigned_varlong(cursor)
+    if unlikely(cursor.fault):
+        return NULL
+    timestamp = (
+        <uint64_t>r.entry.base_timestamp + (timestamp >> 1 ^ (0 - (timestamp & 1)))
+    )
+    if r.entry.attributes & LOG_APPEND_TIME:
+        timestamp = <uint64_t>r.entry.max_timestamp
+    offset = read_unsigned_varint(cursor)
+    if unlikely(cursor.fault):
+        return NULL
+    offset = <uint64_t>r.entry.base_offset + (offset >> 1 ^ (0 - (offset & 1)))
+    made = make_record(r, <int64_t>offset, <int64_t>timestamp)
+    if unlikely(made == NULL):
+        return NULL
+    slots = slots_of(made)
+    slots[2] = read_sized(cursor)
+    if unlikely(slots[2] == NULL):
+        r.part = b"key"
+        Py_XDECREF(made)
+        return NULL
+    slots[3] = read_sized(cursor)
+    if unlikely(slots[3] == NULL):
+        r.part = b"value"
+        Py_XDECREF(made)
+        return NULL
+    if likely(cursor.at < cursor.end and cursor.at[0] == 0):
+        cursor.at += 1
+        slots[4] = kept(<PyObject*>_no_headers)
+    else:
+        slots[4] = read_headers(r)
+        if unlikely(slots[4] == NULL):
+            Py_XDECREF(made)
+            return NULL
+    if unlikely(not check_end(cursor)):
+        Py_XDECREF(made)
+        return NULL
+    cursor.end = end
+    return made
+
+
+cdef inline PyObject* make_record(
+    Reading* r, int64_t offset, int64_t timestamp
+) noexcept:
+    """Make a record with its two numbers; the other slots are still empty."""
+    cdef PyObject* made = new_struct(_record_class, RECORD_SLOTS)
+    cdef PyObject** slots
+    if unlikely(made == NULL):
+        return NULL
+    slots = slots_of(made)
+    slots[0] = int_of(offset)
+    if r.timestamp_object == NULL or r.timestamp != timestamp:
+        Py_XDECREF(r.timestamp_object)
+        r.timestamp_object = int_of(timestamp)
+        r.timestamp = timestamp
+    if unlikely(slots[0] == NULL or r.timestamp_object == NULL):
+        Py_XDECREF(made)
+        return NULL
+    slots[1] = kept(r.timestamp_object)
+    return made
+
+
+cdef PyObject* read_headers(Reading* r) noexcept:
+    """Read the headers of a record into a tuple of pairs."""
+    cdef Cursor* cursor = &r.cursor
+    cdef const uint8_t* start = cursor.at
+    cdef int64_t count = zigzag(read_unsigned_varint(cursor))
+    cdef Py_ssize_t index
+    cdef PyObject* made
+    cdef PyObject* pair
+    cdef PyObject* part
+    r.part = b"headers"
+    if cursor.fault:
+        return NULL
+    if not 0 <= count <= (cursor.end - cursor.at) // LEAST_HEADER:
+        note(cursor, BAD_COUNT, start, count)
+        return NULL
+    made = PyTuple_New(count)
+    if made == NULL:
+        return NULL
+    for index in range(count):
+        pair = PyTuple_New(2)
+        if pair == NULL:
+            Py_XDECREF(made)
+            return NULL
+        PyTuple_SET_ITEM(made, index, pair)
+        part = header_name(r, index)
+        if part == NULL:
+            r.header = index
+            r.part = b"key"
+            Py_XDECREF(made)
+            return NULL
+        PyTuple_SET_ITEM(pair, 0, part)
+        part = read_sized(cursor)
+        if part == NULL:
+            r.header = index
+            r.part = b"value"
+            Py_XDECREF(made)
+            return NULL
+        PyTuple_SET_ITEM(pair, 1, part)
+        PyObject_GC_UnTrack(pair)
+    if count:
+        PyObject_GC_UnTrack(made)
+    r.part = NULL
+    return made
+
+
+cdef inline PyObject* header_name(Reading* r, Py_ssize_t index) noexcept:
+    """Read the key of a header, which is often that of the record before."""
+    cdef Cursor* cursor = &r.cursor
+    cdef const uint8_t* start = cursor.at
+    cdef int64_t size = zigzag(read_unsigned_varint(cursor))
+    cdef Name* known
+    cdef PyObject* text
+    if unlikely(cursor.fault):
+        return NULL
+    if unlikely(size < 0):
+        note(cursor, UNEXPECTED_NULL if size == -1 else BAD_LENGTH, start, size)
+        return NULL
+    if unlikely(not require(cursor, size)):
+        return NULL
+    start = cursor.at
+    cursor.at += size
+    known = &r.names[index % KNOWN_NAMES]
+    if (
+        known.text != NULL
+        and known.size == size
+        and memcmp(known.at, start, <size_t>size) == 0
+    ):
+        return kept(known.text)
+    text = text_of(r, start, size)
+    if text != NULL:
+        Py_XDECREF(known.text)
+        known.at = start
+        known.size = size
+        known.text = kept(text)
+    return text
+
+
+cdef PyObject* text_of(Reading* r, const uint8_t* start, Py_ssize_t size) noexcept:
+    """Decode a header key that ends at byte ``end``."""
+    cdef const char* on_error = "replace" if r.replace else "strict"
+    cdef PyObject* text = PyUnicode_DecodeUTF8(<const char*>start, size, on_error)
+    cdef PyObject* kind
+    cdef PyObject* value
+    cdef PyObject* trace
+    cdef Py_ssize_t bad = 0
+    if text == NULL and PyErr_ExceptionMatches(PyExc_UnicodeDecodeError):
+        PyErr_Fetch(&kind, &value, &trace)
+        PyErr_NormalizeException(&kind, &value, &trace)
+        PyUnicodeDecodeError_GetStart(value, &bad)
+        Py_XDECREF(kind)
+        Py_XDECREF(value)
+        Py_XDECREF(trace)
+        note(&r.cursor, BAD_UTF8, start + bad, 0)
+    return text
+
+
+cdef inline PyObject* read_sized(Cursor* cursor) noexcept:
+    """Read bytes behind their VARINT length (bytes), or None for -1."""
+    cdef const uint8_t* start = cursor.at
+    cdef int64_t size = zigzag(read_unsigned_varint(cursor))
+    if unlikely(cursor.fault):
+        return NULL
+    if size < 0:
+        if unlikely(size < -1):
+            note(cursor, BAD_LENGTH, start, size)
+            return NULL
+        return kept(NONE)
+    if unlikely(not require(cursor, size)):
+        return NULL
+    cursor.at += size
+    return PyBytes_FromStringAndSize(<const char*>cursor.at - size, size)
+
+
+def read_message_run(data, header, *, bint check_crc=True):
+    """Read a plain message of magic 0 or 1 and those behind it that are like it.
+
+    ``header`` is the first one's. The run ends before the first entry that is
+    compressed, damaged, cut, or of another magic or timestamp type. Returns the
+    records, and the header of the run: from the first to the last one's offset.
+    Raises ``DecodeError`` for the first message alone.
+    """
+    cdef Reading r
+    cdef Entry first, last, following
+    cdef Py_buffer buffer
+    cdef PyObject* made
+    cdef int64_t largest
+    cdef Py_ssize_t end
+    cdef list records = []
+    begin(&r, header, False)
+    get_input(data, &buffer)
+    try:
+        r.cursor.start = <const uint8_t*>buffer.buf
+        end = buffer.len
+        check_place(&r.entry, end)
+        first = last = following = r.entry
+        largest = first.max_timestamp
+        while True:
+            made = read_message(&r, &following)
+            if made == NULL:
+                break
+            record = <object>made
+            Py_XDECREF(made)
+            records.append(record)
+            last = following
+            largest = max(largest, last.max_timestamp)
+            if not read_entry(
+                &r.cursor, last.position + last.size, end, check_crc, &following
+            ):
+                break
+            if (
+                following.magic != first.magic
+                or following.attributes != first.attributes
+            ):
+                break
+    finally:
+        finish(&r)
+        PyBuffer_Release(&buffer)
+    if r.cursor.fault == PYTHON_ERROR or not records:
+        raise failure_of(&r, -1)
+    first.size = last.position + last.size - first.position
+    first.last_offset = last.last_offset
+    first.max_timestamp = largest
+    first.count = <int32_t>len(records)
+    made = make_header(&first)
+    if made == NULL:
+        raise MemoryError
+    run = <object>made
+    Py_XDECREF(made)
+    return tuple(records), run
+
+
+cdef PyObject* read_message(Reading* r, Entry* entry) noexcept:
+    """Read key and value of a message of magic 0 or 1; all of its bytes are used.
+
+    Shape: INT32 length (-1 is null) and bytes, twice.
+    """
+    cdef Cursor* cursor = &r.cursor
+    cdef PyObject* made
+    cdef PyObject** slots
+    cdef const uint8_t* start
+    cdef Py_ssize_t size
+    cdef int index
+    cursor.at = cursor.start + entry.position
+    cursor.at += KEY_AT_1 if entry.magic else KEY_AT_0
+    cursor.end = cursor.start + entry.position + entry.size
+    made = make_record(r, entry.base_offset, entry.base_timestamp)
+    if made == NULL:
+        cursor.fault = PYTHON_ERROR
+        return NULL
+    slots = slots_of(made)
+    for index in range(2):
+        if not read_classic(cursor, &start, &size):
+            r.part = b"value" if index else b"key"
+            Py_XDECREF(made)
+            return NULL
+        if size < 0:
+            slots[2 + index] = kept(NONE)
+        else:
+            slots[2 + index] = PyBytes_FromStringAndSize(<const char*>start, size)
+            if slots[2 + index] == NULL:
+                cursor.fault = PYTHON_ERROR
+                Py_XDECREF(made)
+                return NULL
+    slots[4] = kept(<PyObject*>_no_headers)
+    if not check_end(cursor):
+        Py_XDECREF(made)
+        return NULL
+    return made
+
+
+cdef bint read_classic(
+    Cursor* cursor, const uint8_t** start, Py_ssize_t* size
+) noexcept nogil:
+    """Find bytes behind their INT32 length: start and end, or None for -1."""
+    size[0] = read_int32(cursor)
+    if cursor.fault:
+        return False
+    if size[0] < -1:
+        note(cursor, BAD_LENGTH, cursor.at - 4, size[0])
+        return False
+    start[0] = cursor.at
+    if size[0] >= 0:
+        if not require(cursor, size[0]):
+            return False
+        cursor.at += size[0]
+    return True
+
+
+cdef inline bint check_end(Cursor* cursor) noexcept nogil:
+    """Check that nothing is left of what the cursor reads."""
+    if unlikely(cursor.at != cursor.end):
+        note(cursor, TRAILING_BYTES, cursor.at, cursor.end - cursor.at)
+        return False
+    return True
+
+
+def find_payload(data, header):
+    """Find the compressed bytes of a batch or wrapper message: start and end.
+
+    A wrapper's key is skipped; one without a value is refused at its first byte.
+    """
+    cdef Reading r
+    cdef Py_buffer buffer
+    cdef const uint8_t* start
+    cdef Py_ssize_t size, found, end
+    begin(&r, header, False)
+    found = r.entry.position + BATCH_OVERHEAD
+    end = r.entry.position + r.entry.size
+    if r.entry.magic == 2:
+        return found, end
+    get_input(data, &buffer)
+    try:
+        check_place(&r.entry, buffer.len)
+        r.cursor.start = <const uint8_t*>buffer.buf
+        r.cursor.at = r.cursor.start + r.entry.position
+        r.cursor.at += KEY_AT_1 if r.entry.magic else KEY_AT_0
+        r.cursor.end = r.cursor.start + end
+        r.part = b"key"
+        if read_classic(&r.cursor, &start, &size):
+            r.part = b"value"
+            if read_classic(&r.cursor, &start, &size):
+                r.part = NULL
+                if size < 0:
+                    note(
+                        &r.cursor,
+                        NULL_WRAPPER,
+                        r.cursor.start + r.entry.position,
+                        0,
+                    )
+                else:
+                    check_end(&r.cursor)
+                    found = start - r.cursor.start
+    finally:
+        PyBuffer_Release(&buffer)
+    if r.cursor.fault:
+        raise failure_of(&r, -1)
+    return found, found + size
+
+
+def read_inner_messages(data, header, *, bint check_crc=True):
+    """Read the messages that a compressed wrapper message holds.
+
+    ``data`` is what decompression gave, ``header`` the wrapper's. Offsets of magic 0
+    stand as they are; those of magic 1 count up to the wrapper's own, which is that of
+    the last one (0 there means that they count from 0, as old producers wrote). Under
+    log append time all have the wrapper's timestamp. All bytes are used; checksums of
+    the messages are checked.
+    Raises ``DecodeError`` at the wrapper's first byte.
+    Source: ``AbstractLegacyRecordBatch.DeepRecordsIterator``.
+    """
+    cdef Reading r
+    cdef Entry inner
+    cdef Py_buffer buffer
+    cdef PyObject* made
+    cdef Py_ssize_t at = 0
+    cdef Py_ssize_t end
+    cdef int64_t base = 0
+    cdef list records = []
+    begin(&r, header, False)
+    get_input(data, &buffer)
+    try:
+        r.cursor.start = <const uint8_t*>buffer.buf
+        end = buffer.len
+        while at < end and not r.cursor.fault:
+            r.record = len(records)
+            if not read_entry(&r.cursor, at, end, check_crc, &inner):
+                if not r.cursor.fault:
+                    note(&r.cursor, TRUNCATED, r.cursor.start + end, 1)
+                break
+            if inner.magic != r.entry.magic or inner.attributes & CODEC_MASK:
+                note(&r.cursor, BAD_INNER_MESSAGE, r.cursor.start + at, r.record)
+                break
+            if inner.magic and r.entry.attributes & LOG_APPEND_TIME:
+                inner.base_timestamp = r.entry.max_timestamp
+            made = read_message(&r, &inner)
+            if made == NULL:
+                break
+            record = <object>made
+            Py_XDECREF(made)
+            records.append(record)
+            at += inner.size
+        if not r.cursor.fault:
+            r.record = -1
+            if not records:
+                note(&r.cursor, EMPTY_WRAPPER, r.cursor.start, 0)
+            else:
+                base_of_messages(&r.cursor, inner.base_offset, &r.entry, &base)
+    finally:
+        finish(&r)
+        PyBuffer_Release(&buffer)
+    if r.cursor.fault:
+        raise failure_of(&r, r.entry.position)
+    if base:
+        move_offsets(records, base)
+    return tuple(records)
+
+
+cdef int base_of_messages(
+    Cursor* cursor, int64_t last, Entry* wrapper, int64_t* base
+) noexcept nogil:
+    """Tell what to add to the offsets within a wrapper; ``last`` is the last one."""
+    if wrapper.magic == 0 or wrapper.last_offset == 0:
+        return 0
+    if wrapper.last_offset < last:
+        note(cursor, BAD_WRAPPER_OFFSET, cursor.start, last)
+        return 0
+    base[0] = <int64_t>(<uint64_t>wrapper.last_offset - <uint64_t>last)
+    return 0
+
+
+cdef int move_offsets(list records, int64_t base) except -1:
+    """Add to the offsets of records that nobody has seen yet."""
+    cdef PyObject** slots
+    cdef int64_t offset
+    cdef PyObject* moved
+    for record in records:
+        slots = slots_of(<void*>record)
+        offset = <object>slots[0]
+        moved = int_of(<int64_t>(<uint64_t>offset + <uint64_t>base))
+        if moved == NULL:
+            raise MemoryError
+        Py_XDECREF(slots[0])
+        slots[0] = moved
+    return 0
+
+
+cdef inline int64_t zigzag(uint32_t raw) noexcept nogil:
+    """Undo the zigzag form: 0, 1, 2, 3 stand for 0, -1, 1, -2."""
+    return <int32_t>(raw >> 1 ^ (0 - (raw & 1)))
+
+
+cdef int begin(Reading* r, object header, bint replace) except -1:
+    """Set up what one call knows, from the head that it was given."""
+    memset(r, 0, sizeof(Reading))
+    r.replace = replace
+    r.record = -1
+    r.header = -1
+    return entry_of(header, &r.entry)
+
+
+cdef void finish(Reading* r) noexcept:
+    """Drop the references that only the call needed."""
+    cdef int index
+    Py_XDECREF(r.timestamp_object)
+    for index in range(KNOWN_NAMES):
+        Py_XDECREF(r.names[index].text)
+
+
+cdef int check_place(Entry* entry, Py_ssize_t size) except -1:
+    """Check that the bytes of a head are in the input that it came with."""
+    if not (0 <= entry.position <= size and 0 <= entry.size <= size - entry.position):
+        raise ValueError("the header is not that of an entry of this input")
+    if entry.magic == 2 and entry.size < BATCH_OVERHEAD:
+        raise ValueError("the header is not that of an entry of this input")
+    return 0
+
+
+cdef object failure_of(Reading* r, Py_ssize_t position):
+    """Turn a fault into the exception."""
+    if r.cursor.fault == PYTHON_ERROR:
+        PyErr_Clear()
+        return MemoryError()
+    return errors.decode_failure(
+        r.cursor.fault,
+        r.cursor.fault_detail,
+        r.cursor.fault_offset if position < 0 else position,
+        path_of(r),
+    )
+
+
+cdef str path_of(Reading* r):
+    """Write where a fault is, as ``records[3].headers[0].key``."""
+    cdef str text = "" if r.record < 0 else f"records[{r.record}]"
+    if r.header >= 0:
+        text += f".headers[{r.header}]"
+    if r.part != NULL:
+        text += ("." if text else "") + r.part.decode()
+    return text

@@ -1,0 +1,692 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records into the bytes of a batch, from rows.
+
+A row is a record, or a tuple of key, value, timestamp (ms, None for none) and headers
+of which the last two may be missing. Offsets of tuples go on from the row before.
+What is legal in which format is ``records.py``'s business, but for single rows.
+
+Twin: ``_pure/record_encoder.py``. Differs from its twin in: noted faults for
+exceptions, and sizes that are settled before the first byte of a record is written.
+C needs for itself: ``store_batch_head``, ``blame_value``, ``plain_headers``, ``put_record``,
+``put_sized``, ``put_varint``, ``put_varlong``, ``varint_size``, ``varlong_size``.
+"""
+
+from cpython.object cimport PyObject, PyTypeObject
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from kwire._fast.batches cimport *
+from kwire._fast.big_endian cimport (
+    likely,
+    store_int16,
+    store_int32,
+    store_int64,
+    unlikely,
+)
+from kwire._fast.checksums cimport crc32_of, crc32c_of
+from kwire._fast.python_api cimport *
+from kwire._fast.structs cimport slots_of, type_of
+from kwire._fast.writer cimport *
+
+from kwire import errors
+
+cdef PyTypeObject* _record_class = NULL
+cdef object _no_headers = ()
+
+cdef enum:
+    LARGEST = 2147483647
+
+cdef extern from "Python.h":
+    bint PyTuple_Check(PyObject* value)
+    bint PyList_Check(PyObject* value)
+    bint PyDict_Check(PyObject* value)
+    bint PyBytes_Check(PyObject* value)
+    PyObject* PySequence_Tuple(PyObject* value)
+    PyObject* PyObject_Bytes(PyObject* value)
+    PyObject* PyMemoryView_FromObject(PyObject* value)
+    int PyBuffer_IsContiguous(const Py_buffer* view, char order)
+    Py_buffer* PyMemoryView_GET_BUFFER(PyObject* view)
+
+cdef struct Row:
+    int64_t offset
+    int64_t timestamp
+    # Sizes are -1 for null.
+    const char* key
+    Py_ssize_t key_size
+    const char* value
+    Py_ssize_t value_size
+    # A tuple of pairs of str and bytes or None; borrowed.
+    PyObject* headers
+    Py_ssize_t headers_size
+    # What had to be made for this row: key, value, headers, the row itself.
+    PyObject* owned[4]
+
+cdef struct Encoding:
+    Writer writer
+    int fault
+    PyObject* blamed
+    const char* expected
+    # Where a fault is: -1 and NULL where there is no such part of the path.
+    Py_ssize_t record
+    Py_ssize_t header
+    const char* part
+
+
+def bind_rows(cls):
+    """Tell the engine which class a record is."""
+    global _record_class
+    _record_class = <PyTypeObject*>cls
+
+
+def encode_batch(rows, header, compress=None):
+    """Encode a batch of magic 2.
+
+    ``header`` gives all fields but those that the rows settle: size, checksum, count,
+    and the last offset unless it is higher than theirs (compaction keeps it). The base
+    timestamp is the first row's unless the batch has a delete horizon, the largest is
+    that of the rows unless the batch has log append time. ``compress`` turns the bytes
+    of the records into what stands in the batch.
+    Shape: as ``read_entry`` and ``read_records`` tell. Raises ``EncodeError`` with the
+    row in its path. Source: ``DefaultRecord.writeTo``, ``DefaultRecordBatch``.
+    """
+    cdef Encoding e
+    cdef Entry entry
+    cdef Row row
+    cdef Writer* writer = &e.writer
+    cdef tuple items = tuple(rows)
+    cdef Py_ssize_t count = len(items)
+    cdef Py_ssize_t index
+    cdef int64_t previous, largest
+    cdef PyObject* made
+    cdef bint done = True
+    entry_of(header, &entry)
+    begin(&e, BATCH_OVERHEAD + guessed_size(items))
+    previous = entry.base_offset - 1
+    largest = -1
+    if not entry.attributes & DELETE_HORIZON:
+        entry.base_timestamp = -1
+    if not ensure(writer, BATCH_OVERHEAD):
+        raise MemoryError
+    writer.at += BATCH_OVERHEAD
+    for index in range(count):
+        done = split(&e, PyTuple_GET_ITEM(<PyObject*>items, index), previous + 1, &row)
+        if done:
+            if not previous < row.offset <= entry.base_offset + LARGEST:
+                e.part = b"offset"
+                done = blame_value(&e, OUT_OF_RANGE, NULL)
+            else:
+                if index == 0 and not entry.attributes & DELETE_HORIZON:
+                    entry.base_timestamp = row.timestamp
+                previous = row.offset
+                if row.timestamp > largest:
+                    largest = row.timestamp
+                done = put_record(&e, &entry, &row)
+        drop(&row)
+        if unlikely(not done):
+            e.record = index
+            break
+    if unlikely(not done):
+        if e.part != NULL and e.part[0] == b"o" and e.blamed == NULL:
+            low, high = previous + 1, entry.base_offset + LARGEST
+            expected = f"an offset from {low} to {high}"
+            raise failure_of(&e, row.offset, expected)
+        raise failure_of(&e)
+    made = finish(writer)
+    if made == NULL:
+        raise MemoryError
+    data = <object>made
+    Py_XDECREF(made)
+    if compress is not None:
+        with memoryview(data) as view:
+            payload = compress(view[BATCH_OVERHEAD:])
+        data = b"".join((data[:BATCH_OVERHEAD], payload))
+    if entry.attributes & LOG_APPEND_TIME or not count:
+        largest = entry.max_timestamp
+    if previous > entry.last_offset:
+        entry.last_offset = previous
+    entry.max_timestamp = largest
+    entry.count = <int32_t>count
+    # Nobody else has seen these bytes yet.
+    store_batch_head(
+        <uint8_t*>PyBytes_AS_STRING(<PyObject*>data),
+        PyBytes_GET_SIZE(<PyObject*>data),
+        &entry,
+    )
+    return data
+
+
+cdef void store_batch_head(uint8_t* at, Py_ssize_t size, Entry* entry) noexcept:
+    """Write the head of a batch of magic 2 in front of its records."""
+    store_int64(at, <uint64_t>entry.base_offset)
+    store_int32(at + 8, <uint32_t>(size - LOG_OVERHEAD))
+    store_int32(at + 12, <uint32_t>entry.partition_leader_epoch)
+    at[16] = 2
+    store_int16(at + 21, <uint16_t>entry.attributes)
+    store_int32(at + 23, <uint32_t>(entry.last_offset - entry.base_offset))
+    store_int64(at + 27, <uint64_t>entry.base_timestamp)
+    store_int64(at + 35, <uint64_t>entry.max_timestamp)
+    store_int64(at + 43, <uint64_t>entry.producer_id)
+    store_int16(at + 51, <uint16_t>entry.producer_epoch)
+    store_int32(at + 53, <uint32_t>entry.base_sequence)
+    store_int32(at + 57, <uint32_t>entry.count)
+    store_int32(at + 17, crc32c_of(0, at + 21, <size_t>(size - 21)))
+
+
+cdef bint put_record(Encoding* e, Entry* entry, Row* row) noexcept:
+    """Write one record of magic 2; its parts are known to be right."""
+    cdef Writer* writer = &e.writer
+    cdef uint64_t timestamp = <uint64_t>row.timestamp - <uint64_t>entry.base_timestamp
+    cdef uint32_t offset = <uint32_t>(row.offset - entry.base_offset) << 1
+    cdef Py_ssize_t size, index, text_size
+    cdef PyObject* pair
+    cdef const char* text
+    timestamp = timestamp << 1 ^ <uint64_t>(<int64_t>timestamp >> 63)
+    size = (
+        1 + varlong_size(timestamp) + varint_size(offset)
+        + sized_size(row.key_size) + sized_size(row.value_size) + row.headers_size
+    )
+    if unlikely(size > LARGEST - (writer.at - writer.start) - 5):
+        return blame_value(e, TOO_LARGE, NONE)
+    if unlikely(not ensure(writer, <size_t>size + 5)):
+        e.fault = WRITE_ERROR
+        return False
+    put_varint(&writer.at, <uint32_t>size << 1)
+    writer.at[0] = 0
+    writer.at += 1
+    put_varlong(&writer.at, timestamp)
+    put_varint(&writer.at, offset)
+    put_sized(&writer.at, row.key, row.key_size)
+    put_sized(&writer.at, row.value, row.value_size)
+    put_varint(&writer.at, <uint32_t>PyTuple_GET_SIZE(row.headers) << 1)
+    for index in range(PyTuple_GET_SIZE(row.headers)):
+        pair = PyTuple_GET_ITEM(row.headers, index)
+        text = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(pair, 0), &text_size)
+        put_sized(&writer.at, text, text_size)
+        pair = PyTuple_GET_ITEM(pair, 1)
+        if pair == NONE:
+            put_sized(&writer.at, NULL, -1)
+        else:
+            put_sized(&writer.at, PyBytes_AS_STRING(pair), PyBytes_GET_SIZE(pair))
+    return True
+
+
+def encode_messages(rows, header, compress=None):
+    """Encode messages of magic 0 or 1, each for itself or all in a compressed one.
+
+    Within a compressed one offsets of magic 1 count from 0, and the wrapper has the
+    offset of the last and, but for log append time, the largest timestamp.
+    Shape: as ``read_entry`` and ``read_message`` tell. Raises ``EncodeError`` with
+    the row in its path. Source: ``LegacyRecord.write``, ``MemoryRecordsBuilder``.
+    """
+    cdef Encoding e
+    cdef Entry entry
+    cdef Row row
+    cdef Writer* writer = &e.writer
+    cdef tuple items = tuple(rows)
+    cdef Py_ssize_t index
+    cdef int64_t previous
+    cdef int64_t base = 0
+    cdef int64_t largest = -1
+    cdef PyObject* made
+    cdef bint done = True
+    cdef int attributes
+    entry_of(header, &entry)
+    attributes = entry.attributes & ~CODEC_MASK
+    if entry.magic and compress is not None:
+        base = entry.base_offset
+    previous = entry.base_offset - 1
+    begin(&e, guessed_size(items) + len(items) * (LOG_OVERHEAD + MESSAGE_OVERHEAD_1))
+    for index in range(len(items)):
+        done = split(&e, PyTuple_GET_ITEM(<PyObject*>items, index), previous + 1, &row)
+        if done and row.headers_size > 1:
+            e.part = b"headers"
+            e.expected = b"no headers, which came with magic 2"
+            done = blame_value(&e, WRONG_TYPE, row.headers)
+        if done and row.offset <= previous:
+            e.part = b"offset"
+            done = blame_value(&e, OUT_OF_RANGE, NULL)
+        if done:
+            previous = row.offset
+            if entry.magic == 0:
+                row.timestamp = -1
+            elif attributes & LOG_APPEND_TIME:
+                row.timestamp = entry.max_timestamp
+            if row.timestamp > largest:
+                largest = row.timestamp
+            row.offset -= base
+            done = put_message(&e, entry.magic, attributes, &row)
+        drop(&row)
+        if not done:
+            e.record = index
+            break
+    if not done:
+        if e.part != NULL and e.part[0] == b"o" and e.blamed == NULL:
+            expected = f"an offset of at least {previous + 1}"
+            raise failure_of(&e, row.offset, expected)
+        raise failure_of(&e)
+    made = finish(writer)
+    if made == NULL:
+        raise MemoryError
+    data = <object>made
+    Py_XDECREF(made)
+    if compress is None:
+        return data
+    payload = compress(data)
+    begin(&e, len(payload) + LOG_OVERHEAD + MESSAGE_OVERHEAD_1)
+    row.key_size = -1
+    row.value = PyBytes_AS_STRING(<PyObject*>payload)
+    row.value_size = len(payload)
+    row.offset = previous
+    row.timestamp = largest
+    if not put_message(&e, entry.magic, entry.attributes, &row):
+        raise failure_of(&e)
+    made = finish(writer)
+    if made == NULL:
+        raise MemoryError
+    data = <object>made
+    Py_XDECREF(made)
+    return data
+
+
+cdef bint put_message(Encoding* e, int magic, int attributes, Row* row) noexcept:
+    """Write one message of magic 0 or 1."""
+    cdef Writer* writer = &e.writer
+    cdef Py_ssize_t size = MESSAGE_OVERHEAD_1 if magic else MESSAGE_OVERHEAD_0
+    cdef uint8_t* at
+    if row.key_size > 0:
+        size += row.key_size
+    if row.value_size > 0:
+        size += row.value_size
+    if size > LARGEST - (writer.at - writer.start) - LOG_OVERHEAD:
+        return blame_value(e, TOO_LARGE, NONE)
+    if not ensure(writer, <size_t>size + LOG_OVERHEAD):
+        e.fault = WRITE_ERROR
+        return False
+    at = writer.at
+    store_int64(at, <uint64_t>row.offset)
+    store_int32(at + 8, <uint32_t>size)
+    at[16] = <uint8_t>magic
+    at[17] = <uint8_t>attributes
+    writer.at = at + 18
+    if magic:
+        store_int64(writer.at, <uint64_t>row.timestamp)
+        writer.at += 8
+    store_int32(writer.at, <uint32_t>row.key_size)
+    writer.at += 4
+    if row.key_size > 0:
+        memcpy(writer.at, row.key, <size_t>row.key_size)
+        writer.at += row.key_size
+    store_int32(writer.at, <uint32_t>row.value_size)
+    writer.at += 4
+    if row.value_size > 0:
+        memcpy(writer.at, row.value, <size_t>row.value_size)
+        writer.at += row.value_size
+    store_int32(at + 12, crc32_of(0, at + 16, <size_t>(size + LOG_OVERHEAD - 16)))
+    return True
+
+
+def size_bound(int magic, key, value, headers=()):
+    """Tell the most bytes that a row can take in a batch of its magic.
+
+    Raises ``EncodeError`` for what is no row. Units: bytes.
+    Source: ``AbstractRecords.recordSizeUpperBound``.
+    """
+    cdef Encoding e
+    cdef Row row
+    cdef Py_ssize_t content = 0
+    cdef bint done
+    e.fault = 0
+    e.blamed = NULL
+    e.expected = NULL
+    e.record = -1
+    e.header = -1
+    e.part = NULL
+    row.owned[0] = row.owned[1] = row.owned[2] = row.owned[3] = NULL
+    done = (
+        take_bytes(&e, b"key", <PyObject*>key, &row.key, &row.key_size, &row.owned[0])
+        and take_bytes(
+            &e, b"value", <PyObject*>value, &row.value, &row.value_size, &row.owned[1]
+        )
+        and take_headers(&e, <PyObject*>headers, &row)
+    )
+    drop(&row)
+    if not done:
+        raise failure_of(&e)
+    if row.key_size > 0:
+        content += row.key_size
+    if row.value_size > 0:
+        content += row.value_size
+    if magic == 0:
+        return LOG_OVERHEAD + MESSAGE_OVERHEAD_0 + content
+    if magic == 1:
+        return LOG_OVERHEAD + MESSAGE_OVERHEAD_1 + content
+    # Length, attributes, timestamp, offset, the two sizes, and the headers.
+    return 5 + 1 + 10 + 5 + 5 + 5 + row.headers_size + content
+
+
+cdef bint split(
+    Encoding* e, PyObject* item, int64_t offset, Row* row
+) noexcept:
+    """Take a row apart: offset, timestamp, key, value and headers."""
+    cdef PyObject* key
+    cdef PyObject* value
+    cdef PyObject* timestamp = NONE
+    cdef PyObject* headers = <PyObject*>_no_headers
+    cdef Py_ssize_t size
+    row.owned[0] = row.owned[1] = row.owned[2] = row.owned[3] = NULL
+    row.offset = offset
+    row.timestamp = -1
+    if type_of(item) == _record_class:
+        key = slots_of(item)[2]
+        value = slots_of(item)[3]
+        timestamp = slots_of(item)[1]
+        headers = slots_of(item)[4]
+        if not take_integer(e, b"offset", slots_of(item)[0], 0, &row.offset):
+            return False
+    else:
+        if PyList_Check(item):
+            item = row.owned[3] = PySequence_Tuple(item)
+            if item == NULL:
+                e.fault = WRITE_ERROR
+                return False
+        size = PyTuple_GET_SIZE(item) if PyTuple_Check(item) else 0
+        if not 2 <= size <= 4:
+            e.expected = b"a record or a tuple of key, value, timestamp and headers"
+            return blame_value(e, WRONG_TYPE, item)
+        key = PyTuple_GET_ITEM(item, 0)
+        value = PyTuple_GET_ITEM(item, 1)
+        if size > 2:
+            timestamp = PyTuple_GET_ITEM(item, 2)
+        if size > 3:
+            headers = PyTuple_GET_ITEM(item, 3)
+    if timestamp != NONE and not take_integer(
+        e, b"timestamp", timestamp, -1, &row.timestamp
+    ):
+        return False
+    return (
+        take_bytes(e, b"key", key, &row.key, &row.key_size, &row.owned[0])
+        and take_bytes(e, b"value", value, &row.value, &row.value_size, &row.owned[1])
+        and take_headers(e, headers, row)
+    )
+
+
+cdef inline bint take_integer(
+    Encoding* e, const char* name, PyObject* value, int64_t low, int64_t* number
+) noexcept:
+    """Check an offset or timestamp: an int64 of at least ``low``."""
+    cdef int overflow = 0
+    if likely(is_small_int(value)):
+        number[0] = small_int(value)
+    else:
+        number[0] = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if number[0] == -1 and not overflow and PyErr_Occurred():
+            PyErr_Clear()
+            e.part = name
+            e.expected = b"an int64 from 0" if low == 0 else b"an int64 from -1"
+            return blame_value(e, WRONG_TYPE, value)
+    if unlikely(overflow or number[0] < low):
+        e.part = name
+        e.expected = b"an int64 from 0" if low == 0 else b"an int64 from -1"
+        return blame_value(e, OUT_OF_RANGE, value)
+    return True
+
+
+cdef inline bint take_bytes(
+    Encoding* e,
+    const char* name,
+    PyObject* value,
+    const char** data,
+    Py_ssize_t* size,
+    PyObject** owned,
+) noexcept:
+    """Get the bytes of anything contiguous that has some; None stays."""
+    if likely(PyBytes_CheckExact(value)):
+        data[0] = PyBytes_AS_STRING(value)
+        size[0] = PyBytes_GET_SIZE(value)
+        return True
+    if value == NONE:
+        size[0] = -1
+        return True
+    owned[0] = bytes_of(value)
+    if owned[0] == NULL:
+        if PyErr_Occurred():
+            e.fault = WRITE_ERROR
+            return False
+        e.part = name
+        e.expected = b"bytes or None"
+        return blame_value(e, WRONG_TYPE, value)
+    data[0] = PyBytes_AS_STRING(owned[0])
+    size[0] = PyBytes_GET_SIZE(owned[0])
+    return True
+
+
+cdef PyObject* bytes_of(PyObject* value) noexcept:
+    """Copy the bytes of a contiguous object; NULL, with no exception, for another."""
+    cdef Py_buffer buffer
+    cdef PyObject* made
+    if PyObject_GetBuffer(value, &buffer, PyBUF_SIMPLE) < 0:
+        PyErr_Clear()
+        return NULL
+    made = PyBytes_FromStringAndSize(<const char*>buffer.buf, buffer.len)
+    PyBuffer_Release(&buffer)
+    return made
+
+
+cdef inline bint take_headers(Encoding* e, PyObject* headers, Row* row) noexcept:
+    """Check the headers of a row and settle their size."""
+    cdef Py_ssize_t count, index, size
+    cdef PyObject* pair
+    cdef PyObject* part
+    row.headers = headers
+    row.headers_size = 1
+    if likely(headers == <PyObject*>_no_headers):
+        return True
+    if headers == NONE:
+        row.headers = <PyObject*>_no_headers
+        return True
+    if not PyTuple_CheckExact(headers):
+        if PyUnicode_Check(headers) or PyBytes_Check(headers) or PyDict_Check(headers):
+            headers = NULL
+        else:
+            headers = row.owned[2] = PySequence_Tuple(headers)
+            PyErr_Clear()
+        if headers == NULL:
+            e.part = b"headers"
+            e.expected = b"pairs of a string and bytes"
+            return blame_value(e, WRONG_TYPE, row.headers)
+        row.headers = headers
+    count = PyTuple_GET_SIZE(headers)
+    row.headers_size = varint_size(<uint32_t>count << 1)
+    for index in range(count):
+        pair = PyTuple_GET_ITEM(headers, index)
+        if not PyTuple_Check(pair) or PyTuple_GET_SIZE(pair) != 2:
+            return plain_headers(e, row, index)
+        part = PyTuple_GET_ITEM(pair, 0)
+        if not PyUnicode_Check(part) or PyUnicode_AsUTF8AndSize(part, &size) == NULL:
+            PyErr_Clear()
+            return plain_headers(e, row, index)
+        row.headers_size += sized_size(size)
+        part = PyTuple_GET_ITEM(pair, 1)
+        if part != NONE and not PyBytes_CheckExact(part):
+            return plain_headers(e, row, index)
+        row.headers_size += sized_size(-1 if part == NONE else PyBytes_GET_SIZE(part))
+    return True
+
+
+cdef bint plain_headers(Encoding* e, Row* row, Py_ssize_t index) noexcept:
+    """Turn headers with lists and odd bytes into tuples, or blame the first that is
+    none; those below ``index`` are plain already.
+    """
+    cdef PyObject* value = NULL
+    cdef int fault = WRONG_TYPE
+    pairs = list(<object>row.headers)
+    try:
+        for index in range(index, len(pairs)):
+            e.header = index
+            e.part = NULL
+            e.expected = b"a pair of a string and bytes"
+            pair = pairs[index]
+            value = PyTuple_GET_ITEM(row.headers, index)
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                return blame_value(e, fault, value)
+            # A list may change hands; the headers that were given keep it alive.
+            name, content = pair
+            e.part = b"key"
+            e.expected = b"a string"
+            if not isinstance(name, str):
+                return blame_value(e, fault, <PyObject*>name)
+            try:
+                name.encode()
+            except UnicodeEncodeError:
+                return blame_value(e, NOT_UTF8, <PyObject*>name)
+            e.part = b"value"
+            e.expected = b"bytes or None"
+            if content is not None and type(content) is not bytes:
+                try:
+                    view = memoryview(content)
+                    if not view.c_contiguous:
+                        raise TypeError
+                except TypeError:
+                    return blame_value(e, fault, <PyObject*>content)
+                content = view.tobytes()
+            pairs[index] = (name, content)
+        made = tuple(pairs)
+    except BaseException:
+        PyErr_Clear()
+        e.fault = WRITE_ERROR
+        return False
+    e.header = -1
+    e.part = NULL
+    e.expected = NULL
+    Py_XDECREF(row.owned[2])
+    row.owned[2] = kept(<PyObject*>made)
+    return take_headers(e, row.owned[2], row)
+
+
+cdef bint blame_value(Encoding* e, int fault, PyObject* value) noexcept:
+    """Note a value that cannot be written, and keep it; always False."""
+    e.fault = fault
+    e.blamed = NULL if value == NULL else kept(value)
+    return False
+
+
+cdef void drop(Row* row) noexcept:
+    """Drop what had to be made for a row."""
+    cdef int index
+    for index in range(4):
+        Py_XDECREF(row.owned[index])
+
+
+cdef int begin(Encoding* e, Py_ssize_t hint) except -1:
+    """Set up what one call knows."""
+    e.fault = 0
+    e.blamed = NULL
+    e.expected = NULL
+    e.record = -1
+    e.header = -1
+    e.part = NULL
+    if not start(&e.writer, hint):
+        raise MemoryError
+    return 0
+
+
+cdef Py_ssize_t guessed_size(tuple rows) except -1:
+    """Guess the bytes of the rows by the first one; growing costs a copy."""
+    cdef Py_ssize_t content = 0
+    cdef PyObject* part
+    cdef int index
+    if not rows:
+        return 0
+    item = rows[0]
+    for index in range(2):
+        part = NULL
+        if type_of(<void*>item) == _record_class:
+            part = slots_of(<void*>item)[2 + index]
+        elif PyTuple_Check(<PyObject*>item) and len(<tuple>item) > 1:
+            part = PyTuple_GET_ITEM(<PyObject*>item, index)
+        if part != NULL and PyBytes_CheckExact(part):
+            content += PyBytes_GET_SIZE(part)
+    return len(rows) * (content + 16)
+
+
+cdef object failure_of(Encoding* e, value=None, str expected=None):
+    """Turn a fault into the exception."""
+    cdef str text = "" if e.record < 0 else f"records[{e.record}]"
+    if e.writer.out != NULL and e.record >= 0:
+        Py_XDECREF(e.writer.out)
+        e.writer.out = NULL
+    if e.fault == WRITE_ERROR:
+        PyErr_Clear()
+        return MemoryError()
+    if e.header >= 0:
+        text += f"{'.' if text else ''}headers[{e.header}]"
+    if e.part != NULL:
+        text += ("." if text else "") + e.part.decode()
+    if e.blamed != NULL:
+        value = <object>e.blamed
+        Py_XDECREF(e.blamed)
+    if expected is None:
+        expected = "" if e.expected == NULL else e.expected.decode()
+    return errors.encode_failure(e.fault, expected, value, text)
+
+
+cdef inline void put_varint(uint8_t** at, uint32_t raw) noexcept nogil:
+    """Write an unsigned varint of up to 32 bits where there is room."""
+    while raw > 0x7F:
+        at[0][0] = <uint8_t>(raw | 0x80)
+        at[0] += 1
+        raw >>= 7
+    at[0][0] = <uint8_t>raw
+    at[0] += 1
+
+
+cdef inline void put_varlong(uint8_t** at, uint64_t raw) noexcept nogil:
+    """Write an unsigned varint of up to 64 bits where there is room."""
+    while raw > 0x7F:
+        at[0][0] = <uint8_t>(raw | 0x80)
+        at[0] += 1
+        raw >>= 7
+    at[0][0] = <uint8_t>raw
+    at[0] += 1
+
+
+cdef inline void put_sized(
+    uint8_t** at, const char* data, Py_ssize_t size
+) noexcept nogil:
+    """Write bytes behind their VARINT length where there is room; -1 is null."""
+    if size < 0:
+        at[0][0] = 1
+        at[0] += 1
+        return
+    put_varint(at, <uint32_t>size << 1)
+    memcpy(at[0], data, <size_t>size)
+    at[0] += size
+
+
+cdef inline Py_ssize_t varint_size(uint32_t raw) noexcept nogil:
+    """Tell how many bytes an unsigned varint takes."""
+    cdef Py_ssize_t size = 1
+    while raw > 0x7F:
+        raw >>= 7
+        size += 1
+    return size
+
+
+cdef inline Py_ssize_t varlong_size(uint64_t raw) noexcept nogil:
+    """Tell how many bytes an unsigned varint of up to 64 bits takes."""
+    cdef Py_ssize_t size = 1
+    while raw > 0x7F:
+        raw >>= 7
+        size += 1
+    return size
+
+
+cdef inline Py_ssize_t sized_size(Py_ssize_t size) noexcept nogil:
+    """Tell how many bytes put_sized writes."""
+    if size < 0:
+        return 1
+    if size > LARGEST:
+        # Too large in any case; the sum must not wrap.
+        return size
+    return varint_size(<uint32_t>size << 1) + size

@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an engine offers for records. Twin: ``_pure/record_engine.py``.
+
+Differs from its twin in: nothing.
+"""
+
+from __future__ import annotations
+
+from .batches import bind_batch_header as bind_batch_header
+from .batches import read_batch_header as read_batch_header
+from .record_decoder import bind_record as bind_record
+from .record_decoder import find_payload as find_payload
+from .record_decoder import read_inner_messages as read_inner_messages
+from .record_decoder import read_message_run as read_message_run
+from .record_decoder import read_records as read_records
+from .record_encoder import bind_rows as bind_rows
+from .record_encoder import encode_batch as encode_batch
+from .record_encoder import encode_messages as encode_messages
+from .record_encoder import size_bound as size_bound
+from .structs import make_struct as make_struct

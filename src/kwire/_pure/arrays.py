@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The memory of columns, and the Arrow arrays that are made of it.
+
+``Memory`` is a block of bytes with the buffer protocol. ``Array`` is a node of an
+Arrow array over such blocks, and leaves kwire through the Arrow PyCapsule interface:
+numpy, pyarrow, polars and DuckDB take it without a copy, and kwire needs none of them.
+What the columns mean is ``columns``'s and ``message_columns``'s business.
+
+Twin: ``_fast/arrays.pyx``. Differs from its twin in: memory that is a ``bytearray``,
+cleared and aligned as Python does it, and structs that ctypes keeps.
+Python needs for itself: ``load_interface``.
+"""
+
+from __future__ import annotations
+
+from sys import byteorder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    _Metadata = dict[str, str]
+
+
+class Memory(bytearray):
+    """A block of bytes of known size, with the buffer protocol.
+
+    It is writable while it is being filled; what an ``Array`` was made of is not to be
+    written any more.
+    """
+
+    __slots__ = ()
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return len(self)
+
+
+class Array:
+    """A node of an Arrow array: its format, its buffers and its children.
+
+    ``format`` is that of the Arrow C data interface, ``buffers`` are ``Memory`` or None
+    in Arrow's order, ``metadata`` goes with the schema. Immutable. The memory of a tree
+    lives until every consumer of any of its nodes has let go.
+    """
+
+    __slots__ = (
+        "buffers",
+        "children",
+        "format",
+        "length",
+        "metadata",
+        "name",
+        "null_count",
+        "nullable",
+    )
+
+    format: str
+    name: str
+    length: int
+    null_count: int
+    buffers: tuple[Memory | None, ...]
+    children: tuple[Array, ...]
+    nullable: bool
+    metadata: _Metadata | None
+
+    def __init__(
+        self,
+        format: str,
+        name: str,
+        length: int,
+        null_count: int,
+        buffers: tuple[Memory | None, ...],
+        children: tuple[Array, ...] = (),
+        nullable: bool = True,
+        metadata: _Metadata | None = None,
+    ) -> None:
+        for buffer in buffers:
+            if buffer is not None and not isinstance(buffer, Memory):
+                raise TypeError(f"a buffer is a Memory or None, not {buffer!r:.40}")
+        for child in children:
+            if not isinstance(child, Array):
+                raise TypeError(f"a child is an Array, not {child!r:.40}")
+        put = object.__setattr__
+        put(self, "format", format)
+        put(self, "name", name)
+        put(self, "length", length)
+        put(self, "null_count", null_count)
+        put(self, "buffers", buffers)
+        put(self, "children", children)
+        put(self, "nullable", nullable)
+        put(self, "metadata", metadata)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("an Array cannot be changed; make a new one")
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __arrow_c_schema__(self) -> Any:
+        """Export the type as a capsule of an ``ArrowSchema``."""
+        return load_interface().schema_capsule(self)
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[Any, Any]:
+        """Export type and data as capsules of ``ArrowSchema`` and ``ArrowArray``.
+
+        The data comes as it is whatever schema is requested, as the protocol allows.
+        """
+        interface = load_interface()
+        return interface.schema_capsule(self), interface.array_capsule(self)
+
+    def import_with(self, take: Callable[[int, Any], Any], schema: object) -> Any:
+        """Give the data to ``take(address, schema)``, such as ``_import_from_c``.
+
+        ``address`` is that of an ``ArrowArray`` that ``take`` moves its content out of.
+        With a schema that the consumer has made before, this is its cheapest way in.
+        """
+        return load_interface().import_with(self, take, schema)
+
+
+def new_memory(size: int) -> Memory:
+    """Make memory of ``size`` bytes, to be filled."""
+    if size < 0:
+        raise ValueError(f"a size is 0 or more, not {size}")
+    return Memory(size)
+
+
+def encoded_metadata(metadata: _Metadata) -> bytes:
+    """Encode the metadata of a schema as the Arrow C data interface wants it."""
+    parts = [len(metadata).to_bytes(4, byteorder)]
+    for pair in metadata.items():
+        for text in pair:
+            raw = text.encode()
+            parts += [len(raw).to_bytes(4, byteorder), raw]
+    return b"".join(parts)
+
+
+_interface: list[Any] = []
+
+
+def load_interface() -> Any:
+    """Load the C side of Arrow, which imports ctypes, when an array is exported."""
+    if not _interface:
+        from . import arrow_interface
+
+        _interface.append(arrow_interface)
+    return _interface[0]

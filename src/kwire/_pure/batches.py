@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The entries of a record set: where one ends, whether it is whole, what its head says.
+
+An entry is a record batch (magic 2), a compressed wrapper message or a plain message
+(both magic 0 or 1). All begin with the offset, INT64, and the size of what follows,
+INT32; the magic is always byte 16. What an entry holds is ``record_decoder.py``'s
+business.
+
+Twin: ``_fast/batches.pyx``. Differs from its twin in: faults as exceptions.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from .. import errors
+from .checksums import crc32, crc32c
+from .cursor import Fault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LOG_OVERHEAD = 12
+"""Bytes of the offset and the size in front of every entry."""
+
+MAGIC_AT = 16
+BATCH_OVERHEAD = 61
+"""Bytes of a batch of magic 2 in front of its records."""
+
+MESSAGE_OVERHEADS = (14, 22)
+"""Bytes that a message with an empty key and value has behind its size, by magic."""
+
+KEYS_AT = (18, 26)
+"""Where the length of the key stands in a message, by magic."""
+
+CODEC_MASK = 0x07
+LOG_APPEND_TIME = 0x08
+LARGEST_CODECS = (3, 3, 4)
+"""The highest number of a compression, by magic: zstd came with magic 2."""
+
+LEAST_RECORD = 7
+"""Bytes that a record of magic 2 takes at least."""
+
+_BATCH = struct.Struct(">qiibIhiqqqhii")
+_MESSAGE = struct.Struct(">qiIbb")
+
+_classes: dict[str, Any] = {}
+
+
+def bind_batch_header(cls: type) -> None:
+    """Tell the engine which class a batch header is."""
+    _classes["header"] = cls
+
+
+def read_batch_header(
+    data: Any,
+    position: int = 0,
+    *,
+    check_crc: bool = True,
+    end: int | None = None,
+) -> Any:
+    """Read the head of the entry at byte ``position``; None at the quiet end.
+
+    The end is quiet where fewer than 12 or 17 bytes are left, or fewer than the entry
+    says it has: a fetch may cut its last entry. ``end`` is where to stop before the
+    end of ``data``. The entry is as long as it says, and its checksum is right, unless
+    ``check_crc`` is off; nothing behind its head is read otherwise.
+    Units: positions and sizes in bytes, timestamps in ms.
+    Raises ``CorruptBatch`` at ``position``. Source: ``ByteBufferLogInputStream``,
+    ``DefaultRecordBatch.ensureValid``, ``LegacyRecord.ensureValid``.
+    """
+    view = memoryview(data)
+    if not view.c_contiguous:
+        raise TypeError("only contiguous bytes can be decoded")
+    # An empty view cannot be cast; it has nothing to read either.
+    with view, view.cast("B") if view.nbytes else memoryview(b"") as source:
+        stop = len(source) if end is None else end
+        if not 0 <= position <= stop <= len(source):
+            raise ValueError(f"position is one in the input, not {position}")
+        try:
+            return read_entry(source, position, stop, check_crc)
+        except Fault as fault:
+            failure = errors.decode_failure(fault.code, fault.detail, fault.offset, "")
+    # Outside, so that a kept exception does not keep the caller's buffer.
+    raise failure
+
+
+def read_entry(data: Any, position: int, end: int, check_crc: bool) -> Any:
+    """Read the head of an entry and check the entry as a whole; None at the end.
+
+    Shape: offset INT64, size INT32, then for magic 2: partition leader epoch INT32,
+    magic INT8, crc UINT32 (CRC-32C of what follows it), attributes INT16, last offset
+    delta INT32, base timestamp INT64, max timestamp INT64, producer id INT64, producer
+    epoch INT16, base sequence INT32, count INT32; for magic 0 and 1: crc UINT32
+    (CRC-32), magic INT8, attributes INT8, and for 1 a timestamp INT64.
+    """
+    left = end - position
+    if left < LOG_OVERHEAD:
+        return None
+    offset, size = struct.unpack_from(">qi", data, position)
+    if size < MESSAGE_OVERHEADS[0]:
+        raise Fault(errors.BAD_BATCH_SIZE, position, size)
+    if left <= MAGIC_AT:
+        return None
+    magic = data[position + MAGIC_AT]
+    if magic > 2:
+        raise Fault(errors.BAD_MAGIC, position, magic - (magic >> 7 << 8))
+    if size > left - LOG_OVERHEAD:
+        return None
+    if magic < 2:
+        return read_message_head(data, position, size, magic, check_crc)
+    if size < BATCH_OVERHEAD - LOG_OVERHEAD:
+        raise Fault(errors.BAD_BATCH_SIZE, position, size)
+    (
+        *_,
+        leader_epoch,
+        magic,
+        crc,
+        attributes,
+        last_delta,
+        base_timestamp,
+        max_timestamp,
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        count,
+    ) = _BATCH.unpack_from(data, position)
+    stop = position + LOG_OVERHEAD + size
+    if check_crc:
+        found = crc32c(data[position + 21 : stop])
+        if found != crc:
+            raise Fault(errors.BAD_CRC, position, found)
+    codec = attributes & CODEC_MASK
+    if codec > LARGEST_CODECS[2]:
+        raise Fault(errors.BAD_CODEC, position, codec)
+    room = (size - BATCH_OVERHEAD + LOG_OVERHEAD) // LEAST_RECORD
+    if count < 0 or (count > room and not codec):
+        raise Fault(errors.BAD_RECORD_COUNT, position, count)
+    return _classes["header"](
+        position=position,
+        size=LOG_OVERHEAD + size,
+        magic=magic,
+        attributes=attributes,
+        crc=crc,
+        base_offset=offset,
+        last_offset=wrapped(offset + last_delta),
+        base_timestamp=base_timestamp,
+        max_timestamp=max_timestamp,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        partition_leader_epoch=leader_epoch,
+        count=count,
+    )
+
+
+def read_message_head(
+    data: Any, position: int, size: int, magic: int, check_crc: bool
+) -> Any:
+    """Read the head of an entry of magic 0 or 1, which is known to be whole."""
+    if size < MESSAGE_OVERHEADS[magic]:
+        raise Fault(errors.BAD_BATCH_SIZE, position, size)
+    offset, _, crc, _, attributes = _MESSAGE.unpack_from(data, position)
+    stop = position + LOG_OVERHEAD + size
+    if check_crc:
+        found = crc32(data[position + MAGIC_AT : stop])
+        if found != crc:
+            raise Fault(errors.BAD_CRC, position, found)
+    codec = attributes & CODEC_MASK
+    if codec > LARGEST_CODECS[magic]:
+        raise Fault(errors.BAD_CODEC, position, codec)
+    timestamp = -1
+    if magic:
+        (timestamp,) = struct.unpack_from(">q", data, position + 18)
+    return _classes["header"](
+        position=position,
+        size=LOG_OVERHEAD + size,
+        magic=magic,
+        attributes=attributes,
+        crc=crc,
+        base_offset=offset,
+        last_offset=offset,
+        base_timestamp=timestamp,
+        max_timestamp=timestamp,
+        count=-1 if codec else 1,
+    )
+
+
+def wrapped(value: int) -> int:
+    """Bring a sum into the range of INT64, as Kafka's own sums overflow."""
+    return (value + 2**63) % 2**64 - 2**63

@@ -1,0 +1,294 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages of one class by the thousand, from a binary array into nested columns.
+
+A struct becomes a struct column, an array a list column, a field that this version
+lacks its default; tags that nobody knows are checked and left out. Rows are decoded to
+objects, all of them, and each field is then collected from its objects.
+
+Twin: ``_fast/message_columns.pyx``. Differs from its twin in: columns are made of
+decoded objects, where the twin walks the plan a second way, without objects and
+without the GIL.
+Python needs for itself: ``rows_of``, ``decoded_rows``, ``struct_column``,
+``field_column``, ``list_column``, ``element_column``, ``text_column``,
+``fixed_column``, ``validity_of``, ``bits_of``.
+"""
+
+from __future__ import annotations
+
+from array import array
+from itertools import accumulate, chain
+
+from .. import errors, plan
+from ..limits import DEFAULT, Limits
+from ..schema.model import Field, Struct
+from .arrays import Array, Memory
+from .decoder import decode
+from .program import program_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+LARGEST_OFFSET = 2**31 - 1
+
+_FORMATS = {
+    # Arrow's format and Python's array code.
+    plan.INT8: ("c", "b"),
+    plan.INT16: ("s", "h"),
+    plan.UINT16: ("S", "H"),
+    plan.INT32: ("i", "i"),
+    plan.UINT32: ("I", "I"),
+    plan.INT64: ("l", "q"),
+    plan.FLOAT64: ("g", "d"),
+}
+
+
+def decode_messages(
+    cls: type,
+    version: int,
+    validity: Any,
+    offsets: Any,
+    data: Any,
+    start: int,
+    count: int,
+    is_large: bool,
+    keep_errors: bool,
+    limits: Limits | None = DEFAULT,
+) -> Array:
+    """Decode ``count`` messages of one class and version into a struct ``Array``.
+
+    The input is an Arrow binary array, or large binary array (``is_large``), as its
+    three buffers, of which ``start`` rows are left out; ``validity`` is None where no
+    row is null. A null row becomes a null struct.
+    Raises what ``decode`` raises for the first bad row; the path begins with the row
+    (``[7].topics``), the offset counts from the row's first byte. ``keep_errors``
+    appends a string column ``_error`` instead, and all other fields of a bad row are
+    null. ``LimitExceeded`` where a column would outgrow Arrow's 32-bit offsets.
+    """
+    layout = program_of(cls, version).layout
+    check_sizes(
+        start,
+        count,
+        is_large,
+        None if validity is None else memoryview(validity).nbytes,
+        0 if offsets is None else memoryview(offsets).nbytes,
+    )
+    texts: list[str | None] | None = [None] * count if keep_errors else None
+    is_null: list[bool] = []
+    with memoryview(b"" if data is None else data) as view:
+        rows = rows_of(validity, offsets, view, start, count, is_large)
+        messages = decoded_rows(cls, version, rows, limits, is_null, texts)
+    try:
+        fields = [
+            field_column(field, messages, None in messages)
+            for field in layout.struct.fields
+        ]
+        if texts is not None:
+            fields.append(text_column("_error", "u", texts, True))
+    except OverflowError:
+        raise column_full(layout) from None
+    nulls = sum(is_null)
+    root = validity_of(is_null) if nulls else None
+    return Array("+s", "", count, nulls, (root,), tuple(fields))
+
+
+def check_sizes(
+    start: int,
+    count: int,
+    is_large: bool,
+    validity_size: int | None,
+    offsets_size: int,
+) -> None:
+    """Check that the buffers are long enough for the rows that are asked for."""
+    if start < 0 or count < 0:
+        raise ValueError(f"no array has {count} rows from row {start} on")
+    last = start + count
+    if validity_size is not None and validity_size < (last + 7) // 8:
+        raise ValueError(f"{validity_size} bytes of validity, too few for {last} rows")
+    if count and offsets_size < (last + 1) * (8 if is_large else 4):
+        raise ValueError(f"{offsets_size} bytes of offsets, too few for {last} rows")
+
+
+def rows_of(
+    validity: Any,
+    offsets: Any,
+    data: memoryview,
+    start: int,
+    count: int,
+    is_large: bool,
+) -> Iterator[bytes | None]:
+    """Go through the rows of a binary array, null rows as None."""
+    if not count:
+        return
+    width = 8 if is_large else 4
+    ends = array("q" if is_large else "i")
+    with memoryview(offsets) as view, view.cast("B") as raw:
+        ends.frombytes(raw[start * width : (start + count + 1) * width])
+    bits = b"" if validity is None else bytes(validity)
+    with data.cast("B") as raw:
+        for row in range(count):
+            place = start + row
+            if bits and not bits[place >> 3] >> (place & 7) & 1:
+                yield None
+            elif 0 <= ends[row] <= ends[row + 1] <= len(raw):
+                yield bytes(raw[ends[row] : ends[row + 1]])
+            else:
+                raise ValueError(f"the offsets of row {row} do not lie within the data")
+
+
+def decoded_rows(
+    cls: type,
+    version: int,
+    rows: Iterator[bytes | None],
+    limits: Limits | None,
+    is_null: list[bool],
+    texts: list[str | None] | None,
+) -> list[Any]:
+    """Decode rows, None for those that are null or bad."""
+    messages: list[Any] = []
+    for number, row in enumerate(rows):
+        is_null.append(row is None)
+        message = None
+        if row is not None:
+            try:
+                message = decode(cls, row, version, limits=limits)
+            except errors.DecodeError as error:
+                if texts is None:
+                    raise type(error)(
+                        error.reason,
+                        error.offset,
+                        f"[{number}]{'.' if error.path else ''}{error.path}",
+                        error.message_name,
+                        error.version,
+                    ) from None
+                texts[number] = str(error)
+        messages.append(message)
+    return messages
+
+
+def struct_column(
+    name: str, struct: Struct, values: list[Any], has_null: bool
+) -> Array:
+    """Make the column of structs; the fields of a null are null."""
+    is_null = [value is None for value in values] if has_null else []
+    nulls = sum(is_null)
+    return Array(
+        "+s",
+        name,
+        len(values),
+        nulls,
+        (validity_of(is_null) if nulls else None,),
+        tuple([field_column(field, values, nulls > 0) for field in struct.fields]),
+    )
+
+
+def field_column(field: Field, parents: list[Any], has_null: bool) -> Array:
+    """Collect one field from the structs that have it."""
+    name = field.attribute
+    if has_null:
+        values = [None if one is None else getattr(one, name) for one in parents]
+    else:
+        values = [getattr(one, name) for one in parents]
+    has_null = has_null or None in values
+    if field.is_array:
+        return list_column(name, field, values, has_null)
+    return element_column(name, field, values, has_null)
+
+
+def list_column(name: str, field: Field, values: list[Any], has_null: bool) -> Array:
+    """Make the column of arrays, and one of all their elements."""
+    is_null = [value is None for value in values] if has_null else []
+    nulls = sum(is_null)
+    present = [value or () for value in values]
+    elements = list(chain.from_iterable(present))
+    return Array(
+        "+l",
+        name,
+        len(values),
+        nulls,
+        (validity_of(is_null) if nulls else None, offsets_memory(present)),
+        (element_column("item", field, elements, False),),
+    )
+
+
+def element_column(name: str, field: Field, values: list[Any], has_null: bool) -> Array:
+    """Make the column of a field that is no array, or of its elements."""
+    if field.struct is not None:
+        return struct_column(name, field.struct, values, has_null)
+    code = plan.CODES[field.type]
+    if code == plan.STRING:
+        return text_column(name, "u", values, has_null)
+    if code > plan.UUID:
+        return text_column(name, "z", values, has_null)
+    return fixed_column(name, code, values, has_null)
+
+
+def text_column(name: str, form: str, values: list[Any], has_null: bool) -> Array:
+    """Make the column of strings or bytes."""
+    is_null = [value is None for value in values] if has_null else []
+    nulls = sum(is_null)
+    if form == "u":
+        parts = [b"" if value is None else value.encode() for value in values]
+    else:
+        parts = [value or b"" for value in values]
+    return Array(
+        form,
+        name,
+        len(values),
+        nulls,
+        (
+            validity_of(is_null) if nulls else None,
+            offsets_memory(parts),
+            Memory(b"".join(parts)),
+        ),
+    )
+
+
+def fixed_column(name: str, code: int, values: list[Any], has_null: bool) -> Array:
+    """Make the column of values that all have the same size; a null is all zeros."""
+    is_null = [value is None for value in values] if has_null else []
+    nulls = sum(is_null)
+    if code == plan.BOOL:
+        form, memory = "b", bits_of(values)
+    elif code == plan.UUID:
+        raw = [bytes(16) if value is None else value.bytes for value in values]
+        form, memory = "w:16", Memory(b"".join(raw))
+    else:
+        form, letter = _FORMATS[code]
+        memory = Memory(array(letter, [v or 0 for v in values] if nulls else values))
+    validity = validity_of(is_null) if nulls else None
+    return Array(form, name, len(values), nulls, (validity, memory))
+
+
+def offsets_memory(parts: list[Any]) -> Memory:
+    """Make the offsets of text or arrays; ``OverflowError`` over Arrow's 32 bits."""
+    ends = list(accumulate(map(len, parts), initial=0))
+    if ends[-1] > LARGEST_OFFSET:
+        raise OverflowError
+    return Memory(array("i", ends))
+
+
+def validity_of(is_null: list[bool]) -> Memory:
+    """Make the bits that are 0 for a null."""
+    return bits_of([not null for null in is_null])
+
+
+def bits_of(values: list[Any]) -> Memory:
+    """Pack truths into bits, the lowest of a byte first."""
+    if not values:
+        return Memory()
+    text = "".join(["1" if value else "0" for value in reversed(values)])
+    return Memory(int(text, 2).to_bytes((len(values) + 7) // 8, "little"))
+
+
+def column_full(layout: plan.Plan) -> errors.LimitExceeded:
+    """Build the exception for a column that Arrow's offsets cannot address."""
+    return errors.LimitExceeded(
+        "a column would outgrow Arrow's 32-bit offsets; decode fewer rows at once",
+        0,
+        "",
+        layout.name,
+        layout.version,
+    )

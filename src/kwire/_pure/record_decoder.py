@@ -1,0 +1,460 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records out of the bytes of a batch, as objects.
+
+The bytes are those of an entry that ``batches.py`` has found whole, or what their
+decompression gave. Faults of plain bytes point to where they are in the input; those
+of compressed ones to the first byte of the batch, as its content has no place there.
+Lengths below -1 are refused, though Kafka takes each of them for null.
+
+Twin: ``_fast/record_decoder.pyx``. Differs from its twin in: faults as exceptions,
+and ``read_plainly``, straight-line Python for records without a fault.
+Python needs for itself: ``read_plainly``, ``long_varint``, ``zigzag``, ``text_of``,
+``ended``.
+"""
+
+from __future__ import annotations
+
+from .. import errors
+from .batches import (
+    BATCH_OVERHEAD,
+    CODEC_MASK,
+    KEYS_AT,
+    LEAST_RECORD,
+    LOG_APPEND_TIME,
+    read_entry,
+    wrapped,
+)
+from .cursor import (
+    Cursor,
+    Fault,
+    read_int32,
+    read_uint8,
+    read_unsigned_varint,
+    read_unsigned_varlong,
+    require,
+)
+from .path import path_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_LEAST_HEADER = 2
+
+_classes: dict[str, Any] = {}
+
+
+def bind_record(cls: type) -> None:
+    """Tell the engine which class a record is."""
+    _classes["record"] = cls
+
+
+def read_records(
+    data: Any, header: Any, *, compressed: bool = False, replace: bool = False
+) -> tuple[Any, ...]:
+    """Read the records of a batch of magic 2.
+
+    ``data`` is the input that ``header.position`` counts in, or, if ``compressed``,
+    what decompression gave. With ``replace``, header keys that are not UTF-8 get
+    U+FFFD for the bad bytes.
+    Shape: ``header.count`` times: length VARINT, attributes INT8, timestamp delta
+    VARLONG, offset delta VARINT, key and value each as VARINT length (-1 is null) and
+    bytes, header count VARINT, then the headers: VARINT length and UTF-8 key, VARINT
+    length (-1 is null) and value.
+    Units: offsets and timestamps (ms) are absolute. Raises ``DecodeError``: every
+    record uses its length exactly, and the records use all bytes.
+    Source: ``DefaultRecord.readFrom``.
+    """
+    start = 0 if compressed else header.position + BATCH_OVERHEAD
+    with memoryview(data) as view:
+        stop = view.nbytes if compressed else header.position + header.size
+        body = bytes(view.cast("B")[start:stop]) if stop > start else b""
+    if header.count > len(body) // LEAST_RECORD:
+        raise errors.decode_failure(
+            errors.BAD_RECORD_COUNT, header.count, header.position, ""
+        )
+    try:
+        return read_plainly(body, header)
+    except Exception:
+        # Whatever went wrong, the walk below says what it was and where.
+        cursor = Cursor(body, 0, len(body))
+    records = []
+    try:
+        for index in range(header.count):
+            cursor.path[:] = ["records", index]
+            records.append(read_record(cursor, header, replace))
+        cursor.path.clear()
+        check_end(cursor)
+    except Fault as fault:
+        fault.offset = header.position if compressed else start + fault.offset
+        failure = failure_of(fault, cursor)
+    else:
+        return tuple(records)
+    raise failure
+
+
+def read_record(cursor: Cursor, header: Any, replace: bool) -> Any:
+    """Read one record of magic 2, which the cursor's end may lie behind."""
+    end = cursor.end
+    start = cursor.at
+    length = zigzag(read_unsigned_varint(cursor))
+    if length < 0:
+        raise Fault(errors.BAD_LENGTH, start, length)
+    require(cursor, length)
+    cursor.end = cursor.at + length
+    read_uint8(cursor)
+    timestamp = header.base_timestamp + zigzag(read_unsigned_varlong(cursor))
+    if header.attributes & LOG_APPEND_TIME:
+        timestamp = header.max_timestamp
+    offset = header.base_offset + zigzag(read_unsigned_varint(cursor))
+    cursor.path.append("key")
+    key = read_sized(cursor)
+    cursor.path[-1] = "value"
+    value = read_sized(cursor)
+    cursor.path[-1] = "headers"
+    start = cursor.at
+    count = zigzag(read_unsigned_varint(cursor))
+    if not 0 <= count <= (cursor.end - cursor.at) // _LEAST_HEADER:
+        raise Fault(errors.BAD_COUNT, start, count)
+    headers = []
+    for index in range(count):
+        cursor.path += (index, "key")
+        start = cursor.at
+        name = read_sized(cursor)
+        if name is None:
+            raise Fault(errors.UNEXPECTED_NULL, start)
+        text = text_of(name, cursor.at, replace)
+        cursor.path[-1] = "value"
+        headers.append((text, read_sized(cursor)))
+        del cursor.path[-2:]
+    cursor.path.pop()
+    check_end(cursor)
+    cursor.end = end
+    return _classes["record"](
+        offset=wrapped(offset),
+        timestamp=wrapped(timestamp),
+        key=key,
+        value=value,
+        headers=tuple(headers),
+    )
+
+
+def read_sized(cursor: Cursor) -> bytes | None:
+    """Read bytes behind their VARINT length (bytes), or None for -1."""
+    start = cursor.at
+    length = zigzag(read_unsigned_varint(cursor))
+    if length < -1:
+        raise Fault(errors.BAD_LENGTH, start, length)
+    if length < 0:
+        return None
+    require(cursor, length)
+    cursor.at += length
+    return bytes(cursor.data[cursor.at - length : cursor.at])
+
+
+def read_message_run(data: Any, header: Any, *, check_crc: bool = True) -> Any:
+    """Read a plain message of magic 0 or 1 and those behind it that are like it.
+
+    ``header`` is the first one's. The run ends before the first entry that is
+    compressed, damaged, cut, or of another magic or timestamp type. Returns the
+    records, and the header of the run: from the first to the last one's offset.
+    Raises ``DecodeError`` for the first message alone.
+    """
+    view = memoryview(data).cast("B")
+    first, last, records = header, header, []
+    largest = header.max_timestamp
+    while True:
+        cursor = Cursor(view, last.position, last.position + last.size)
+        try:
+            records.append(read_message(cursor, last))
+        except Fault as fault:
+            if last is first:
+                failure = failure_of(fault, cursor)
+                break
+            # The next call begins with this one, and tells.
+            last = before
+            return ended(first, last, records, largest)
+        before, largest = last, max(largest, last.max_timestamp)
+        try:
+            following = read_entry(
+                view, last.position + last.size, len(view), check_crc
+            )
+        except Fault:
+            following = None
+        if (
+            following is None
+            or following.magic != first.magic
+            or following.attributes != first.attributes
+        ):
+            return ended(first, last, records, largest)
+        last = following
+    raise failure
+
+
+def ended(first: Any, last: Any, records: list[Any], largest: int) -> Any:
+    """Make what ``read_message_run`` returns."""
+    run = first.replace(
+        size=last.position + last.size - first.position,
+        last_offset=last.last_offset,
+        max_timestamp=largest,
+        count=len(records),
+    )
+    return tuple(records), run
+
+
+def read_message(cursor: Cursor, header: Any) -> Any:
+    """Read key and value of a message of magic 0 or 1; all of its bytes are used.
+
+    Shape: INT32 length (-1 is null) and bytes, twice.
+    """
+    cursor.at += KEYS_AT[header.magic]
+    key = read_classic(cursor, "key")
+    value = read_classic(cursor, "value")
+    check_end(cursor)
+    return _classes["record"](
+        offset=header.base_offset,
+        timestamp=header.base_timestamp,
+        key=None if key is None else bytes(cursor.data[key[0] : key[1]]),
+        value=None if value is None else bytes(cursor.data[value[0] : value[1]]),
+    )
+
+
+def read_classic(cursor: Cursor, name: str) -> tuple[int, int] | None:
+    """Find bytes behind their INT32 length: start and end, or None for -1."""
+    cursor.path.append(name)
+    start = cursor.at
+    length = read_int32(cursor)
+    if length < -1:
+        raise Fault(errors.BAD_LENGTH, start, length)
+    if length >= 0:
+        require(cursor, length)
+        cursor.at += length
+    cursor.path.pop()
+    return None if length < 0 else (cursor.at - length, cursor.at)
+
+
+def check_end(cursor: Cursor) -> None:
+    """Check that nothing is left of what the cursor reads."""
+    if cursor.at != cursor.end:
+        raise Fault(errors.TRAILING_BYTES, cursor.at, cursor.end - cursor.at)
+
+
+def find_payload(data: Any, header: Any) -> tuple[int, int]:
+    """Find the compressed bytes of a batch or wrapper message: start and end.
+
+    A wrapper's key is skipped; one without a value is refused at its first byte.
+    """
+    end = header.position + header.size
+    if header.magic == 2:
+        return header.position + BATCH_OVERHEAD, end
+    with memoryview(data) as view:
+        cursor = Cursor(view.cast("B"), header.position, end)
+        try:
+            cursor.at += KEYS_AT[header.magic]
+            read_classic(cursor, "key")
+            value = read_classic(cursor, "value")
+            if value is None:
+                raise Fault(errors.NULL_WRAPPER, header.position)
+            check_end(cursor)
+        except Fault as fault:
+            failure = failure_of(fault, cursor)
+        else:
+            return value
+        finally:
+            cursor.data.release()
+    raise failure
+
+
+def read_inner_messages(data: Any, header: Any, *, check_crc: bool = True) -> Any:
+    """Read the messages that a compressed wrapper message holds.
+
+    ``data`` is what decompression gave, ``header`` the wrapper's. Offsets of magic 0
+    stand as they are; those of magic 1 count up to the wrapper's own, which is that of
+    the last one (0 there means that they count from 0, as old producers wrote). Under
+    log append time all have the wrapper's timestamp. All bytes are used; checksums of
+    the messages are checked.
+    Raises ``DecodeError`` at the wrapper's first byte.
+    Source: ``AbstractLegacyRecordBatch.DeepRecordsIterator``.
+    """
+    view = memoryview(data).cast("B") if len(data) else memoryview(b"")
+    records: list[Any] = []
+    cursor = Cursor(view, 0, len(view))
+    try:
+        at = 0
+        while at < len(view):
+            cursor.path[:] = ["records", len(records)]
+            inner = read_entry(view, at, len(view), check_crc)
+            if inner is None:
+                raise Fault(errors.TRUNCATED, len(view), 1)
+            if inner.magic != header.magic or inner.attributes & CODEC_MASK:
+                raise Fault(errors.BAD_INNER_MESSAGE, at, len(records))
+            cursor.at, cursor.end = at, at + inner.size
+            records.append(read_message(cursor, inner))
+            at += inner.size
+        cursor.path.clear()
+        if not records:
+            raise Fault(errors.EMPTY_WRAPPER, 0)
+        base = base_of_messages(records[-1].offset, header)
+    except Fault as fault:
+        fault.offset = header.position
+        failure = failure_of(fault, cursor)
+    else:
+        if header.magic and header.attributes & LOG_APPEND_TIME:
+            stamp = header.max_timestamp
+            records = [record.replace(timestamp=stamp) for record in records]
+        if base:
+            records = [
+                record.replace(offset=wrapped(record.offset + base))
+                for record in records
+            ]
+        return tuple(records)
+    raise failure
+
+
+def base_of_messages(last: int, header: Any) -> int:
+    """Tell what to add to the offsets within a wrapper; ``last`` is the last one."""
+    if header.magic == 0 or header.last_offset == 0:
+        return 0
+    if header.last_offset < last:
+        raise Fault(errors.BAD_WRAPPER_OFFSET, 0, last)
+    return int(header.last_offset - last)
+
+
+def failure_of(fault: Fault, cursor: Cursor) -> errors.DecodeError:
+    """Turn a fault into the exception."""
+    path = path_text(cursor.path)
+    return errors.decode_failure(fault.code, fault.detail, fault.offset, path)
+
+
+def read_plainly(data: bytes, header: Any) -> tuple[Any, ...]:
+    """Read the records of a batch with nothing but slices; any exception is a fault.
+
+    Each field's size moves the position, and each record's end is compared with it,
+    so a slice that was cut at the end of ``data`` cannot pass unseen.
+    """
+    at, end = 0, len(data)
+    record = _classes["record"]
+    builder = record._builder
+    base_offset, base_timestamp = header.base_offset, header.base_timestamp
+    fixed = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
+    lowest, highest = -(2**63), 2**63 - 1
+    records = []
+    for _ in range(header.count):
+        byte = data[at]
+        at += 1
+        if byte > 127:
+            byte, at = long_varint(data, at, byte)
+        stop = at + (byte >> 1)
+        if byte & 1 or stop > end:
+            raise ValueError
+        at += 1
+        byte = data[at]
+        at += 1
+        if byte > 127:
+            byte, at = long_varint(data, at, byte, 64)
+        made = builder()
+        if fixed is None:
+            made.timestamp = base_timestamp + (byte >> 1 ^ -(byte & 1))
+        else:
+            made.timestamp = fixed
+        byte = data[at]
+        at += 1
+        if byte > 127:
+            byte, at = long_varint(data, at, byte)
+        made.offset = base_offset + (byte >> 1 ^ -(byte & 1))
+        byte = data[at]
+        at += 1
+        if byte > 127:
+            byte, at = long_varint(data, at, byte)
+        if byte == 1:
+            made.key = None
+        else:
+            if byte & 1:
+                raise ValueError
+            byte >>= 1
+            made.key = data[at : at + byte]
+            at += byte
+        byte = data[at]
+        at += 1
+        if byte > 127:
+            byte, at = long_varint(data, at, byte)
+        if byte == 1:
+            made.value = None
+        else:
+            if byte & 1:
+                raise ValueError
+            byte >>= 1
+            made.value = data[at : at + byte]
+            at += byte
+        byte = data[at]
+        at += 1
+        if byte:
+            if byte > 127:
+                byte, at = long_varint(data, at, byte)
+            if byte & 1 or byte >> 1 > (stop - at) // _LEAST_HEADER:
+                raise ValueError
+            headers = []
+            for _ in range(byte >> 1):
+                byte = data[at]
+                at += 1
+                if byte > 127:
+                    byte, at = long_varint(data, at, byte)
+                if byte & 1:
+                    raise ValueError
+                byte >>= 1
+                name = data[at : at + byte].decode()
+                at += byte
+                byte = data[at]
+                at += 1
+                if byte > 127:
+                    byte, at = long_varint(data, at, byte)
+                if byte == 1:
+                    headers.append((name, None))
+                else:
+                    if byte & 1:
+                        raise ValueError
+                    byte >>= 1
+                    headers.append((name, data[at : at + byte]))
+                    at += byte
+            made.headers = tuple(headers)
+        else:
+            made.headers = ()
+        if at != stop or not (lowest <= made.timestamp <= highest):
+            raise ValueError
+        if not lowest <= made.offset <= highest:
+            raise ValueError
+        made.__class__ = record
+        records.append(made)
+    if at != end:
+        raise ValueError
+    return tuple(records)
+
+
+def long_varint(data: bytes, at: int, byte: int, bits: int = 32) -> tuple[int, int]:
+    """Read the rest of a varint behind its first byte; an exception is a fault."""
+    value = byte & 0x7F
+    for shift in range(7, bits + 6, 7):
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 128:
+            if value >> bits:
+                break
+            return value, at
+    raise ValueError
+
+
+def zigzag(raw: int) -> int:
+    """Undo the zigzag form: 0, 1, 2, 3 stand for 0, -1, 1, -2."""
+    return (raw >> 1) ^ -(raw & 1)
+
+
+def text_of(name: bytes, end: int, replace: bool) -> str:
+    """Decode a header key that ends at byte ``end``."""
+    try:
+        return name.decode()
+    except UnicodeDecodeError as error:
+        if replace:
+            return name.decode(errors="replace")
+        raise Fault(errors.BAD_UTF8, end - len(name) + error.start) from None

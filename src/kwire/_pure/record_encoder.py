@@ -1,0 +1,341 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records into the bytes of a batch, from rows.
+
+A row is a record, or a tuple of key, value, timestamp (ms, None for none) and headers
+of which the last two may be missing. Offsets of tuples go on from the row before.
+What is legal in which format is ``records.py``'s business, but for single rows.
+
+Twin: ``_fast/record_encoder.pyx``. Differs from its twin in: faults as exceptions,
+and varints as bytes objects.
+Python needs for itself: ``varint``, ``raw_of``, ``split``.
+"""
+
+from __future__ import annotations
+
+import operator
+import struct
+
+from .. import errors
+from .batches import (
+    BATCH_OVERHEAD,
+    CODEC_MASK,
+    LOG_APPEND_TIME,
+    LOG_OVERHEAD,
+    MESSAGE_OVERHEADS,
+)
+from .checksums import crc32, crc32c
+from .path import path_text
+from .writer import ValueFault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+DELETE_HORIZON = 0x40
+LARGEST = 2**31 - 1
+
+_BATCH_HEAD = struct.Struct(">qii")
+_BATCH_REST = struct.Struct(">hiqqqhii")
+
+_classes: dict[str, Any] = {}
+
+
+def bind_rows(cls: type) -> None:
+    """Tell the engine which class a record is."""
+    _classes["record"] = cls
+
+
+def encode_batch(
+    rows: Sequence[Any], header: Any, compress: Callable[[Any], bytes] | None = None
+) -> bytes:
+    """Encode a batch of magic 2.
+
+    ``header`` gives all fields but those that the rows settle: size, checksum, count,
+    and the last offset unless it is higher than theirs (compaction keeps it). The base
+    timestamp is the first row's unless the batch has a delete horizon, the largest is
+    that of the rows unless the batch has log append time. ``compress`` turns the bytes
+    of the records into what stands in the batch.
+    Shape: as ``read_entry`` and ``read_records`` tell. Raises ``EncodeError`` with the
+    row in its path. Source: ``DefaultRecord.writeTo``, ``DefaultRecordBatch``.
+    """
+    base_offset = header.base_offset
+    path: list[str | int] = ["records"]
+    base_timestamp = largest = -1
+    if header.attributes & DELETE_HORIZON:
+        base_timestamp = header.base_timestamp
+    previous = base_offset - 1
+    parts: list[bytes] = []
+    size = 0
+    try:
+        for index, row in enumerate(rows):
+            path[1:] = (index,)
+            offset, timestamp, key, value, headers = split(row, previous + 1, path)
+            if not previous < offset <= base_offset + LARGEST:
+                path.append("offset")
+                words = f"an offset from {previous + 1} to {base_offset + LARGEST}"
+                raise ValueFault(errors.OUT_OF_RANGE, offset, words)
+            previous = offset
+            if index == 0 and not header.attributes & DELETE_HORIZON:
+                base_timestamp = timestamp
+            largest = max(largest, timestamp)
+            delta = timestamp - base_timestamp
+            body = b"".join(
+                (
+                    b"\0",
+                    varint((delta << 1) ^ (delta >> 63)),
+                    varint((offset - base_offset) << 1),
+                    b"\1" if key is None else varint(len(key) << 1),
+                    key or b"",
+                    b"\1" if value is None else varint(len(value) << 1),
+                    value or b"",
+                    header_bytes(headers, path) if headers else b"\0",
+                )
+            )
+            parts.append(varint(len(body) << 1))
+            parts.append(body)
+            size += len(body)
+            if size > LARGEST - BATCH_OVERHEAD:
+                raise ValueFault(errors.TOO_LARGE, row)
+    except ValueFault as fault:
+        failure = encode_failure_of(fault, path)
+    else:
+        payload: Any = b"".join(parts)
+        if compress is not None:
+            payload = compress(payload)
+        if header.attributes & LOG_APPEND_TIME or not rows:
+            largest = header.max_timestamp
+        rest = _BATCH_REST.pack(
+            header.attributes,
+            max(header.last_offset, previous) - base_offset,
+            base_timestamp,
+            largest,
+            header.producer_id,
+            header.producer_epoch,
+            header.base_sequence,
+            len(rows),
+        )
+        rest += payload
+        size = BATCH_OVERHEAD - LOG_OVERHEAD - _BATCH_REST.size + len(rest)
+        head = _BATCH_HEAD.pack(base_offset, size, header.partition_leader_epoch)
+        return b"".join((head, b"\2", crc32c(rest).to_bytes(4, "big"), rest))
+    raise failure
+
+
+def header_bytes(headers: Any, path: list[str | int]) -> bytes:
+    """Encode the headers of a record: VARINT count, then key and value of each."""
+    path.append("headers")
+    parts = [varint(len(headers) << 1)]
+    for index, header in enumerate(headers):
+        path.append(index)
+        if not isinstance(header, (tuple, list)) or len(header) != 2:
+            raise wrong_type(header, "a pair of a string and bytes")
+        name, value = header
+        path.append("key")
+        if not isinstance(name, str):
+            raise wrong_type(name, "a string")
+        try:
+            text = name.encode()
+        except UnicodeEncodeError:
+            raise ValueFault(errors.NOT_UTF8, name) from None
+        path[-1] = "value"
+        content = raw_of(value)
+        parts += (varint(len(text) << 1), text)
+        if content is None:
+            parts.append(b"\1")
+        else:
+            parts += (varint(len(content) << 1), content)
+        del path[-2:]
+    path.pop()
+    return b"".join(parts)
+
+
+def encode_messages(
+    rows: Sequence[Any], header: Any, compress: Callable[[Any], bytes] | None = None
+) -> bytes:
+    """Encode messages of magic 0 or 1, each for itself or all in a compressed one.
+
+    Within a compressed one offsets of magic 1 count from 0, and the wrapper has the
+    offset of the last and, but for log append time, the largest timestamp.
+    Shape: as ``read_entry`` and ``read_message`` tell. Raises ``EncodeError`` with
+    the row in its path. Source: ``LegacyRecord.write``, ``MemoryRecordsBuilder``.
+    """
+    magic = header.magic
+    path: list[str | int] = ["records"]
+    previous = header.base_offset - 1
+    largest = -1
+    base = header.base_offset if magic and compress is not None else 0
+    attributes = header.attributes & ~CODEC_MASK
+    parts = []
+    size = 0
+    try:
+        for index, row in enumerate(rows):
+            path[1:] = (index,)
+            offset, timestamp, key, value, headers = split(row, previous + 1, path)
+            if headers:
+                path.append("headers")
+                words = "no headers, which came with magic 2"
+                raise ValueFault(errors.WRONG_TYPE, headers, words)
+            if not previous < offset < 2**63:
+                path.append("offset")
+                words = f"an offset of at least {previous + 1}"
+                raise ValueFault(errors.OUT_OF_RANGE, offset, words)
+            previous = offset
+            if magic == 0:
+                timestamp = -1
+            elif attributes & LOG_APPEND_TIME:
+                timestamp = header.max_timestamp
+            largest = max(largest, timestamp)
+            place = (offset - base, timestamp, attributes)
+            parts.append(message_bytes(magic, *place, key, value))
+            size += len(parts[-1])
+            if size > LARGEST - LOG_OVERHEAD - MESSAGE_OVERHEADS[1]:
+                raise ValueFault(errors.TOO_LARGE, row)
+    except ValueFault as fault:
+        failure = encode_failure_of(fault, path)
+    else:
+        payload = b"".join(parts)
+        if compress is None:
+            return payload
+        place = (previous, largest, header.attributes)
+        return message_bytes(magic, *place, None, compress(payload))
+    raise failure
+
+
+def message_bytes(
+    magic: int,
+    offset: int,
+    timestamp: int,
+    attributes: int,
+    key: Any,
+    value: Any,
+) -> bytes:
+    """Encode one message of magic 0 or 1."""
+    head = (magic, attributes, timestamp) if magic else (magic, attributes)
+    body = b"".join(
+        (
+            struct.pack(">bbq" if magic else ">bb", *head),
+            (-1 if key is None else len(key)).to_bytes(4, "big", signed=True),
+            key or b"",
+            (-1 if value is None else len(value)).to_bytes(4, "big", signed=True),
+            value or b"",
+        )
+    )
+    return struct.pack(">qiI", offset, 4 + len(body), crc32(body)) + body
+
+
+def size_bound(magic: int, key: Any, value: Any, headers: Any = ()) -> int:
+    """Tell the most bytes that a row can take in a batch of its magic.
+
+    Raises ``EncodeError`` for what is no row. Units: bytes.
+    Source: ``AbstractRecords.recordSizeUpperBound``.
+    """
+    path: list[str | int] = []
+    try:
+        _, _, key, value, headers = split((key, value, -1, headers), 0, path)
+        content = len(key or b"") + len(value or b"")
+        if magic < 2:
+            return LOG_OVERHEAD + MESSAGE_OVERHEADS[magic] + content
+        if headers:
+            content += len(header_bytes(headers, path))
+    except ValueFault as fault:
+        failure = encode_failure_of(fault, path)
+    else:
+        # Length, attributes, timestamp, offset, the two sizes, no headers.
+        return 5 + 1 + 10 + 5 + 5 + 5 + 1 + content
+    raise failure
+
+
+def split(row: Any, offset: int, path: list[str | int]) -> tuple[Any, ...]:
+    """Take a row apart: offset, timestamp, key, value and headers."""
+    if type(row) is _classes["record"]:
+        offset, timestamp = row.offset, row.timestamp
+        key, value, headers = row.key, row.value, row.headers
+    elif isinstance(row, (tuple, list)) and 2 <= len(row) <= 4:
+        key, value = row[:2]
+        timestamp = row[2] if len(row) > 2 else -1
+        headers = row[3] if len(row) > 3 else ()
+    else:
+        words = "a record or a tuple of key, value, timestamp and headers"
+        raise wrong_type(row, words)
+    offset = integer(offset, 0, "offset", path)
+    timestamp = -1 if timestamp is None else integer(timestamp, -1, "timestamp", path)
+    if type(key) is not bytes and key is not None:
+        path.append("key")
+        key = raw_of(key)
+        path.pop()
+    if type(value) is not bytes and value is not None:
+        path.append("value")
+        value = raw_of(value)
+        path.pop()
+    if headers is None:
+        headers = ()
+    elif type(headers) is not tuple:
+        path.append("headers")
+        if isinstance(headers, (str, bytes, dict)):
+            raise wrong_type(headers, "pairs of a string and bytes")
+        try:
+            headers = tuple(headers)
+        except TypeError:
+            raise wrong_type(headers, "pairs of a string and bytes") from None
+        path.pop()
+    return offset, timestamp, key, value, headers
+
+
+def integer(value: Any, low: int, name: str, path: list[str | int]) -> int:
+    """Check an offset or timestamp: an int64 of at least ``low``."""
+    if type(value) is int and low <= value < 2**63:
+        return value
+    path.append(name)
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise wrong_type(value, f"an int64 from {low}") from None
+    if not low <= value < 2**63:
+        raise ValueFault(errors.OUT_OF_RANGE, value, f"an int64 from {low}")
+    path.pop()
+    return int(value)
+
+
+def raw_of(value: Any) -> bytes | None:
+    """Get the bytes of anything contiguous that has some; None stays."""
+    if value is None or type(value) is bytes:
+        return value
+    try:
+        view = memoryview(value)
+        if not view.c_contiguous:
+            raise TypeError
+    except TypeError:
+        raise wrong_type(value, "bytes or None") from None
+    with view:
+        return view.tobytes()
+
+
+def wrong_type(value: Any, expected: str) -> ValueFault:
+    """Make the fault of a value that is of another type."""
+    return ValueFault(errors.WRONG_TYPE, value, expected)
+
+
+def encode_failure_of(fault: ValueFault, path: list[str | int]) -> errors.EncodeError:
+    """Turn a fault into the exception."""
+    return errors.encode_failure(
+        fault.code, fault.expected, fault.value, path_text(path)
+    )
+
+
+_SHORT = [bytes((raw,)) for raw in range(128)]
+
+
+def varint(raw: int) -> bytes:
+    """Make the bytes of an unsigned varint of a value that is in its zigzag form."""
+    if raw < 128:
+        return _SHORT[raw]
+    if raw < 16384:
+        return bytes((raw & 127 | 128, raw >> 7))
+    out = bytearray()
+    while raw > 127:
+        out.append(raw & 127 | 128)
+        raw >>= 7
+    out.append(raw)
+    return bytes(out)

@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The topics that Kafka keeps for itself: their keys and values as messages.
+
+Here is how a record says its type and version, and which facts a topic goes by; what
+a type stands for is in the facts. Control records, which these topics have as well,
+are ``control_records``'s.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from . import messages, wire
+from ._backend import engine
+from .control_records import placed, read_message, read_version
+from .errors import DecodeError, InvalidValue, UnsupportedVersion
+from .limits import DEFAULT, Limits
+from .schema import registry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from typing_extensions import Buffer
+
+    from .messages import Message
+
+_RETIRED = "retired-records"
+_FAMILIES = {
+    "__cluster_metadata": ("metadata-records", _RETIRED),
+    "__consumer_offsets": ("group-coordinator", _RETIRED),
+    "__remote_log_metadata": ("remote-log-records",),
+    "__share_group_state": ("share-coordinator",),
+    "__transaction_state": ("transaction-coordinator",),
+}
+_FRAMED = ("__cluster_metadata", "__remote_log_metadata")
+_FRAME_VERSION = 1
+_HIGHEST = 32767
+
+TOPICS = tuple(_FAMILIES)
+"""The names of the topics that ``decode`` and ``encode`` know."""
+
+
+def decode(
+    topic: str,
+    key: Buffer | None,
+    value: Buffer | None,
+    *,
+    zero_copy: bool = False,
+    compat: Literal["java"] | None = None,
+    limits: Limits = DEFAULT,
+) -> tuple[Message | None, Message | None]:
+    """Decode the key and the value of a record of an internal topic.
+
+    Shape: in ``__consumer_offsets``, ``__share_group_state`` and
+    ``__transaction_state`` a key is INT16 record type and key message, a value INT16
+    version and value message. In ``__cluster_metadata`` and ``__remote_log_metadata``
+    there are no keys, and a value is UNSIGNED_VARINT frame version (1), record type
+    and version, then the message. The message of a null value (a tombstone) and of
+    the missing key is None.
+    Source: ``CoordinatorRecordSerde``, ``AbstractApiMessageSerde``.
+
+    Raises ``DecodeError`` with the offset in ``key`` or ``value`` and a path that
+    begins with the one it was. ``UnsupportedVersion`` for a record type or version
+    that kwire does not know, as a newer Kafka may have; the key of a record whose
+    value cannot be read comes from ``decode(topic, key, None)``.
+    ``ValueError`` for a topic that is not one of ``TOPICS``.
+    """
+    read = partial(read_message, compat=compat, limits=limits)
+    if _is_framed(topic):
+        if key is not None:
+            raise InvalidValue("records of this topic have no key", 0, "key")
+        if value is None:
+            return None, None
+        cls, version, start = _read_frame(topic, value)
+        return None, read(cls, value, version, start, "value", zero_copy=zero_copy)
+    key, record_type = read_version(key, "key", "type")
+    classes = _keyed_classes(topic, record_type)
+    if classes is None:
+        raise _unknown(topic, record_type)
+    key_class, value_class = classes
+    key_message = read(key_class, key, key_class.valid_versions.max, 2, "key")
+    if value is None:
+        return key_message, None
+    value, version = read_version(value, "value")
+    return key_message, read(
+        value_class, value, version, 2, "value", zero_copy=zero_copy
+    )
+
+
+def encode(
+    topic: str, key: Message | None, value: Message | None, version: int
+) -> tuple[bytes | None, bytes | None]:
+    """Encode the key and the value of a record of an internal topic.
+
+    ``version`` is that of the value message; keys have one version each. Shape and
+    source as in ``decode``; None as the value makes a tombstone.
+    Raises ``EncodeError`` or ``UnsupportedVersion``. ``TypeError`` for messages that
+    are none of this topic's or do not go together.
+    """
+    framed = _is_framed(topic)
+    record_type = _record_type(value if framed else key)
+    if framed:
+        fitting: tuple[object, object] = type(None), _framed_class(topic, record_type)
+    else:
+        fitting = _keyed_classes(topic, record_type) or (None, None)
+    tombstone = value is None and not framed
+    if (type(key), fitting[1] if tombstone else type(value)) != fitting:
+        raise TypeError(
+            f"no record of {topic} has the key {key!r:.40} and the value {value!r:.40}"
+        )
+    body = b"" if value is None else engine.encode(value, version)
+    if key is None:
+        head = (_FRAME_VERSION, record_type, version)
+        return None, b"".join((*map(wire.encode_unsigned_varint, head), body))
+    return (
+        _int16(record_type) + engine.encode(key, key.valid_versions.max),
+        None if tombstone else _int16(version) + body,
+    )
+
+
+def _is_framed(topic: str) -> bool:
+    if topic not in _FAMILIES:
+        raise ValueError(
+            f"{topic!r:.80} is none of Kafka's internal topics: {', '.join(TOPICS)}"
+        )
+    return topic in _FRAMED
+
+
+def _read_frame(topic: str, value: Buffer) -> tuple[type[Message], int, int]:
+    """Read what stands before the message: its class, its version and its start."""
+    frame_version, start = _read_number(value, 0, "frame_version")
+    if frame_version != _FRAME_VERSION:
+        raise UnsupportedVersion(
+            f"records of {topic} have the frame version {_FRAME_VERSION}, "
+            f"found was {frame_version}"
+        )
+    record_type, start = _read_number(value, start, "type")
+    version, start = _read_number(value, start, "version")
+    cls = _framed_class(topic, record_type)
+    if cls is None:
+        raise _unknown(topic, record_type)
+    return cls, version, start
+
+
+def _read_number(value: Buffer, start: int, name: str) -> tuple[int, int]:
+    try:
+        number, end = wire.decode_unsigned_varint(value, start)
+    except DecodeError as error:
+        raise placed(error, f"value.{name}") from None
+    if number > _HIGHEST:
+        reason = f"{number} is over Kafka's {_HIGHEST}"
+        raise InvalidValue(reason, start, f"value.{name}")
+    return number, end
+
+
+def _framed_class(topic: str, record_type: int) -> type[Message] | None:
+    for family in _FAMILIES[topic]:
+        try:
+            return messages.by_key(record_type, "metadata", family)
+        except KeyError:
+            continue
+    return None
+
+
+def _keyed_classes(
+    topic: str, record_type: int
+) -> tuple[type[Message], type[Message]] | None:
+    """Find the classes of the key and the value that a record type has."""
+    family, *retired = _FAMILIES[topic]
+    try:
+        return (
+            messages.by_key(record_type, "coordinator-key", family),
+            messages.by_key(record_type, "coordinator-value", family),
+        )
+    except KeyError:
+        # Before Kafka 4.1 the record type was the one version of the key's schema,
+        # and types that were retired until then have no other number.
+        for name in registry.names() if retired else ():
+            entry = registry.find(name)
+            if (
+                entry.family in retired
+                and name.endswith("Key")
+                and record_type in entry.valid_versions
+            ):
+                value_name = f"{name.removesuffix('Key')}Value"
+                return getattr(messages, name), getattr(messages, value_name)
+        return None
+
+
+def _record_type(message: Message | None) -> int:
+    facts = engine.binding_of(type(message)).message
+    # As above: a retired key.
+    return facts.valid_versions.max if facts.api_key is None else facts.api_key
+
+
+def _unknown(topic: str, record_type: int) -> UnsupportedVersion:
+    return UnsupportedVersion(
+        f"kwire knows no record type {record_type} of {topic};"
+        " a newer Kafka may have written it"
+    )
+
+
+def _int16(number: int) -> bytes:
+    return number.to_bytes(2, "big", signed=True)

@@ -1,0 +1,158 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The small text files of a data directory, read with the mistrust they deserve.
+
+A disk that lost its segments did not spare these. Every function raises
+``InvalidValue`` with the file in ``.path`` and the byte of the bad line in
+``.offset``, and nothing else, whatever the bytes are; a missing file is
+``FileNotFoundError``.
+"""
+
+from __future__ import annotations
+
+import binascii
+import os
+import re
+from typing import NamedTuple
+from uuid import UUID
+
+from ..errors import InvalidValue
+from .indexes import read_small_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import NoReturn
+
+_NUMBER = re.compile(rb"-?[0-9]{1,19}")
+_ID = re.compile(r"[A-Za-z0-9_-]{22}")
+
+
+class PartitionMetadata(NamedTuple):
+    """What ``partition.metadata`` says."""
+
+    version: int
+    topic_id: UUID
+
+
+def read_leader_epochs(path: str | os.PathLike[str]) -> tuple[tuple[int, int], ...]:
+    """Read ``leader-epoch-checkpoint``: (epoch, first offset) pairs, as they stand.
+
+    Shape: lines of text: version 0, the number of entries, then the entries.
+    Source: ``LeaderEpochCheckpointFile``.
+    """
+    return tuple(
+        (_number(path, at, fields[0]), _number(path, at, fields[1]))
+        for at, fields in _entries(path, 2)
+    )
+
+
+def read_offset_checkpoint(path: str | os.PathLike[str]) -> dict[tuple[str, int], int]:
+    """Read a checkpoint of a data directory: an offset for each (topic, partition).
+
+    For ``recovery-point-offset-checkpoint``, ``log-start-offset-checkpoint``,
+    ``replication-offset-checkpoint`` and ``cleaner-offset-checkpoint``.
+    Shape: lines of text: version 0, the number of entries, then topic, partition and
+    offset. Source: ``OffsetCheckpointFile``.
+    """
+    offsets = {}
+    for at, (topic, partition, offset) in _entries(path, 3):
+        key = _text(path, at, topic), _number(path, at, partition)
+        offsets[key] = _number(path, at, offset)
+    return offsets
+
+
+def read_partition_metadata(path: str | os.PathLike[str]) -> PartitionMetadata:
+    """Read ``partition.metadata``.
+
+    Shape: lines ``version: 0`` and ``topic_id:`` with 22 characters of base64.
+    Source: ``PartitionMetadataFile``.
+    """
+    values = {}
+    for at, line in _lines(path):
+        name, colon, value = line.partition(b":")
+        if colon:
+            values[name.strip()] = at, value.strip()
+    for wanted in (b"version", b"topic_id"):
+        if wanted not in values:
+            _refuse(path, 0, f"there is no line with {wanted.decode()!r}")
+    version = _number(path, *values[b"version"])
+    at, text = values[b"topic_id"]
+    topic_id = uuid_of(_text(path, at, text))
+    if topic_id is None:
+        _refuse(path, at, f"{text!r:.60} is no topic id")
+    return PartitionMetadata(version, topic_id)
+
+
+def read_meta_properties(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Read ``meta.properties``: names and values, as they stand.
+
+    Shape: lines ``name=value``; those that begin with # are comments.
+    """
+    values = {}
+    for at, line in _lines(path):
+        if line.startswith((b"#", b"!")):
+            continue
+        name, equals, value = _text(path, at, line).partition("=")
+        if not equals:
+            _refuse(path, at, f"{line!r:.60} is no name and value")
+        values[name.strip()] = value.strip().replace("\\:", ":").replace("\\=", "=")
+    return values
+
+
+def uuid_of(text: str) -> UUID | None:
+    """Read an id as Kafka prints one: 22 characters of URL-safe base64."""
+    if not _ID.fullmatch(text):
+        return None
+    standard = text.replace("-", "+").replace("_", "/")
+    return UUID(bytes=binascii.a2b_base64(standard + "=="))
+
+
+def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, bytes]]:
+    """Go through the lines that are not empty, each with its first byte."""
+    at = 0
+    for line in read_small_file(path).split(b"\n"):
+        if line.strip():
+            yield at, line.strip()
+        at += len(line) + 1
+
+
+def _entries(
+    path: str | os.PathLike[str], width: int
+) -> Iterator[tuple[int, list[bytes]]]:
+    """Go through the entries of a checkpoint with a version and a count."""
+    lines = _lines(path)
+    heads = []
+    for what in ("version", "number of entries"):
+        at, line = next(lines, (0, None))
+        if line is None:
+            _refuse(path, 0, f"the file ends before its {what}")
+        heads.append((at, _number(path, at, line)))
+    if heads[0][1] != 0:
+        _refuse(path, heads[0][0], f"version {heads[0][1]} is not known, 0 is")
+    count = 0
+    for at, line in lines:
+        fields = line.split()
+        if len(fields) != width:
+            _refuse(path, at, f"an entry has {width} fields, this line {len(fields)}")
+        count += 1
+        yield at, fields
+    if count != heads[1][1]:
+        _refuse(path, heads[1][0], f"{heads[1][1]} entries announced, {count} found")
+
+
+def _number(path: str | os.PathLike[str], at: int, text: bytes) -> int:
+    if not _NUMBER.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
+        _refuse(path, at, f"{text!r:.60} is no number of at most 64 bits")
+    return int(text)
+
+
+def _text(path: str | os.PathLike[str], at: int, data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        _refuse(path, at + error.start, "not UTF-8")
+
+
+def _refuse(path: str | os.PathLike[str], at: int, reason: str) -> NoReturn:
+    raise InvalidValue(reason, at, os.fspath(path))

@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the batches of a walk hold, as objects or as columns.
+
+A batch that cannot be decoded, though its checksum is right, is a problem like a
+damaged one, and costs no other. Whatever is given out is a copy: the bytes of a file
+may leave the memory when the walk goes on.
+"""
+
+from __future__ import annotations
+
+from ..errors import DecodeError, LimitExceeded, UnsupportedVersion
+from ..limits import MIB, Limits
+from ..records import Batch, decode_batches, read_records
+from . import problems
+from .problems import Problem, in_file, tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any, Literal
+
+    from ..columns import Records
+    from ..records import BatchHeader
+    from .file_bytes import FileBytes
+    from .problems import OnCorrupt
+    from .transactions import Transactions
+    from .walk import Walk
+
+CODEC_MASK = 0x07
+
+_RUN = MIB
+"""Bytes of plain messages that are given out as one batch."""
+
+_COMPRESSED = MIB
+_RATIO = 32
+"""Of compressed batches, how many bytes are decoded in one piece, and how much larger
+they may become: so much memory is taken whatever the bytes are."""
+
+
+def decoded(
+    walk: Walk,
+    file: FileBytes,
+    *,
+    start_offset: int | None,
+    end_offset: int | None,
+    transactions: Transactions | None,
+    on_corrupt: OnCorrupt,
+    check_crc: bool,
+    errors: Literal["strict", "replace"],
+    limits: Limits,
+) -> Iterator[Batch]:
+    """Decode the batches of a walk one by one; see ``Segment.batches``."""
+    if errors not in ("strict", "replace"):
+        raise ValueError(f'errors is "strict" or "replace", not {errors!r}')
+    low = -(2**63) if start_offset is None else start_offset
+    high = 2**63 if end_offset is None else end_offset
+    for run in _runs(walk, on_corrupt):
+        header = run[0]
+        if header.base_offset >= high and header.count >= 0:
+            return
+        if transactions is not None and not transactions.is_stable(header):
+            return
+        if run[-1].last_offset < low:
+            continue
+        if transactions is not None and transactions.hides(header):
+            yield Batch(header, ())
+            continue
+        for batch in _read(walk, file, run, on_corrupt, check_crc, errors, limits):
+            if batch.base_offset >= high:
+                return
+            if batch.base_offset < low or batch.last_offset >= high:
+                kept = tuple(r for r in batch.records if low <= r.offset < high)
+                batch = Batch(batch.header, kept)
+            yield batch
+
+
+def _runs(walk: Walk, on_corrupt: OnCorrupt) -> Iterator[list[BatchHeader]]:
+    """Go through the batches, and the runs of plain messages that are alike."""
+    run: list[BatchHeader] = []
+    for item in walk:
+        if run and not _continues(run, item):
+            yield run
+            run = []
+            walk.hold = None
+        if isinstance(item, Problem):
+            tell(item, on_corrupt)
+        elif item.magic == 2 or item.count < 0:
+            yield [item]
+        else:
+            run.append(item)
+            walk.hold = run[0].position
+    if run:
+        yield run
+
+
+def _continues(run: list[BatchHeader], item: BatchHeader | Problem) -> bool:
+    first, last = run[0], run[-1]
+    return (
+        not isinstance(item, Problem)
+        and item.position == last.position + last.size
+        and (item.magic, item.attributes, item.count)
+        == (first.magic, first.attributes, first.count)
+        and item.position + item.size - first.position <= _RUN
+    )
+
+
+def _read(
+    walk: Walk,
+    file: FileBytes,
+    run: list[BatchHeader],
+    on_corrupt: OnCorrupt,
+    check_crc: bool,
+    errors: Literal["strict", "replace"],
+    limits: Limits,
+) -> Iterator[Batch]:
+    """Decode one batch of magic 2 or a compressed message, or a run of plain ones."""
+    while run:
+        header = run[0]
+        start, end = header.position, run[-1].position + run[-1].size
+        try:
+            if header.magic == 2:
+                replace = errors == "replace"
+                records = read_records(file.data, header, replace, check_crc, limits)
+                yield Batch(header, records)
+                return
+            piece = bytes(file.data[start:end])
+            for batch in decode_batches(
+                piece, check_crc=check_crc, errors=errors, limits=limits
+            ):
+                position = start + batch.position
+                run = [each for each in run if each.position >= position + batch.size]
+                yield Batch(batch.header.replace(position=position), batch.records)
+            return
+        except DecodeError as error:
+            base = 0 if header.magic == 2 else start
+            failure = in_file(error, walk.path, base)
+        if on_corrupt == "raise":
+            raise failure
+        tell(undecodable(walk, run[0], failure), on_corrupt)
+        run = run[1:]
+
+
+def undecodable(walk: Walk, header: BatchHeader, error: DecodeError) -> Problem:
+    """Make the problem of a batch whose records cannot be decoded."""
+    return Problem(
+        *walk.place,
+        header.position,
+        header.size,
+        problems.RECORDS,
+        header.base_offset - 1,
+        header.last_offset + 1,
+        f"byte {error.offset}: {error.reason}",
+    )
+
+
+def check_records(
+    walk: Walk, file: FileBytes, header: BatchHeader, limits: Limits
+) -> Problem | None:
+    """Decode the records of a batch to see whether they can be."""
+    start = header.position
+    try:
+        if header.magic == 2:
+            records = read_records(file.data, header, False, True, limits)
+            if header.is_control:
+                _ = Batch(header, records).control_records
+        else:
+            piece = bytes(file.data[start : start + header.size])
+            for _batch in decode_batches(piece, limits=limits):
+                pass
+    except DecodeError as error:
+        base = 0 if header.magic == 2 else start
+        return undecodable(walk, header, in_file(error, walk.path, base))
+    except UnsupportedVersion as error:
+        return undecodable(walk, header, DecodeError(str(error), start))
+    return None

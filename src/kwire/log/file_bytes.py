@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The bytes of a file of any size, in a buffer in which positions are the file's.
+
+``map`` is a memory map of the file. ``read`` is as long as the file too, but a place
+of its own that is filled by reading ranges: for network file systems, and for files
+that somebody may cut meanwhile, which kills a process that has them mapped. Either
+way only what lies between the last ``fill`` and what was asked for stays in memory,
+where the system knows ``madvise``.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Literal
+
+    Access = Literal["map", "read"]
+
+_PAGE = mmap.ALLOCATIONGRANULARITY
+_RANGE = 1 << 20
+_CAN_DROP = hasattr(mmap.mmap, "madvise") and hasattr(mmap, "MADV_DONTNEED")
+
+
+class FileBytes:
+    """An open file: ``data`` has its bytes once ``fill`` was called for them.
+
+    ``size`` is the file's, in bytes, as it was when opened, or less if the file was
+    found to be shorter since. Bytes that are appended later are not seen.
+    """
+
+    __slots__ = ("_file", "_first", "_last", "_mapped", "data", "size")
+
+    data: mmap.mmap | bytes
+
+    def __init__(self, path: str | os.PathLike[str], access: Access) -> None:
+        if access not in ("map", "read"):
+            raise TypeError(f'access is "map" or "read", not {access!r:.40}')
+        self._mapped = access == "map"
+        self._file = open(path, "rb", buffering=0)  # noqa: SIM115
+        try:
+            self.size = os.fstat(self._file.fileno()).st_size
+            self.data = self._open()
+        except BaseException:
+            self._file.close()
+            raise
+        # What is in memory, in bytes of the file.
+        self._first = self._last = 0
+
+    def _open(self) -> mmap.mmap | bytes:
+        if not self.size:
+            return b""
+        if self._mapped:
+            return mmap.mmap(self._file.fileno(), self.size, access=mmap.ACCESS_READ)
+        if not hasattr(mmap, "MAP_PRIVATE"):
+            return mmap.mmap(-1, self.size)
+        # Private, or dropped pages would be kept; memory is taken as it is written to.
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        flags |= getattr(mmap, "MAP_NORESERVE", 0)
+        return mmap.mmap(-1, self.size, flags=flags)
+
+    def __enter__(self) -> FileBytes:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        # The map itself goes when the last of those who look at it is gone.
+        self._file.close()
+        self.data = b""
+        self.size = 0
+
+    def fill(self, start: int, end: int) -> int:
+        """Have the bytes from ``start`` to ``end``, and none that are before them.
+
+        Returns the end of what there is, which is less at the end of the file.
+        """
+        self._look()
+        end = min(end, self.size)
+        if not self._first <= start <= self._last:
+            self._drop(self._last)
+            self._first = self._last = start
+        else:
+            self._drop(start)
+        if end > self._last:
+            self._last = end if self._mapped else self._read(self._last, end)
+        return min(end, self._last)
+
+    def _look(self) -> None:
+        """Notice a file that was cut, before a page is touched that is no more."""
+        if self._mapped:
+            self.size = min(self.size, os.fstat(self._file.fileno()).st_size)
+
+    def _read(self, start: int, end: int) -> int:
+        with memoryview(self.data) as view:
+            while start < end:
+                self._file.seek(start)
+                count = self._file.readinto(view[start : min(end, start + _RANGE)])
+                if not count:
+                    self.size = start
+                    break
+                start += count
+        return start
+
+    def _drop(self, end: int) -> None:
+        first, last = self._first // _PAGE * _PAGE, end // _PAGE * _PAGE
+        if last > first and _CAN_DROP and isinstance(self.data, mmap.mmap):
+            self.data.madvise(mmap.MADV_DONTNEED, first, last - first)
+        self._first = max(self._first, end)

@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The indexes beside a segment: ``.index``, ``.timeindex`` and ``.txnindex``.
+
+The first two are made at full size when a segment begins and cut when it ends, so the
+tail of the newest one is zeros; after a crash it may be anything. Entries count as
+long as they ascend, and are a hint at best: who follows one checks what is there.
+Whether entries agree with the batches is ``verify.py``'s business.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+from pathlib import Path
+
+from ..errors import DecodeError, InvalidValue, LimitExceeded, UnsupportedVersion
+from ..framing import decode_prefixed
+from ..limits import DEFAULT
+from ..messages import AbortedTxn
+from .problems import in_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..limits import Limits
+
+_OFFSET_ENTRY = struct.Struct(">ii")
+_TIME_ENTRY = struct.Struct(">qi")
+_TRANSACTION_ENTRY_SIZE = 34
+
+_BASE_OFFSET = re.compile(r"([0-9]{20})(?:\.|-)")
+
+
+def base_offset_of(path: str | os.PathLike[str]) -> int | None:
+    """Tell the base offset that a file's name gives: 20 digits; None without."""
+    match = _BASE_OFFSET.match(os.path.basename(path))
+    value = int(match[1]) if match else None
+    return value if value is not None and value < 2**63 else None
+
+
+def read_small_file(path: str | os.PathLike[str], limits: Limits = DEFAULT) -> bytes:
+    """Read a file that is small by its nature.
+
+    Raises ``LimitExceeded`` over ``limits.frame_bytes`` bytes.
+    """
+    ceiling = limits.frame_bytes
+    with open(path, "rb") as file:
+        data = file.read(-1 if ceiling is None else int(ceiling) + 1)
+    if ceiling is not None and len(data) > ceiling:
+        raise LimitExceeded(
+            f"more than {ceiling} bytes are over the ceiling; pass"
+            " limits=kwire.Limits(frame_bytes=...) to allow more",
+            0,
+            os.fspath(path),
+        )
+    return data
+
+
+class OffsetIndex:
+    """The ``.index`` file of a segment: where the batches of some offsets are.
+
+    ``entries`` are (offset, position) pairs, ascending: the batch at byte ``position``
+    begins at ``offset`` or below, and all batches before it end below ``offset``.
+    ``has_stray_bytes`` tells whether behind them there is something besides zeros.
+    Shape: INT32 offset less the base offset, INT32 position. Source: ``OffsetIndex``.
+    """
+
+    __slots__ = ("base_offset", "entries", "has_stray_bytes", "path")
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        base_offset: int | None = None,
+        *,
+        limits: Limits = DEFAULT,
+    ) -> None:
+        self.path = Path(path)
+        self.base_offset = _base_offset(path, base_offset)
+        data = read_small_file(path, limits)
+        entries: list[tuple[int, int]] = []
+        last_offset = last_position = -1
+        for offset, position in _OFFSET_ENTRY.iter_unpack(_whole(data, _OFFSET_ENTRY)):
+            if offset <= last_offset or position <= last_position:
+                break
+            if not offset and not position:
+                break
+            entries.append((self.base_offset + offset, position))
+            last_offset, last_position = offset, position
+        self.entries = tuple(entries)
+        self.has_stray_bytes = any(data[len(entries) * _OFFSET_ENTRY.size :])
+
+
+class TimeIndex:
+    """The ``.timeindex`` file of a segment: the largest timestamps up to some offsets.
+
+    ``entries`` are (timestamp in ms, offset) pairs, ascending: up to ``offset`` no
+    record of the segment is later than ``timestamp``. ``has_stray_bytes`` as above.
+    Shape: INT64 timestamp, INT32 offset less the base offset. Source: ``TimeIndex``.
+    """
+
+    __slots__ = ("base_offset", "entries", "has_stray_bytes", "path")
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        base_offset: int | None = None,
+        *,
+        limits: Limits = DEFAULT,
+    ) -> None:
+        self.path = Path(path)
+        self.base_offset = _base_offset(path, base_offset)
+        data = read_small_file(path, limits)
+        entries: list[tuple[int, int]] = []
+        last_timestamp = last_offset = -1
+        for timestamp, offset in _TIME_ENTRY.iter_unpack(_whole(data, _TIME_ENTRY)):
+            if timestamp <= last_timestamp or offset < last_offset:
+                break
+            if not timestamp and not offset:
+                break
+            entries.append((timestamp, self.base_offset + offset))
+            last_timestamp, last_offset = timestamp, offset
+        self.entries = tuple(entries)
+        self.has_stray_bytes = any(data[len(entries) * _TIME_ENTRY.size :])
+
+
+class TransactionIndex:
+    """The ``.txnindex`` file of a segment: its aborted transactions.
+
+    ``entries`` are ``messages.AbortedTxn``, in the order of the ABORT markers. A
+    transaction stands in the index of the segment that its marker is in.
+    Shape of an entry: INT16 version and ``AbortedTxn``, 34 bytes. Source:
+    ``TransactionIndex``. Raises ``DecodeError`` with the file in its path.
+    """
+
+    __slots__ = ("entries", "path")
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, limits: Limits = DEFAULT
+    ) -> None:
+        self.path = Path(path)
+        data = read_small_file(path, limits)
+        entries = []
+        for start in range(0, len(data), _TRANSACTION_ENTRY_SIZE):
+            entry = data[start : start + _TRANSACTION_ENTRY_SIZE]
+            try:
+                entries.append(decode_prefixed(AbortedTxn, entry))
+            except DecodeError as error:
+                raise in_file(error, path, start) from None
+            except UnsupportedVersion as error:
+                raise InvalidValue(str(error), start, os.fspath(path)) from None
+        self.entries = tuple(entries)
+
+
+def _base_offset(path: str | os.PathLike[str], given: int | None) -> int:
+    found = base_offset_of(path) if given is None else given
+    if found is None:
+        raise TypeError(
+            f"{os.fspath(path)!r} does not begin with a base offset of 20 digits; pass"
+            " base_offset="
+        )
+    return found
+
+
+def _whole(data: bytes, entry: struct.Struct) -> memoryview:
+    return memoryview(data)[: len(data) // entry.size * entry.size]

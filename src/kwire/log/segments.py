@@ -1,0 +1,419 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``Segment``: one ``.log`` file, or one ``.checkpoint`` of KRaft.
+
+Its batches as headers, as objects and as columns, a piece at a time and never the
+whole file; and the way to an offset or a time in it. How batches are found in the
+bytes is ``walk.py``'s business, what they hold that of ``kwire.records`` and
+``kwire.columns``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_left, bisect_right
+from pathlib import Path
+
+from ..errors import DecodeError
+from ..limits import DEFAULT, MIB
+from .decoding import decoded, decoded_columns
+from .file_bytes import FileBytes
+from .indexes import OffsetIndex, TimeIndex, TransactionIndex, base_offset_of
+from .problems import Problem, tell
+from .transactions import check_isolation_level, find_transactions
+from .walk import Walk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, Literal
+
+    from ..columns import Records
+    from ..limits import Limits
+    from ..records import Batch, BatchHeader
+    from .file_bytes import Access
+    from .problems import OnCorrupt
+    from .transactions import Transactions
+
+CHUNK = 4 * MIB
+"""Bytes of a file that are decoded in one piece, if batches are smaller."""
+
+FOLDER = re.compile(r"(?s)(.+)-([0-9]{1,10})")
+"""The name of a partition's folder."""
+
+_HINTS = 3
+"""Entries of an index to try before it is taken for useless."""
+
+
+class Segment:
+    """One segment file; opened for each iteration, and closed with it.
+
+    ``base_offset`` is what its name says (0 for a checkpoint, -1 where it says
+    nothing), ``size`` its bytes when this object was made, ``kind`` "log" or
+    "checkpoint". ``is_newest`` says that a broker may still write to it: its tail may
+    be torn. ``next_base_offset`` is that of the segment behind it, None if there is
+    none. ``access`` is "map" or "read" (see ``file_bytes.py``); by default what may
+    be written to is read, all else mapped.
+    """
+
+    __slots__ = (
+        *("_access", "_has_holes", "_indexes", "base_offset", "is_newest", "kind"),
+        *("next_base_offset", "partition", "path", "size", "topic"),
+    )
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        access: Access | None = None,
+        topic: str | None = None,
+        partition: int | None = None,
+        is_newest: bool = True,
+        next_base_offset: int | None = None,
+    ) -> None:
+        self.path = Path(path)
+        self.size = os.stat(path).st_size
+        self.kind = "checkpoint" if self.path.suffix == ".checkpoint" else "log"
+        named = base_offset_of(path)
+        self.base_offset = -1 if named is None else named
+        if self.kind == "checkpoint":
+            # Its name has the offset that it stands for; its own begin at 0.
+            self.base_offset = 0
+            is_newest = False
+        match = FOLDER.fullmatch(self.path.absolute().parent.name)
+        self.topic = topic if topic is not None else match[1] if match else ""
+        self.partition = int(match[2]) if match and partition is None else -1
+        if partition is not None:
+            self.partition = partition
+        self.is_newest = is_newest
+        self.next_base_offset = next_base_offset
+        self._access: Access = access or ("read" if is_newest else "map")
+        self._indexes: dict[str, Any] = {}
+        self._has_holes: bool | None = None
+
+    def __repr__(self) -> str:
+        return f"<Segment {str(self.path)!r}, {self.size} bytes>"
+
+    @property
+    def index(self) -> OffsetIndex | None:
+        """The ``.index`` file; None if there is none."""
+        found: OffsetIndex | None = self._beside(".index", OffsetIndex)
+        return found
+
+    @property
+    def time_index(self) -> TimeIndex | None:
+        """The ``.timeindex`` file; None if there is none."""
+        found: TimeIndex | None = self._beside(".timeindex", TimeIndex)
+        return found
+
+    @property
+    def transaction_index(self) -> TransactionIndex | None:
+        """The ``.txnindex`` file; None if there is none."""
+        found: TransactionIndex | None = self._beside(".txnindex", TransactionIndex)
+        return found
+
+    def _beside(self, suffix: str, kind: Callable[..., Any]) -> Any:
+        if self.kind != "log" or self.base_offset < 0:
+            return None
+        if suffix not in self._indexes:
+            try:
+                self._indexes[suffix] = kind(self.path.with_suffix(suffix))
+            except FileNotFoundError:
+                return None
+        return self._indexes[suffix]
+
+    def open(self) -> FileBytes:
+        """Open the file for a walk; to be closed with ``with``."""
+        return FileBytes(self.path, self._access)
+
+    def walk(self, file: FileBytes, *, strict_tail: bool = False, **options: Any) -> Walk:
+        """Begin a walk through the open file, with what is known of the segment.
+
+        ``strict_tail`` takes a torn tail for damage even in the newest segment.
+        """
+        return Walk(
+            file,
+            (str(self.path), self.topic, self.partition),
+            base_offset=self.base_offset if self.base_offset >= 0 else None,
+            next_base_offset=self.next_base_offset,
+            torn_tail_is_fine=self.is_newest and not strict_tail,
+            **options,
+        )
+
+    def hop(
+        self, start: int = 0, end: int | None = None
+    ) -> Iterator[tuple[BatchHeader, Any]]:
+        """Go through the headers with the file's bytes; pass over what is damaged.
+
+        The bytes of a batch can be read until the next header is asked for.
+        """
+        with self.open() as file:
+            for item in self.walk(file, start=start, end=end, check_crc=False):
+                if not isinstance(item, Problem):
+                    yield item, file.data
+
+    def headers(
+        self,
+        start: int = 0,
+        end: int | None = None,
+        *,
+        check_crc: bool = False,
+        on_corrupt: OnCorrupt = "raise",
+        strict_tail: bool = False,
+        limits: Limits = DEFAULT,
+    ) -> Iterator[BatchHeader]:
+        """Go through the heads of the batches that begin in bytes ``start`` to ``end``.
+
+        ``start`` is the first byte of a batch, as ``seek`` gives it; ``position`` in
+        the headers counts in the file. Without ``check_crc`` what batches hold is not
+        looked at.
+        ``on_corrupt``: "raise" raises ``CorruptBatch`` with the file in its path and
+        the byte in ``offset``; "skip" goes on behind what is damaged; a function does
+        too, and is given each ``Problem``.
+        """
+        with self.open() as file:
+            for item in self.walk(
+                file,
+                start=start,
+                end=end,
+                check_crc=check_crc,
+                strict_tail=strict_tail,
+                limits=limits,
+            ):
+                if isinstance(item, Problem):
+                    tell(item, on_corrupt)
+                else:
+                    yield item
+
+    def batches(
+        self,
+        start: int = 0,
+        end: int | None = None,
+        *,
+        start_offset: int | None = None,
+        end_offset: int | None = None,
+        isolation_level: str = "read_uncommitted",
+        transactions: Transactions | None = None,
+        on_corrupt: OnCorrupt = "raise",
+        check_crc: bool = True,
+        strict_tail: bool = False,
+        errors: Literal["strict", "replace"] = "strict",
+        limits: Limits = DEFAULT,
+    ) -> Iterator[Batch]:
+        """Decode batch by batch; ``start``, ``end`` and ``on_corrupt`` as in ``headers``.
+
+        Records below ``start_offset`` and from ``end_offset`` on are left out, and
+        batches that have no others. With ``isolation_level="read_committed"`` aborted
+        and control batches come without records, and what belongs to transactions that
+        were never ended, or lies behind such, does not come; ``transactions`` says
+        which those are, if more is known than this segment tells.
+        Memory: that of ``limits`` for one batch, and a few MiB of the file.
+        Raises ``DecodeError`` with the file in its path, unless ``on_corrupt`` says
+        otherwise.
+        """
+        start = self._start(start, start_offset)
+        with self.open() as file:
+            walk = self.walk(
+                file,
+                start=start,
+                end=end,
+                check_crc=check_crc,
+                strict_tail=strict_tail,
+                limits=limits,
+            )
+            yield from decoded(
+                walk,
+                file,
+                start_offset=start_offset,
+                end_offset=end_offset,
+                transactions=self._transactions(isolation_level, transactions),
+                on_corrupt=on_corrupt,
+                check_crc=check_crc,
+                errors=errors,
+                limits=limits,
+            )
+
+    def columns(
+        self,
+        start: int = 0,
+        end: int | None = None,
+        *,
+        start_offset: int | None = None,
+        end_offset: int | None = None,
+        isolation_level: str = "read_uncommitted",
+        transactions: Transactions | None = None,
+        on_corrupt: OnCorrupt = "raise",
+        strict_tail: bool = False,
+        include_control: bool = False,
+        chunk_bytes: int = CHUNK,
+        limits: Limits = DEFAULT,
+        **options: Any,
+    ) -> Iterator[Records]:
+        """Decode into columns, about ``chunk_bytes`` of the file at a time.
+
+        All as in ``batches``, but that whole batches are taken: those that overlap
+        the offsets asked for. Control batches are left out unless ``include_control``.
+        ``options`` go to ``columns.decode_records``.
+        """
+        start = self._start(start, start_offset)
+        with self.open() as file:
+            walk = self.walk(
+                file, start=start, end=end, strict_tail=strict_tail, limits=limits
+            )
+            yield from decoded_columns(
+                walk,
+                file,
+                start_offset=start_offset,
+                end_offset=end_offset,
+                transactions=self._transactions(isolation_level, transactions),
+                on_corrupt=on_corrupt,
+                include_control=include_control,
+                chunk_bytes=chunk_bytes,
+                limits=limits,
+                **options,
+            )
+
+    def _start(self, start: int, start_offset: int | None) -> int:
+        if start or start_offset is None:
+            return start
+        found = self.seek(start_offset)
+        return self.size if found is None else found
+
+    def _transactions(
+        self, isolation_level: str, given: Transactions | None
+    ) -> Transactions | None:
+        if not check_isolation_level(isolation_level):
+            return None
+        return find_transactions((self,)) if given is None else given
+
+    def seek(self, offset: int) -> int | None:
+        """Find the batch that holds ``offset``, or the first one behind it.
+
+        Returns its first byte, None if the segment ends before. The ``.index`` is
+        followed where a batch is found at the place that it names; without it, or
+        without sense in it, the headers are hopped from the first one on.
+        """
+        for header, _ in self.hop(self._hint(offset)):
+            if header.last_offset >= offset:
+                return header.position
+        return None
+
+    def _hint(self, offset: int) -> int:
+        try:
+            index = self.index
+        except DecodeError:
+            return 0
+        if index is None:
+            return 0
+        last = bisect_right(index.entries, offset, key=lambda entry: entry[0])
+        for stands, position in reversed(index.entries[max(0, last - _HINTS) : last]):
+            if self._has_batch(position, stands):
+                return position
+        return 0
+
+    def _has_batch(self, position: int, offset: int) -> bool:
+        """Whether a whole batch begins at ``position``, and not above ``offset``."""
+        if position >= self.size:
+            return False
+        with self.open() as file:
+            walk = self.walk(file, start=position, end=position + 1)
+            for item in walk:
+                return not isinstance(item, Problem) and item.base_offset <= offset
+        return False
+
+    def seek_timestamp(self, timestamp: int) -> int | None:
+        """Find the first batch with a record of ``timestamp`` (ms) or later.
+
+        Returns its first byte, None if there is none. What comes before has only
+        earlier records; what comes behind may have earlier ones too. The
+        ``.timeindex`` is followed where the batch that it names has the time it says.
+        """
+        for header, _ in self.hop(self._time_hint(timestamp)):
+            if header.max_timestamp >= timestamp:
+                return header.position
+        return None
+
+    def _time_hint(self, timestamp: int) -> int:
+        try:
+            index = self.time_index
+        except DecodeError:
+            return 0
+        if index is None:
+            return 0
+        last = bisect_left(index.entries, timestamp, key=lambda entry: entry[0])
+        for stands, offset in reversed(index.entries[max(0, last - _HINTS) : last]):
+            position = self.seek(offset)
+            if position is None:
+                continue
+            for header, _ in self.hop(position, position + 1):
+                if header.max_timestamp == stands:
+                    return position
+        return 0
+
+    def resync(self, position: int) -> int | None:
+        """Find the first whole batch that begins at byte ``position`` or behind it.
+
+        For who cuts a file blindly: a batch belongs to the part with its first byte.
+        """
+        with self.open() as file:
+            for item in self.walk(file, start=min(position, file.size)):
+                if not isinstance(item, Problem):
+                    return item.position
+        return None
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether some batch has fewer records than offsets, as only a cleaner leaves.
+
+        Hops the headers up to the first such batch, once.
+        """
+        if self._has_holes is None:
+            self._has_holes = any(
+                header.magic == 2
+                and (
+                    header.count <= header.last_offset - header.base_offset
+                    or header.delete_horizon is not None
+                )
+                for header, _ in self.hop()
+            )
+        return self._has_holes
+
+    def problems(
+        self,
+        *,
+        deep: bool = False,
+        strict_tail: bool = False,
+        progress: Callable[[int], object] | None = None,
+        limits: Limits = DEFAULT,
+    ) -> Iterator[Problem]:
+        """Find what is wrong with this file, its indexes left aside.
+
+        ``deep`` decodes the records as well. ``progress`` is called every few MiB with
+        the number of bytes since the last call.
+        """
+        from .verify import examine
+
+        return examine(
+            (self,),
+            are_gaps_wrong=lambda: not self.has_holes,
+            deep=deep,
+            strict_tail=strict_tail,
+            progress=progress,
+            limits=limits,
+        )
+
+    def good_regions(self, *, limits: Limits = DEFAULT) -> Iterator[tuple[int, int]]:
+        """Go through the regions of whole batches: (position, size), as large as can be.
+
+        What lies between them is damaged, and what is behind the last one torn.
+        """
+        first = last = 0
+        for header in self.headers(check_crc=True, on_corrupt="skip", limits=limits):
+            if header.position != last:
+                if last > first:
+                    yield first, last - first
+                first = header.position
+            last = header.position + header.size
+        if last > first:
+            yield first, last - first

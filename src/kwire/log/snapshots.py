@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Producer snapshots: what a broker knew of a partition's producers at an offset.
+
+The file ``<offset>.snapshot`` holds the state up to that offset. The checkpoints of
+KRaft, which are called snapshots too, are segments and not read here.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from .. import messages
+from .._backend import record_engine as engine
+from ..errors import DecodeError, InvalidValue, UnsupportedVersion
+from ..framing import decode_prefixed
+from ..limits import DEFAULT
+from .indexes import base_offset_of, read_small_file
+from .problems import in_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..limits import Limits
+
+_ENTRIES_AT = 6
+"""Bytes of the version and of the checksum, which does not cover itself."""
+
+
+class ProducerSnapshot:
+    """A ``.snapshot`` file: ``message`` is what it holds, ``offset`` what its name says.
+
+    ``entries`` has one ``messages.ProducerSnapshot.ProducerEntry`` for each producer;
+    ``current_txn_first_offset`` is -1 where no transaction was open. ``offset`` is -1
+    for a file of another name.
+    Shape: INT16 version, UINT32 crc (CRC-32C of what follows), entries. Source:
+    ``ProducerStateManager``. Raises ``DecodeError`` with the file in its path.
+    """
+
+    __slots__ = ("message", "offset", "path")
+
+    message: messages.ProducerSnapshot
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, limits: Limits = DEFAULT
+    ) -> None:
+        self.path = Path(path)
+        offset = base_offset_of(path)
+        self.offset = -1 if offset is None else offset
+        data = read_small_file(path, limits)
+        try:
+            self.message = decode_prefixed(
+                messages.ProducerSnapshot, data, limits=limits
+            )
+        except DecodeError as error:
+            raise in_file(error, path) from None
+        except UnsupportedVersion as error:
+            raise InvalidValue(str(error), 0, os.fspath(path)) from None
+        found = engine.crc32c(memoryview(data)[_ENTRIES_AT:])
+        if found != self.message.crc:
+            raise InvalidValue(
+                f"the bytes have the checksum {found:#010x}, not the one stored",
+                2,
+                f"{os.fspath(path)}: crc",
+                "ProducerSnapshot",
+                1,
+            )
+
+    @property
+    def entries(self) -> tuple[Any, ...]:
+        """The producers, each with its last batch and its open transaction."""
+        return tuple(self.message.producer_entries)

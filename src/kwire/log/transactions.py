@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which transactions of a log were aborted, and which were never ended.
+
+Both the markers in the log and the ``.txnindex`` files count: a marker may stand in a
+damaged region, an index may be lost. So a reader of committed records sees what a
+consumer with ``isolation.level=read_committed`` would have seen.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+from ..errors import DecodeError, UnsupportedVersion
+from ..records import Batch, read_records
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..records import BatchHeader
+    from .segments import Segment
+
+ABORT, COMMIT = 0, 1
+"""The types of the control records that end a transaction."""
+
+READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
+
+
+class AbortedTransaction(NamedTuple):
+    """An aborted transaction: whose it was, its first offset, and its marker's."""
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+
+
+class Transactions:
+    """The transactions of a log that a reader of committed records must not see.
+
+    ``aborted`` is a tuple in the order of the markers, ``open`` maps producer ids to
+    the first offset of what they never ended. Batches from ``last_stable_offset`` on
+    are not stable yet; None says that all are.
+    """
+
+    __slots__ = ("_by_producer", "aborted", "last_stable_offset", "open")
+
+    aborted: tuple[AbortedTransaction, ...]
+    open: dict[int, int]
+    last_stable_offset: int | None
+
+    def __init__(
+        self, aborted: Iterable[AbortedTransaction], open: dict[int, int]
+    ) -> None:
+        unique = sorted(set(aborted), key=lambda each: (each.last_offset, each))
+        self.aborted = tuple(unique)
+        self.open = open
+        self.last_stable_offset = min(open.values()) if open else None
+        self._by_producer: dict[int, list[tuple[int, int]]] = {}
+        for each in sorted(unique):
+            spans = self._by_producer.setdefault(each.producer_id, [])
+            spans.append((each.first_offset, each.last_offset))
+
+    def hides(self, header: BatchHeader) -> bool:
+        """Whether a reader of committed records gets no records of this batch."""
+        if header.is_control:
+            return True
+        if not header.is_transactional:
+            return False
+        spans = self._by_producer.get(header.producer_id)
+        if not spans:
+            return False
+        index = bisect_right(spans, (header.base_offset, 2**63))
+        # A span from an index may have lost its begin to another one from the markers.
+        return any(
+            first <= header.base_offset <= last
+            for first, last in spans[max(0, index - 2) : index]
+        )
+
+    def is_stable(self, header: BatchHeader) -> bool:
+        """Whether the batch lies before everything that was never ended."""
+        stable = self.last_stable_offset
+        return stable is None or header.base_offset < stable
+
+
+def find_transactions(segments: Iterable[Segment]) -> Transactions:
+    """Find the transactions in segments of one partition, which are in order.
+
+    Damaged regions are passed over. Time: all headers are read, and what control
+    batches hold; memory grows with the number of aborted transactions.
+    """
+    aborted: list[AbortedTransaction] = []
+    ongoing: dict[int, int] = {}
+    for segment in segments:
+        for header, data in segment.hop():
+            if not header.is_transactional:
+                continue
+            if not header.is_control:
+                ongoing.setdefault(header.producer_id, header.base_offset)
+                continue
+            kind = marker_of(data, header)
+            if kind not in (ABORT, COMMIT):
+                continue
+            first = ongoing.pop(header.producer_id, None)
+            if kind == ABORT and first is not None:
+                aborted.append(
+                    AbortedTransaction(header.producer_id, first, header.base_offset)
+                )
+        for entry in indexed(segment):
+            aborted.append(entry)
+            first = ongoing.get(entry.producer_id)
+            if first is not None and first <= entry.last_offset:
+                del ongoing[entry.producer_id]
+    return Transactions(aborted, ongoing)
+
+
+def indexed(segment: Segment) -> list[AbortedTransaction]:
+    """List what the ``.txnindex`` file of a segment says, if there is a sound one."""
+    try:
+        index = segment.transaction_index
+    except DecodeError:
+        return []
+    if index is None:
+        return []
+    return [
+        AbortedTransaction(entry.producer_id, entry.first_offset, entry.last_offset)
+        for entry in index.entries
+    ]
+
+
+def marker_of(data: object, header: BatchHeader) -> int | None:
+    """Tell the type of the first record of a control batch; None if it has none."""
+    try:
+        found = Batch(header, read_records(data, header)).control_records
+    except (DecodeError, UnsupportedVersion):
+        return None
+    return found[0].type if found else None
+
+
+def check_isolation_level(name: str) -> bool:
+    """Tell whether only committed records are wanted."""
+    if name not in (READ_UNCOMMITTED, READ_COMMITTED):
+        raise ValueError(
+            f'isolation_level is "read_uncommitted" or "read_committed", not {name!r}'
+        )
+    return name == READ_COMMITTED
+

@@ -1,0 +1,375 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The way through a segment file: from batch to batch, and around what is damaged.
+
+``Walk`` hops from header to header. Where the bytes are no whole batch it says so with
+a ``Problem`` and goes on at the next position that carries a whole one: sane length,
+known magic, right checksum, and an offset that can stand there. The base offset of a
+batch is not under its checksum, so it is judged by its neighbours.
+
+What batches hold is not read here; ``segments.py`` does.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..errors import CorruptBatch
+from ..limits import DEFAULT, MIB
+from ..records import read_batch_header
+from . import problems
+from .problems import Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ..limits import Limits
+    from ..records import BatchHeader
+    from .file_bytes import FileBytes
+
+WINDOW = 4 * MIB
+"""Bytes of a file that are brought into memory at once, if batches are smaller."""
+
+HEAD = 17
+"""Bytes of an entry up to its magic: what a search can judge at a glance."""
+
+LARGEST_DELTA = 2**31 - 1
+"""The largest distance of an offset from the base offset of its segment."""
+
+_ZEROS = bytes(1 << 18)
+
+_CREDIT = 16
+"""Bytes that checksums may take in a search, for each byte that it passes."""
+
+
+class Walk:
+    """One pass over a segment file, or the part of it from ``start`` to ``end``.
+
+    Iterating gives ``BatchHeader`` and ``Problem`` in the order of the file. Positions
+    in both are those of the file, whose bytes from the current batch on are in
+    ``file.data``. ``expected`` is the offset that the next batch should begin with,
+    None where any will do; after the iteration it is the offset behind the last batch.
+
+    ``base_offset`` is the segment's, None if not known, and ``next_base_offset`` that
+    of the segment behind it. ``torn_tail_is_fine`` is for the newest segment. Missing
+    offsets are looked for if ``are_gaps_wrong`` is given, and are reported if it then
+    says so.
+    Cost: linear in the bytes of the file, also for bytes that were made to look like
+    batches; then a good batch behind them may be passed over.
+    """
+
+    def __init__(
+        self,
+        file: FileBytes,
+        place: tuple[str, str, int],
+        *,
+        start: int = 0,
+        end: int | None = None,
+        check_crc: bool = True,
+        base_offset: int | None = None,
+        next_base_offset: int | None = None,
+        expected: int | None = None,
+        torn_tail_is_fine: bool = False,
+        are_gaps_wrong: Callable[[], bool] | None = None,
+        progress: Callable[[int], object] | None = None,
+        limits: Limits = DEFAULT,
+    ) -> None:
+        self.expected = expected
+        self.ends_whole = True
+        self.hold: int | None = None
+        self.place = place
+        self._file = file
+        self._start = start
+        self._end = end
+        self._check_crc = check_crc
+        self._base_offset = base_offset
+        self._next_base_offset = next_base_offset
+        self._torn_tail_is_fine = torn_tail_is_fine
+        self._are_gaps_wrong = are_gaps_wrong
+        self._progress = progress
+        self._reported = start
+        self._ceiling = limits.frame_bytes
+        self._keep = start
+        self._limit = 0
+        self._credit = 2 * file.size
+
+    @property
+    def path(self) -> str:
+        """The file's path."""
+        return self.place[0]
+
+    def __iter__(self) -> Iterator[BatchHeader | Problem]:
+        file, data, read = self._file, self._file.data, read_batch_header
+        check_crc, expected = self._check_crc, self.expected
+        position = self._start
+        stop = file.size if self._end is None else self._end
+        limit = self._fill(position, position + WINDOW)
+        # The file may have become shorter since it was opened, or since the last look.
+        while position < stop and position <= limit:
+            failure = None
+            try:
+                header = read(data, position, check_crc=check_crc, end=limit)
+            except CorruptBatch as error:
+                failure, header = error, None
+            if header is not None:
+                base, last = header.base_offset, header.last_offset
+                position += header.size
+                if base != expected or last < base:
+                    self._keep = header.position
+                    found = self._judge(header, expected)
+                    limit = self._limit
+                    if found is not None:
+                        yield found
+                        if found.reason == problems.OFFSET:
+                            if found.next_good_offset >= 0:
+                                self.expected = expected = found.next_good_offset
+                            continue
+                self.expected = expected = last + 1
+                yield header
+                continue
+            self._keep = position
+            if failure is None and self._grow(position):
+                limit = self._limit
+                continue
+            if position >= file.size:
+                break
+            problem, position = self._around(position, failure)
+            limit, expected = self._limit, self.expected
+            if problem is not None:
+                yield problem
+        self._report(min(position, file.size))
+
+    def _fill(self, start: int, end: int) -> int:
+        self._report(self._keep)
+        start = min(start, self._keep)
+        if self.hold is not None:
+            start = min(start, self.hold)
+        self._limit = self._file.fill(start, end)
+        return self._limit
+
+    def _report(self, position: int) -> None:
+        if self._progress is not None and position > self._reported:
+            self._progress(position - self._reported)
+            self._reported = position
+
+    def _grow(self, position: int) -> bool:
+        """Bring in more bytes for the batch at ``position``; False if there are none.
+
+        A batch may be longer than the window, but not than ``limits.frame_bytes``.
+        """
+        limit, have = self._limit, self._limit - position
+        wanted = WINDOW if have < WINDOW // 2 else 2 * have
+        if self._ceiling is not None:
+            wanted = min(wanted, max(WINDOW, self._ceiling))
+        if limit >= self._file.size or have >= wanted:
+            return False
+        return self._fill(position, position + wanted) > limit
+
+    def _peek(self, position: int, check_crc: bool) -> BatchHeader | None:
+        """Read the header at ``position``; None if there is no whole batch."""
+        if position > self._limit:
+            self._fill(position, position + WINDOW)
+        while position <= self._limit:
+            try:
+                header = read_batch_header(
+                    self._file.data, position, check_crc=check_crc, end=self._limit
+                )
+            except CorruptBatch:
+                return None
+            if header is not None or not self._grow(position):
+                return header
+        return None
+
+    def _judge(self, header: BatchHeader, expected: int | None) -> Problem | None:
+        """Say what is wrong with the offset of a batch that is not the expected one.
+
+        Batches before it have been judged. If the next one takes up where this one
+        does not belong, this one is wrong, otherwise offsets are missing.
+        """
+        base, last = header.base_offset, header.last_offset
+        after = header.position + header.size
+        wrong = last < base or not self._may_be(base)
+        if not wrong and expected is not None:
+            wrong = base < expected
+            if not wrong:
+                following = self._peek(after, False)
+                then = self._next_base_offset
+                if following is not None:
+                    then = following.base_offset
+                elif after < self._file.size:
+                    then = None
+                wrong = then is not None and expected <= then <= last
+        if wrong:
+            return self._problem(
+                header.position,
+                header.size,
+                problems.OFFSET,
+                f"a batch with offsets {base} to {last} cannot stand here",
+                self._next_offset_from(after, expected),
+                expected,
+            )
+        # A wrapper has the offset of its last message: what is before it is not known.
+        known = expected is not None and header.count >= 0
+        if known and self._are_gaps_wrong is not None and self._are_gaps_wrong():
+            return self._problem(
+                header.position,
+                0,
+                problems.GAP,
+                f"offsets {expected} to {base - 1} are missing",
+                base,
+                expected,
+            )
+        return None
+
+    def _may_be(self, offset: int) -> bool:
+        first = self._base_offset
+        return first is None or first <= offset <= first + LARGEST_DELTA
+
+    def _next_offset_from(self, position: int, expected: int | None) -> int:
+        following = self._peek(position, False)
+        if following is None:
+            then = self._next_base_offset
+            return -1 if then is None or position < self._file.size else then
+        right = expected is None or following.base_offset >= expected
+        return following.base_offset if right else -1
+
+    def _around(
+        self, position: int, failure: CorruptBatch | None
+    ) -> tuple[Problem | None, int]:
+        """Find the way around a damaged region; return what it is and its end.
+
+        Without a failure there is an entry that is longer than what is left.
+        """
+        file, before = self._file, self.expected
+        is_cut = failure is None and self._limit >= file.size
+        head = None if failure is None else self._peek(position, False)
+        if failure is None:
+            reason, detail = problems.SIZE, "a batch that is longer than one can be"
+        elif head is not None:
+            reason, detail = problems.CRC, failure.reason
+        elif self._is_zero(position, position + HEAD):
+            reason, detail = problems.ZEROS, "zeros, where a batch should begin"
+        else:
+            reason, detail = problems.HEADER, failure.reason
+        resumed = self._resume(position, head)
+        if resumed is not None:
+            self.expected = resumed.base_offset
+            end, next_good = resumed.position, resumed.base_offset
+        else:
+            end, next_good = file.size, -1
+            if self._is_torn(position, head, is_cut):
+                return None, end
+            self.ends_whole = False
+            if self._next_base_offset is not None:
+                next_good = self._next_base_offset
+            if is_cut:
+                reason, detail = problems.CUT, "the file ends within a batch"
+        return (
+            self._problem(
+                position, end - position, reason, detail, next_good, before
+            ),
+            end,
+        )
+
+    def _is_torn(self, position: int, head: BatchHeader | None, is_cut: bool) -> bool:
+        """Tell a tail that was not written to its end from a damaged one.
+
+        Files may be made long before they are written: then zeros take the place of
+        what is missing, in the last batch too.
+        """
+        if not self._torn_tail_is_fine:
+            return False
+        size = self._file.size
+        if head is None:
+            return is_cut or self._is_zero(position, size)
+        end = head.position + head.size
+        return end < size and self._is_zero(end - HEAD, size)
+
+    def _is_zero(self, start: int, end: int) -> bool:
+        while start < end:
+            self._keep = start
+            limit = min(end, start + len(_ZEROS))
+            limit = min(limit, self._fill(start, limit))
+            if limit <= start:
+                break
+            if self._file.data[start:limit] != _ZEROS[: limit - start]:
+                return False
+            start = limit
+        return True
+
+    def _resume(self, position: int, head: BatchHeader | None) -> BatchHeader | None:
+        """Find the next whole batch behind the damaged one at ``position``."""
+        floor = max(self.expected or 0, self._base_offset or 0)
+        highest = 2**63 - 1
+        if self._base_offset is not None:
+            highest = min(highest, self._base_offset + LARGEST_DELTA)
+        if head is not None:
+            # The length may be right even if the content is not; a batch within the
+            # content, of somebody who keeps Kafka's bytes in Kafka, must not be taken.
+            start, base = head.position + head.size, head.last_offset + 1
+            after = self._whole(start, base, base) if floor <= base <= highest else None
+            if after is not None:
+                return after
+        search = _plausible(floor, highest, self._ceiling).search
+        at = position + 1
+        while at + HEAD <= self._file.size:
+            self._keep = at
+            limit = self._fill(at, at + len(_ZEROS))
+            data = self._file.data
+            found = None
+            if data[at] or data[at:limit] != _ZEROS[: limit - at]:
+                found = search(data, at, limit)
+            while found is not None:
+                self._credit += _CREDIT * (found.start() - at + 1)
+                at = found.start() + 1
+                whole = self._whole(found.start(), floor, highest)
+                if whole is not None:
+                    return whole
+                found = search(data, at, limit)
+            end = max(limit - HEAD + 1, at + 1)
+            self._credit += _CREDIT * (end - at)
+            at = end
+        return None
+
+    def _whole(self, position: int, lowest: int, highest: int) -> BatchHeader | None:
+        """Read the header at ``position`` if a batch is there that may be there."""
+        head = self._peek(position, False)
+        if head is None or not lowest <= head.base_offset <= highest:
+            return None
+        # So that time stays linear where somebody wrote nothing but heads.
+        if head.size > self._credit:
+            return None
+        self._credit -= head.size
+        return self._peek(position, True)
+
+    def _problem(
+        self,
+        position: int,
+        length: int,
+        reason: str,
+        detail: str,
+        next_good: int,
+        expected: int | None,
+    ) -> Problem:
+        last_good = -1 if expected is None else expected - 1
+        return Problem(
+            *self.place, position, length, reason, last_good, next_good, detail
+        )
+
+
+def _plausible(floor: int, highest: int, ceiling: int | None) -> re.Pattern[bytes]:
+    """Make the pattern of the heads of entries: what a search can do at full speed.
+
+    It lets more through than there is: the first half of the offset, the first byte of
+    the length and a length that is not too small, the magic.
+    """
+    first, last = floor >> 32, highest >> 32
+    if last - first < 2:
+        halves = sorted({first.to_bytes(4, "big"), last.to_bytes(4, "big")})
+        offset = b"(?:" + b"|".join(re.escape(half) for half in halves) + b")"
+    else:
+        offset = b"[\\x00-\\x7f]..."
+    largest = 0x7F if ceiling is None else min(0x7F, ceiling >> 24)
+    size = b"(?!\\x00\\x00\\x00[\\x00-\\x0d])[\\x00-" + re.escape(bytes([largest]))
+    return re.compile(b"(?s)" + offset + b"...." + size + b"]...(?:....)[\\x00-\\x02]")

@@ -1,0 +1,271 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The classes of ``records.py``: a record, the head of a batch, and a batch.
+
+Records and heads are structs of the active engine, as messages are: frozen, compared
+by value. How they come out of bytes is ``records.py``'s business.
+"""
+
+from __future__ import annotations
+
+from . import compression as codecs
+from ._backend import record_engine as engine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from .control_records import ControlRecord
+
+BATCH_OVERHEAD = 61
+"""Bytes of a batch of magic 2 in front of its records."""
+
+CODEC_MASK = 0x07
+LOG_APPEND_TIME = 0x08
+TRANSACTIONAL = 0x10
+CONTROL = 0x20
+DELETE_HORIZON = 0x40
+
+_LARGEST_SEQUENCE = 2**31 - 1
+
+
+def _compression(self: Any) -> str:
+    """The compression: "none", "gzip", "snappy", "lz4" or "zstd"."""
+    return codecs.NAMES[self.attributes & CODEC_MASK]
+
+
+def _timestamp_type(self: Any) -> int:
+    """0 where the producer set the timestamps, 1 where the log did, -1 for magic 0."""
+    if self.magic == 0:
+        return -1
+    return 1 if self.attributes & LOG_APPEND_TIME else 0
+
+
+def _is_transactional(self: Any) -> bool:
+    """Whether the batch is part of a transaction."""
+    return self.magic == 2 and bool(self.attributes & TRANSACTIONAL)
+
+
+def _is_control(self: Any) -> bool:
+    """Whether the batch holds control records, which are not for applications."""
+    return self.magic == 2 and bool(self.attributes & CONTROL)
+
+
+def _delete_horizon(self: Any) -> int | None:
+    """When (ms) the cleaner may remove the batch's tombstones; None if not set."""
+    if self.magic == 2 and self.attributes & DELETE_HORIZON:
+        return int(self.base_timestamp)
+    return None
+
+
+def _next_offset(self: Any) -> int:
+    """The offset behind the batch, where the next fetch has to begin."""
+    return int(self.last_offset) + 1
+
+
+def _last_sequence(self: Any) -> int:
+    """The sequence number of the last record, which wraps at 2^31; -1 for none."""
+    if self.base_sequence < 0:
+        return -1
+    return int(self.base_sequence + self.last_offset - self.base_offset) & _LARGEST_SEQUENCE
+
+
+_DERIVED = {
+    "compression": property(_compression),
+    "timestamp_type": property(_timestamp_type),
+    "is_transactional": property(_is_transactional),
+    "is_control": property(_is_control),
+    "delete_horizon": property(_delete_horizon),
+    "next_offset": property(_next_offset),
+    "last_sequence": property(_last_sequence),
+}
+
+
+def _reduce(self: Any) -> tuple[Any, ...]:
+    values = {name: getattr(self, name) for name in self.__match_args__}
+    return _restore, (type(self).__name__, values)
+
+
+def _restore(name: str, values: dict[str, Any]) -> Any:
+    return globals()[name](**values)
+
+
+if TYPE_CHECKING:
+
+    class Record:
+        """One record: absolute offset, timestamp (ms), key, value and headers."""
+
+        __match_args__ = ("offset", "timestamp", "key", "value", "headers")
+
+        def __init__(
+            self,
+            *,
+            offset: int = 0,
+            timestamp: int = -1,
+            key: bytes | None = None,
+            value: bytes | None = None,
+            headers: Iterable[tuple[str, bytes | None]] = (),
+        ) -> None: ...
+        @property
+        def offset(self) -> int: ...
+        @property
+        def timestamp(self) -> int: ...
+        @property
+        def key(self) -> bytes | None: ...
+        @property
+        def value(self) -> bytes | None: ...
+        @property
+        def headers(self) -> tuple[tuple[str, bytes | None], ...]: ...
+        def replace(self, **changes: Any) -> Record: ...
+
+    class BatchHeader:
+        """The head of one entry of a record set."""
+
+        def __init__(self, **fields: int) -> None: ...
+        @property
+        def position(self) -> int: ...
+        @property
+        def size(self) -> int: ...
+        @property
+        def magic(self) -> int: ...
+        @property
+        def attributes(self) -> int: ...
+        @property
+        def crc(self) -> int: ...
+        @property
+        def base_offset(self) -> int: ...
+        @property
+        def last_offset(self) -> int: ...
+        @property
+        def base_timestamp(self) -> int: ...
+        @property
+        def max_timestamp(self) -> int: ...
+        @property
+        def producer_id(self) -> int: ...
+        @property
+        def producer_epoch(self) -> int: ...
+        @property
+        def base_sequence(self) -> int: ...
+        @property
+        def partition_leader_epoch(self) -> int: ...
+        @property
+        def count(self) -> int: ...
+        @property
+        def compression(self) -> str: ...
+        @property
+        def timestamp_type(self) -> int: ...
+        @property
+        def is_transactional(self) -> bool: ...
+        @property
+        def is_control(self) -> bool: ...
+        @property
+        def delete_horizon(self) -> int | None: ...
+        @property
+        def next_offset(self) -> int: ...
+        @property
+        def last_sequence(self) -> int: ...
+        def replace(self, **changes: int) -> BatchHeader: ...
+else:
+    Record = engine.make_struct(
+        "Record",
+        "Record",
+        ("offset", "timestamp", "key", "value", "headers"),
+        (0, -1, None, None, ()),
+        (False, False, False, False, True),
+        {
+            "__module__": f"{__package__}.records",
+            "__reduce__": _reduce,
+            "__doc__": "One record: absolute offset, timestamp (ms), key, value, "
+            "and headers as a tuple of (str, bytes or None) pairs. Frozen.",
+        },
+        False,
+    )
+    BatchHeader = engine.make_struct(
+        "BatchHeader",
+        "BatchHeader",
+        (
+            *("position", "size", "magic", "attributes", "crc", "base_offset"),
+            *("last_offset", "base_timestamp", "max_timestamp", "producer_id"),
+            *("producer_epoch", "base_sequence", "partition_leader_epoch", "count"),
+        ),
+        (0, 0, 2, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, 0),
+        (False,) * 14,
+        {
+            "__module__": f"{__package__}.records",
+            "__reduce__": _reduce,
+            "__doc__": "The head of one entry of a record set: a batch of magic 2, a "
+            "message of magic 0 or 1, or a run of those. ``position`` and ``size`` in "
+            "bytes, timestamps in ms; -1 where the format has no such field. ``count`` "
+            "is -1 for a compressed message. Frozen.",
+            **_DERIVED,
+        },
+        False,
+    )
+    engine.bind_record(Record)
+    engine.bind_rows(Record)
+    engine.bind_batch_header(BatchHeader)
+
+class Batch:
+    """One batch with its records.
+
+    ``header`` is its ``BatchHeader``, whose attributes the batch has as well;
+    ``records`` is a tuple. Plain messages of magic 0 and 1 that follow each other are
+    one batch.
+    """
+
+    __slots__ = ("_header", "_records")
+
+    def __init__(self, header: BatchHeader, records: tuple[Record, ...]) -> None:
+        self._header = header
+        self._records = records
+
+    @property
+    def header(self) -> BatchHeader:
+        """The head of the batch."""
+        return self._header
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """The records that were asked for."""
+        return self._records
+
+    @property
+    def control_records(self) -> tuple[ControlRecord, ...]:
+        """The records of a control batch, decoded; empty for other batches.
+
+        Raises ``DecodeError`` with the offset in the key or value.
+        """
+        if not self._header.is_control:
+            return ()
+        from .control_records import decode_control_record
+
+        return tuple(
+            decode_control_record(record.key, record.value) for record in self._records
+        )
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __repr__(self) -> str:
+        return f"Batch(header={self._header!r}, records=<{len(self._records)}>)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Batch):
+            return NotImplemented
+        return (self._header, self._records) == (other._header, other._records)
+
+    def __hash__(self) -> int:
+        return hash((self._header, self._records))
+
+
+def _passed_on(name: str) -> property:
+    def get(self: Batch) -> object:
+        return getattr(self._header, name)
+
+    return property(get, doc=f"The header's ``{name}``.")
+
+
+for _name in (*BatchHeader.__match_args__, *_DERIVED):  # type: ignore[attr-defined]
+    setattr(Batch, _name, _passed_on(_name))

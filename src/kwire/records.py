@@ -1,0 +1,413 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records: batches of every format, in and out, as objects.
+
+``decode_batches`` reads what a Fetch response or a segment holds, magic 0, 1 and 2;
+``encode_batch`` and ``BatchBuilder`` write it. What is legal in which format is
+settled here; the bytes are the engine's. Columns without an object for each record
+are ``columns.py``'s business, changing formats is ``conversion.py``'s.
+"""
+
+from __future__ import annotations
+
+from . import compression as codecs
+from . import errors
+from ._backend import record_engine as engine
+from .errors import EncodeError
+from .limits import DEFAULT, Limits
+from .record_classes import (
+    BATCH_OVERHEAD,
+    CODEC_MASK,
+    CONTROL,
+    DELETE_HORIZON,
+    LOG_APPEND_TIME,
+    TRANSACTIONAL,
+    Batch,
+    BatchHeader,
+    Record,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any, Literal, Protocol, TypeAlias
+
+    from typing_extensions import Buffer
+
+    class AbortedTransaction(Protocol):
+        """What names an aborted transaction: a struct of a Fetch response, say."""
+
+        @property
+        def producer_id(self) -> int: ...
+        @property
+        def first_offset(self) -> int: ...
+
+    Headers: TypeAlias = Sequence[tuple[str, Buffer | None]]
+    Row: TypeAlias = (
+        Record
+        | tuple[Buffer | None, Buffer | None]
+        | tuple[Buffer | None, Buffer | None, int | None]
+        | tuple[Buffer | None, Buffer | None, int | None, Headers]
+    )
+
+__all__ = [
+    "Batch",
+    "BatchBuilder",
+    "BatchHeader",
+    "Record",
+    "TransactionFilter",
+    "decode_batches",
+    "encode_batch",
+    "read_batch_header",
+]
+
+_ABORT = 0
+_INT32 = 2**31 - 1
+_INT64 = 2**63 - 1
+
+read_batch_header = engine.read_batch_header
+
+
+def decode_batches(
+    data: Buffer,
+    *,
+    aborted_transactions: Iterable[AbortedTransaction] | None = None,
+    start_offset: int | None = None,
+    errors: Literal["strict", "replace"] = "strict",
+    check_crc: bool = True,
+    limits: Limits = DEFAULT,
+) -> Iterator[Batch]:
+    """Decode a record set batch by batch: magic 0, 1 and 2, all compressions.
+
+    An incomplete last batch ends it quietly, as a fetch may cut it; if nothing came,
+    the next fetch has to be larger. With ``aborted_transactions`` (of a Fetch
+    response, any order; an empty one counts) records of aborted transactions and
+    control records are left out, and their batches come without records. Records
+    below ``start_offset`` are left out too, and batches that have no others. ``errors``
+    is for header keys that are not UTF-8. ``check_crc=False`` trusts the checksums.
+    Shape: as ``BatchHeader`` and the protocol guide tell; time and memory are linear
+    in the bytes, decompressed ones included.
+    Raises ``DecodeError`` with the offset in ``data`` (bytes), when its batch is
+    reached; for checksums and compressed records it is the batch's first byte.
+    Source: KIP-98, ``MemoryRecords``, ``CompletedFetch``.
+    """
+    view = memoryview(data)
+    if not view.c_contiguous:
+        raise TypeError("only contiguous bytes can be decoded")
+    if errors not in ("strict", "replace"):
+        raise ValueError(f'errors is "strict" or "replace", not {errors!r}')
+    seen = None
+    if aborted_transactions is not None:
+        seen = TransactionFilter(aborted_transactions)
+    source = data if isinstance(data, bytes) else view
+    return _batches(
+        source, seen, start_offset, errors == "replace", check_crc, limits or DEFAULT
+    )
+
+
+def _batches(
+    data: Any,
+    seen: TransactionFilter | None,
+    start_offset: int | None,
+    replace: bool,
+    check_crc: bool,
+    limits: Limits,
+) -> Iterator[Batch]:
+    position = 0
+    while True:
+        header = engine.read_batch_header(data, position, check_crc=check_crc)
+        if header is None:
+            return
+        if header.magic < 2 and not header.attributes & CODEC_MASK:
+            records, header = engine.read_message_run(
+                data, header, check_crc=check_crc
+            )
+            position += header.size
+        else:
+            position += header.size
+            if start_offset is not None and header.last_offset < start_offset:
+                if seen is not None and header.is_control:
+                    records = read_records(data, header, replace, check_crc, limits)
+                    seen.hides(header, records)
+                continue
+            records = read_records(data, header, replace, check_crc, limits)
+            if header.magic < 2:
+                header = header.replace(
+                    base_offset=records[0].offset, count=len(records)
+                )
+        if seen is not None and seen.hides(header, records):
+            records = ()
+        if start_offset is not None and header.base_offset < start_offset:
+            if header.last_offset < start_offset:
+                continue
+            records = tuple(r for r in records if r.offset >= start_offset)
+        yield Batch(header, records)
+
+
+def read_records(
+    data: Any,
+    header: BatchHeader,
+    replace: bool = False,
+    check_crc: bool = True,
+    limits: Limits = DEFAULT,
+) -> tuple[Record, ...]:
+    """Read the records of a batch of magic 2 or of a compressed message."""
+    if limits.records is not None and header.count > limits.records:
+        raise errors.decode_failure(
+            errors.TOO_MANY_RECORDS, header.count, header.position, ""
+        )
+    codec = header.attributes & CODEC_MASK
+    records: tuple[Record, ...]
+    if header.magic == 2:
+        if not codec:
+            return engine.read_records(data, header, replace=replace)
+        payload = decompressed(data, header, limits)
+        return engine.read_records(payload, header, compressed=True, replace=replace)
+    payload = decompressed(data, header, limits)
+    records = engine.read_inner_messages(payload, header, check_crc=check_crc)
+    if limits.records is not None and len(records) > limits.records:
+        raise errors.decode_failure(
+            errors.TOO_MANY_RECORDS, len(records), header.position, ""
+        )
+    return records
+
+
+def decompressed(data: Any, header: BatchHeader, limits: Limits) -> memoryview:
+    """Decompress what a batch of magic 2 or a compressed message holds."""
+    with memoryview(data) as view, view.cast("B") as source:
+        start, end = engine.find_payload(source, header)
+        with source[start:end] as payload:
+            return codecs.decompress(
+                header.attributes & CODEC_MASK,
+                payload,
+                header.magic,
+                limits,
+                header.position,
+            )
+
+
+class TransactionFilter:
+    """Tells which batches a reader of committed records must not show.
+
+    Takes the aborted transactions of a Fetch response and sees the batches in their
+    order. Source: ``CompletedFetch`` (KIP-98).
+    """
+
+    __slots__ = ("_aborted", "_coming")
+
+    def __init__(self, aborted_transactions: Iterable[AbortedTransaction]) -> None:
+        self._coming = sorted(
+            ((each.first_offset, each.producer_id) for each in aborted_transactions),
+            reverse=True,
+        )
+        self._aborted: set[int] = set()
+
+    def hides(self, header: BatchHeader, records: Sequence[Record]) -> bool:
+        """Whether the next batch is aborted or has control records."""
+        while self._coming and self._coming[-1][0] <= header.last_offset:
+            self._aborted.add(self._coming.pop()[1])
+        if header.is_control:
+            key = records[0].key if records else None
+            if key is not None and len(key) >= 4:
+                if int.from_bytes(key[2:4], "big", signed=True) == _ABORT:
+                    self._aborted.discard(header.producer_id)
+            return True
+        return header.is_transactional and header.producer_id in self._aborted
+
+
+def encode_batch(
+    rows: Iterable[Row],
+    *,
+    magic: int = 2,
+    compression: str = "none",
+    compression_level: int | None = None,
+    base_offset: int | None = None,
+    last_offset: int | None = None,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+    partition_leader_epoch: int = -1,
+    is_transactional: bool = False,
+    is_control: bool = False,
+    log_append_time: int | None = None,
+    delete_horizon: int | None = None,
+) -> bytes:
+    """Encode rows as one batch, or as messages of magic 0 or 1.
+
+    A row is (key, value), (key, value, timestamp) or (key, value, timestamp, headers)
+    with bytes or None for key and value, or a ``Record``, whose offset stands.
+    ``base_offset`` is 0 for tuples, and the first one's for records. ``last_offset``
+    keeps the end of a batch that has lost records. ``log_append_time`` (ms) is the
+    timestamp of all records. Magic 0 and 1 without compression are one message for
+    each row; magic 0 has no timestamps.
+    Raises ``EncodeError`` for what the format cannot carry, the row in its path.
+    Source: ``MemoryRecordsBuilder``, KIP-98, KIP-534 (``delete_horizon``).
+    """
+    codec = codecs.codec_of(compression)
+    rows = rows if isinstance(rows, (list, tuple)) else list(rows)
+    header = header_of(
+        rows,
+        magic,
+        codec,
+        base_offset,
+        last_offset,
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        partition_leader_epoch,
+        is_transactional,
+        is_control,
+        log_append_time,
+        delete_horizon,
+    )
+    compress: Callable[[Any], bytes] | None = None
+    if codec:
+
+        def compress(payload: Any) -> bytes:
+            return codecs.compress(codec, payload, magic, compression_level)
+
+    encode = engine.encode_batch if magic == 2 else engine.encode_messages
+    return encode(rows, header, compress)
+
+
+def header_of(
+    rows: Sequence[Any],
+    magic: int,
+    codec: int,
+    base_offset: int | None,
+    last_offset: int | None,
+    producer_id: int,
+    producer_epoch: int,
+    base_sequence: int,
+    partition_leader_epoch: int,
+    is_transactional: bool,
+    is_control: bool,
+    log_append_time: int | None,
+    delete_horizon: int | None,
+) -> BatchHeader:
+    """Check what does not depend on single rows, and make the head of a batch of it.
+
+    Source: ``MemoryRecordsBuilder``'s and ``ProduceRequest.validateRecords``' rules.
+    """
+    if magic not in (0, 1, 2):
+        raise EncodeError(f"expected magic 0, 1 or 2, got {magic!r:.40}", "magic")
+    if base_offset is None:
+        base_offset = rows[0].offset if rows and type(rows[0]) is Record else 0
+    attributes = codec
+    for name, value, default, bit in (
+        ("is_transactional", is_transactional, False, TRANSACTIONAL),
+        ("is_control", is_control, False, CONTROL),
+        ("delete_horizon", delete_horizon, None, DELETE_HORIZON),
+        ("producer_id", producer_id, -1, 0),
+        ("producer_epoch", producer_epoch, -1, 0),
+        ("base_sequence", base_sequence, -1, 0),
+        ("last_offset", last_offset, None, 0),
+    ):
+        if value != default:
+            attributes |= bit
+            if magic < 2:
+                raise EncodeError(f"expected none, {name} came with magic 2", name)
+    if log_append_time is not None:
+        attributes |= LOG_APPEND_TIME
+        if magic == 0:
+            raise EncodeError(
+                "expected none, timestamps came with magic 1", "log_append_time"
+            )
+    for name, number, low, high in (
+        ("base_offset", base_offset, 0, _INT64),
+        ("producer_id", producer_id, -1, _INT64),
+        ("producer_epoch", producer_epoch, -1, 2**15 - 1),
+        ("base_sequence", base_sequence, -1, _INT32),
+        ("partition_leader_epoch", partition_leader_epoch, -1, _INT32),
+        ("last_offset", last_offset, base_offset - 1, base_offset + _INT32),
+        ("log_append_time", log_append_time, -1, _INT64),
+        ("delete_horizon", delete_horizon, -1, _INT64),
+    ):
+        if number is not None and (type(number) is not int or not low <= number <= high):
+            raise EncodeError(
+                f"expected an int from {low} to {high}, got {number!r:.40}", name
+            )
+    if magic < 2 and codec > 3:
+        raise EncodeError("expected another one, zstd came with magic 2", "compression")
+    if producer_id >= 0 and (producer_epoch < 0 or base_sequence < 0):
+        # Control batches are the coordinator's: they have an epoch and no sequence.
+        if not (is_control and producer_epoch >= 0):
+            name = "producer_epoch" if producer_epoch < 0 else "base_sequence"
+            raise EncodeError("expected one, as there is a producer id", name)
+    if is_transactional and producer_id < 0:
+        raise EncodeError("expected one, as the batch is transactional", "producer_id")
+    if not rows and last_offset is None:
+        raise EncodeError(
+            "expected at least one (an emptied batch keeps its last_offset)", "records"
+        )
+    return BatchHeader(
+        magic=magic,
+        attributes=attributes,
+        base_offset=base_offset,
+        last_offset=base_offset - 1 if last_offset is None else last_offset,
+        base_timestamp=-1 if delete_horizon is None else delete_horizon,
+        max_timestamp=-1 if log_append_time is None else log_append_time,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        partition_leader_epoch=partition_leader_epoch,
+    )
+
+
+class BatchBuilder:
+    """Collects rows for one batch of at most ``max_bytes`` bytes.
+
+    ``append`` keeps to an upper bound of the size, so ``build`` gives no more; but the
+    first row is always taken, as a batch of one has to be as large as it is. All other
+    arguments are those of ``encode_batch``. ``len()`` counts the rows.
+    Source: ``MemoryRecordsBuilder.hasRoomFor``.
+    """
+
+    __slots__ = ("_codec", "_content", "_magic", "_max_bytes", "_options", "_rows")
+
+    def __init__(self, max_bytes: int, *, magic: int = 2, **options: Any) -> None:
+        # Fails at once for what no row can mend.
+        encode_batch([(None, None)], magic=magic, **options)
+        self._max_bytes = max_bytes
+        self._magic = magic
+        self._codec = codecs.codec_of(options.get("compression", "none"))
+        self._options = options
+        self._rows: list[Any] = []
+        self._content = 0
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def size_bound(self) -> int:
+        """The most bytes that ``build`` can give as things are."""
+        return self._bound(self._content)
+
+    def append(
+        self,
+        key: Buffer | None,
+        value: Buffer | None,
+        timestamp: int | None = None,
+        headers: Headers = (),
+    ) -> bool:
+        """Take one more row; False if the batch might then be too large.
+
+        Raises ``EncodeError`` for what is no row.
+        """
+        content = self._content + engine.size_bound(self._magic, key, value, headers)
+        if self._rows and self._bound(content) > self._max_bytes:
+            return False
+        self._content = content
+        self._rows.append((key, value, timestamp, headers))
+        return True
+
+    def build(self) -> bytes:
+        """Encode the rows; ``EncodeError`` if there are none."""
+        return encode_batch(self._rows, magic=self._magic, **self._options)
+
+    def _bound(self, content: int) -> int:
+        if self._codec:
+            content = codecs.bound(self._codec, content)
+        if self._magic == 2:
+            return BATCH_OVERHEAD + content
+        return content + engine.size_bound(self._magic, None, None) * bool(self._codec)
