@@ -64,7 +64,7 @@ cdef inline bint has_offsets(Column* column) noexcept nogil:
 
 cdef inline Outcome widen(Column* column, int64_t wanted) noexcept nogil:
     """Make room for ``wanted`` rows and more in a column that counts for itself."""
-    cdef int64_t room = max(wanted, min(2 * column.room, column.ceiling), 16)
+    cdef int64_t room = max(wanted, min(max(2 * column.room, 16), column.ceiling))
     if wanted > column.ceiling and not column.lazy:
         return FULL
     if not reserve(column, column.length, room):

@@ -11,7 +11,7 @@ decoded objects, where the twin walks the plan a second way, without objects and
 without the GIL.
 Python needs for itself: ``rows_of``, ``decoded_rows``, ``struct_column``,
 ``field_column``, ``list_column``, ``element_column``, ``text_column``,
-``fixed_column``, ``validity_of``, ``bits_of``.
+``fixed_column``, ``offsets_memory``, ``validity_of``, ``bits_of``.
 """
 
 from __future__ import annotations
@@ -257,7 +257,9 @@ def fixed_column(name: str, code: int, values: list[Any], has_null: bool) -> Arr
         form, memory = "w:16", Memory(b"".join(raw))
     else:
         form, letter = _FORMATS[code]
-        memory = Memory(array(letter, [v or 0 for v in values] if nulls else values))
+        memory = Memory(
+            array(letter, [0 if v is None else v for v in values] if nulls else values)
+        )
     validity = validity_of(is_null) if nulls else None
     return Array(form, name, len(values), nulls, (validity, memory))
 

@@ -9,7 +9,7 @@ may leave the memory when the walk goes on.
 
 from __future__ import annotations
 
-from ..errors import DecodeError, LimitExceeded, UnsupportedVersion
+from ..errors import DecodeError, UnsupportedVersion
 from ..limits import MIB, Limits
 from ..records import Batch, decode_batches, read_records
 from . import problems
@@ -17,7 +17,7 @@ from .problems import Problem, in_file, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from typing import Any, Literal
 
     from ..columns import Records
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from .problems import OnCorrupt
     from .transactions import Transactions
     from .walk import Walk
-
-CODEC_MASK = 0x07
 
 _RUN = MIB
 """Bytes of plain messages that are given out as one batch."""
@@ -139,6 +137,98 @@ def _read(
             raise failure
         tell(undecodable(walk, run[0], failure), on_corrupt)
         run = run[1:]
+
+
+def decoded_columns(
+    walk: Walk,
+    file: FileBytes,
+    *,
+    start_offset: int | None,
+    end_offset: int | None,
+    transactions: Transactions | None,
+    on_corrupt: OnCorrupt,
+    include_control: bool,
+    chunk_bytes: int,
+    limits: Limits,
+    **options: Any,
+) -> Iterator[Records]:
+    """Decode the batches of a walk piece by piece; see ``Segment.columns``."""
+    low = -(2**63) if start_offset is None else start_offset
+    high = 2**63 if end_offset is None else end_offset
+    piece: list[BatchHeader] = []
+    room = 0
+    for item in walk:
+        if isinstance(item, Problem):
+            yield from _columns(walk, file, piece, on_corrupt, limits, options)
+            piece = []
+            tell(item, on_corrupt)
+            continue
+        if item.base_offset >= high and item.count >= 0:
+            break
+        if transactions is not None and not transactions.is_stable(item):
+            break
+        hidden = transactions is not None and transactions.hides(item)
+        if item.is_control:
+            hidden = hidden or not include_control
+        if hidden or item.last_offset < low:
+            continue
+        largest = chunk_bytes if item.compression == "none" else _COMPRESSED
+        last = piece[-1] if piece else None
+        if last is not None and (
+            last.position + last.size != item.position or item.size > min(room, largest)
+        ):
+            yield from _columns(walk, file, piece, on_corrupt, limits, options)
+            piece = []
+        if not piece:
+            room = largest
+        room = min(room, largest) - item.size
+        piece.append(item)
+        walk.hold = piece[0].position
+    yield from _columns(walk, file, piece, on_corrupt, limits, options)
+
+
+def _columns(
+    walk: Walk,
+    file: FileBytes,
+    piece: list[BatchHeader],
+    on_corrupt: OnCorrupt,
+    limits: Limits,
+    options: dict[str, Any],
+) -> Iterator[Records]:
+    """Decode neighbours in one call, or one by one if something is wrong there."""
+    from ..columns import decode_records
+
+    walk.hold = None
+    if not piece:
+        return
+    start, end = piece[0].position, piece[-1].position + piece[-1].size
+    ceilings = limits if len(piece) == 1 else _guarded(limits)
+    try:
+        with memoryview(file.data) as view, view[start:end] as data:
+            found = decode_records(data, check_crc=False, limits=ceilings, **options)
+    except DecodeError as error:
+        failure = in_file(error, walk.path, start)
+    else:
+        yield found
+        return
+    if len(piece) > 1:
+        for header in piece:
+            yield from _columns(walk, file, [header], on_corrupt, limits, options)
+        return
+    if on_corrupt == "raise":
+        raise failure
+    tell(undecodable(walk, piece[0], failure), on_corrupt)
+
+
+def _guarded(limits: Limits) -> Limits:
+    """Make the ceilings for several batches at once; one alone has the caller's."""
+    ratio = limits.decompressed_ratio
+    return Limits(
+        frame_bytes=limits.frame_bytes,
+        decompressed_bytes=limits.decompressed_bytes,
+        decompressed_ratio=_RATIO if ratio is None else min(ratio, _RATIO),
+        records=limits.records,
+    )
 
 
 def undecodable(walk: Walk, header: BatchHeader, error: DecodeError) -> Problem:

@@ -79,7 +79,9 @@ def raised(problem: Problem) -> CorruptBatch:
     return CorruptBatch(problem.detail, problem.position, problem.path)
 
 
-def in_file(error: DecodeError, path: str | PathLike[str], base: int = 0) -> DecodeError:
+def in_file(
+    error: DecodeError, path: str | PathLike[str], base: int = 0
+) -> DecodeError:
     """Make a decoder's error again with the file in its path.
 
     ``base`` is the byte of the file that the decoder's input began with.

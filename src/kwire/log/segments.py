@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from bisect import bisect_left, bisect_right
 from pathlib import Path
 
@@ -42,6 +43,9 @@ CHUNK = 4 * MIB
 FOLDER = re.compile(r"(?s)(.+)-([0-9]{1,10})")
 """The name of a partition's folder."""
 
+_LIVE = 3600
+"""Seconds after the last write for which a broker may still be at work."""
+
 _HINTS = 3
 """Entries of an index to try before it is taken for useless."""
 
@@ -53,8 +57,8 @@ class Segment:
     nothing), ``size`` its bytes when this object was made, ``kind`` "log" or
     "checkpoint". ``is_newest`` says that a broker may still write to it: its tail may
     be torn. ``next_base_offset`` is that of the segment behind it, None if there is
-    none. ``access`` is "map" or "read" (see ``file_bytes.py``); by default what may
-    be written to is read, all else mapped.
+    none. ``access`` is "map" or "read" (see ``file_bytes.py``); by default the newest
+    segment is read if it was written to within the last hour, all else is mapped.
     """
 
     __slots__ = (
@@ -73,7 +77,8 @@ class Segment:
         next_base_offset: int | None = None,
     ) -> None:
         self.path = Path(path)
-        self.size = os.stat(path).st_size
+        status = os.stat(path)
+        self.size = status.st_size
         self.kind = "checkpoint" if self.path.suffix == ".checkpoint" else "log"
         named = base_offset_of(path)
         self.base_offset = -1 if named is None else named
@@ -88,7 +93,9 @@ class Segment:
             self.partition = partition
         self.is_newest = is_newest
         self.next_base_offset = next_base_offset
-        self._access: Access = access or ("read" if is_newest else "map")
+        # A broker may cut what it writes to, and kill who has it mapped.
+        is_live = is_newest and time.time() - status.st_mtime < _LIVE
+        self._access: Access = access or ("read" if is_live else "map")
         self._indexes: dict[str, Any] = {}
         self._has_holes: bool | None = None
 
@@ -127,7 +134,9 @@ class Segment:
         """Open the file for a walk; to be closed with ``with``."""
         return FileBytes(self.path, self._access)
 
-    def walk(self, file: FileBytes, *, strict_tail: bool = False, **options: Any) -> Walk:
+    def walk(
+        self, file: FileBytes, *, strict_tail: bool = False, **options: Any
+    ) -> Walk:
         """Begin a walk through the open file, with what is known of the segment.
 
         ``strict_tail`` takes a torn tail for damage even in the newest segment.
@@ -201,7 +210,7 @@ class Segment:
         errors: Literal["strict", "replace"] = "strict",
         limits: Limits = DEFAULT,
     ) -> Iterator[Batch]:
-        """Decode batch by batch; ``start``, ``end`` and ``on_corrupt`` as in ``headers``.
+        """Decode batch by batch; positions and ``on_corrupt`` as in ``headers``.
 
         Records below ``start_offset`` and from ``end_offset`` on are left out, and
         batches that have no others. With ``isolation_level="read_committed"`` aborted
@@ -404,9 +413,10 @@ class Segment:
         )
 
     def good_regions(self, *, limits: Limits = DEFAULT) -> Iterator[tuple[int, int]]:
-        """Go through the regions of whole batches: (position, size), as large as can be.
+        """Go through the regions of whole batches, each as large as can be.
 
-        What lies between them is damaged, and what is behind the last one torn.
+        Each is (position, size). What lies between is damaged, what is behind the last
+        one damaged or torn.
         """
         first = last = 0
         for header in self.headers(check_crc=True, on_corrupt="skip", limits=limits):

@@ -30,7 +30,7 @@ _ENTRIES_AT = 6
 
 
 class ProducerSnapshot:
-    """A ``.snapshot`` file: ``message`` is what it holds, ``offset`` what its name says.
+    """A ``.snapshot`` file: ``message`` is its content, ``offset`` that of its name.
 
     ``entries`` has one ``messages.ProducerSnapshot.ProducerEntry`` for each producer;
     ``current_txn_first_offset`` is -1 where no transaction was open. ``offset`` is -1

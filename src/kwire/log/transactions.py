@@ -145,4 +145,3 @@ def check_isolation_level(name: str) -> bool:
             f'isolation_level is "read_uncommitted" or "read_committed", not {name!r}'
         )
     return name == READ_COMMITTED
-

@@ -245,7 +245,7 @@ class Walk:
         is_cut = failure is None and self._limit >= file.size
         head = None if failure is None else self._peek(position, False)
         if failure is None:
-            reason, detail = problems.SIZE, "a batch that is longer than one can be"
+            reason, detail = problems.SIZE, "a length that no batch can have here"
         elif head is not None:
             reason, detail = problems.CRC, failure.reason
         elif self._is_zero(position, position + HEAD):
@@ -266,9 +266,7 @@ class Walk:
             if is_cut:
                 reason, detail = problems.CUT, "the file ends within a batch"
         return (
-            self._problem(
-                position, end - position, reason, detail, next_good, before
-            ),
+            self._problem(position, end - position, reason, detail, next_good, before),
             end,
         )
 

@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records by the thousand, from the bytes of batches into columns.
+
+The columns are what the records of ``record_decoder.py`` give when they are turned by
+a quarter: one array for each field of all records.
+
+Twin: ``_fast/record_columns.pyx``. Differs from its twin in: records are made on the
+way, and the twin walks the bytes once more instead.
+Python needs for itself: ``records_of``, ``single_message``, ``columns_of``,
+``text_array``, ``fixed_array``, ``offsets_memory``, ``bits_of``, ``moved_timestamps``.
+"""
+
+from __future__ import annotations
+
+from array import array
+from itertools import accumulate
+
+from .. import errors
+from .arrays import Array, Memory
+from .batches import CODEC_MASK, LOG_APPEND_TIME, read_batch_header
+from .cursor import Cursor, Fault
+from .record_decoder import (
+    failure_of,
+    find_payload,
+    read_inner_messages,
+    read_message,
+    read_records,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+LARGEST_OFFSET = 2**31 - 1
+
+_CONTROL = 0x20
+_UNITS = {"s": (1, 1000), "ms": (1, 1), "us": (1000, 1), "ns": (1000000, 1)}
+
+_BATCH_COLUMNS = (
+    ("batch_position", "l", "q", "position"),
+    ("base_offset", "l", "q", "base_offset"),
+    ("magic", "c", "b", "magic"),
+    ("attributes", "s", "h", "attributes"),
+    ("partition_leader_epoch", "i", "i", "partition_leader_epoch"),
+    ("producer_id", "l", "q", "producer_id"),
+    ("producer_epoch", "s", "h", "producer_epoch"),
+    ("base_sequence", "i", "i", "base_sequence"),
+)
+
+
+def decode_columns(
+    data: Any,
+    decompress: Callable[[int, Any, int, int], Any],
+    *,
+    position: int = 0,
+    end: int | None = None,
+    headers: bool = True,
+    batch_columns: bool = False,
+    timestamp_unit: str = "ms",
+    check_crc: bool = True,
+    replace: bool = False,
+    transactions: Any = None,
+    start_offset: int | None = None,
+    end_offset: int | None = None,
+    most_records: int | None = None,
+) -> tuple[Array, int]:
+    """Decode the records of all batches into the columns of one struct ``Array``.
+
+    ``position`` and ``end`` bound the entries in ``data`` (bytes), ``start_offset``
+    and ``end_offset`` the records (the latter is the first that is left out).
+    ``decompress(codec, payload, magic, position)`` gives the bytes of a compressed
+    batch. Control batches are left out, and what ``transactions`` hides.
+    ``most_records`` is the ceiling for one batch. Returns the array and the position
+    behind the last whole entry.
+    Shape: offset, timestamp, timestamp type, key, value, then the headers as a list of
+    key and value, then the columns of the batch. A timestamp that its unit cannot
+    carry is null. Time and memory are linear in the bytes; no object for each record.
+    Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do, and
+    ``LimitExceeded`` where keys, values or headers outgrow 32-bit offsets.
+    """
+    low = -(2**63) if start_offset is None else start_offset
+    high = 2**63 if end_offset is None else end_offset
+    most = 2**31 if most_records is None else most_records
+    records: list[Any] = []
+    kinds: list[int] = []
+    heads: list[Any] = []
+    keys = values = 0
+    with memoryview(data) as view:
+        stop = view.nbytes if end is None else end
+    while True:
+        head = read_batch_header(data, position, check_crc=check_crc, end=stop)
+        if head is None:
+            break
+        position += head.size
+        straddles = head.base_offset < low or head.last_offset >= high
+        if transactions is None and (
+            head.last_offset < low or (head.count >= 0 and head.base_offset >= high)
+        ):
+            continue
+        control = head.magic == 2 and bool(head.attributes & _CONTROL)
+        if control and transactions is None:
+            continue
+        if transactions is not None:
+            seen = records_of(data, head, decompress, check_crc, True) if control else ()
+            if transactions.hides(head, seen):
+                continue
+        if head.count > most:
+            raise errors.decode_failure(
+                errors.TOO_MANY_RECORDS, head.count, head.position, ""
+            )
+        found = records_of(data, head, decompress, check_crc, replace)
+        if len(found) > most:
+            raise errors.decode_failure(
+                errors.TOO_MANY_RECORDS, len(found), head.position, ""
+            )
+        if straddles or (head.magic < 2 and head.count < 0):
+            found = tuple(each for each in found if low <= each.offset < high)
+        kind = -1 if head.magic == 0 else (head.attributes & LOG_APPEND_TIME) >> 3
+        records += found
+        kinds += [kind] * len(found)
+        heads += [head] * len(found)
+        keys += sum([len(each.key) for each in found if each.key])
+        values += sum([len(each.value) for each in found if each.value])
+        if max(keys, values) > LARGEST_OFFSET:
+            raise errors.decode_failure(
+                errors.COLUMN_TOO_LARGE, 0, head.position, ""
+            )
+    made = columns_of(records, kinds, headers, timestamp_unit)
+    if batch_columns:
+        for name, form, code, attribute in _BATCH_COLUMNS:
+            column = array(code, [getattr(each, attribute) for each in heads])
+            made.append(fixed_array(name, form, column))
+    return Array("+s", "", len(records), 0, (None,), tuple(made)), position
+
+
+def records_of(
+    data: Any, head: Any, decompress: Any, check_crc: bool, replace: bool
+) -> tuple[Any, ...]:
+    """Read the records of one entry, compressed or not."""
+    codec = head.attributes & CODEC_MASK
+    if head.magic == 2 and not codec:
+        return read_records(data, head, replace=replace)
+    if not codec:
+        return (single_message(data, head),)
+    start, stop = find_payload(data, head)
+    with memoryview(data) as view, view.cast("B") as source, source[start:stop] as part:
+        payload = decompress(codec, part, head.magic, head.position)
+    if head.magic == 2:
+        return read_records(payload, head, compressed=True, replace=replace)
+    return read_inner_messages(payload, head, check_crc=check_crc)
+
+
+def single_message(data: Any, head: Any) -> Any:
+    """Read one plain message of magic 0 or 1."""
+    with memoryview(data) as view, view.cast("B") as source:
+        cursor = Cursor(source, head.position, head.position + head.size)
+        try:
+            return read_message(cursor, head)
+        except Fault as fault:
+            failure = failure_of(fault, cursor)
+        finally:
+            cursor.data = b""
+    raise failure
+
+
+def columns_of(
+    records: list[Any], kinds: list[int], headers: bool, unit: str
+) -> list[Array]:
+    """Turn records into the columns that all have."""
+    stamps = [each.timestamp for each in records]
+    nulls: list[int] = []
+    if unit != "ms":
+        stamps, nulls = moved_timestamps(stamps, unit)
+    made = [
+        fixed_array("offset", "l", array("q", [each.offset for each in records])),
+        fixed_array("timestamp", f"ts{unit[0]}:UTC", array("q", stamps), nulls),
+        fixed_array("timestamp_type", "i", array("i", kinds)),
+        text_array("key", "z", [each.key for each in records]),
+        text_array("value", "z", [each.value for each in records]),
+    ]
+    if headers:
+        lists = [each.headers for each in records]
+        pairs = [pair for each in lists for pair in each]
+        below = (
+            text_array("key", "u", [pair[0].encode() for pair in pairs]),
+            text_array("value", "z", [pair[1] for pair in pairs]),
+        )
+        item = Array("+s", "item", len(pairs), 0, (None,), below)
+        buffers = (None, offsets_memory(map(len, lists)))
+        made.append(Array("+l", "headers", len(records), 0, buffers, (item,)))
+    return made
+
+
+def moved_timestamps(stamps: list[int], unit: str) -> tuple[list[int], list[int]]:
+    """Bring timestamps in ms to another unit; the rows that it cannot carry."""
+    factor, divisor = _UNITS[unit]
+    most = (2**63 - 1) // factor
+    if factor == 1:
+        return [stamp // divisor for stamp in stamps], []
+    nulls = [row for row, stamp in enumerate(stamps) if not -most <= stamp <= most]
+    moved = [stamp * factor for stamp in stamps]
+    for row in nulls:
+        moved[row] = 0
+    return moved, nulls
+
+
+def fixed_array(
+    name: str, form: str, values: array[int], nulls: Sequence[int] = ()
+) -> Array:
+    """Make an array of fixed-size values, some of them null."""
+    validity = bits_of(len(values), nulls) if nulls else None
+    buffers = (validity, Memory(values.tobytes()))
+    return Array(form, name, len(values), len(nulls), buffers)
+
+
+def text_array(name: str, form: str, values: list[Any]) -> Array:
+    """Make an array of bytes or text, None for null."""
+    nulls: list[int] = []
+    if None in values:
+        nulls = [row for row, value in enumerate(values) if value is None]
+        values = [value or b"" for value in values]
+    offsets = offsets_memory(map(len, values))
+    validity = bits_of(len(values), nulls) if nulls else None
+    buffers = (validity, offsets, Memory(b"".join(values)))
+    return Array(form, name, len(values), len(nulls), buffers)
+
+
+def offsets_memory(sizes: Iterable[int]) -> Memory:
+    """Make the 32-bit offsets of values with these sizes."""
+    try:
+        return Memory(array("i", accumulate(sizes, initial=0)).tobytes())
+    except OverflowError:
+        pass
+    raise errors.decode_failure(errors.COLUMN_TOO_LARGE, 0, 0, "")
+
+
+def bits_of(count: int, nulls: Sequence[int]) -> Memory:
+    """Make the validity of rows, the lowest bit of a byte first; 1 is valid."""
+    bits = (1 << count) - 1
+    memory = bytearray(bits.to_bytes((count + 7) // 8, "little"))
+    for row in nulls:
+        memory[row >> 3] &= ~(1 << (row & 7)) & 255
+    return Memory(memory)

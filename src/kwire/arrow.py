@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arrow in and out: whole arrays of messages at once, with pyarrow's types.
+
+``pyarrow`` is imported by the call that needs it; ``pip install kwire[arrow]`` brings
+it. The columns themselves are made by the engine, which needs no pyarrow.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from ._backend import backend
+from .limits import DEFAULT, Limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    import pyarrow  # type: ignore[import-untyped]
+
+    from .messages import Message
+
+__all__ = ["messages_to_arrow"]
+
+
+def messages_to_arrow(
+    array: Any,
+    cls: type[Message],
+    version: int,
+    *,
+    on_error: Literal["raise", "null"] = "raise",
+    limits: Limits | None = DEFAULT,
+) -> pyarrow.StructArray:
+    """Decode an array of encoded messages, one a row, into nested Arrow arrays.
+
+    ``array`` is a pyarrow array or chunked array of a binary or string type, or what
+    comes by ``__arrow_c_array__`` or ``__arrow_c_stream__``, such as a polars series;
+    each row is one message body of class ``cls``, all of the same version. A field
+    becomes a column of its name in Python, a struct a struct, an array a list; a field
+    that the version lacks has its default in every row, a null row gives a null
+    struct. Tagged fields that kwire does not know are left out.
+    ``limits.frame_bytes`` bounds each row.
+
+    Raises what ``kwire.decode`` raises for the first bad row; the path begins with the
+    row, ``[7].topics[0]``, and the offset counts from the row's first byte.
+    ``on_error="null"`` goes on instead: a bad row has null in every field, and a last
+    field ``_error`` has the text of its error, null for good rows.
+    ``LimitExceeded`` where one column would outgrow Arrow's 32-bit offsets.
+    """
+    if on_error not in ("raise", "null"):
+        raise ValueError(f'on_error is "raise" or "null", not {on_error!r}')
+    pyarrow = load_pyarrow()
+    flat = _binary_array(array, pyarrow)
+    validity, offsets, data = flat.buffers()
+    columns = import_module(f"._{backend}.message_columns", __package__)
+    made = columns.decode_messages(
+        cls,
+        version,
+        validity,
+        offsets,
+        data,
+        flat.offset,
+        len(flat),
+        pyarrow.types.is_large_binary(flat.type),
+        on_error == "null",
+        limits,
+    )
+    return pyarrow.array(made)
+
+
+def _binary_array(array: Any, pyarrow: Any) -> Any:
+    """Bring an array of any binary type into one piece of binary or large binary."""
+    if isinstance(array, pyarrow.ChunkedArray):
+        kind = array.type
+        if array.num_chunks == 1:
+            array = array.chunk(0)
+    elif isinstance(array, pyarrow.Array):
+        kind = array.type
+    elif hasattr(array, "__arrow_c_array__"):
+        array = pyarrow.array(array)
+        kind = array.type
+    elif hasattr(array, "__arrow_c_stream__"):
+        return _binary_array(pyarrow.chunked_array(array), pyarrow)
+    else:
+        raise TypeError(f"expected an Arrow array, got {type(array).__name__}")
+    types = pyarrow.types
+    if types.is_string(kind):
+        array = array.cast(pyarrow.binary())
+    elif (
+        types.is_large_string(kind)
+        or types.is_fixed_size_binary(kind)
+        or types.is_binary_view(kind)
+        or types.is_string_view(kind)
+        or types.is_null(kind)
+    ):
+        array = array.cast(pyarrow.large_binary())
+    elif not types.is_binary(kind) and not types.is_large_binary(kind):
+        raise TypeError(f"expected an array of binary, got one of {kind}")
+    if isinstance(array, pyarrow.ChunkedArray):
+        # Chunks of 2 GiB together need the larger offsets to become one piece.
+        if types.is_binary(array.type) and array.nbytes >= 2**31:
+            array = array.cast(pyarrow.large_binary())
+        array = array.combine_chunks()
+    return array
+
+
+def load_pyarrow() -> Any:
+    """Import pyarrow, which only these functions need."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError(
+            "kwire.arrow needs pyarrow: pip install kwire[arrow]"
+        ) from None
+    return pyarrow

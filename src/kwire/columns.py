@@ -1,0 +1,325 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records as columns: numpy arrays, and Arrow for those who want that.
+
+``decode_records`` takes what ``records.decode_batches`` takes and makes no object for
+a record; ``encode_batch`` goes the other way. numpy is imported when an array is
+asked for, and Arrow consumers come by ``__arrow_c_array__``; neither is needed else.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from . import compression as codecs
+from ._backend import record_engine as engine
+from .limits import DEFAULT, Limits
+from .records import TransactionFilter, header_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, Literal, TypeAlias
+
+    from numpy.typing import NDArray
+    from typing_extensions import Buffer
+
+    from .records import AbortedTransaction
+
+    Unit: TypeAlias = Literal["s", "ms", "us", "ns"]
+
+__all__ = ["BytesColumn", "HeadersColumn", "Records", "decode_records", "encode_batch"]
+
+
+class BytesColumn:
+    """Bytes or text of all records, one after the other.
+
+    ``offsets`` (int32, one more than rows) says where the bytes of row i stand in
+    ``data`` (uint8): from offsets[i] to offsets[i + 1]. ``validity`` is a bool for
+    each row, False for null. Indexing gives bytes, or None for null.
+    """
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    @property
+    def offsets(self) -> NDArray[Any]:
+        """Where each row begins and the last one ends, in bytes."""
+        return _numbers(self._array.buffers[1], "int32", len(self) + 1)
+
+    @property
+    def data(self) -> NDArray[Any]:
+        """The bytes of all rows."""
+        return _numbers(self._array.buffers[2], "uint8", None)
+
+    @property
+    def validity(self) -> NDArray[Any]:
+        """True for each row that is not null."""
+        return _validity(self._array)
+
+    @property
+    def null_count(self) -> int:
+        """How many rows are null."""
+        return int(self._array.null_count)
+
+    def __len__(self) -> int:
+        return int(self._array.length)
+
+    def __getitem__(self, row: int) -> bytes | None:
+        row = range(len(self))[row]
+        validity = self._array.buffers[0]
+        if validity is not None:
+            with memoryview(validity) as bits:
+                if not bits[row >> 3] >> (row & 7) & 1:
+                    return None
+        with memoryview(self._array.buffers[1]) as raw, raw.cast("B") as flat:
+            with flat[4 * row : 4 * row + 8].cast("i") as place:
+                start, end = place
+        with memoryview(self._array.buffers[2]) as content:
+            return bytes(content[start:end])
+
+    def __arrow_c_schema__(self) -> Any:
+        """Export the type."""
+        return self._array.__arrow_c_schema__()
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+        """Export the column without a copy."""
+        return self._array.__arrow_c_array__(requested_schema)
+
+
+class HeadersColumn:
+    """The headers of all records.
+
+    Those of record i are rows ``offsets[i]`` to ``offsets[i + 1]`` of ``key`` (text)
+    and ``value``.
+    """
+
+    __slots__ = ("_array", "key", "value")
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        pair = array.children[0]
+        self.key = BytesColumn(pair.children[0])
+        self.value = BytesColumn(pair.children[1])
+
+    @property
+    def offsets(self) -> NDArray[Any]:
+        """Which header of all is the first of each record, and the end of the last."""
+        return _numbers(self._array.buffers[1], "int32", len(self) + 1)
+
+    def __len__(self) -> int:
+        return int(self._array.length)
+
+    def __arrow_c_schema__(self) -> Any:
+        """Export the type: a list of structs of key and value."""
+        return self._array.__arrow_c_schema__()
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+        """Export the column without a copy."""
+        return self._array.__arrow_c_array__(requested_schema)
+
+
+_TYPES = {"l": "int64", "i": "int32", "s": "int16", "c": "int8"}
+
+
+class Records:
+    """The records of many batches as columns of the same length.
+
+    ``offset`` and ``timestamp`` (ms, unless asked for otherwise) are numpy int64,
+    ``timestamp_type`` int32 (0 create time, 1 log append time, -1 none); ``key`` and
+    ``value`` are ``BytesColumn``; ``headers`` is a ``HeadersColumn``, None if they were
+    not asked for. With batch columns, ``batch_position``, ``base_offset``, ``magic``,
+    ``attributes``, ``partition_leader_epoch``, ``producer_id``, ``producer_epoch`` and
+    ``base_sequence`` tell of each record's batch. ``end_position`` is the byte behind
+    the last whole batch. The arrays are views and are not to be written.
+    """
+
+    __slots__ = ("_array", "_children", "end_position")
+
+    def __init__(self, array: Any, end_position: int = 0) -> None:
+        self._array = array
+        self._children = {child.name: child for child in array.children}
+        self.end_position = end_position
+
+    @property
+    def offset(self) -> NDArray[Any]:
+        """The offset of each record."""
+        return self._numbers("offset")
+
+    @property
+    def timestamp(self) -> NDArray[Any]:
+        """The timestamp of each record, -1 for none."""
+        return self._numbers("timestamp")
+
+    @property
+    def timestamp_type(self) -> NDArray[Any]:
+        """Who set the timestamp of each record."""
+        return self._numbers("timestamp_type")
+
+    @property
+    def key(self) -> BytesColumn:
+        """The keys."""
+        return BytesColumn(self._children["key"])
+
+    @property
+    def value(self) -> BytesColumn:
+        """The values."""
+        return BytesColumn(self._children["value"])
+
+    @property
+    def headers(self) -> HeadersColumn | None:
+        """The headers, if they were asked for."""
+        found = self._children.get("headers")
+        return None if found is None else HeadersColumn(found)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(self._children)
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        # The columns of the batch, where they were asked for.
+        if name.startswith("_") or name not in self._children:
+            raise AttributeError(f"these records have no column {name!r}")
+        return self._numbers(name)
+
+    def __len__(self) -> int:
+        return int(self._array.length)
+
+    def __repr__(self) -> str:
+        return f"Records(<{len(self)}>, columns={', '.join(self.names)})"
+
+    def __arrow_c_schema__(self) -> Any:
+        """Export the type: a struct with a field for each column."""
+        return self._array.__arrow_c_schema__()
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+        """Export the columns as one struct array, without a copy."""
+        return self._array.__arrow_c_array__(requested_schema)
+
+    def _numbers(self, name: str) -> NDArray[Any]:
+        found = self._children[name]
+        kind = _TYPES.get(found.format, "int64")
+        return _numbers(found.buffers[1], kind, len(self))
+
+
+def decode_records(
+    data: Buffer,
+    *,
+    position: int = 0,
+    end: int | None = None,
+    headers: bool = True,
+    batch_columns: bool = False,
+    timestamp_unit: Unit = "ms",
+    aborted_transactions: Iterable[AbortedTransaction] | TransactionFilter | None = None,
+    start_offset: int | None = None,
+    end_offset: int | None = None,
+    errors: Literal["strict", "replace"] = "strict",
+    check_crc: bool = True,
+    limits: Limits = DEFAULT,
+) -> Records:
+    """Decode a record set of any magic and compression into columns.
+
+    Takes what ``records.decode_batches`` takes, all batches in one call; control
+    batches are always left out. ``headers`` and ``batch_columns`` choose columns,
+    ``timestamp_unit`` is "s", "ms", "us" or "ns" (a timestamp beyond its range is
+    null). Records from ``end_offset`` on are left out.
+    Cost: linear in the bytes, without an object for each record; other threads run.
+    Raises ``DecodeError`` as ``decode_batches`` does; ``LimitExceeded`` if keys or
+    values are over 2 GiB.
+    """
+    return Records(
+        *decode_array(
+            data,
+            position,
+            end,
+            headers,
+            batch_columns,
+            timestamp_unit,
+            aborted_transactions,
+            start_offset,
+            end_offset,
+            errors,
+            check_crc,
+            limits,
+        )
+    )
+
+
+def decode_array(
+    data: Buffer,
+    position: int,
+    end: int | None,
+    headers: bool,
+    batch_columns: bool,
+    timestamp_unit: str,
+    aborted_transactions: Any,
+    start_offset: int | None,
+    end_offset: int | None,
+    errors: str,
+    check_crc: bool,
+    limits: Limits | None,
+) -> tuple[Any, int]:
+    """Decode into the engine's own array; what ``decode_records`` and Arrow share."""
+    if timestamp_unit not in ("s", "ms", "us", "ns"):
+        raise ValueError(f"timestamp_unit is s, ms, us or ns, not {timestamp_unit!r}")
+    if errors not in ("strict", "replace"):
+        raise ValueError(f'errors is "strict" or "replace", not {errors!r}')
+    seen = aborted_transactions
+    if seen is not None and not isinstance(seen, TransactionFilter):
+        seen = TransactionFilter(seen)
+    limits = limits or DEFAULT
+    return engine.decode_columns(
+        data,
+        _plain if limits is DEFAULT else partial(_decompress, limits),
+        position=position,
+        end=end,
+        headers=headers,
+        batch_columns=batch_columns,
+        timestamp_unit=timestamp_unit,
+        check_crc=check_crc,
+        replace=errors == "replace",
+        transactions=seen,
+        start_offset=start_offset,
+        end_offset=end_offset,
+        most_records=limits.records,
+    )
+
+
+def _decompress(
+    limits: Limits, codec: int, payload: Any, magic: int, position: int
+) -> memoryview:
+    return codecs.decompress(
+        codec, payload, magic, limits, position, engine.new_memory
+    )
+
+
+_plain = partial(_decompress, DEFAULT)
+
+
+def _numbers(memory: Any, kind: str, count: int | None) -> Any:
+    array = load_numpy().frombuffer(memory, kind)
+    array = array if count is None else array[:count]
+    array.flags.writeable = False
+    return array
+
+
+def _validity(array: Any) -> Any:
+    numpy = load_numpy()
+    if array.buffers[0] is None:
+        return numpy.ones(array.length, bool)
+    bits = numpy.frombuffer(array.buffers[0], "uint8")
+    return numpy.unpackbits(bits, count=array.length, bitorder="little").astype(bool)
+
+
+def load_numpy() -> Any:
+    """Import numpy, which the arrays need."""
+    try:
+        import numpy
+    except ImportError:
+        raise ImportError(
+            "the arrays of kwire.columns need numpy: pip install kwire[numpy]"
+        ) from None
+    return numpy

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Logs on disk: Kafka's data directories, their segments, and what lies beside them.
+
+    from kwire import log
+
+    for partition in log.LogDirectory("kafka-logs/"):
+        for batch in partition.batches(on_corrupt="skip"):
+            ...
+
+Files are opened for reading only, a piece at a time. Damage is reported as ``Problem``
+and never costs what is whole. Any bytes give values, problems, or ``DecodeError`` with
+the file in its path.
+"""
+
+from __future__ import annotations
+
+from .checkpoints import (
+    PartitionMetadata,
+    read_leader_epochs,
+    read_meta_properties,
+    read_offset_checkpoint,
+    read_partition_metadata,
+)
+from .copying import CopyReport, copy_good
+from .directory import LogDirectory
+from .indexes import OffsetIndex, TimeIndex, TransactionIndex
+from .partitions import Partition
+from .problems import Problem
+from .segments import Segment
+from .snapshots import ProducerSnapshot
+from .transactions import AbortedTransaction, Transactions, find_transactions
+from .verify import verify
+
+__all__ = [
+    "AbortedTransaction",
+    "CopyReport",
+    "LogDirectory",
+    "OffsetIndex",
+    "Partition",
+    "PartitionMetadata",
+    "Problem",
+    "ProducerSnapshot",
+    "Segment",
+    "TimeIndex",
+    "TransactionIndex",
+    "Transactions",
+    "copy_good",
+    "find_transactions",
+    "read_leader_epochs",
+    "read_meta_properties",
+    "read_offset_checkpoint",
+    "read_partition_metadata",
+    "verify",
+]

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A good copy of a damaged segment: its whole batches, byte for byte.
+
+Nothing is ever written in place. Indexes are not copied: a broker that finds none
+makes them anew.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from ..limits import DEFAULT, MIB
+from .problems import Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..limits import Limits
+    from .segments import Segment
+
+_PIECE = MIB
+
+
+class CopyReport(NamedTuple):
+    """What a copy holds: its batches and bytes, and what was left out and why."""
+
+    batches: int
+    bytes_copied: int
+    bytes_left_out: int
+    problems: tuple[Problem, ...]
+
+
+def copy_good(
+    segment: Segment,
+    target: str | os.PathLike[str],
+    *,
+    progress: Callable[[int], object] | None = None,
+    limits: Limits = DEFAULT,
+) -> CopyReport:
+    """Write the whole batches of a segment to a new file; return what was done.
+
+    ``target`` must not exist: ``FileExistsError``. A torn tail is left out as damage
+    is, but is no problem. ``progress`` is called with the bytes read since the last
+    call.
+    """
+    found: list[Problem] = []
+    batches = copied = 0
+    with open(target, "xb") as copy, segment.open() as file:
+        size = file.size
+        for item in segment.walk(file, progress=progress, limits=limits):
+            if isinstance(item, Problem):
+                found.append(item)
+                continue
+            at, end = item.position, item.position + item.size
+            while at < end:
+                at += copy.write(file.data[at : min(end, at + _PIECE)])
+            batches += 1
+            copied += item.size
+    return CopyReport(batches, copied, size - copied, tuple(found))

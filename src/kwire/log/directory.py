@@ -1,0 +1,255 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``LogDirectory``: where partitions lie in a tree of folders.
+
+Known are Kafka's data directories, ``<topic>-<partition>/`` with ``<base offset>.log``
+and what belongs to it, one or many of them in any tree, and tiered storage that keeps
+plain segments, ``<topic>-<topic id>/<partition>/<base offset>-<segment id>.log``
+(KIP-405). Nothing is opened here but the small checkpoints of data directories.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import overload
+
+from ..errors import DecodeError
+from .checkpoints import read_offset_checkpoint, uuid_of
+from .indexes import base_offset_of
+from .partitions import Partition
+from .segments import FOLDER, Segment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from .file_bytes import Access
+
+
+STATES = ("future", "stray", "delete")
+"""What a folder's name may end with if the partition is not in use."""
+
+_IN_STATE = re.compile(r"(?s)(.+)\.[0-9a-f]{32}-(future|stray|delete)")
+_SEGMENT = re.compile(r"[0-9]{20}(?:-[A-Za-z0-9_-]{22})?\.log")
+_CHECKPOINT = re.compile(r"[0-9]{20}-[0-9]{10}\.checkpoint")
+_PRODUCER_SNAPSHOT = re.compile(r"[0-9]{20}(?:-[A-Za-z0-9_-]{22})?\.snapshot")
+_TIERED_TOPIC = re.compile(r"(?s)(.+)-([A-Za-z0-9_-]{22})")
+_TIERED_PARTITION = re.compile(r"[0-9]{1,10}")
+
+_CHECKPOINTS = {
+    "recovery-point": "recovery-point-offset-checkpoint",
+    "log-start": "log-start-offset-checkpoint",
+    "replication": "replication-offset-checkpoint",
+    "cleaner": "cleaner-offset-checkpoint",
+}
+
+
+class LogDirectory:
+    """The partitions in a data directory of Kafka, or in any tree of such.
+
+    ``path`` may also be the folder of one partition or one segment file; then that
+    segment is all there is, but its neighbours are known. Folders whose names end with
+    ``-future``, ``-stray`` or ``-delete`` are left out unless ``include`` names the
+    word. ``compacted`` overrules what each partition finds out by itself. Links to
+    folders are not followed. The tree is read once; files that come later are not seen.
+    """
+
+    __slots__ = ("partitions", "path", "unreadable")
+
+    partitions: tuple[Partition, ...]
+    """Sorted by topic, partition and path."""
+
+    unreadable: tuple[DecodeError, ...]
+    """What was wrong with checkpoints of data directories; they are left aside."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        include: Collection[str] = (),
+        compacted: bool | None = None,
+        access: Access | None = None,
+    ) -> None:
+        for name in include:
+            if name not in STATES:
+                raise ValueError(f"include takes {', '.join(STATES)}, not {name!r}")
+        self.path = Path(path)
+        one = None
+        if self.path.is_file():
+            one, root = self.path.name, self.path.parent
+        else:
+            root = self.path
+        found: list[Partition] = []
+        unreadable: list[DecodeError] = []
+        checkpoints: dict[Path, dict[str, dict[tuple[str, int], int]]] = {}
+        for folder, names in _folders(root, one is not None):
+            files = sorted(name for name in names if _is_of_log(name))
+            if one is not None and one not in files:
+                files.append(one)
+            if not files and (FOLDER.fullmatch(folder.name) is None or one is not None):
+                continue
+            if not files and "partition.metadata" not in names:
+                continue
+            if folder.parent not in checkpoints:
+                checkpoints[folder.parent] = _read_checkpoints(
+                    folder.parent, unreadable
+                )
+            made = _partition(
+                folder, files, checkpoints[folder.parent], compacted, access
+            )
+            if made.state and made.state not in include:
+                continue
+            if one is not None:
+                made.segments = tuple(s for s in made.segments if s.path.name == one)
+                made.snapshots = tuple(s for s in made.snapshots if s.path.name == one)
+            found.append(made)
+        found.sort(key=lambda each: (each.topic, each.partition, str(each.path)))
+        self.partitions = tuple(found)
+        self.unreadable = tuple(unreadable)
+
+    def __repr__(self) -> str:
+        return f"<LogDirectory {str(self.path)!r}, {len(self.partitions)} partitions>"
+
+    def __len__(self) -> int:
+        return len(self.partitions)
+
+    def __iter__(self) -> Iterator[Partition]:
+        return iter(self.partitions)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The names of the topics, sorted."""
+        return tuple(sorted({each.topic for each in self.partitions}))
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The segments of all partitions."""
+        return tuple(s for partition in self.partitions for s in partition.segments)
+
+    @overload
+    def __getitem__(self, key: str) -> tuple[Partition, ...]: ...
+    @overload
+    def __getitem__(self, key: tuple[str, int]) -> Partition: ...
+    def __getitem__(
+        self, key: str | tuple[str, int]
+    ) -> Partition | tuple[Partition, ...]:
+        """Give the partitions of a topic, or the one of (topic, partition).
+
+        Raises ``KeyError`` if there is none, or if several folders have that one, as
+        the folders of several brokers do: then ``replicas`` gives all of them.
+        """
+        if isinstance(key, str):
+            found = tuple(each for each in self.partitions if each.topic == key)
+            if not found:
+                raise KeyError(key)
+            return found
+        found = self.replicas(*key)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise KeyError(
+                f"{len(found)} folders have {key[0]}-{key[1]}; ask for replicas()"
+            )
+        raise KeyError(key)
+
+    def replicas(self, topic: str, partition: int) -> tuple[Partition, ...]:
+        """All folders that have a partition, sorted by path; empty if none has."""
+        return tuple(
+            each
+            for each in self.partitions
+            if (each.topic, each.partition) == (topic, partition)
+        )
+
+
+def _is_of_log(name: str) -> bool:
+    return _SEGMENT.fullmatch(name) is not None or (
+        _CHECKPOINT.fullmatch(name) is not None
+    )
+
+
+def _folders(root: Path, only_root: bool) -> Iterator[tuple[Path, list[str]]]:
+    """Go through the folders of a tree with the names of their files."""
+    if not root.is_dir():
+        raise FileNotFoundError(f"no such directory: {root}")
+    for folder, _, names in os.walk(root.absolute()):
+        yield Path(folder), names
+        if only_root:
+            return
+
+
+def _read_checkpoints(
+    folder: Path, unreadable: list[DecodeError]
+) -> dict[str, dict[tuple[str, int], int]]:
+    read = {}
+    for what, name in _CHECKPOINTS.items():
+        try:
+            read[what] = read_offset_checkpoint(folder / name)
+        except DecodeError as error:
+            unreadable.append(error)
+        except OSError:
+            continue
+    return read
+
+
+def _partition(
+    folder: Path,
+    names: list[str],
+    checkpoints: dict[str, dict[tuple[str, int], int]],
+    compacted: bool | None,
+    access: Access | None,
+) -> Partition:
+    """Make the partition of a folder; what its name does not say stays unknown."""
+    topic, number, state, topic_id = folder.name, -1, "", None
+    in_state = _IN_STATE.fullmatch(topic)
+    if in_state is not None:
+        topic, state = in_state[1], in_state[2]
+    named = FOLDER.fullmatch(topic)
+    tiered = _TIERED_TOPIC.fullmatch(folder.parent.name)
+    if tiered is not None and _TIERED_PARTITION.fullmatch(topic):
+        topic, number, topic_id = tiered[1], int(topic), uuid_of(tiered[2])
+    elif named is not None:
+        topic, number = named[1], int(named[2])
+    logs = [name for name in names if not _CHECKPOINT.fullmatch(name)]
+    logs.sort(key=lambda name: (base_offset_of(name) or 0, name), reverse=True)
+    segments: list[Segment] = []
+    for name in logs:
+        segment = Segment(
+            folder / name,
+            access=access,
+            topic=topic,
+            partition=number,
+            is_newest=not segments,
+        )
+        if segments:
+            # Tiered storage may have one part of the log twice.
+            above = segments[-1]
+            segment.next_base_offset = above.base_offset
+            if above.base_offset == segment.base_offset:
+                segment.next_base_offset = above.next_base_offset
+        segments.append(segment)
+    segments.reverse()
+    here = sorted(os.listdir(folder))
+    return Partition(
+        folder,
+        topic,
+        number,
+        segments=tuple(segments),
+        snapshots=tuple(
+            Segment(folder / name, access=access, topic=topic, partition=number)
+            for name in here
+            if _CHECKPOINT.fullmatch(name)
+        ),
+        producer_snapshot_paths=tuple(
+            folder / name for name in here if _PRODUCER_SNAPSHOT.fullmatch(name)
+        ),
+        state=state,
+        topic_id=topic_id,
+        checkpoints={
+            what: offsets[topic, number]
+            for what, offsets in checkpoints.items()
+            if (topic, number) in offsets
+        },
+        compacted=compacted,
+    )

@@ -1,0 +1,267 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``Partition``: the folder of one partition, with its segments in order.
+
+What holds for one segment is ``segments.py``'s business; here several make one log.
+Folders are found by ``directory.py``.
+"""
+
+from __future__ import annotations
+
+from ..limits import DEFAULT
+from .checkpoints import read_leader_epochs, read_partition_metadata
+from .snapshots import ProducerSnapshot
+from .transactions import check_isolation_level, find_transactions
+from .verify import examine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+    from typing import Any
+    from uuid import UUID
+
+    from ..columns import Records
+    from ..limits import Limits
+    from ..records import Batch, BatchHeader
+    from .problems import Problem
+    from .segments import Segment
+    from .transactions import Transactions
+
+_COMPACTED_TOPICS = frozenset(("__consumer_offsets", "__transaction_state"))
+"""Topics that Kafka makes with ``cleanup.policy=compact``."""
+
+
+class Partition:
+    """One partition as it lies in one folder: a replica, or what is left of it.
+
+    ``partition`` is -1 where the folder's name has no number. ``state`` is "" for one
+    in use; "future", "stray" and "delete" are Kafka's names for others. ``segments``
+    are in the order of their base offsets; ``snapshots`` are the checkpoints of KRaft,
+    whose offsets are their own. ``checkpoints`` has what the files of the data
+    directory say: offsets under "recovery-point", "log-start", "replication" (the
+    high watermark) and "cleaner".
+    """
+
+    __slots__ = (
+        *("_compacted", "_topic_id", "checkpoints", "partition", "path"),
+        *("producer_snapshot_paths", "segments", "snapshots", "state", "topic"),
+    )
+
+    def __init__(
+        self,
+        path: Path,
+        topic: str,
+        partition: int,
+        *,
+        segments: tuple[Segment, ...],
+        snapshots: tuple[Segment, ...] = (),
+        producer_snapshot_paths: tuple[Path, ...] = (),
+        state: str = "",
+        topic_id: UUID | None = None,
+        checkpoints: Mapping[str, int] | None = None,
+        compacted: bool | None = None,
+    ) -> None:
+        self.path = path
+        self.topic = topic
+        self.partition = partition
+        self.segments = segments
+        self.snapshots = snapshots
+        self.producer_snapshot_paths = producer_snapshot_paths
+        self.state = state
+        self.checkpoints = dict(checkpoints or {})
+        self._topic_id = topic_id
+        self._compacted = compacted
+
+    def __repr__(self) -> str:
+        return (
+            f"<Partition {self.topic}-{self.partition}, {len(self.segments)} segments,"
+            f" {self.size} bytes>"
+        )
+
+    @property
+    def size(self) -> int:
+        """The bytes of all segments."""
+        return sum(segment.size for segment in self.segments)
+
+    @property
+    def topic_id(self) -> UUID | None:
+        """The topic's id, from ``partition.metadata`` or the folder's name, or None."""
+        if self._topic_id is None:
+            try:
+                metadata = read_partition_metadata(self.path / "partition.metadata")
+            except FileNotFoundError:
+                return None
+            self._topic_id = metadata.topic_id
+        return self._topic_id
+
+    @property
+    def leader_epochs(self) -> tuple[tuple[int, int], ...]:
+        """(epoch, first offset) pairs; empty without ``leader-epoch-checkpoint``."""
+        try:
+            return read_leader_epochs(self.path / "leader-epoch-checkpoint")
+        except FileNotFoundError:
+            return ()
+
+    @property
+    def producer_snapshots(self) -> tuple[ProducerSnapshot, ...]:
+        """The ``.snapshot`` files, read; ``DecodeError`` for a damaged one."""
+        return tuple(ProducerSnapshot(path) for path in self.producer_snapshot_paths)
+
+    @property
+    def start_offset(self) -> int:
+        """The first offset, as the checkpoint or the first file says."""
+        first = max(self.segments[0].base_offset, 0) if self.segments else 0
+        return max(first, self.checkpoints.get("log-start", 0))
+
+    @property
+    def end_offset(self) -> int:
+        """The offset behind the last batch; hops the newest segments that have any."""
+        for segment in reversed(self.segments):
+            last = None
+            for header, _ in segment.hop():
+                last = header.next_offset
+            if last is not None:
+                return last
+        return self.start_offset
+
+    @property
+    def is_compacted(self) -> bool:
+        """Whether missing offsets are nothing to wonder about.
+
+        True if the data directory's ``cleaner-offset-checkpoint`` names the partition,
+        if Kafka always compacts the topic, or if a batch has fewer records than
+        offsets; then headers are hopped up to that batch, once.
+        """
+        if self._compacted is None:
+            self._compacted = (
+                "cleaner" in self.checkpoints
+                or self.topic in _COMPACTED_TOPICS
+                or any(segment.has_holes for segment in self.segments)
+            )
+        return self._compacted
+
+    def transactions(self) -> Transactions:
+        """Find the aborted transactions and those that were never ended."""
+        return find_transactions(self.segments)
+
+    def _overlapping(
+        self, start_offset: int | None, end_offset: int | None
+    ) -> Iterator[Segment]:
+        for segment in self.segments:
+            above = segment.next_base_offset
+            if start_offset is not None and above is not None and above <= start_offset:
+                continue
+            if end_offset is not None and segment.base_offset >= end_offset:
+                return
+            yield segment
+
+    def headers(
+        self,
+        *,
+        start_offset: int | None = None,
+        end_offset: int | None = None,
+        **options: Any,
+    ) -> Iterator[BatchHeader]:
+        """Go through the headers of batches that overlap the offsets asked for.
+
+        ``options`` are those of ``Segment.headers``. A position counts in its segment.
+        """
+        for segment in self._overlapping(start_offset, end_offset):
+            for header in segment.headers(**options):
+                if end_offset is not None and header.base_offset >= end_offset:
+                    return
+                if start_offset is None or header.last_offset >= start_offset:
+                    yield header
+
+    def batches(
+        self,
+        *,
+        start_offset: int | None = None,
+        end_offset: int | None = None,
+        isolation_level: str = "read_uncommitted",
+        **options: Any,
+    ) -> Iterator[Batch]:
+        """Decode batch by batch, segment by segment; all as in ``Segment.batches``."""
+        return self._decoded(
+            "batches", start_offset, end_offset, isolation_level, options
+        )
+
+    def columns(
+        self,
+        *,
+        start_offset: int | None = None,
+        end_offset: int | None = None,
+        isolation_level: str = "read_uncommitted",
+        **options: Any,
+    ) -> Iterator[Records]:
+        """Decode into columns, a piece at a time; all as in ``Segment.columns``."""
+        return self._decoded(
+            "columns", start_offset, end_offset, isolation_level, options
+        )
+
+    def _decoded(
+        self,
+        form: str,
+        start_offset: int | None,
+        end_offset: int | None,
+        isolation_level: str,
+        options: dict[str, Any],
+    ) -> Iterator[Any]:
+        committed = check_isolation_level(isolation_level)
+        if committed and options.get("transactions") is None:
+            options["transactions"] = self.transactions()
+        known = options.get("transactions")
+        stable = known.last_stable_offset if committed and known is not None else None
+        if stable is not None:
+            end_offset = stable if end_offset is None else min(stable, end_offset)
+        for segment in self._overlapping(start_offset, end_offset):
+            yield from getattr(segment, form)(
+                start_offset=start_offset,
+                end_offset=end_offset,
+                isolation_level=isolation_level,
+                **options,
+            )
+
+    def seek(self, offset: int) -> tuple[Segment, int] | None:
+        """Find the batch that holds ``offset``, or the first one behind it.
+
+        Returns its segment and first byte, None if the log ends before.
+        """
+        for segment in self._overlapping(offset, None):
+            position = segment.seek(offset)
+            if position is not None:
+                return segment, position
+        return None
+
+    def seek_timestamp(self, timestamp: int) -> tuple[Segment, int] | None:
+        """Find the first batch with a record of ``timestamp`` (ms) or later.
+
+        Returns its segment and first byte, None if there is none.
+        """
+        for segment in self.segments:
+            position = segment.seek_timestamp(timestamp)
+            if position is not None:
+                return segment, position
+        return None
+
+    def problems(
+        self,
+        *,
+        deep: bool = False,
+        strict_tail: bool = False,
+        progress: Callable[[int], object] | None = None,
+        limits: Limits = DEFAULT,
+    ) -> Iterator[Problem]:
+        """Find what is wrong with the segments and between them.
+
+        All as in ``Segment.problems``; ``verify`` looks at the files beside them too.
+        """
+        return examine(
+            self.segments,
+            are_gaps_wrong=lambda: not self.is_compacted,
+            deep=deep,
+            strict_tail=strict_tail,
+            progress=progress,
+            limits=limits,
+        )
