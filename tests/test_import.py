@@ -31,8 +31,14 @@ FLOORS = [
     {"plan"},
     {"_pure", "_fast"},
     {"_backend"},
-    {"codec", "messages", "json_form", "framing", "wire", "records", "compression"},
-    {"columns", "internal_topics", "negotiation", "connection", "drafts"},
+    {
+        *("codec", "messages", "json_form", "framing", "wire", "compression"),
+        *("record_classes", "records", "conversion", "control_records"),
+    },
+    {
+        *("columns", "arrow_input", "internal_topics"),
+        *("negotiation", "connection", "drafts"),
+    },
     {"arrow", "log"},
     {"spark", "cli", "net", "__main__"},
 ]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from ._backend import backend
+from .columns import decode_array
 from .limits import DEFAULT, Limits
 
 TYPE_CHECKING = False
@@ -21,7 +22,59 @@ if TYPE_CHECKING:
 
     from .messages import Message
 
-__all__ = ["messages_to_arrow"]
+__all__ = ["messages_to_arrow", "records_to_arrow"]
+
+
+_schemas: dict[tuple[bool, bool, str], pyarrow.Schema] = {}
+
+
+def records_to_arrow(
+    data: Buffer,
+    *,
+    timestamp_unit: Unit = "ms",
+    headers: bool = True,
+    batch_columns: bool = False,
+    aborted_transactions: Iterable[AbortedTransaction] | None = None,
+    start_offset: int | None = None,
+    end_offset: int | None = None,
+    errors: Literal["strict", "replace"] = "strict",
+    check_crc: bool = True,
+    limits: Limits = DEFAULT,
+) -> pyarrow.RecordBatch:
+    """Decode a record set into one Arrow record batch, without an object per record.
+
+    The arguments are those of ``columns.decode_records``. Columns: offset int64,
+    timestamp timestamp[``timestamp_unit``, UTC], timestamp_type int32, key and value
+    binary, headers list<struct<key: string, value: binary>>, all nullable.
+    Raises ``DecodeError`` as ``records.decode_batches`` does, ``LimitExceeded`` if keys
+    or values are over 2 GiB.
+    """
+    pyarrow = load_pyarrow()
+    array, _ = decode_array(
+        data,
+        0,
+        None,
+        headers,
+        batch_columns,
+        timestamp_unit,
+        aborted_transactions,
+        start_offset,
+        end_offset,
+        errors,
+        check_crc,
+        limits,
+    )
+    key = (headers, batch_columns, timestamp_unit)
+    schema = _schemas.get(key)
+    if schema is None:
+        batch: pyarrow.RecordBatch = pyarrow.record_batch(array)
+        _schemas[key] = batch.schema
+        return batch
+    # The same columns have the same schema: pyarrow need not read it again.
+    made: pyarrow.RecordBatch = array.import_with(
+        pyarrow.RecordBatch._import_from_c, schema
+    )
+    return made
 
 
 def messages_to_arrow(

@@ -14,7 +14,13 @@ from functools import partial
 from . import compression as codecs
 from ._backend import record_engine as engine
 from .limits import DEFAULT, Limits
-from .records import TransactionFilter, header_of
+from .records import (
+    TransactionFilter,
+    compressor,
+    decode_batches,
+    header_of,
+)
+from .records import encode_batch as encode_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -286,6 +292,97 @@ def decode_array(
         end_offset=end_offset,
         most_records=limits.records,
     )
+
+
+def encode_batch(
+    columns: Any,
+    *,
+    magic: int = 2,
+    compression: str = "none",
+    compression_level: int | None = None,
+    base_offset: int | None = None,
+    last_offset: int | None = None,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+    partition_leader_epoch: int = -1,
+    is_transactional: bool = False,
+    is_control: bool = False,
+    log_append_time: int | None = None,
+    delete_horizon: int | None = None,
+) -> bytes:
+    """Encode columns as one batch; the rest is as with ``records.encode_batch``.
+
+    ``columns`` is what ``decode_records`` gives (timestamps in ms), or a table of any
+    kind that has ``__arrow_c_array__`` and pyarrow reads: columns key and value, and
+    offset, timestamp and headers where there are such. ``base_offset`` is the first
+    offset, or 0. Magic 0 and 1 make an object for each record, magic 2 none.
+    Raises ``EncodeError`` with the row in its path.
+    """
+    count, offsets, timestamps, key, value, headers = _inputs_of(columns)
+    if base_offset is None:
+        base_offset = _first_number(offsets) if count and offsets else 0
+    codec = codecs.codec_of(compression)
+    rest = (
+        base_offset,
+        last_offset,
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        partition_leader_epoch,
+        is_transactional,
+        is_control,
+        log_append_time,
+        delete_horizon,
+    )
+    header = header_of(count, magic, codec, *rest)
+    inputs = (count, offsets, timestamps, key, value, headers)
+    if magic == 2:
+        compress = compressor(codec, magic, compression_level)
+        return engine.encode_columns(*inputs, header, compress)
+    plain = header_of(count, 2, 0, *rest)
+    batch = engine.encode_columns(*inputs, plain, None)
+    rows = [record for each in decode_batches(batch) for record in each.records]
+    return encode_rows(
+        rows,
+        magic=magic,
+        compression=compression,
+        compression_level=compression_level,
+        base_offset=base_offset,
+        log_append_time=log_append_time,
+    )
+
+
+def _inputs_of(columns: Any) -> tuple[Any, ...]:
+    """Take columns apart as the engine wants them: buffers, and where rows begin."""
+    if isinstance(columns, Records):
+        found = columns._children
+        headers = found.get("headers")
+        if found["timestamp"].format != "tsm:UTC":
+            raise TypeError("a batch has timestamps in ms; decode them with that unit")
+        if headers is not None:
+            pair = headers.children[0]
+            headers = (headers.buffers[1], 0, pair.length) + tuple(
+                (*child.buffers, 0) for child in pair.children
+            )
+        return (
+            len(columns),
+            (*found["offset"].buffers, 0),
+            (*found["timestamp"].buffers, 0),
+            (*found["key"].buffers, 0),
+            (*found["value"].buffers, 0),
+            headers,
+        )
+    from .arrow_input import inputs_of
+
+    return inputs_of(columns)
+
+
+def _first_number(column: Any) -> int:
+    _, data, start = column
+    with memoryview(data) as view, view.cast("B") as flat:
+        with flat[8 * start : 8 * start + 8].cast("q") as numbers:
+            return int(numbers[0])
 
 
 def _decompress(

@@ -21,7 +21,7 @@ from . import errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from .limits import Limits
@@ -189,44 +189,39 @@ def _read_snappy(
     data: memoryview, magic: int, ceiling: int, allocate: Callable[[int], Any]
 ) -> memoryview:
     library = _load_cramjam()
-    blocks = []
     size = 0
     for start, stop in _snappy_blocks(data):
-        block = data[start:stop]
-        held = _snappy_size(block)
-        size += held
+        size += _snappy_size(data[start:stop])
         if size > ceiling:
             raise _TooLarge
-        blocks.append((block, held))
     memory = _memory(allocate, size)
+    decompress_into = library.snappy.decompress_raw_into
     at = 0
     try:
-        for block, held in blocks:
-            library.snappy.decompress_raw_into(block, memory[at : at + held])
-            at += held
+        for start, stop in _snappy_blocks(data):
+            at += decompress_into(data[start:stop], memory[at:size])
     except library.DecompressionError as failure:
         raise _Damaged(str(failure)) from None
     return memory[:size]
 
 
-def _snappy_blocks(data: memoryview) -> list[tuple[int, int]]:
-    """List where the raw blocks stand; without a xerial header all is one block."""
+def _snappy_blocks(data: memoryview) -> Iterator[tuple[int, int]]:
+    """Find the raw blocks; without a xerial header all is one block."""
     end = len(data)
     if data[:8] != XERIAL:
-        return [(0, end)]
+        yield 0, end
+        return
     if end < 16:
         raise _Damaged("it ends within its header")
     if int.from_bytes(data[12:16], "big") > 1:
         raise _Damaged("its header asks for a newer reader")
-    found = []
     at = 16
     while at < end:
         start = at + 4
         at = start + int.from_bytes(data[at:start], "big")
         if at > end:
             raise _Damaged("a block is longer than what is left")
-        found.append((start, at))
-    return found
+        yield start, at
 
 
 def _snappy_size(block: memoryview) -> int:
@@ -277,24 +272,24 @@ def _read_lz4(
     data: memoryview, magic: int, ceiling: int, allocate: Callable[[int], Any]
 ) -> memoryview:
     library = _load_cramjam()
-    decompress_into = library.lz4.decompress_block_into
-    largest, blocks = _lz4_blocks(data, magic)
+    largest, behind, first = _lz4_header(data, magic)
     room = 0
-    for length, _ in blocks:
-        stored = length & STORED
-        room += length ^ STORED if stored else min(largest, LZ4_GROWTH * length)
-    memory = _memory(allocate, min(room, ceiling + largest))
+    for stored, _, length in _lz4_blocks(data, largest, behind, first):
+        room += length if stored else min(largest, LZ4_GROWTH * length)
+        if room >= ceiling + largest:
+            room = ceiling + largest
+            break
+    memory = _memory(allocate, room)
+    decompress_into = library.lz4.decompress_block_into
     size = 0
     try:
-        for length, at in blocks:
-            if length & STORED:
-                length ^= STORED
-                memory[size : size + length] = data[at : at + length]
+        for stored, start, length in _lz4_blocks(data, largest, behind, first):
+            block = data[start : start + length]
+            if stored:
+                memory[size : size + length] = block
                 size += length
             else:
-                size += decompress_into(
-                    data[at : at + length], memory[size : size + largest]
-                )
+                size += decompress_into(block, memory[size : size + largest])
             if size > ceiling:
                 raise _TooLarge
     except library.DecompressionError as failure:
@@ -302,13 +297,9 @@ def _read_lz4(
     return memory[:size]
 
 
-def _lz4_blocks(data: memoryview, magic: int) -> tuple[int, list[tuple[int, int]]]:
-    """Give the largest size of a block, and length and place of each.
-
-    Like Kafka's reader: one frame, and nothing behind its end mark is looked at.
-    """
-    end = len(data)
-    if end < 7 or data[:4] != LZ4_HEAD:
+def _lz4_header(data: memoryview, magic: int) -> tuple[int, int, int]:
+    """Read a header: the largest block, what stands behind each, the first's place."""
+    if len(data) < 7 or data[:4] != LZ4_HEAD:
         raise _Damaged("it does not start with a frame")
     flags, sizes = data[4], data[5]
     if flags & 0xC2 != 0x40 or sizes & 0x8F or sizes < 0x40:
@@ -318,25 +309,36 @@ def _lz4_blocks(data: memoryview, magic: int) -> tuple[int, list[tuple[int, int]
     if not flags & 0x20:
         raise _Damaged("its blocks depend on each other, which Kafka does not allow")
     at = 14 if flags & 0x08 else 6
-    # Magic 0 was written with a checksum over too many bytes, by Kafka itself; and
-    # with the right one by others.
+    # In magic 0 Kafka itself wrote the checksum of too many bytes, and others wrote
+    # the right one.
     if magic and data[at : at + 1] != _lz4_checksum(bytes(data[4:at])):
         raise _Damaged("the checksum of its header does not fit")
-    at += 1
-    largest = 1 << 8 + 2 * (sizes >> 4)
-    behind = 4 if flags & 0x10 else 0
-    found: list[tuple[int, int]] = []
+    return 1 << 8 + (sizes >> 4) * 2, 4 if flags & 0x10 else 0, at + 1
+
+
+def _lz4_blocks(
+    data: memoryview, largest: int, behind: int, at: int
+) -> Iterator[tuple[int, int, int]]:
+    """Find the blocks: whether stored, place, length.
+
+    Like Kafka's reader, this ends at the end mark, whatever follows it.
+    """
+    end = len(data)
     while True:
         start = at + 4
         if start > end:
             raise _Damaged("it ends without an end mark")
         length = int.from_bytes(data[at:start], "little")
         if not length:
-            return largest, found
-        if length & ~STORED > largest:
+            return
+        stored = length & STORED
+        length ^= stored
+        at = start + length + behind
+        if length > largest:
             raise _Damaged("a block is larger than the header allows")
-        at = start + (length & ~STORED) + behind
-        found.append((length, start))
+        if at > end:
+            raise _Damaged("a block is longer than what is left")
+        yield stored, start, length
 
 
 @lru_cache(maxsize=16)
@@ -402,7 +404,8 @@ def _read_zstd(
 ) -> memoryview:
     # One byte more than needed: the libraries check the end of a frame only if there
     # is room left, and a result that takes it is over the ceiling.
-    room = min(_zstd_room(data, ceiling), ceiling) + 1
+    bound = _zstd_room(data, ceiling)
+    room = min(bound, ceiling) + 1
     memory = _memory(allocate, room)[:room]
     library = _load_zstd()
     if library.__name__ == "cramjam":
@@ -411,11 +414,13 @@ def _read_zstd(
         size = _unzstd(library, data, memory)
     if size > ceiling:
         raise _TooLarge
+    if bound > ceiling:  # the search had stopped, and zstandard accepts half a frame
+        _zstd_room(data, sys.maxsize)
     return memory[:size]
 
 
 def _zstd_room(data: memoryview, ceiling: int) -> int:
-    """Give the bytes that all frames together hold at most.
+    """Give the bytes that all frames together hold at most, if under the ceiling.
 
     A frame may declare it. It cannot hold more than its blocks do, and those stand
     there with their lengths: this is what makes a false declaration harmless.
@@ -443,6 +448,8 @@ def _zstd_room(data: memoryview, ceiling: int) -> int:
             last, kind, size = block & 1, block >> 1 & 3, block >> 3
             at += 3 + (1 if kind == REPEATED else size)
             held += largest if kind == COMPRESSED else size
+            if room + held > ceiling and content is None:
+                return room + held
         at += 4 if head[0] & 0x04 else 0
         if content is not None:
             if content > held:
@@ -479,13 +486,17 @@ def _zstd_head(head: bytes) -> tuple[int | None, int, int]:
     return content, window, at + width
 
 
-_idle_decompressors: list[Any] = []
-"""Contexts of calls that went well: making one costs as much as 16 KiB of work."""
+_decompressors: list[Any] = []
+_compressors: list[Any] = []
+"""Idle contexts of the usual level, as making one costs as much as 16 KiB of work.
+
+Only those of small payloads that went well: a context keeps the memory it needed.
+"""
 
 
 def _unzstd(library: Any, data: memoryview, memory: memoryview) -> int:
     try:
-        context = _idle_decompressors.pop()
+        context = _decompressors.pop()
     except IndexError:
         context = library.ZstdDecompressor()
     try:
@@ -493,8 +504,8 @@ def _unzstd(library: Any, data: memoryview, memory: memoryview) -> int:
         size: int = reader.readinto(memory)
     except library.ZstdError as failure:
         raise _Damaged(str(failure)) from None
-    if len(memory) <= MIB:  # a context keeps the memory of its largest window
-        _idle_decompressors.append(context)
+    if len(memory) <= MIB:
+        _decompressors.append(context)
     return size
 
 
@@ -512,7 +523,14 @@ def _write_zstd(data: memoryview, magic: int, level: int) -> bytes:
     library = _load_zstd()
     if library.__name__ == "cramjam":
         return bytes(library.zstd.compress(data, level))
-    result: bytes = library.ZstdCompressor(level=level).compress(data)
+    usual = level == _LEVELS[4][2] and len(data) <= MIB
+    try:
+        context = _compressors.pop() if usual else library.ZstdCompressor(level=level)
+    except IndexError:
+        context = library.ZstdCompressor(level=level)
+    result: bytes = context.compress(data)
+    if usual:
+        _compressors.append(context)
     return result
 
 

@@ -71,7 +71,11 @@ read_batch_header = engine.read_batch_header
 def decode_batches(
     data: Buffer,
     *,
-    aborted_transactions: Iterable[AbortedTransaction] | None = None,
+    position: int = 0,
+    end: int | None = None,
+    aborted_transactions: Iterable[AbortedTransaction]
+    | TransactionFilter
+    | None = None,
     start_offset: int | None = None,
     errors: Literal["strict", "replace"] = "strict",
     check_crc: bool = True,
@@ -79,8 +83,9 @@ def decode_batches(
 ) -> Iterator[Batch]:
     """Decode a record set batch by batch: magic 0, 1 and 2, all compressions.
 
-    An incomplete last batch ends it quietly, as a fetch may cut it; if nothing came,
-    the next fetch has to be larger. With ``aborted_transactions`` (of a Fetch
+    ``position`` and ``end`` bound the batches in ``data`` (bytes). An incomplete last
+    batch ends it quietly, as a fetch may cut it; if nothing came, the next fetch has to
+    be larger. With ``aborted_transactions`` (of a Fetch
     response, any order; an empty one counts) records of aborted transactions and
     control records are left out, and their batches come without records. Records
     below ``start_offset`` are left out too, and batches that have no others. ``errors``
@@ -96,31 +101,41 @@ def decode_batches(
         raise TypeError("only contiguous bytes can be decoded")
     if errors not in ("strict", "replace"):
         raise ValueError(f'errors is "strict" or "replace", not {errors!r}')
-    seen = None
-    if aborted_transactions is not None:
-        seen = TransactionFilter(aborted_transactions)
-    source = data if isinstance(data, bytes) else view
+    end = view.nbytes if end is None else end
+    if not 0 <= position <= end <= view.nbytes:
+        raise ValueError(f"position is one in the input, not {position}")
+    seen = aborted_transactions
+    if seen is not None and not isinstance(seen, TransactionFilter):
+        seen = TransactionFilter(seen)
     return _batches(
-        source, seen, start_offset, errors == "replace", check_crc, limits or DEFAULT
+        data if isinstance(data, bytes) else view,
+        position,
+        end,
+        seen,
+        start_offset,
+        errors == "replace",
+        check_crc,
+        limits or DEFAULT,
     )
 
 
 def _batches(
     data: Any,
+    position: int,
+    end: int,
     seen: TransactionFilter | None,
     start_offset: int | None,
     replace: bool,
     check_crc: bool,
     limits: Limits,
 ) -> Iterator[Batch]:
-    position = 0
     while True:
-        header = engine.read_batch_header(data, position, check_crc=check_crc)
+        header = engine.read_batch_header(data, position, check_crc=check_crc, end=end)
         if header is None:
             return
         if header.magic < 2 and not header.attributes & CODEC_MASK:
             records, header = engine.read_message_run(
-                data, header, check_crc=check_crc
+                data, header, check_crc=check_crc, end=end
             )
             position += header.size
         else:
@@ -245,8 +260,10 @@ def encode_batch(
     """
     codec = codecs.codec_of(compression)
     rows = rows if isinstance(rows, (list, tuple)) else list(rows)
+    if base_offset is None:
+        base_offset = rows[0].offset if rows and type(rows[0]) is Record else 0
     header = header_of(
-        rows,
+        len(rows),
         magic,
         codec,
         base_offset,
@@ -260,21 +277,25 @@ def encode_batch(
         log_append_time,
         delete_horizon,
     )
-    compress: Callable[[Any], bytes] | None = None
-    if codec:
-
-        def compress(payload: Any) -> bytes:
-            return codecs.compress(codec, payload, magic, compression_level)
-
+    compress = compressor(codec, magic, compression_level)
     encode = engine.encode_batch if magic == 2 else engine.encode_messages
     return encode(rows, header, compress)
 
 
+def compressor(
+    codec: int, magic: int, level: int | None
+) -> Callable[[Any], bytes] | None:
+    """Make what the engine calls to compress the records; None for no compression."""
+    if not codec:
+        return None
+    return lambda payload: codecs.compress(codec, payload, magic, level)
+
+
 def header_of(
-    rows: Sequence[Any],
+    count: int,
     magic: int,
     codec: int,
-    base_offset: int | None,
+    base_offset: int,
     last_offset: int | None,
     producer_id: int,
     producer_epoch: int,
@@ -291,8 +312,6 @@ def header_of(
     """
     if magic not in (0, 1, 2):
         raise EncodeError(f"expected magic 0, 1 or 2, got {magic!r:.40}", "magic")
-    if base_offset is None:
-        base_offset = rows[0].offset if rows and type(rows[0]) is Record else 0
     attributes = codec
     for name, value, default, bit in (
         ("is_transactional", is_transactional, False, TRANSACTIONAL),
@@ -336,7 +355,7 @@ def header_of(
             raise EncodeError("expected one, as there is a producer id", name)
     if is_transactional and producer_id < 0:
         raise EncodeError("expected one, as the batch is transactional", "producer_id")
-    if not rows and last_offset is None:
+    if not count and last_offset is None:
         raise EncodeError(
             "expected at least one (an emptied batch keeps its last_offset)", "records"
         )

@@ -109,7 +109,9 @@ cdef inline Outcome append_text(
     # Recycled memory may have more room than Arrow has offsets.
     if unlikely(used > column.ceiling):
         return FULL
-    memcpy(column.text.data + column.used, at, <size_t>size)
+    # Without text there may be no memory for it yet.
+    if size:
+        memcpy(column.text.data + column.used, at, <size_t>size)
     column.used = used
     offsets_of(column)[row + 1] = <int32_t>used
     return DONE

@@ -327,12 +327,12 @@ cdef inline PyObject* read_sized(Cursor* cursor) noexcept:
     return PyBytes_FromStringAndSize(<const char*>cursor.at - size, size)
 
 
-def read_message_run(data, header, *, bint check_crc=True):
+def read_message_run(data, header, *, bint check_crc=True, end=None):
     """Read a plain message of magic 0 or 1 and those behind it that are like it.
 
     ``header`` is the first one's. The run ends before the first entry that is
-    compressed, damaged, cut, or of another magic or timestamp type. Returns the
-    records, and the header of the run: from the first to the last one's offset.
+    compressed, damaged, cut, of another magic or timestamp type, or behind ``end``
+    (bytes). Returns the records, and the header of the run: from the first to the last one's offset.
     Raises ``DecodeError`` for the first message alone.
     """
     cdef Reading r
@@ -340,14 +340,14 @@ def read_message_run(data, header, *, bint check_crc=True):
     cdef Py_buffer buffer
     cdef PyObject* made
     cdef int64_t largest
-    cdef Py_ssize_t end
+    cdef Py_ssize_t stop
     cdef list records = []
     begin(&r, header, False)
     get_input(data, &buffer)
     try:
         r.cursor.start = <const uint8_t*>buffer.buf
-        end = buffer.len
-        check_place(&r.entry, end)
+        stop = buffer.len if end is None else min(<Py_ssize_t>end, buffer.len)
+        check_place(&r.entry, stop)
         first = last = following = r.entry
         largest = first.max_timestamp
         while True:
@@ -360,7 +360,7 @@ def read_message_run(data, header, *, bint check_crc=True):
             last = following
             largest = max(largest, last.max_timestamp)
             if not read_entry(
-                &r.cursor, last.position + last.size, end, check_crc, &following
+                &r.cursor, last.position + last.size, stop, check_crc, &following
             ):
                 break
             if (

@@ -26,6 +26,7 @@ from kwire._fast.big_endian cimport (
 )
 from kwire._fast.checksums cimport crc32_of, crc32c_of
 from kwire._fast.python_api cimport *
+from kwire._fast.record_encoder cimport *
 from kwire._fast.structs cimport slots_of, type_of
 from kwire._fast.writer cimport *
 
@@ -33,9 +34,6 @@ from kwire import errors
 
 cdef PyTypeObject* _record_class = NULL
 cdef object _no_headers = ()
-
-cdef enum:
-    LARGEST = 2147483647
 
 cdef extern from "Python.h":
     bint PyTuple_Check(PyObject* value)
@@ -156,7 +154,9 @@ def encode_batch(rows, header, compress=None):
     return data
 
 
-cdef void store_batch_head(uint8_t* at, Py_ssize_t size, Entry* entry) noexcept:
+cdef void store_batch_head(
+    uint8_t* at, Py_ssize_t size, Entry* entry
+) noexcept nogil:
     """Write the head of a batch of magic 2 in front of its records."""
     store_int64(at, <uint64_t>entry.base_offset)
     store_int32(at + 8, <uint32_t>(size - LOG_OVERHEAD))
@@ -629,64 +629,3 @@ cdef object failure_of(Encoding* e, value=None, str expected=None):
     if expected is None:
         expected = "" if e.expected == NULL else e.expected.decode()
     return errors.encode_failure(e.fault, expected, value, text)
-
-
-cdef inline void put_varint(uint8_t** at, uint32_t raw) noexcept nogil:
-    """Write an unsigned varint of up to 32 bits where there is room."""
-    while raw > 0x7F:
-        at[0][0] = <uint8_t>(raw | 0x80)
-        at[0] += 1
-        raw >>= 7
-    at[0][0] = <uint8_t>raw
-    at[0] += 1
-
-
-cdef inline void put_varlong(uint8_t** at, uint64_t raw) noexcept nogil:
-    """Write an unsigned varint of up to 64 bits where there is room."""
-    while raw > 0x7F:
-        at[0][0] = <uint8_t>(raw | 0x80)
-        at[0] += 1
-        raw >>= 7
-    at[0][0] = <uint8_t>raw
-    at[0] += 1
-
-
-cdef inline void put_sized(
-    uint8_t** at, const char* data, Py_ssize_t size
-) noexcept nogil:
-    """Write bytes behind their VARINT length where there is room; -1 is null."""
-    if size < 0:
-        at[0][0] = 1
-        at[0] += 1
-        return
-    put_varint(at, <uint32_t>size << 1)
-    memcpy(at[0], data, <size_t>size)
-    at[0] += size
-
-
-cdef inline Py_ssize_t varint_size(uint32_t raw) noexcept nogil:
-    """Tell how many bytes an unsigned varint takes."""
-    cdef Py_ssize_t size = 1
-    while raw > 0x7F:
-        raw >>= 7
-        size += 1
-    return size
-
-
-cdef inline Py_ssize_t varlong_size(uint64_t raw) noexcept nogil:
-    """Tell how many bytes an unsigned varint of up to 64 bits takes."""
-    cdef Py_ssize_t size = 1
-    while raw > 0x7F:
-        raw >>= 7
-        size += 1
-    return size
-
-
-cdef inline Py_ssize_t sized_size(Py_ssize_t size) noexcept nogil:
-    """Tell how many bytes put_sized writes."""
-    if size < 0:
-        return 1
-    if size > LARGEST:
-        # Too large in any case; the sum must not wrap.
-        return size
-    return varint_size(<uint32_t>size << 1) + size

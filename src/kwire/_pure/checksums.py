@@ -14,12 +14,13 @@ again and again, until a table for each byte that is left ends it.
 
 Twin: ``_fast/checksums.pyx``. Differs from its twin in: big ints for instructions of
 the processor, and ``zlib`` for CRC-32.
-Python needs for itself: ``opened``, ``folded``, ``rows_of_table``.
+Python needs for itself: ``opened``, ``folded``, ``cuts``, ``rows_of_table``.
 """
 
 from __future__ import annotations
 
 import zlib
+from itertools import pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ __all__ = ["crc32", "crc32c"]
 REVERSED = 0x82F63B78
 """The polynomial of CRC-32C without x^32, the highest bit for x^0."""
 
-STEPS = [
+SPARSE = [
     (54216, (14867, 318, 278, 0)),
     (39667, (14867, 318, 278, 0)),
     (25118, (13554, 968, 200, 0)),
@@ -41,23 +42,21 @@ STEPS = [
     (1059, (563, 109, 58, 53, 31, 0)),
     (605, (437, 177, 176, 171, 58, 0)),
     (437, (290, 136, 113, 107, 32, 0)),
+    (296, ()),
 ]
-"""From so many bits to those of the next step, by the powers of a sparse multiple.
+"""From so many bits to the next so many, by the powers of a multiple.
 
-Found by a search over sums of two and three powers that meet in a hash table, for few
-powers with a wide gap behind the first: the gap is what one step can cut off. The
-chain is the one of the lowest cost. Twice all powers give a multiple as well.
+Found by a search for sums of powers that meet in a hash table, among them those with
+a wide gap behind the first, as the gap is what one step can cut off; the chain is the
+cheapest of them. Twice all powers make a multiple as well. The last bits are left to
+the table.
 """
 
-LAST = 290
-"""The bits that the steps leave to the table."""
+STATE, HIGH, LOW = 8 * 6777, 8 * 484, 8 * 100
+"""x^STATE + x^HIGH + x^LOW + 1 folds what has more bits than ``SPARSE`` starts with."""
 
-DEGREE, HIGH, LOW = 8 * 6777, 8 * 484, 8 * 100
-"""x^DEGREE + x^HIGH + x^LOW + 1, the multiple for messages longer than its degree."""
-
-STATE_BYTES = DEGREE // 8
-CHUNK_BITS = DEGREE - HIGH
-CHUNK_BYTES = CHUNK_BITS // 8
+CHUNK = (STATE - HIGH) // 8
+"""The bytes that it folds at once."""
 
 
 def crc32c(data: Any, value: int = 0) -> int:
@@ -66,30 +65,17 @@ def crc32c(data: Any, value: int = 0) -> int:
     The polynomial of Castagnoli, as in RFC 3720; it covers batches of magic 2.
     Source: ``Crc32C``.
     """
+    start = ~value & 0xFFFFFFFF
     with opened(data) as view:
-        size = len(view)
-        start = min(size, (size - STATE_BYTES - 1) % CHUNK_BYTES + HIGH // 8 + 1)
-        if size <= STATE_BYTES:
-            start = size
-        message = int.from_bytes(view[:start], "little") ^ (~value & 0xFFFFFFFF)
-        bits = 8 * start
-        if size > STATE_BYTES:
-            # Zeros ahead of a message, and of the start value in it, change nothing.
-            message <<= DEGREE - bits
-            bits = DEGREE
-            mask = (1 << CHUNK_BITS) - 1
-            for at in range(start, size, CHUNK_BYTES):
-                chunk = int.from_bytes(view[at : at + CHUNK_BYTES], "little")
-                low = message & mask
-                message >>= CHUNK_BITS
-                message ^= low ^ low << HIGH - LOW ^ (low ^ chunk) << HIGH
-    if bits > 8 * len(ROWS):
-        message = folded(message, bits)
-        bits = 8 * len(ROWS)
+        size = min(len(view), len(ROWS))
+        if len(view) > size:
+            message = folded(view, start)
+        else:
+            message = int.from_bytes(view, "little") ^ start
     # Of less than 4 bytes the end of the start value is left over.
-    crc = message >> bits
-    rest = message ^ crc << bits
-    for row, byte in zip(ROWS, rest.to_bytes(bits // 8, "big"), strict=False):
+    crc = message >> 8 * size
+    message ^= crc << 8 * size
+    for row, byte in zip(ROWS, message.to_bytes(size, "big"), strict=False):
         crc ^= row[byte]
     return ~crc & 0xFFFFFFFF
 
@@ -114,12 +100,48 @@ def opened(data: Any) -> memoryview:
     return memoryview(view.tobytes())
 
 
-def folded(message: int, bits: int) -> int:
-    """Fold a message until its rows of the table are enough, which it then fills."""
-    for size, cut, mask, shifts in CUTS:
-        if bits > size:
-            continue
-    return message
+def folded(view: memoryview, start: int) -> int:
+    """Fold a message into one for all rows of the table, of the same CRC from 0."""
+    head = len(view)
+    if head > STATE // 8:
+        head = (head - STATE // 8 - 1) % CHUNK + HIGH // 8 + 1
+    message = int.from_bytes(view[:head], "little") ^ start
+    bits = 8 * head
+    if len(view) > head:
+        # Zeros ahead of a message change nothing once the start value is in it.
+        message <<= STATE - bits
+        bits = STATE
+        mask = (1 << 8 * CHUNK) - 1
+        for at in range(head, len(view), CHUNK):
+            chunk = int.from_bytes(view[at : at + CHUNK], "little")
+            low = message & mask
+            message >>= 8 * CHUNK
+            message ^= low ^ low << HIGH - LOW ^ (low ^ chunk) << HIGH
+    for before, after, mask, shifts in CUTS:
+        if bits > after:
+            if bits < before:
+                message <<= before - bits
+            low = message & mask
+            message >>= before - after
+            for shift in shifts:
+                message ^= low << shift
+            bits = after
+    return message << 8 * len(ROWS) - bits
+
+
+def cuts(
+    sparse: list[tuple[int, tuple[int, ...]]],
+) -> list[tuple[int, int, int, list[int]]]:
+    """Give the steps of ``SPARSE``: bits before, after, mask of the cut, shifts."""
+    return [
+        (
+            before,
+            after,
+            (1 << before - after) - 1,
+            [powers[0] - power - (before - after) for power in powers[1:]],
+        )
+        for (before, powers), (after, _) in pairwise(sparse)
+    ]
 
 
 def rows_of_table(count: int) -> list[list[int]]:
@@ -138,3 +160,7 @@ def rows_of_table(count: int) -> list[list[int]]:
         rows.append(row)
         basis = [rows[0][crc & 255] ^ crc >> 8 for crc in basis]
     return rows
+
+
+ROWS = rows_of_table(SPARSE[-1][0] // 8)
+CUTS = cuts(SPARSE)

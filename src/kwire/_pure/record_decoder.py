@@ -153,15 +153,18 @@ def read_sized(cursor: Cursor) -> bytes | None:
     return bytes(cursor.data[cursor.at - length : cursor.at])
 
 
-def read_message_run(data: Any, header: Any, *, check_crc: bool = True) -> Any:
+def read_message_run(
+    data: Any, header: Any, *, check_crc: bool = True, end: int | None = None
+) -> Any:
     """Read a plain message of magic 0 or 1 and those behind it that are like it.
 
     ``header`` is the first one's. The run ends before the first entry that is
-    compressed, damaged, cut, or of another magic or timestamp type. Returns the
-    records, and the header of the run: from the first to the last one's offset.
+    compressed, damaged, cut, of another magic or timestamp type, or behind ``end``
+    (bytes). Returns the records, and the header of the run: from the first to the last one's offset.
     Raises ``DecodeError`` for the first message alone.
     """
     view = memoryview(data).cast("B")
+    stop = len(view) if end is None else end
     first, last, records = header, header, []
     largest = header.max_timestamp
     while True:
@@ -178,7 +181,7 @@ def read_message_run(data: Any, header: Any, *, check_crc: bool = True) -> Any:
         before, largest = last, max(largest, last.max_timestamp)
         try:
             following = read_entry(
-                view, last.position + last.size, len(view), check_crc
+                view, last.position + last.size, stop, check_crc
             )
         except Fault:
             following = None

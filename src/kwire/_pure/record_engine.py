@@ -15,6 +15,8 @@ from .record_decoder import find_payload as find_payload
 from .record_decoder import read_inner_messages as read_inner_messages
 from .record_decoder import read_message_run as read_message_run
 from .record_decoder import read_records as read_records
+from .checksums import crc32c as crc32c
+from .column_encoder import encode_columns as encode_columns
 from .record_columns import decode_columns as decode_columns
 from .record_encoder import bind_rows as bind_rows
 from .record_encoder import encode_batch as encode_batch

@@ -147,7 +147,6 @@ def decoded_columns(
     end_offset: int | None,
     transactions: Transactions | None,
     on_corrupt: OnCorrupt,
-    include_control: bool,
     chunk_bytes: int,
     limits: Limits,
     **options: Any,
@@ -155,6 +154,7 @@ def decoded_columns(
     """Decode the batches of a walk piece by piece; see ``Segment.columns``."""
     low = -(2**63) if start_offset is None else start_offset
     high = 2**63 if end_offset is None else end_offset
+    options |= {"start_offset": start_offset, "end_offset": end_offset}
     piece: list[BatchHeader] = []
     room = 0
     for item in walk:
@@ -167,10 +167,9 @@ def decoded_columns(
             break
         if transactions is not None and not transactions.is_stable(item):
             break
-        hidden = transactions is not None and transactions.hides(item)
-        if item.is_control:
-            hidden = hidden or not include_control
-        if hidden or item.last_offset < low:
+        if item.is_control or item.last_offset < low:
+            continue
+        if transactions is not None and transactions.hides(item):
             continue
         largest = chunk_bytes if item.compression == "none" else _COMPRESSED
         last = piece[-1] if piece else None
@@ -204,10 +203,16 @@ def _columns(
     start, end = piece[0].position, piece[-1].position + piece[-1].size
     ceilings = limits if len(piece) == 1 else _guarded(limits)
     try:
-        with memoryview(file.data) as view, view[start:end] as data:
-            found = decode_records(data, check_crc=False, limits=ceilings, **options)
+        found = decode_records(
+            file.data,
+            position=start,
+            end=end,
+            check_crc=False,
+            limits=ceilings,
+            **options,
+        )
     except DecodeError as error:
-        failure = in_file(error, walk.path, start)
+        failure = in_file(error, walk.path)
     else:
         yield found
         return

@@ -254,16 +254,14 @@ class Segment:
         transactions: Transactions | None = None,
         on_corrupt: OnCorrupt = "raise",
         strict_tail: bool = False,
-        include_control: bool = False,
         chunk_bytes: int = CHUNK,
         limits: Limits = DEFAULT,
         **options: Any,
     ) -> Iterator[Records]:
         """Decode into columns, about ``chunk_bytes`` of the file at a time.
 
-        All as in ``batches``, but that whole batches are taken: those that overlap
-        the offsets asked for. Control batches are left out unless ``include_control``.
-        ``options`` go to ``columns.decode_records``.
+        All as in ``batches``; control records never come. ``options`` go to
+        ``columns.decode_records``.
         """
         start = self._start(start, start_offset)
         with self.open() as file:
@@ -277,7 +275,6 @@ class Segment:
                 end_offset=end_offset,
                 transactions=self._transactions(isolation_level, transactions),
                 on_corrupt=on_corrupt,
-                include_control=include_control,
                 chunk_bytes=chunk_bytes,
                 limits=limits,
                 **options,

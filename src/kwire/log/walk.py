@@ -184,22 +184,14 @@ class Walk:
     def _judge(self, header: BatchHeader, expected: int | None) -> Problem | None:
         """Say what is wrong with the offset of a batch that is not the expected one.
 
-        Batches before it have been judged. If the next one takes up where this one
-        does not belong, this one is wrong, otherwise offsets are missing.
+        Batches before it have been judged. If this one is right, offsets are missing.
         """
         base, last = header.base_offset, header.last_offset
         after = header.position + header.size
-        wrong = last < base or not self._may_be(base)
-        if not wrong and expected is not None:
-            wrong = base < expected
-            if not wrong:
-                following = self._peek(after, False)
-                then = self._next_base_offset
-                if following is not None:
-                    then = following.base_offset
-                elif after < self._file.size:
-                    then = None
-                wrong = then is not None and expected <= then <= last
+        floor = expected if expected is not None else max(self._base_offset or 0, 0)
+        wrong = last < base or not self._may_be(base) or base < floor
+        if not wrong:
+            wrong = self._contradicted(header, floor, expected)
         if wrong:
             return self._problem(
                 header.position,
@@ -221,6 +213,26 @@ class Walk:
                 expected,
             )
         return None
+
+    def _contradicted(
+        self, header: BatchHeader, floor: int, expected: int | None
+    ) -> bool:
+        """Whether what follows shows a plausible offset to be wrong."""
+        last = header.last_offset
+        after = header.position + header.size
+        following = self._peek(after, False)
+        if following is None:
+            end = self._next_base_offset if after >= self._file.size else None
+            return end is not None and floor <= end <= last
+        if not floor <= following.base_offset <= last:
+            return False
+        if expected is not None:
+            count = last - header.base_offset + 1
+            if following.base_offset == expected + count:
+                return True
+        # One of the two is wrong: the one that the next but one does not go with.
+        third = self._peek(following.position + following.size, False)
+        return third is None or third.base_offset <= last
 
     def _may_be(self, offset: int) -> bool:
         first = self._base_offset

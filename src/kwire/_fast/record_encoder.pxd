@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""How the parts of a record are written where there is room for them.
+
+Twin: ``_pure/record_encoder.py``.
+"""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from kwire._fast.batches cimport Entry
+
+cdef enum:
+    LARGEST = 2147483647
+
+cdef void store_batch_head(
+    uint8_t* at, Py_ssize_t size, Entry* entry
+) noexcept nogil
+
+
+cdef inline void put_varint(uint8_t** at, uint32_t raw) noexcept nogil:
+    """Write an unsigned varint of up to 32 bits where there is room."""
+    while raw > 0x7F:
+        at[0][0] = <uint8_t>(raw | 0x80)
+        at[0] += 1
+        raw >>= 7
+    at[0][0] = <uint8_t>raw
+    at[0] += 1
+
+
+cdef inline void put_varlong(uint8_t** at, uint64_t raw) noexcept nogil:
+    """Write an unsigned varint of up to 64 bits where there is room."""
+    while raw > 0x7F:
+        at[0][0] = <uint8_t>(raw | 0x80)
+        at[0] += 1
+        raw >>= 7
+    at[0][0] = <uint8_t>raw
+    at[0] += 1
+
+
+cdef inline void put_sized(
+    uint8_t** at, const char* data, Py_ssize_t size
+) noexcept nogil:
+    """Write bytes behind their VARINT length where there is room; -1 is null."""
+    if size < 0:
+        at[0][0] = 1
+        at[0] += 1
+        return
+    put_varint(at, <uint32_t>size << 1)
+    memcpy(at[0], data, <size_t>size)
+    at[0] += size
+
+
+cdef inline Py_ssize_t varint_size(uint32_t raw) noexcept nogil:
+    """Tell how many bytes an unsigned varint takes."""
+    cdef Py_ssize_t size = 1
+    while raw > 0x7F:
+        raw >>= 7
+        size += 1
+    return size
+
+
+cdef inline Py_ssize_t varlong_size(uint64_t raw) noexcept nogil:
+    """Tell how many bytes an unsigned varint of up to 64 bits takes."""
+    cdef Py_ssize_t size = 1
+    while raw > 0x7F:
+        raw >>= 7
+        size += 1
+    return size
+
+
+cdef inline Py_ssize_t sized_size(Py_ssize_t size) noexcept nogil:
+    """Tell how many bytes put_sized writes."""
+    if size < 0:
+        return 1
+    if size > LARGEST:
+        # Too large in any case; the sum must not wrap.
+        return size
+    return varint_size(<uint32_t>size << 1) + size

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of others, read through pyarrow and taken apart into buffers.
+
+What a batch can carry is cast to the types that the engine reads: int64 offsets,
+timestamps in ms, binary keys and values, headers as lists of key and value.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def inputs_of(table: Any) -> tuple[Any, ...]:
+    """Take a table apart: count, offsets, timestamps, keys, values and headers.
+
+    Raises ``TypeError`` for what is no table, or has no keys and values.
+    """
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError(
+            "columns that are not kwire's own need pyarrow: pip install kwire[arrow]"
+        ) from None
+    if not isinstance(table, (pyarrow.RecordBatch, pyarrow.Table)):
+        if hasattr(table, "__arrow_c_array__"):
+            table = pyarrow.record_batch(table)
+        elif hasattr(table, "__arrow_c_stream__"):
+            table = pyarrow.table(table)
+        else:
+            raise TypeError(f"expected columns, got {type(table).__name__}")
+    names = table.schema.names
+    if "key" not in names or "value" not in names:
+        raise TypeError(f"expected columns key and value, got {', '.join(names)}")
+    binary = pyarrow.binary()
+    pair = pyarrow.struct([("key", pyarrow.string()), ("value", binary)])
+    kinds = {
+        "offset": pyarrow.int64(),
+        "timestamp": pyarrow.timestamp("ms", "UTC"),
+        "key": binary,
+        "value": binary,
+        "headers": pyarrow.list_(pair),
+    }
+    found = {
+        name: _column(table.column(name), kind)
+        for name, kind in kinds.items()
+        if name in names
+    }
+    headers = found.get("headers")
+    if headers is not None:
+        below = headers.values
+        headers = (headers.buffers()[1], headers.offset, len(below)) + tuple(
+            _buffers(below.field(index)) for index in range(2)
+        )
+    numbers = [
+        _buffers(found[name]) if name in found else None
+        for name in ("offset", "timestamp")
+    ]
+    return (
+        table.num_rows,
+        *numbers,
+        _buffers(found["key"]),
+        _buffers(found["value"]),
+        headers,
+    )
+
+
+def _column(column: Any, kind: Any) -> Any:
+    """Bring a column into one piece of the type wanted."""
+    import pyarrow
+
+    if isinstance(column, pyarrow.ChunkedArray):
+        column = column.combine_chunks()
+    if pyarrow.types.is_timestamp(kind) and pyarrow.types.is_integer(column.type):
+        column = column.cast(pyarrow.int64())
+        return column.view(kind)
+    return column if column.type == kind else column.cast(kind)
+
+
+def _buffers(array: Any) -> tuple[Any, ...]:
+    return (*array.buffers(), array.offset)

@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: ``kwire ls``, ``dump``, ``verify``, ``repair``.
+
+A guest of the house: it uses public names only. What is needed beside kwire (click
+and rich) is loaded when a command runs, never by ``import kwire``. The program is in
+``program.py``, each command in a file of ``commands/``.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Run the program ``kwire`` with the arguments of the process, and exit."""
+    try:
+        for name in ("click", "rich"):
+            __import__(name)
+        from .program import program
+
+        program.main(prog_name="kwire")
+    except ModuleNotFoundError as error:
+        if error.name not in ("click", "rich"):
+            raise
+        print(
+            f"kwire: the command line needs {error.name}: pip install kwire[cli]",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)

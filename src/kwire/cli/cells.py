@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Keys and values as something that can be printed, and the way back for ``--key``.
+
+A ``Cell`` says how its content is to be read, so that text that looks like base64 is
+never taken for bytes: "text", "base64", "hex", "json" (a decoded message), "control"
+(the type of a control record) or "" for null.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from json import dumps
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+BYTE_FORMATS = ("text", "base64", "hex")
+
+_CONTROL_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+
+class Cell(NamedTuple):
+    """A key, a value, or the value of a header, ready to be printed."""
+
+    encoding: str
+    content: Any
+
+
+NULL = Cell("", None)
+
+
+def cell_of(data: bytes | None, byte_format: str) -> Cell:
+    """Make the cell of some bytes; "text" is base64 where they are no printable one."""
+    if data is None:
+        return NULL
+    if byte_format == "hex":
+        return Cell("hex", data.hex())
+    if byte_format == "text":
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            pass
+        else:
+            if _CONTROL_CHARACTER.search(text) is None:
+                return Cell("text", text)
+    return Cell("base64", base64.b64encode(data).decode())
+
+
+def read_bytes(text: str) -> bytes:
+    """Read bytes as ``shown`` writes them: text, or ``hex:`` or ``base64:``."""
+    form, colon, content = text.partition(":")
+    try:
+        if colon and form == "hex":
+            return bytes.fromhex(content)
+        if colon and form == "base64":
+            return base64.b64decode(content, validate=True)
+    except (ValueError, binascii.Error):
+        raise ValueError(f"{content!r} is not {form}") from None
+    return (content if colon and form == "text" else text).encode(
+        errors="surrogateescape"
+    )
+
+
+def shown(cell: Cell) -> str:
+    """Write a cell for people, in one line and without what moves a cursor."""
+    if cell.encoding == "text":
+        return one_line(cell.content)
+    if cell.encoding == "json":
+        name, content = cell.content["name"], compact_json(cell.content["data"])
+        return one_line(f"{name} {content}")
+    return f"{cell.encoding}:{cell.content}" if cell.encoding else "<null>"
+
+
+def one_line(text: str) -> str:
+    """Escape line ends and all else that a terminal would not print as it stands."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
+    )
+
+
+def compact_json(value: object) -> str:
+    """Write JSON in one line, other alphabets as they are."""
+    return dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The program ``kwire``: its commands, its errors as one line, and its exit codes.
+
+Commands are the modules of ``commands/``: a file there with a ``command`` in it is all
+that a new one needs. A command returns its exit code (None is 0) and raises for what
+it cannot do; the words for people are made here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+from pathlib import Path
+
+import click
+
+from .. import __version__, backend
+from ..errors import KwireError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+FINE = 0
+PROBLEMS = 1
+CANNOT = 2
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+EXIT_CODES = (
+    "Exit codes: 0 fine; 1 problems found; 2 wrong usage, or something cannot be read"
+    " or written; 130 interrupted; 141 nobody reads the output any more."
+)
+
+
+class Program(click.Group):
+    """The group of all commands, which are loaded when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands, sorted."""
+        folder = str(Path(__file__).with_name("commands"))
+        names = (module.name for module in pkgutil.iter_modules([folder]))
+        return sorted(name.replace("_", "-") for name in names)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = f"{__package__}.commands.{cmd_name.replace('-', '_')}"
+        command: click.Command = importlib.import_module(module).command
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command and see its output off."""
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Python flushes once more when it ends, and would complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return PIPE_CLOSED
+        return code
+
+    def main(self, *args: Any, **options: Any) -> NoReturn:
+        """Run and exit; whatever goes wrong is one line."""
+        options["standalone_mode"] = False
+        try:
+            code = super().main(*args, **options)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            code = CANNOT
+        except click.UsageError as error:
+            path = error.ctx.command_path if error.ctx else "kwire"
+            click.echo(
+                f"{path}: {_one_line(error.format_message())} (see {path} --help)",
+                err=True,
+            )
+            code = CANNOT
+        except click.Abort:
+            code = INTERRUPTED
+        except (click.ClickException, KwireError, ImportError, OSError) as error:
+            say(explain(error))
+            code = CANNOT
+        sys.exit(code or FINE)
+
+
+def say(message: str) -> None:
+    """Tell people something; data goes to stdout, this to stderr."""
+    click.echo(f"kwire: {message}", err=True)
+
+
+def explain(error: Exception) -> str:
+    """Put an error in one line."""
+    if isinstance(error, click.ClickException):
+        return _one_line(error.format_message())
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        reason = error.strerror[:1].lower() + error.strerror[1:]
+        return _one_line(f"{os.fsdecode(error.filename)}: {reason}")
+    return _one_line(str(error))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).removesuffix(".")
+
+
+@click.command(
+    cls=Program,
+    epilog=EXIT_CODES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+)
+@click.version_option(
+    __version__, prog_name="kwire", message=f"%(prog)s %(version)s, {backend} engine"
+)
+def program() -> None:
+    """Look into Kafka's log files: list, print, verify, repair.
+
+    PATH is a data directory of a broker, a folder above several, the folder of one
+    partition, or one .log file. Data goes to stdout, everything else to stderr.
+    """

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Times, sizes and ranges as people read and write them.
+
+Times are milliseconds since 1970 in UTC, as in records; -1 is none.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_UNITS = ("B", "KB", "MB", "GB", "TB", "PB", "EB")
+
+
+def read_time(text: str) -> int:
+    """Read milliseconds, or ISO-8601 (UTC if it names no zone); ``ValueError``."""
+    if text.lstrip("-").isdigit():
+        return int(text)
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def _moment(timestamp: int) -> datetime | None:
+    try:
+        return _EPOCH + timedelta(milliseconds=timestamp)
+    except OverflowError:
+        return None
+
+
+def time_text(timestamp: int) -> str:
+    """Write a time to the millisecond; the number itself where no calendar reaches."""
+    if timestamp == -1:
+        return "-"
+    moment = _moment(timestamp)
+    if moment is None:
+        return str(timestamp)
+    return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03}"
+
+
+def time_range_text(first: int, last: int) -> str:
+    """Write two times in short: with the hours if they are of one day."""
+    if first == last == -1:
+        return "-"
+    begin, end = _moment(first), _moment(last)
+    if begin is None or end is None:
+        return f"{first}..{last}"
+    if begin.date() == end.date():
+        return f"{begin:%Y-%m-%d %H:%M}..{end:%H:%M}"
+    return f"{begin:%Y-%m-%d}..{end:%Y-%m-%d}"
+
+
+def size_text(size: float) -> str:
+    """Write a number of bytes in at most 8 characters."""
+    for unit in _UNITS:
+        if size < 999.95 or unit == _UNITS[-1]:
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def count_text(count: int, thing: str) -> str:
+    """Write a number of things: "1 batch", "2 batches"."""
+    plural = "es" if thing.endswith(("ch", "x")) else "s"
+    return f"{count:,} {thing}{'' if count == 1 else plural}"
