@@ -56,6 +56,8 @@ def extensions() -> list[Extension]:
         Extension(
             source.removeprefix("src/").removesuffix(".pyx").replace("/", "."),
             [source],
+            include_dirs=["src/kwire/_fast"],
+            depends=glob.glob("src/kwire/_fast/*.h"),
             extra_compile_args=flags,
             extra_link_args=links,
             define_macros=[("CYTHON_TRACE", "1")] if DEBUG else [],

@@ -1,11 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m kwire``: which kwire this is, which engine runs, and why."""
+"""``python -m kwire``: which kwire this is, which engine runs, and why.
+
+With arguments it is the program ``kwire``.
+"""
 
 from __future__ import annotations
+
+import sys
 
 from . import __version__
 from ._backend import backend, reason
 
 if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        from .cli import main
+
+        main()
     print(f"kwire {__version__}, {backend} engine: {reason}")

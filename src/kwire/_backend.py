@@ -54,8 +54,6 @@ def __getattr__(name: str) -> object:
     # Messages need no engine for records: it is loaded by the first who asks.
     if name != "record_engine":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if backend == "fast":
-        from ._fast import record_engine
-    else:
-        from ._pure import record_engine
-    return record_engine
+    from importlib import import_module
+
+    return import_module(f"{__package__}._{backend}.record_engine")

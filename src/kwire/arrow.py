@@ -16,11 +16,15 @@ from .limits import DEFAULT, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, Literal
 
-    import pyarrow  # type: ignore[import-untyped]
+    import pyarrow
+    from typing_extensions import Buffer
 
+    from .columns import Unit
     from .messages import Message
+    from .records import AbortedTransaction
 
 __all__ = ["messages_to_arrow", "records_to_arrow"]
 

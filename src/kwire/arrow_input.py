@@ -50,10 +50,9 @@ def inputs_of(table: Any) -> tuple[Any, ...]:
     }
     headers = found.get("headers")
     if headers is not None:
-        below = headers.values
-        headers = (headers.buffers()[1], headers.offset, len(below)) + tuple(
-            _buffers(below.field(index)) for index in range(2)
-        )
+        pairs = headers.values
+        below = (_buffers(pairs.field(index)) for index in range(2))
+        headers = (headers.buffers()[1], headers.offset, len(pairs), *below)
     numbers = [
         _buffers(found[name]) if name in found else None
         for name in ("offset", "timestamp")

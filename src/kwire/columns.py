@@ -10,6 +10,7 @@ asked for, and Arrow consumers come by ``__arrow_c_array__``; neither is needed 
 from __future__ import annotations
 
 from functools import partial
+from struct import unpack_from
 
 from . import compression as codecs
 from ._backend import record_engine as engine
@@ -24,7 +25,7 @@ from .records import encode_batch as encode_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from typing import Any, Literal, TypeAlias
 
     from numpy.typing import NDArray
@@ -80,9 +81,7 @@ class BytesColumn:
             with memoryview(validity) as bits:
                 if not bits[row >> 3] >> (row & 7) & 1:
                     return None
-        with memoryview(self._array.buffers[1]) as raw, raw.cast("B") as flat:
-            with flat[4 * row : 4 * row + 8].cast("i") as place:
-                start, end = place
+        start, end = unpack_from("=ii", self._array.buffers[1], 4 * row)
         with memoryview(self._array.buffers[2]) as content:
             return bytes(content[start:end])
 
@@ -219,7 +218,9 @@ def decode_records(
     headers: bool = True,
     batch_columns: bool = False,
     timestamp_unit: Unit = "ms",
-    aborted_transactions: Iterable[AbortedTransaction] | TransactionFilter | None = None,
+    aborted_transactions: Iterable[AbortedTransaction]
+    | TransactionFilter
+    | None = None,
     start_offset: int | None = None,
     end_offset: int | None = None,
     errors: Literal["strict", "replace"] = "strict",
@@ -362,9 +363,8 @@ def _inputs_of(columns: Any) -> tuple[Any, ...]:
             raise TypeError("a batch has timestamps in ms; decode them with that unit")
         if headers is not None:
             pair = headers.children[0]
-            headers = (headers.buffers[1], 0, pair.length) + tuple(
-                (*child.buffers, 0) for child in pair.children
-            )
+            below = ((*child.buffers, 0) for child in pair.children)
+            headers = (headers.buffers[1], 0, pair.length, *below)
         return (
             len(columns),
             (*found["offset"].buffers, 0),
@@ -380,17 +380,13 @@ def _inputs_of(columns: Any) -> tuple[Any, ...]:
 
 def _first_number(column: Any) -> int:
     _, data, start = column
-    with memoryview(data) as view, view.cast("B") as flat:
-        with flat[8 * start : 8 * start + 8].cast("q") as numbers:
-            return int(numbers[0])
+    return int(unpack_from("=q", data, 8 * start)[0])
 
 
 def _decompress(
     limits: Limits, codec: int, payload: Any, magic: int, position: int
 ) -> memoryview:
-    return codecs.decompress(
-        codec, payload, magic, limits, position, engine.new_memory
-    )
+    return codecs.decompress(codec, payload, magic, limits, position, engine.new_memory)
 
 
 _plain = partial(_decompress, DEFAULT)

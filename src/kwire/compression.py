@@ -147,7 +147,8 @@ def _read_gzip(
                 piece = member.decompress(fed, min(GZIP_PIECE, ceiling - size + 1))
             except library.error as failure:
                 raise _Damaged(str(failure)) from None
-            used = len(fed) - len(member.unconsumed_tail) - len(member.unused_data)
+            left = member.unused_data if member.eof else member.unconsumed_tail
+            used = len(fed) - len(left)
             if not (used or piece or member.eof):
                 raise _Damaged("it ends too early")
             at += used

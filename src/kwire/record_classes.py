@@ -68,7 +68,10 @@ def _last_sequence(self: Any) -> int:
     """The sequence number of the last record, which wraps at 2^31; -1 for none."""
     if self.base_sequence < 0:
         return -1
-    return int(self.base_sequence + self.last_offset - self.base_offset) & _LARGEST_SEQUENCE
+    return (
+        int(self.base_sequence + self.last_offset - self.base_offset)
+        & _LARGEST_SEQUENCE
+    )
 
 
 _DERIVED = {
@@ -205,6 +208,7 @@ else:
     engine.bind_record(Record)
     engine.bind_rows(Record)
     engine.bind_batch_header(BatchHeader)
+
 
 class Batch:
     """One batch with its records.

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
+    from .conversion import ConversionReport as ConversionReport
+    from .conversion import convert_batches as convert_batches
+
     class AbortedTransaction(Protocol):
         """What names an aborted transaction: a struct of a Fetch response, say."""
 
@@ -56,6 +59,7 @@ __all__ = [
     "BatchHeader",
     "Record",
     "TransactionFilter",
+    "convert_batches",
     "decode_batches",
     "encode_batch",
     "read_batch_header",
@@ -222,10 +226,9 @@ class TransactionFilter:
         while self._coming and self._coming[-1][0] <= header.last_offset:
             self._aborted.add(self._coming.pop()[1])
         if header.is_control:
-            key = records[0].key if records else None
-            if key is not None and len(key) >= 4:
-                if int.from_bytes(key[2:4], "big", signed=True) == _ABORT:
-                    self._aborted.discard(header.producer_id)
+            key = (records[0].key if records else None) or b""
+            if len(key) >= 4 and int.from_bytes(key[2:4], "big") == _ABORT:
+                self._aborted.discard(header.producer_id)
             return True
         return header.is_transactional and header.producer_id in self._aborted
 
@@ -342,16 +345,20 @@ def header_of(
         ("log_append_time", log_append_time, -1, _INT64),
         ("delete_horizon", delete_horizon, -1, _INT64),
     ):
-        if number is not None and (type(number) is not int or not low <= number <= high):
+        if number is not None and (
+            type(number) is not int or not low <= number <= high
+        ):
             raise EncodeError(
                 f"expected an int from {low} to {high}, got {number!r:.40}", name
             )
     if magic < 2 and codec > 3:
         raise EncodeError("expected another one, zstd came with magic 2", "compression")
-    if producer_id >= 0 and (producer_epoch < 0 or base_sequence < 0):
-        # Control batches are the coordinator's: they have an epoch and no sequence.
-        if not (is_control and producer_epoch >= 0):
-            name = "producer_epoch" if producer_epoch < 0 else "base_sequence"
+    # Control batches are the coordinator's: they have an epoch and no sequence.
+    for name, number, needed in (
+        ("producer_epoch", producer_epoch, producer_id >= 0),
+        ("base_sequence", base_sequence, producer_id >= 0 and not is_control),
+    ):
+        if needed and number < 0:
             raise EncodeError("expected one, as there is a producer id", name)
     if is_transactional and producer_id < 0:
         raise EncodeError("expected one, as the batch is transactional", "producer_id")
@@ -430,3 +437,12 @@ class BatchBuilder:
         if self._magic == 2:
             return BATCH_OVERHEAD + content
         return content + engine.size_bound(self._magic, None, None) * bool(self._codec)
+
+
+def __getattr__(name: str) -> Any:
+    # conversion.py stands on this file, so it is loaded by the first who asks.
+    if name not in ("convert_batches", "ConversionReport"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import conversion
+
+    return getattr(conversion, name)

@@ -10,8 +10,7 @@ Twin: ``_pure/column_encoder.py``. Differs from its twin in: noted faults for
 exceptions, and no rows are made on the way.
 C needs for itself: ``open_buffer``, ``open_bits``, ``open_bytes``, ``open_numbers``,
 ``open_headers``, ``check_room``, ``close_all``, ``piece``, ``number_at``, ``put_rows``,
-``put_headers``, ``headers_size``, ``failure_of``. Python needs for itself: ``pieces``,
-``numbers_of``, ``headers_of``.
+``put_headers``, ``headers_size``, ``failure_of``.
 """
 
 from cpython.object cimport PyObject

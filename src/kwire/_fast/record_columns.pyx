@@ -8,10 +8,11 @@ A batch that it cannot read is read again by ``record_decoder.pyx``, which says 
 
 Twin: ``_pure/record_columns.py``. Differs from its twin in: no object is made for a
 record and the GIL is released, where the twin turns records into columns.
-C needs for itself: ``record_shape``, ``plain_shape``, ``reserve_rows``, ``walk_entries``,
+C needs for itself: ``record_shape``, ``plain_shape``, ``parent_shape``, ``hidden``,
+``reserve_rows``, ``make_room``, ``walk_entries``, ``walk_entry``, ``walk_plain``,
 ``walk_records``, ``walk_headers``, ``walk_message``, ``walk_inner``, ``put_row``,
 ``put_sized``, ``put_replaced``, ``take_raw``, ``fill_batch``, ``failure_of``,
-``decoded_payload``, ``free_all``.
+``decoded_payload``.
 """
 
 from cpython.object cimport PyObject

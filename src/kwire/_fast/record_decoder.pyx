@@ -9,7 +9,8 @@ Lengths below -1 are refused, though Kafka takes each of them for null.
 
 Twin: ``_pure/record_decoder.py``. Differs from its twin in: noted faults for
 exceptions, and a path of two indexes and a name.
-C needs for itself: ``read_headers``, ``header_name``, ``make_record``, ``path_of``.
+C needs for itself: ``read_headers``, ``header_name``, ``make_record``, ``path_of``,
+``move_offsets``, ``begin``, ``finish``, ``check_place``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -291,25 +292,6 @@ cdef inline PyObject* header_name(Reading* r, Py_ssize_t index) noexcept:
     return text
 
 
-cdef PyObject* text_of(Reading* r, const uint8_t* start, Py_ssize_t size) noexcept:
-    """Decode a header key that ends at byte ``end``."""
-    cdef const char* on_error = "replace" if r.replace else "strict"
-    cdef PyObject* text = PyUnicode_DecodeUTF8(<const char*>start, size, on_error)
-    cdef PyObject* kind
-    cdef PyObject* value
-    cdef PyObject* trace
-    cdef Py_ssize_t bad = 0
-    if text == NULL and PyErr_ExceptionMatches(PyExc_UnicodeDecodeError):
-        PyErr_Fetch(&kind, &value, &trace)
-        PyErr_NormalizeException(&kind, &value, &trace)
-        PyUnicodeDecodeError_GetStart(value, &bad)
-        Py_XDECREF(kind)
-        Py_XDECREF(value)
-        Py_XDECREF(trace)
-        note(&r.cursor, BAD_UTF8, start + bad, 0)
-    return text
-
-
 cdef inline PyObject* read_sized(Cursor* cursor) noexcept:
     """Read bytes behind their VARINT length (bytes), or None for -1."""
     cdef const uint8_t* start = cursor.at
@@ -332,7 +314,8 @@ def read_message_run(data, header, *, bint check_crc=True, end=None):
 
     ``header`` is the first one's. The run ends before the first entry that is
     compressed, damaged, cut, of another magic or timestamp type, or behind ``end``
-    (bytes). Returns the records, and the header of the run: from the first to the last one's offset.
+    (bytes). Returns the records, and the header of the run: from the first to the last
+    one's offset.
     Raises ``DecodeError`` for the first message alone.
     """
     cdef Reading r
@@ -580,11 +563,6 @@ cdef int move_offsets(list records, int64_t base) except -1:
     return 0
 
 
-cdef inline int64_t zigzag(uint32_t raw) noexcept nogil:
-    """Undo the zigzag form: 0, 1, 2, 3 stand for 0, -1, 1, -2."""
-    return <int32_t>(raw >> 1 ^ (0 - (raw & 1)))
-
-
 cdef int begin(Reading* r, object header, bint replace) except -1:
     """Set up what one call knows, from the head that it was given."""
     memset(r, 0, sizeof(Reading))
@@ -631,4 +609,28 @@ cdef str path_of(Reading* r):
         text += f".headers[{r.header}]"
     if r.part != NULL:
         text += ("." if text else "") + r.part.decode()
+    return text
+
+
+cdef inline int64_t zigzag(uint32_t raw) noexcept nogil:
+    """Undo the zigzag form: 0, 1, 2, 3 stand for 0, -1, 1, -2."""
+    return <int32_t>(raw >> 1 ^ (0 - (raw & 1)))
+
+
+cdef PyObject* text_of(Reading* r, const uint8_t* start, Py_ssize_t size) noexcept:
+    """Decode a header key that ends at byte ``end``."""
+    cdef const char* on_error = "replace" if r.replace else "strict"
+    cdef PyObject* text = PyUnicode_DecodeUTF8(<const char*>start, size, on_error)
+    cdef PyObject* kind
+    cdef PyObject* value
+    cdef PyObject* trace
+    cdef Py_ssize_t bad = 0
+    if text == NULL and PyErr_ExceptionMatches(PyExc_UnicodeDecodeError):
+        PyErr_Fetch(&kind, &value, &trace)
+        PyErr_NormalizeException(&kind, &value, &trace)
+        PyUnicodeDecodeError_GetStart(value, &bad)
+        Py_XDECREF(kind)
+        Py_XDECREF(value)
+        Py_XDECREF(trace)
+        note(&r.cursor, BAD_UTF8, start + bad, 0)
     return text

@@ -8,8 +8,11 @@ What is legal in which format is ``records.py``'s business, but for single rows.
 
 Twin: ``_pure/record_encoder.py``. Differs from its twin in: noted faults for
 exceptions, and sizes that are settled before the first byte of a record is written.
-C needs for itself: ``store_batch_head``, ``blame_value``, ``plain_headers``, ``put_record``,
-``put_sized``, ``put_varint``, ``put_varlong``, ``varint_size``, ``varlong_size``.
+C needs for itself: ``store_batch_head``, ``put_record``, ``put_message``,
+``put_varint``, ``put_varlong``, ``put_sized``, ``varint_size``, ``varlong_size``,
+``sized_size``, ``take_integer``, ``take_bytes``, ``bytes_of``, ``take_headers``,
+``plain_headers``, ``blame_value``, ``begin``, ``drop``, ``guessed_size``,
+``failure_of``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject

@@ -8,13 +8,14 @@ Arrow arrays come as they are.
 
 Twin: ``_fast/column_encoder.pyx``. Differs from its twin in: rows are made on the way,
 and ``record_encoder.py`` encodes them.
-Python needs for itself: ``pieces``, ``numbers_of``, ``headers_of``, ``checked``.
+Python needs for itself: ``rows_of``, ``pieces``, ``numbers_of``, ``headers_of``,
+``valid_rows``, ``offsets_of``, ``checked``.
 """
 
 from __future__ import annotations
 
 from .. import errors
-from .record_encoder import LARGEST, _classes, encode_batch
+from .record_encoder import _classes, encode_batch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ def valid_rows(validity: Any, start: int, count: int) -> list[bool]:
     if validity is None:
         return [True] * count
     bits = checked(validity, (start + count + 7) // 8)
-    return [bool(bits[row >> 3] >> (row & 7) & 1) for row in range(start, start + count)]
+    return [
+        bool(bits[row >> 3] >> (row & 7) & 1) for row in range(start, start + count)
+    ]
 
 
 def numbers_of(column: Any, count: int) -> list[int]:
@@ -138,9 +141,7 @@ def headers_of(headers: Any, count: int) -> list[Any]:
         path = f"records[{row}]"
         first, last = places[row], places[row + 1]
         if not 0 <= first <= last <= header_count:
-            raise errors.EncodeError(
-                "expected offsets within the column's bytes", path
-            )
+            raise errors.EncodeError("expected offsets within the column's bytes", path)
         try:
             texts = [name.decode() for name in names[first:last]]  # type: ignore[union-attr]
         except AttributeError:

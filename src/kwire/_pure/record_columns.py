@@ -103,7 +103,9 @@ def decode_columns(
         if control and transactions is None:
             continue
         if transactions is not None:
-            seen = records_of(data, head, decompress, check_crc, True) if control else ()
+            seen = (
+                records_of(data, head, decompress, check_crc, True) if control else ()
+            )
             if transactions.hides(head, seen):
                 continue
         if head.count > most:
@@ -124,9 +126,7 @@ def decode_columns(
         keys += sum([len(each.key) for each in found if each.key])
         values += sum([len(each.value) for each in found if each.value])
         if max(keys, values) > LARGEST_OFFSET:
-            raise errors.decode_failure(
-                errors.COLUMN_TOO_LARGE, 0, head.position, ""
-            )
+            raise errors.decode_failure(errors.COLUMN_TOO_LARGE, 0, head.position, "")
     made = columns_of(records, kinds, headers, timestamp_unit)
     if batch_columns:
         for name, form, code, attribute in _BATCH_COLUMNS:
@@ -149,7 +149,8 @@ def records_of(
         payload = decompress(codec, part, head.magic, head.position)
     if head.magic == 2:
         return read_records(payload, head, compressed=True, replace=replace)
-    return read_inner_messages(payload, head, check_crc=check_crc)
+    found: tuple[Any, ...] = read_inner_messages(payload, head, check_crc=check_crc)
+    return found
 
 
 def single_message(data: Any, head: Any) -> Any:

@@ -160,12 +160,14 @@ def read_message_run(
 
     ``header`` is the first one's. The run ends before the first entry that is
     compressed, damaged, cut, of another magic or timestamp type, or behind ``end``
-    (bytes). Returns the records, and the header of the run: from the first to the last one's offset.
+    (bytes). Returns the records, and the header of the run: from the first to the last
+    one's offset.
     Raises ``DecodeError`` for the first message alone.
     """
     view = memoryview(data).cast("B")
     stop = len(view) if end is None else end
-    first, last, records = header, header, []
+    first = last = before = header
+    records: list[Any] = []
     largest = header.max_timestamp
     while True:
         cursor = Cursor(view, last.position, last.position + last.size)
@@ -180,9 +182,7 @@ def read_message_run(
             return ended(first, last, records, largest)
         before, largest = last, max(largest, last.max_timestamp)
         try:
-            following = read_entry(
-                view, last.position + last.size, stop, check_crc
-            )
+            following = read_entry(view, last.position + last.size, stop, check_crc)
         except Fault:
             following = None
         if (
@@ -251,8 +251,8 @@ def find_payload(data: Any, header: Any) -> tuple[int, int]:
     end = header.position + header.size
     if header.magic == 2:
         return header.position + BATCH_OVERHEAD, end
-    with memoryview(data) as view:
-        cursor = Cursor(view.cast("B"), header.position, end)
+    with memoryview(data) as view, view.cast("B") as source:
+        cursor = Cursor(source, header.position, end)
         try:
             cursor.at += KEYS_AT[header.magic]
             read_classic(cursor, "key")
@@ -265,7 +265,7 @@ def find_payload(data: Any, header: Any) -> tuple[int, int]:
         else:
             return value
         finally:
-            cursor.data.release()
+            cursor.data = b""
     raise failure
 
 
@@ -397,7 +397,7 @@ def read_plainly(data: bytes, header: Any) -> tuple[Any, ...]:
                 byte, at = long_varint(data, at, byte)
             if byte & 1 or byte >> 1 > (stop - at) // _LEAST_HEADER:
                 raise ValueError
-            headers = []
+            headers: list[tuple[str, bytes | None]] = []
             for _ in range(byte >> 1):
                 byte = data[at]
                 at += 1

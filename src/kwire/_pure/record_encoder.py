@@ -8,7 +8,8 @@ What is legal in which format is ``records.py``'s business, but for single rows.
 
 Twin: ``_fast/record_encoder.pyx``. Differs from its twin in: faults as exceptions,
 and varints as bytes objects.
-Python needs for itself: ``varint``, ``raw_of``, ``split``.
+Python needs for itself: ``header_bytes``, ``message_bytes``, ``integer``, ``raw_of``,
+``wrong_type``, ``encode_failure_of``, ``varint``.
 """
 
 from __future__ import annotations

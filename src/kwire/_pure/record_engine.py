@@ -10,14 +10,14 @@ from __future__ import annotations
 from .arrays import new_memory as new_memory
 from .batches import bind_batch_header as bind_batch_header
 from .batches import read_batch_header as read_batch_header
+from .checksums import crc32c as crc32c
+from .column_encoder import encode_columns as encode_columns
+from .record_columns import decode_columns as decode_columns
 from .record_decoder import bind_record as bind_record
 from .record_decoder import find_payload as find_payload
 from .record_decoder import read_inner_messages as read_inner_messages
 from .record_decoder import read_message_run as read_message_run
 from .record_decoder import read_records as read_records
-from .checksums import crc32c as crc32c
-from .column_encoder import encode_columns as encode_columns
-from .record_columns import decode_columns as decode_columns
 from .record_encoder import bind_rows as bind_rows
 from .record_encoder import encode_batch as encode_batch
 from .record_encoder import encode_messages as encode_messages

@@ -171,6 +171,7 @@ class Walk:
         if position > self._limit:
             self._fill(position, position + WINDOW)
         while position <= self._limit:
+            header: BatchHeader | None
             try:
                 header = read_batch_header(
                     self._file.data, position, check_crc=check_crc, end=self._limit

@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A batch as a row: of a table, of JSON lines, of CSV."""
+
+from __future__ import annotations
+
+from .output import Csv, JsonLines, Table
+from .quantities import time_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from .. import log
+    from ..records import BatchHeader
+    from .output import Output
+
+    Item = tuple[log.Segment, BatchHeader]
+
+    class BatchWriter(Protocol):
+        """What takes batches."""
+
+        def write(self, item: Item) -> None: ...
+
+
+_NUMBERS = (
+    *("position", "size", "magic", "base_offset", "last_offset", "count"),
+    *("base_timestamp", "max_timestamp", "timestamp_type", "compression"),
+    *("producer_id", "producer_epoch", "base_sequence", "partition_leader_epoch"),
+    *("is_transactional", "is_control", "delete_horizon", "crc"),
+)
+
+
+def open_batches(output: Output, form: str) -> BatchWriter:
+    """Make the writer for a form."""
+    return BatchTable(output) if form == "table" else BatchLines(output, form)
+
+
+class BatchLines:
+    """Batches as JSON lines or CSV."""
+
+    def __init__(self, output: Output, form: str) -> None:
+        names = "topic", "partition", "path", *_NUMBERS
+        self._rows = JsonLines(output) if form == "jsonl" else Csv(output, names)
+
+    def write(self, item: Item) -> None:
+        """Write one line."""
+        file, header = item
+        fields = {
+            "topic": file.topic,
+            "partition": file.partition,
+            "path": str(file.path),
+        }
+        self._rows.write(fields | {name: getattr(header, name) for name in _NUMBERS})
+
+
+class BatchTable:
+    """Batches as lines for people, a heading for each file."""
+
+    def __init__(self, output: Output) -> None:
+        columns = ("POSITION", -10), ("SIZE", -8), ("OFFSETS", 15), ("RECORDS", -7)
+        more = ("LAST TIME (UTC)", 23), ("FORMAT AND PRODUCER", 0)
+        self._table = Table(output, columns + more)
+
+    def write(self, item: Item) -> None:
+        """Write one line."""
+        file, header = item
+        form = [f"v{header.magic}", header.compression]
+        if header.is_control:
+            form.append("control")
+        elif header.is_transactional:
+            form.append("transactional")
+        if header.producer_id >= 0:
+            form.append(f"producer {header.producer_id}:{header.producer_epoch}")
+        if header.base_sequence >= 0:
+            form.append(f"sequence {header.base_sequence}")
+        if header.partition_leader_epoch >= 0:
+            form.append(f"epoch {header.partition_leader_epoch}")
+        self._table.write(
+            (
+                str(header.position),
+                str(header.size),
+                f"{header.base_offset}..{header.last_offset}",
+                "?" if header.count < 0 else str(header.count),
+                time_text(header.max_timestamp),
+                " ".join(form),
+            ),
+            str(file.path),
+        )

@@ -1,0 +1,201 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire ls``: which partitions there are, and what they hold.
+
+Cheap by design: of each segment the first batch is read, and those from the last entry
+of its index on. So the times are those of the ends, and the formats those seen there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import click
+
+from ... import log
+from ...errors import DecodeError, KwireError
+from ..cells import one_line
+from ..inputs import Inputs, files_of, say_unreadable, takes_partitions
+from ..output import Csv, JsonLines, format_option, open_output, write_table
+from ..program import CANNOT, EXIT_CODES, FINE, explain, say
+from ..quantities import count_text, size_text, time_range_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from ...records import BatchHeader
+    from ..output import Output, RowWriter
+
+_TITLES = (" PARTITION", " SEGMENTS", "    SIZE", "OFFSETS", "FORMAT", "TIME (UTC)")
+_SEGMENT_TITLES = ("SEGMENT", "    SIZE", "OFFSETS", "FORMAT", "TIME (UTC)")
+
+
+class Glance(NamedTuple):
+    """What can be seen of a file, or of several, without reading all of it."""
+
+    start_offset: int = -1
+    end_offset: int = -1
+    first_timestamp: int = -1
+    last_timestamp: int = -1
+    magics: tuple[int, ...] = ()
+    codecs: tuple[str, ...] = ()
+
+
+@click.command(epilog=EXIT_CODES, short_help="List topics, partitions and segments.")
+@takes_partitions
+@click.option("--segments", "-l", is_flag=True, help="A line for each segment.")
+@format_option
+def command(form: str, segments: bool, **chosen: Any) -> int:
+    """List topics and partitions: segments, sizes, offsets, times, formats.
+
+    Offsets end before the second number. Formats are the magic of the batches and the
+    compressions seen at the ends of segments; nothing is read as a whole.
+    """
+    inputs = Inputs(**chosen)
+    say_unreadable(inputs)
+    failed = False
+    rows = []
+    for partition in inputs.partitions:
+        try:
+            rows += _rows(partition, segments)
+        except (OSError, KwireError) as error:
+            failed = True
+            say(explain(error))
+    with open_output() as output:
+        _write(output, form, segments, rows)
+    topics = {partition.topic for partition in inputs.partitions}
+    files = list(inputs.files())
+    say(
+        f"{count_text(len(topics), 'topic')},"
+        f" {count_text(len(inputs.partitions), 'partition')},"
+        f" {count_text(len(files), 'segment')}, {size_text(inputs.size)}"
+    )
+    return CANNOT if failed else FINE
+
+
+def _rows(partition: log.Partition, each: bool) -> list[dict[str, Any]]:
+    place = {
+        "topic": partition.topic,
+        "partition": partition.partition,
+        "state": partition.state,
+        "path": str(partition.path),
+    }
+    glances = [(file, _glance(file)) for file in files_of(partition)]
+    if each:
+        glances += [
+            (file, _glance(file))
+            for file in partition.snapshots
+            if file not in files_of(partition)
+        ]
+        return [
+            {
+                **place,
+                "path": str(file.path),
+                "kind": file.kind,
+                "size": file.size,
+                "is_newest": file.is_newest,
+                **_fields(glance),
+            }
+            for file, glance in glances
+        ]
+    return [
+        {
+            **place,
+            "segments": len(glances),
+            "size": sum(file.size for file, _ in glances),
+            **_fields(_together(glance for _, glance in glances)),
+        }
+    ]
+
+
+def _fields(glance: Glance) -> dict[str, Any]:
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in glance._asdict().items()
+    }
+
+
+def _glance(file: log.Segment) -> Glance:
+    first = next(file.headers(on_corrupt="skip"), None)
+    if first is None:
+        return Glance()
+    headers = [first, *_last_headers(file, first.position)]
+    last = headers[-1]
+    times = [header.max_timestamp for header in headers]
+    try:
+        if file.time_index is not None and file.time_index.entries:
+            times.append(file.time_index.entries[-1][0])
+    except DecodeError:
+        pass  # An index is a hint; verify tells what is wrong with it.
+    start = first.base_timestamp if first.base_timestamp >= 0 else first.max_timestamp
+    return Glance(
+        first.base_offset,
+        last.next_offset,
+        start,
+        max(times),
+        tuple(sorted({header.magic for header in headers})),
+        tuple(sorted({header.compression for header in headers})),
+    )
+
+
+def _last_headers(file: log.Segment, start: int) -> Iterable[BatchHeader]:
+    """Go through the headers from the last entry of the index on."""
+    try:
+        index = file.index
+    except DecodeError:
+        index = None
+    if index is not None and index.entries:
+        start = file.seek(index.entries[-1][0]) or start
+    return file.headers(start, on_corrupt="skip")
+
+
+def _together(glances: Iterable[Glance]) -> Glance:
+    seen = [glance for glance in glances if glance.magics]
+    if not seen:
+        return Glance()
+    return Glance(
+        seen[0].start_offset,
+        seen[-1].end_offset,
+        seen[0].first_timestamp,
+        max(glance.last_timestamp for glance in seen),
+        tuple(sorted({magic for glance in seen for magic in glance.magics})),
+        tuple(sorted({codec for glance in seen for codec in glance.codecs})),
+    )
+
+
+def _write(
+    output: Output, form: str, segments: bool, rows: list[dict[str, Any]]
+) -> None:
+    if form == "table":
+        titles = _SEGMENT_TITLES if segments else _TITLES
+        write_table(output, titles, [_line(row, segments) for row in rows])
+        return
+    names = list(rows[0]) if rows else []
+    lines: RowWriter = JsonLines(output) if form == "jsonl" else Csv(output, names)
+    for row in rows:
+        lines.write(row)
+
+
+def _line(row: dict[str, Any], segments: bool) -> tuple[str, list[str]]:
+    """Make the heading and the cells of a row of the table."""
+    folder, _, name = row["path"].rpartition("/")
+    magics = ",".join(f"v{magic}" for magic in row["magics"])
+    ends = f"{row['start_offset']}..{row['end_offset']}" if row["magics"] else "-"
+    cells = [
+        size_text(row["size"]),
+        ends,
+        f"{magics} {','.join(row['codecs'])}" if magics else "-",
+        time_range_text(row["first_timestamp"], row["last_timestamp"]),
+    ]
+    if segments:
+        heading = folder
+        cells = [one_line(name), *cells]
+    else:
+        heading = f"{row['topic']}  ({folder})"
+        number = "-" if row["partition"] < 0 else str(row["partition"])
+        if row["state"]:
+            number = f"{row['state']} {number}"
+        cells = [number, str(row["segments"]), *cells]
+    return heading, cells

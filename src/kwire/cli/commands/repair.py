@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire repair``: a good copy of a damaged segment."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from ... import log
+from ..output import format_option, open_output
+from ..problems import ProblemWriter
+from ..program import EXIT_CODES, say
+from ..progress import Progress
+from ..quantities import count_text, size_text
+
+
+@click.command(epilog=EXIT_CODES, short_help="Write a good copy of a damaged segment.")
+@click.argument("segment", metavar="SEGMENT")
+@click.option(
+    "--output",
+    "target",
+    metavar="FILE",
+    required=True,
+    help="The new file; it must not exist.",
+)
+@format_option
+def command(segment: str, target: str, form: str) -> None:
+    """Copy the whole batches of a .log file to a new file, byte for byte.
+
+    The damaged file is only read. What is left out is told on stdout, a line for each
+    region. Offsets stay as they are; indexes are not copied, a broker makes them anew.
+    """
+    if os.path.isdir(segment):
+        raise click.UsageError(f"{segment} is a folder; name one of its .log files")
+    with open(segment, "rb"):
+        pass
+    if os.path.lexists(target):
+        raise click.ClickException(
+            f"{target} exists already; remove it or give another name"
+        )
+    found = log.LogDirectory(segment)
+    source = (*found.segments, *(s for each in found for s in each.snapshots))[0]
+    with open_output() as output, Progress(source.size) as progress:
+        progress.name(source.path.name)
+        try:
+            report = log.copy_good(source, target, progress=progress.advance)
+        except FileExistsError:
+            raise
+        except BaseException:
+            if os.path.lexists(target):
+                os.unlink(target)
+            raise
+        problems = ProblemWriter(output, form)
+        with progress.hidden():
+            for problem in report.problems:
+                problems.write(problem)
+    say(
+        f"wrote {target}: {count_text(report.batches, 'batch')},"
+        f" {size_text(report.bytes_copied)}; left out"
+        f" {size_text(report.bytes_left_out)}"
+    )

@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire verify``: whether log files are sound."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from ... import log
+from ...errors import DecodeError, KwireError
+from ..inputs import Inputs, takes_partitions
+from ..output import format_option, open_output
+from ..problems import ProblemWriter
+from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain, say
+from ..progress import Progress
+from ..quantities import count_text, size_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+@click.command(epilog=EXIT_CODES, short_help="Check log files; tell what is wrong.")
+@takes_partitions
+@click.option("--deep", is_flag=True, help="Decode all records as well.")
+@click.option(
+    "--strict-tail",
+    is_flag=True,
+    help="An incomplete batch at the end of the newest segment is a problem, too.",
+)
+@format_option
+def command(form: str, deep: bool, strict_tail: bool, **chosen: Any) -> int:
+    """Check checksums, offsets, gaps, indexes and what else lies beside a log.
+
+    Each problem is a line on stdout: file, byte, length, what is wrong, and the good
+    offsets around it. A summary follows on stderr.
+    """
+    inputs = Inputs(**chosen)
+    began = time.monotonic()
+    failed = False
+    with open_output() as output, Progress(inputs.size) as progress:
+        problems = ProblemWriter(output, form)
+        for error in inputs.unreadable:
+            problems.write(_as_problem(error))
+        for partition in inputs.partitions:
+            progress.name(f"{partition.topic}-{partition.partition}")
+            try:
+                for problem in log.verify(
+                    partition,
+                    deep=deep,
+                    strict_tail=strict_tail,
+                    progress=progress.advance,
+                ):
+                    with progress.hidden():
+                        problems.write(problem)
+            except (OSError, KwireError) as error:
+                failed = True
+                with progress.hidden():
+                    say(explain(error))
+        done = progress.done
+    seconds = max(time.monotonic() - began, 1e-9)
+    say(
+        f"verified {count_text(len(inputs.partitions), 'partition')},"
+        f" {size_text(done)} in {seconds:.1f} s ({size_text(done / seconds)}/s):"
+        f" {count_text(problems.count, 'problem') if problems.count else 'all good'}"
+    )
+    if failed:
+        return CANNOT
+    return PROBLEMS if problems.count else FINE
+
+
+def _as_problem(error: Exception) -> log.Problem:
+    assert isinstance(error, DecodeError)
+    return log.Problem(
+        *(error.path, "", -1, error.offset, 0, "checkpoint"), detail=error.reason
+    )

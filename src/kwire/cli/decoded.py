@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Keys and values that Kafka itself writes, decoded into JSON cells.
+
+Records of Kafka's internal topics and control records. What cannot be decoded, a
+newer Kafka's say, is no reason to stop: the reason is handed out, and the bytes are
+shown as they are.
+"""
+
+from __future__ import annotations
+
+from .. import internal_topics, to_json, wire
+from ..control_records import decode_control_record
+from ..errors import KwireError
+from .cells import NULL, Cell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..messages import Message
+    from ..records import Record
+
+    Decoded = tuple[tuple[Cell, Cell] | None, str | None]
+
+_KEYLESS = ("__cluster_metadata", "__remote_log_metadata")
+
+
+def is_internal(topic: str) -> bool:
+    """Whether records of the topic can be decoded."""
+    return topic in internal_topics.TOPICS
+
+
+def decode_internal(topic: str, record: Record) -> Decoded:
+    """Decode a record of an internal topic: its cells, or the reason why not.
+
+    (None, None) for the topics of users.
+    """
+    if not is_internal(topic):
+        return None, None
+    try:
+        key, value = internal_topics.decode(topic, record.key, record.value)
+        key_cell = NULL if key is None else _json(key, key.valid_versions.max)
+        value_cell = NULL
+        if value is not None and record.value is not None:
+            value_cell = _json(value, _version(topic, record.value))
+    except KwireError as error:
+        return None, str(error)
+    return (key_cell, value_cell), None
+
+
+def decode_control(_topic: str, record: Record) -> Decoded:
+    """Decode a control record: its type and its message, or the reason why not."""
+    try:
+        control = decode_control_record(record.key, record.value)
+        if control.message is None or record.value is None:
+            return None, f"kwire knows no control record of type {control.type}"
+        # What newer versions append is not in the message.
+        version = min(_int16(record.value), control.message.valid_versions.max)
+        value = _json(control.message, version)
+    except KwireError as error:
+        return None, str(error)
+    return (Cell("control", control.type_name), value), None
+
+
+def _json(message: Message, version: int) -> Cell:
+    content = {
+        "name": type(message).__name__,
+        "version": version,
+        "data": to_json(message, version),
+    }
+    return Cell("json", content)
+
+
+def _version(topic: str, value: bytes) -> int:
+    """Tell the version of a value, which ``internal_topics`` has read before."""
+    if topic not in _KEYLESS:
+        return _int16(value)
+    number = start = 0
+    for _ in ("frame version", "record type", "version"):
+        number, start = wire.decode_unsigned_varint(value, start)
+    return number
+
+
+def _int16(value: bytes) -> int:
+    return int.from_bytes(value[:2], "big", signed=True)

@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records as a Parquet file, written in row groups and never held as a whole.
+
+Keys and values are the bytes of the log; the columns are those of
+``kwire.arrow.records_to_arrow`` behind topic and partition. Where an internal topic is
+among the input, ``key_json``, ``value_json`` and ``error`` come behind them.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+from .cells import compact_json
+from .output import open_new
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from .cells import Cell
+    from .record_rows import RecordRow
+
+_GROUP_ROWS = 100_000
+_GROUP_BYTES = 16 * 1024 * 1024
+_ROW_BYTES = 100
+"""About what a row takes besides its key, its value and its headers."""
+
+
+def load_pyarrow() -> Any:
+    """Import pyarrow, which only this format needs."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ImportError(
+            "parquet needs pyarrow: pip install kwire[arrow]", name="pyarrow"
+        ) from None
+    return pyarrow
+
+
+@contextmanager
+def open_parquet(path: str, headers: bool, decoded: bool) -> Iterator[RecordParquet]:
+    """Open a new Parquet file; it is whole whatever ends the ``with`` block."""
+    pyarrow = load_pyarrow()
+    with open_new(path):
+        writer = RecordParquet(pyarrow, path, headers, decoded)
+        try:
+            yield writer
+        finally:
+            writer.close()
+
+
+class RecordParquet:
+    """Gathers rows and writes a row group when there are enough."""
+
+    def __init__(self, pyarrow: Any, path: str, headers: bool, decoded: bool) -> None:
+        pair = [("key", pyarrow.string()), ("value", pyarrow.binary())]
+        fields = [
+            ("topic", pyarrow.dictionary(pyarrow.int32(), pyarrow.string())),
+            ("partition", pyarrow.int32()),
+            ("offset", pyarrow.int64()),
+            ("timestamp", pyarrow.timestamp("ms", "UTC")),
+            ("timestamp_type", pyarrow.int32()),
+            ("key", pyarrow.binary()),
+            ("value", pyarrow.binary()),
+        ]
+        if headers:
+            fields.append(("headers", pyarrow.list_(pyarrow.struct(pair))))
+        if decoded:
+            for name in ("key_json", "value_json", "error"):
+                fields.append((name, pyarrow.string()))
+        self._pyarrow = pyarrow
+        self._schema = pyarrow.schema(fields)
+        self._file = pyarrow.parquet.ParquetWriter(
+            path, self._schema, compression="zstd"
+        )
+        self._headers = headers
+        self._decoded = decoded
+        self._rows: list[tuple[Any, ...]] = []
+        self._bytes = 0
+
+    def write(self, row: RecordRow) -> None:
+        """Take one row."""
+        record = row.record
+        values: list[Any] = [row.topic, row.partition, record.offset, record.timestamp]
+        values += [row.timestamp_type, record.key, record.value]
+        size = _ROW_BYTES + len(record.key or b"") + len(record.value or b"")
+        if self._headers:
+            values.append(record.headers)
+            for name, content in record.headers:
+                size += _ROW_BYTES + len(name) + len(content or b"")
+        if self._decoded:
+            texts = _text(row.key), _text(row.value), row.error or None
+            values += texts
+            size += sum(len(text or "") for text in texts)
+        self._rows.append(tuple(values))
+        self._bytes += size
+        if len(self._rows) >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
+            self._flush()
+
+    def close(self) -> None:
+        """Write what is left, and the end of the file."""
+        self._flush()
+        self._file.close()
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        arrays = map(
+            self._pyarrow.array, zip(*self._rows, strict=True), self._schema.types
+        )
+        group = self._pyarrow.Table.from_arrays(list(arrays), schema=self._schema)
+        self._file.write_table(group, row_group_size=len(self._rows))
+        self._rows.clear()
+        self._bytes = 0
+
+
+def _text(cell: Cell) -> str | None:
+    if cell.encoding == "json":
+        return compact_json(cell.content)
+    return str(cell.content) if cell.encoding == "control" else None

@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Problems of log files as lines, for the commands that find some."""
+
+from __future__ import annotations
+
+from .cells import one_line
+from .output import Csv, JsonLines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .. import log
+    from .output import Output, RowWriter
+
+FIELDS = (
+    *("path", "topic", "partition", "position", "length", "reason"),
+    *("last_good_offset", "next_good_offset", "detail"),
+)
+
+
+class ProblemWriter:
+    """Writes each problem as it is found, and counts them."""
+
+    def __init__(self, output: Output, form: str) -> None:
+        self._output = output
+        self._rows: RowWriter | None = None
+        if form == "jsonl":
+            self._rows = JsonLines(output)
+        elif form == "csv":
+            self._rows = Csv(output, FIELDS)
+        self.count = 0
+
+    def write(self, problem: log.Problem) -> None:
+        """Write one problem: a line."""
+        self.count += 1
+        if self._rows is None:
+            self._output.write(one_line(str(problem)) + "\n")
+        else:
+            self._rows.write({name: getattr(problem, name) for name in FIELDS})

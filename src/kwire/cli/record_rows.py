@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A record as a row: of a table, of JSON lines, of CSV.
+
+In JSON lines the name of a field tells how to read it: ``key`` is text or null,
+``key_base64``, ``key_hex`` and ``key_json`` are what they say. In CSV, where columns
+are fixed, ``key_encoding`` tells it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .cells import NULL, Cell, cell_of, compact_json, one_line, shown
+from .decoded import decode_control, decode_internal
+from .output import Csv, JsonLines, Table
+from .quantities import time_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..records import Batch, Record
+    from .output import Output
+
+
+class RecordRow(NamedTuple):
+    """A record, where it is from, and its key and value as cells.
+
+    ``error`` says why a key or value is raw that should have been decoded.
+    """
+
+    topic: str
+    partition: int
+    timestamp_type: int
+    record: Record
+    key: Cell
+    value: Cell
+    error: str = ""
+
+
+class RowMaker:
+    """Makes rows as the options want them."""
+
+    def __init__(self, byte_format: str, raw: bool) -> None:
+        self._byte_format = byte_format
+        self._raw = raw
+
+    def row(
+        self, topic: str, partition: int, batch: Batch, record: Record
+    ) -> RecordRow:
+        """Make the row of a record."""
+        key = value = NULL
+        found = error = None
+        if not self._raw:
+            decode = decode_control if batch.is_control else decode_internal
+            found, error = decode(topic, record)
+        if found is not None:
+            key, value = found
+        else:
+            key = cell_of(record.key, self._byte_format)
+            value = cell_of(record.value, self._byte_format)
+        return RecordRow(
+            *(topic, partition, batch.timestamp_type, record, key, value, error or "")
+        )
+
+
+class RecordTable:
+    """Records as lines for people, a heading for each partition."""
+
+    def __init__(self, output: Output, byte_format: str, headers: bool) -> None:
+        self._byte_format = byte_format
+        self._headers = headers
+        columns = ("OFFSET", -10), ("TIME (UTC)", 23), ("KEY", 14), ("VALUE", 0)
+        self._table = Table(output, columns)
+
+    def write(self, row: RecordRow) -> None:
+        """Write one line."""
+        record = row.record
+        value = shown(row.value)
+        if row.error:
+            value = f"{value}  ! {one_line(row.error)}"
+        if self._headers and record.headers:
+            pairs = (
+                f"{one_line(name)}={shown(cell_of(content, self._byte_format))}"
+                for name, content in record.headers
+            )
+            value = f"{value}  {{{', '.join(pairs)}}}"
+        time = time_text(record.timestamp)
+        cells = str(record.offset), time, shown(row.key), value
+        self._table.write(cells, f"{row.topic}-{row.partition}")
+
+
+class RecordJsonLines:
+    """Records as JSON lines."""
+
+    def __init__(self, output: Output, byte_format: str, headers: bool) -> None:
+        self._byte_format = byte_format
+        self._headers = headers
+        self._lines = JsonLines(output)
+
+    def write(self, row: RecordRow) -> None:
+        """Write one line."""
+        fields = _place(row)
+        fields[_named("key", row.key)] = row.key.content
+        fields[_named("value", row.value)] = row.value.content
+        if self._headers:
+            fields["headers"] = _headers(row.record, self._byte_format)
+        if row.error:
+            fields["error"] = row.error
+        self._lines.write(fields)
+
+
+class RecordCsv:
+    """Records as CSV."""
+
+    def __init__(self, output: Output, byte_format: str, headers: bool) -> None:
+        self._byte_format = byte_format
+        self._headers = headers
+        names = ["topic", "partition", "offset", "timestamp", "timestamp_type"]
+        names += ["key_encoding", "key", "value_encoding", "value"]
+        names += ["headers"] if headers else []
+        self._csv = Csv(output, [*names, "error"])
+
+    def write(self, row: RecordRow) -> None:
+        """Write one line."""
+        fields = _place(row)
+        for name, cell in (("key", row.key), ("value", row.value)):
+            fields[f"{name}_encoding"] = cell.encoding
+            fields[name] = cell.content
+        if self._headers:
+            headers = _headers(row.record, self._byte_format)
+            fields["headers"] = compact_json(headers) if headers else None
+        fields["error"] = row.error
+        self._csv.write(fields)
+
+
+def _place(row: RecordRow) -> dict[str, Any]:
+    return {
+        "topic": row.topic,
+        "partition": row.partition,
+        "offset": row.record.offset,
+        "timestamp": row.record.timestamp,
+        "timestamp_type": row.timestamp_type,
+    }
+
+
+def _named(name: str, cell: Cell) -> str:
+    return name if cell.encoding in ("", "text") else f"{name}_{cell.encoding}"
+
+
+def _headers(record: Record, byte_format: str) -> list[dict[str, Any]]:
+    found = []
+    for name, content in record.headers:
+        cell = cell_of(content, byte_format)
+        found.append({"key": name, _named("value", cell): cell.content})
+    return found

@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of one magic into another, as brokers did it for old clients.
+
+What has the wanted magic already is copied byte by byte. The rest is decoded and
+encoded again with its compression; what the other format has no place for is lost,
+and counted.
+"""
+
+from __future__ import annotations
+
+from . import records
+from .errors import EncodeError
+from .limits import DEFAULT, Limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from .records import Batch
+
+
+class ConversionReport:
+    """What became of the batches, and what was lost on the way. All are counts.
+
+    ``copied`` and ``converted`` batches; records that lost their ``timestamps`` and
+    ``headers`` (each header counts); batches that were left out: ``control_batches``
+    and ``empty_batches`` (no record is left); batches that lost their
+    ``producer_fields`` (id, epoch, sequence, transaction); records left out
+    ``below_start``; bytes behind the last whole batch, ``trailing_bytes``.
+    """
+
+    __slots__ = (
+        "below_start",
+        "control_batches",
+        "converted",
+        "copied",
+        "empty_batches",
+        "headers",
+        "producer_fields",
+        "timestamps",
+        "trailing_bytes",
+    )
+
+    copied: int
+    converted: int
+    timestamps: int
+    headers: int
+    control_batches: int
+    empty_batches: int
+    producer_fields: int
+    below_start: int
+    trailing_bytes: int
+
+    def __init__(self) -> None:
+        for name in self.__slots__:
+            setattr(self, name, 0)
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether all that the batches said is still there."""
+        kept = ("converted", "copied", "trailing_bytes")
+        return not any(getattr(self, n) for n in self.__slots__ if n not in kept)
+
+    def __repr__(self) -> str:
+        counts = ((name, getattr(self, name)) for name in self.__slots__)
+        text = ", ".join(f"{name}={count}" for name, count in counts if count)
+        return f"ConversionReport({text})"
+
+
+def convert_batches(
+    data: Buffer,
+    to_magic: int,
+    *,
+    start_offset: int | None = None,
+    timestamp_type: int = 0,
+    check_crc: bool = True,
+    limits: Limits = DEFAULT,
+) -> tuple[bytes, ConversionReport]:
+    """Convert batches up or down to ``to_magic``; return them and what was lost.
+
+    Down from 2: headers, control batches and producer fields are lost, and records of
+    uncompressed batches below ``start_offset``; down to 0: timestamps. Up from 0: no
+    timestamps (-1), of ``timestamp_type`` (0 create time, 1 log append time), as the
+    topic has it. Up to 2: one batch for each compressed message or run of plain ones,
+    its base offset that of its first record. Compression stays, and so do offsets.
+    An incomplete last batch is left out.
+    Raises ``EncodeError`` for zstd going down, ``DecodeError`` for damaged batches.
+    Source: ``RecordsUtil.downConvert``, ``LogValidator``.
+    """
+    if to_magic not in (0, 1, 2):
+        raise EncodeError(f"expected magic 0, 1 or 2, got {to_magic!r:.40}", "to_magic")
+    report = ConversionReport()
+    parts: list[bytes] = []
+    position = 0
+    with memoryview(data) as view, _flat(view) as source:
+        while True:
+            header = records.read_batch_header(source, position, check_crc=check_crc)
+            if header is None:
+                break
+            end = position + header.size
+            if header.magic == to_magic:
+                report.copied += 1
+                parts.append(bytes(source[position:end]))
+                position = end
+                continue
+            if to_magic < 2 and header.is_control:
+                report.control_batches += 1
+                position = end
+                continue
+            if to_magic < 2 and header.compression == "zstd":
+                raise EncodeError(
+                    f"expected another compression than zstd for magic {to_magic}",
+                    f"batch at byte {position}",
+                )
+            # A run of plain messages is one batch, and reaches as far as it is long.
+            batch = next(
+                records.decode_batches(
+                    source, position=position, check_crc=check_crc, limits=limits
+                )
+            )
+            position += batch.header.size
+            part = _converted(batch, to_magic, start_offset, timestamp_type, report)
+            if part is None:
+                report.empty_batches += 1
+            else:
+                report.converted += 1
+                parts.append(part)
+        report.trailing_bytes = len(source) - position
+    return b"".join(parts), report
+
+
+def _flat(view: memoryview) -> memoryview:
+    return view.cast("B") if view.nbytes else memoryview(b"")
+
+
+def _converted(
+    batch: Batch,
+    to_magic: int,
+    start_offset: int | None,
+    timestamp_type: int,
+    report: ConversionReport,
+) -> bytes | None:
+    header = batch.header
+    rows = batch.records
+    if start_offset is not None and header.compression == "none" and to_magic < 2:
+        rows = tuple(row for row in rows if row.offset >= start_offset)
+        report.below_start += len(batch.records) - len(rows)
+    if not rows:
+        return None
+    if to_magic < 2 and header.magic == 2:
+        report.headers += sum(len(row.headers) for row in rows)
+        report.producer_fields += header.producer_id >= 0
+        rows = tuple(row.replace(headers=()) if row.headers else row for row in rows)
+    if to_magic == 0:
+        report.timestamps += sum(row.timestamp >= 0 for row in rows)
+    kind = header.timestamp_type if header.magic else timestamp_type
+    log_append_time = None
+    if to_magic and kind == 1:
+        log_append_time = header.max_timestamp
+    return records.encode_batch(
+        rows,
+        magic=to_magic,
+        compression=header.compression,
+        base_offset=rows[0].offset,
+        log_append_time=log_append_time,
+    )
