@@ -8,7 +8,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-ENGINE := $(wildcard src/kwire/_fast/*.pyx src/kwire/_fast/*.pxd)
+ENGINE := $(wildcard src/kwire/_fast/*.pyx src/kwire/_fast/*.pxd src/kwire/_fast/*.h)
 RELEASE ?= 4.4.0
 
 .DEFAULT_GOAL := help

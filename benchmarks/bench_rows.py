@@ -14,7 +14,8 @@ import pytest
 
 from benchmarks.interleave import Durations, Workers, measure
 from benchmarks.replay import clock, replay
-from benchmarks.rows import ROWS, Row
+from benchmarks.rows import ROWS
+from benchmarks.work import Row
 
 CASES = [
     pytest.param(

@@ -12,12 +12,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from benchmarks.rows import Row
+from benchmarks.work import Row
 from benchmarks.worker import Worker
 
 BATCH_SECONDS = 0.002
 ROW_SECONDS = 2.5
-ROUNDS = range(11, 42)
+ROUNDS = range(7, 42)
 
 Durations = dict[tuple[str, bool], list[float]]
 
@@ -51,6 +51,7 @@ def measure(row: Row, workers: Workers) -> Durations:
     cost = 0.0
     for entry in row.entries:
         once = min(seconds(entry, 1, False) for _ in range(3))
+        once *= workers[entry.worker].ask("calls", *entry.task)
         loops[entry] = max(1, round(BATCH_SECONDS / once))
         cost += 2 * (loops[entry] + 1) * once
     rounds = min(max(ROUNDS.start, int(ROW_SECONDS / cost)), ROUNDS.stop - 1)

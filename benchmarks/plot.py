@@ -1,13 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the medians of messages, collector off, as one picture."""
+"""Draws the medians, collector off: one picture of messages and one of records."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
+from benchmarks.record_rows import (
+    ARROW,
+    BATCHES,
+    COMPRESS,
+    COPY,
+    DECOMPRESS,
+    NESTED,
+    OBJECTS,
+    TYPED,
+)
 from benchmarks.rows import DECODE, ENCODE, FRAME, ROWS
 from benchmarks.targets import Figures
 
@@ -15,41 +27,92 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot
 
-LOOKS = {
+_LOOKS = {
     "kwire": ("#0072b2", "o"),
+    "kwire columns": ("#009e73", "o"),
+    "kwire builder": ("#0072b2", "x"),
     "kwire pure": ("#56b4e9", "s"),
     "kio": ("#d55e00", "D"),
     "kafka-python": ("#e69f00", "^"),
     "aiokafka": ("#666666", "v"),
+    "objects": ("#cc79a7", "D"),
+    "dicts": ("#cc79a7", "^"),
+    TYPED: ("#cc79a7", "v"),
+    "cramjam": ("#222222", "|"),
+    "zlib": ("#222222", "1"),
+    "isal": ("#222222", "2"),
+    "lz4": ("#222222", "3"),
+    "zstandard": ("#222222", "4"),
+    COPY: ("#222222", "_"),
 }
 
+Panels = Mapping[str, tuple[str, ...]]
 
-def draw(figures: Figures, path: Path) -> None:
-    """Draw one panel for decoding and one for encoding, on logarithmic scales."""
+
+def draw_messages(figures: Figures, path: Path) -> None:
+    """Draw one panel for decoding and one for encoding."""
     panels = {"Decode": (DECODE,), "Encode": (ENCODE, FRAME)}
     picture, axes = pyplot.subplots(1, 2, figsize=(14, 7), layout="constrained")
+    _draw(figures, picture, axes, panels, path)
+
+
+def draw_records(figures: Figures, path: Path) -> None:
+    """Draw one panel for each kind of work on records."""
+    panels = {
+        OBJECTS: (OBJECTS,),
+        BATCHES: (BATCHES,),
+        DECOMPRESS: (DECOMPRESS,),
+        COMPRESS: (COMPRESS,),
+        ARROW: (ARROW,),
+        f"{NESTED}, per message": (NESTED,),
+    }
+    picture, axes = pyplot.subplots(
+        3,
+        2,
+        figsize=(14, 13),
+        layout="constrained",
+        height_ratios=(13, 10, 4),
+    )
+    _draw(figures, picture, axes.flat, panels, path)
+
+
+def _draw(
+    figures: Figures, picture: Any, axes: Any, panels: Panels, path: Path
+) -> None:
+    """Draw panels on logarithmic scales, with one legend for all."""
+    shown: dict[str, Any] = {}
     for axis, (title, sections) in zip(axes, panels.items(), strict=True):
         rows = [row for row in ROWS if row.section in sections][::-1]
         names = [
             f"{row.title}, built and framed" if row.section == FRAME else row.title
             for row in rows
         ]
-        for label, (color, marker) in LOOKS.items():
+        for label, (color, marker) in _LOOKS.items():
             points = [
                 (1e6 * figures.seconds(row.section, row.title, label, False), height)
                 for height, row in enumerate(rows)
                 if label in {entry.name for entry in row.entries}
             ]
-            across, heights = zip(*points, strict=True)
-            axis.scatter(across, heights, color=color, marker=marker, s=45, label=label)
+            if points:
+                across, heights = zip(*points, strict=True)
+                shown[label] = axis.scatter(
+                    across, heights, color=color, marker=marker, s=60
+                )
         axis.set_xscale("log")
         axis.set_yticks(range(len(rows)), names)
+        axis.set_ylim(-0.6, len(rows) - 0.4)
         axis.set_xlabel("µs, median, collector off (left is faster)")
         axis.set_title(title)
         axis.grid(True, axis="both", color="#dddddd", linewidth=0.7)
         axis.set_axisbelow(True)
         axis.spines[["top", "right"]].set_visible(False)
-    handles, labels = axes[0].get_legend_handles_labels()
-    picture.legend(handles, labels, loc="outside upper center", ncols=5, frameon=False)
+    labels = [label for label in _LOOKS if label in shown]
+    picture.legend(
+        [shown[label] for label in labels],
+        labels,
+        loc="outside upper center",
+        ncols=8,
+        frameon=False,
+    )
     picture.savefig(path, dpi=110)
     pyplot.close(picture)

@@ -1,22 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes ``RESULTS.md`` and ``results.png`` from pytest-benchmark's JSON.
+"""Writes ``RESULTS.md`` and its pictures from pytest-benchmark's JSON.
 
-Run as ``python -m benchmarks.report JSON``. What the figures mean is said here; what
-they must reach is judged in ``targets.py``.
+Run as ``python -m benchmarks.report JSON``. What the figures mean is said here and,
+of records, in ``record_report.py``; what they must reach is judged in ``targets.py``
+and ``record_targets.py``.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
 import kwire
 from benchmarks import plot
 from benchmarks.contenders import CONTENDERS
+from benchmarks.record_report import record_tables
+from benchmarks.record_targets import record_verdicts
 from benchmarks.rows import (
     ALL_PEERS,
     ATTRIBUTES,
@@ -26,68 +29,38 @@ from benchmarks.rows import (
     ROWS,
     VARINTS,
     ZERO_COPY,
-    Row,
 )
-from benchmarks.targets import (
-    COLLECTOR,
-    METADATA,
-    Figures,
-    Verdict,
-    row_verdict,
-    verdicts,
-)
+from benchmarks.tables import cell, judged, table
+from benchmarks.targets import COLLECTOR, METADATA, Figures, Verdict, verdicts
 from benchmarks.workloads import RECORD_SIZES, workload
 
 FOLDER = Path(__file__).resolve().parent
-PACKAGES = ("kio", "kafka-python", "crc32c", "aiokafka", "numpy")
+PACKAGES = (
+    "kio",
+    "kafka-python",
+    "aiokafka",
+    "crc32c",
+    "cramjam",
+    "python-snappy",
+    "lz4",
+    "zstandard",
+    "isal",
+    "numpy",
+    "pyarrow",
+)
 
 METHOD = """\
 Every contender runs alone in a process of its own, so none pays for the imports and
 objects of another. A round asks each contender of a row in turn, in an order drawn
-anew each time, for one batch of about 2 ms with the collector off and one with it on,
-each after one call that is not counted. `timeit` times the statement that a user would
-write; what can be looked up once (a reader, a class) is looked up before. Each
-process holds 20,000 lists, as a program has something in memory. Figures are medians
-over {least} to {most} rounds. Before anything was timed, every contender decoded every
-input to the same values and encoded the same bytes
-(`tests/test_benchmark_inputs.py`). Cells with two figures give collector off / on. A
-target is met only if both are good enough."""
-
-
-def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Write a table; all columns but the first are set to the right."""
-    rule = ["---", *("--:" for _ in head[1:])]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *lines))
-
-
-def amount(seconds: float) -> str:
-    """Write a duration in microseconds with as many digits as say something."""
-    micros = seconds * 1e6
-    if micros >= 100:
-        return f"{micros:,.0f}"
-    return f"{micros:.3g}" if micros >= 1 else f"{micros:.3f}"
-
-
-def cell(figures: Figures, row: Row, entry: str) -> str:
-    """Write one entry's medians, or a dash where it takes no part."""
-    if entry not in {taking_part.name for taking_part in row.entries}:
-        return "-"
-    return " / ".join(
-        amount(figures.seconds(row.section, row.title, entry, collector))
-        for collector in COLLECTOR
-    )
-
-
-def judged(figures: Figures, row: Row, entry: str) -> str:
-    """Write the ratios, the target and its verdict for one entry of a row."""
-    found = []
-    for target in row.targets:
-        if target.entry != entry:
-            continue
-        verdict = row_verdict(figures, row, target)
-        word = "met" if verdict.met else "**missed**"
-        found.append(f"{verdict.reached}, {verdict.wanted}: {word}")
-    return "<br>".join(found) or "no target"
+anew each time, for one batch of about 2 ms (or one call that takes longer) with the
+collector off and one with it on, each after one call that is not counted. `timeit`
+times the statement that a user would write; what can be looked up once (a reader, a
+class) is looked up before. Each process holds 20,000 lists, as a program has something
+in memory. Figures are medians over {least} to {most} rounds. Before anything was
+timed, every contender decoded every input to the same values and encoded the same
+bytes (`tests/test_benchmark_inputs.py`, `tests/test_benchmark_record_inputs.py`).
+Cells with two figures give collector off / on. A target is met only if both are good
+enough."""
 
 
 ABOUT = {
@@ -245,7 +218,7 @@ def work_tables(figures: Figures) -> str:
     sides = []
     for module, label in reversed(modules.items()):
         contender = importlib.import_module(f"benchmarks.contenders.{module}")
-        shown = "kwire, both engines" if label == "kwire" else label
+        shown = f"{label}, both engines" if label.startswith("kwire") else label
         sides.append([shown, contender.BUILDS, contender.CHECKS])
     head = ("contender", "builds on decoding", "checks on decoding")
     text = (
@@ -284,8 +257,8 @@ def machine_line(figures: Figures) -> str:
 
 def write(json_path: Path) -> list[Verdict]:
     """Write the report of one run; return its verdicts."""
-    figures = Figures(json_path)
-    found = list(verdicts(figures))
+    figures = Figures.read(json_path)
+    found = [*verdicts(figures), *record_verdicts(figures)]
     least, most = figures.rounds()
     parts = [
         "# Results\n\nWritten by `make bench`.",
@@ -297,11 +270,13 @@ def write(json_path: Path) -> list[Verdict]:
         varint_table(figures),
         attribute_table(figures),
         zero_copy_table(figures),
+        *record_tables(figures),
         start_table(figures),
         work_tables(figures),
     ]
     (FOLDER / "RESULTS.md").write_text("\n\n".join(parts) + "\n")
-    plot.draw(figures, FOLDER / "results.png")
+    plot.draw_messages(figures, FOLDER / "results.png")
+    plot.draw_records(figures, FOLDER / "records.png")
     return found
 
 

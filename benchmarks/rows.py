@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is measured, by whom, and what kwire has to reach there.
 
-A row is one piece of work, done by several entries. A target compares one entry with
-others of its row: how many times as fast as the fastest of them it must be. Targets
-that are no such comparison (memory, import, size) stand in ``report.py``.
+Messages and varints are listed here, records in ``record_rows.py``. Targets that
+compare no entries of a row (memory, import, size) stand in ``targets.py``.
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from benchmarks.record_rows import RECORD_ROWS
+from benchmarks.work import Entry, Row, Target
 from benchmarks.workloads import RECORD_SIZES
 
 DECODE = "Decode"
@@ -24,34 +25,6 @@ ZERO_COPY = "Decode with zero_copy"
 #: kio and kafka-python serve every row; aiokafka joins at the versions it has.
 PEERS = ("kio", "kafka-python")
 ALL_PEERS = (*PEERS, "aiokafka")
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One part of a row: its name there, the process that does it, and its task."""
-
-    name: str
-    worker: str
-    task: tuple[str | int, ...]
-
-
-@dataclass(frozen=True)
-class Target:
-    """``entry`` must be ``least`` times as fast as the fastest of ``others``."""
-
-    entry: str
-    others: tuple[str, ...]
-    least: float
-
-
-@dataclass(frozen=True)
-class Row:
-    """One piece of work: a line of the report."""
-
-    section: str
-    title: str
-    entries: tuple[Entry, ...]
-    targets: tuple[Target, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -162,4 +135,10 @@ def _zero_copy_rows() -> Iterator[Row]:
             )
 
 
-ROWS = (*_message_rows(), *_varint_rows(), _attribute_row(), *_zero_copy_rows())
+MESSAGE_ROWS = (
+    *_message_rows(),
+    *_varint_rows(),
+    _attribute_row(),
+    *_zero_copy_rows(),
+)
+ROWS = (*MESSAGE_ROWS, *RECORD_ROWS)

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rows import DECODE, ROWS, ZERO_COPY, Row, Target
+from benchmarks.rows import DECODE, ROWS, ZERO_COPY
+from benchmarks.work import Row, Target
 
 COLLECTOR = (False, True)
 
@@ -39,9 +40,8 @@ class Verdict:
 class Figures:
     """The medians and notes of pytest-benchmark's JSON."""
 
-    def __init__(self, path: Path) -> None:
-        """Read the JSON of one run."""
-        run = json.loads(path.read_text())
+    def __init__(self, run: dict[str, Any]) -> None:
+        """Take what the JSON of one run holds."""
         self.machine: dict[str, Any] = run["machine_info"]
         self.when: str = run["datetime"][:10]
         self._found = {}
@@ -50,6 +50,11 @@ class Figures:
             key = notes["title"], notes["entry"], notes.get("collector", False)
             self._found[notes["section"], *key] = benchmark
 
+    @classmethod
+    def read(cls, path: Path) -> Figures:
+        """Read the JSON of one run."""
+        return cls(json.loads(path.read_text()))
+
     def seconds(self, section: str, title: str, entry: str, collector: bool) -> float:
         """Return the median seconds of one entry."""
         median: float = self._at(section, title, entry, collector)["stats"]["median"]
@@ -57,10 +62,11 @@ class Figures:
 
     def rounds(self) -> tuple[int, int]:
         """Return the least and the most rounds that any row was given."""
+        sections = {row.section for row in ROWS}
         rounds = [
             benchmark["stats"]["rounds"]
             for key, benchmark in self._found.items()
-            if key[0] != "Start"
+            if key[0] in sections
         ]
         return min(rounds), max(rounds)
 

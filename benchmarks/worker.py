@@ -3,9 +3,10 @@
 """One contender alone in its process, which checks and times on request.
 
 Run as ``python -m benchmarks.worker LABEL``; requests and answers are JSON lines. A
-task is an operation and its arguments, such as ``["decode", "metadata_v9"]``. The
-parent's side is ``Worker``. Contenders never share a process, so none pays for the
-objects and imports of another.
+task is an operation and its arguments, such as ``["decode", "metadata_v9"]``; an
+answer is a result and a problem, one of which is null. The parent's side is
+``Worker``. Contenders never share a process, so none pays for the objects and imports
+of another.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import json
 import os
 import subprocess
 import sys
+import traceback
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -54,24 +56,22 @@ class Worker:
         self._process.stdin.write(json.dumps([question, *arguments]) + "\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
-        if not answer:
-            raise RuntimeError(f"{self.label} failed at {question} {arguments}")
-        return json.loads(answer)
+        result, problem = json.loads(answer or '[null, "it ended"]')
+        if problem:
+            raise RuntimeError(f"{self.label}, {question} {arguments}: {problem}")
+        return result
 
     def close(self) -> None:
         """End the process."""
         self._process.communicate()
 
 
-def _contender(label: str) -> Any:
-    return importlib.import_module(f"benchmarks.contenders.{CONTENDERS[label][0]}")
-
-
-class _Desk:
+class Desk:
     """Answers requests for one contender; each public method is a question."""
 
-    def __init__(self, label: str) -> None:
-        self._contender = _contender(label)
+    def __init__(self, contender: Any) -> None:
+        """Serve the module of a contender."""
+        self._contender = contender
         # A program that has something in memory: what the collector has to walk.
         self._live = [[number] for number in range(LIVE_LISTS)]
         self._statement = functools.lru_cache(maxsize=2)(self._make_statement)
@@ -103,17 +103,21 @@ class _Desk:
         result = self._statement(operation, *arguments).result()
         if operation == "decode_integers":
             expected: Any = integers(*arguments)
-            return _first_difference([int(value) for value in result], expected)
+            return first_difference([int(value) for value in result], expected)
         load = workload(*arguments)
         suffix = operation.removeprefix("decode")
         found = getattr(self._contender, f"values{suffix}")(load, result)
-        return _first_difference(found, load.values)
+        return first_difference(found, load.values)
 
     def seconds(self, loops: int, collector: bool, *task: Any) -> float:
         """Time a task; return the seconds of one piece of its work."""
         statement = self._statement(*task)
         statement.seconds(1, collector)
         return statement.seconds(loops, collector)
+
+    def calls(self, *task: Any) -> int:
+        """Return how many pieces of work one run of a task is."""
+        return self._statement(*task).calls
 
     def held_bytes(self, count: int, *task: Any) -> float:
         """Return the bytes that one result keeps, over ``count`` held results."""
@@ -128,16 +132,17 @@ class _Desk:
         return (after - before) / len(held)
 
 
-def _first_difference(found: Any, expected: Any, path: str = "") -> str | None:
+def first_difference(found: Any, expected: Any, path: str = "") -> str | None:
+    """Name the first value that is not as expected, or not of its type."""
     if isinstance(expected, dict):
         for name in expected:
             step = f"{path}.{name}"
-            if problem := _first_difference(found[name], expected[name], step):
+            if problem := first_difference(found[name], expected[name], step):
                 return problem
         return None
     if isinstance(expected, list) and len(found) == len(expected):
         for index, pair in enumerate(zip(found, expected, strict=True)):
-            if problem := _first_difference(*pair, f"{path}[{index}]"):
+            if problem := first_difference(*pair, f"{path}[{index}]"):
                 return problem
         return None
     if found == expected and type(found) is type(expected):
@@ -147,11 +152,21 @@ def _first_difference(found: Any, expected: Any, path: str = "") -> str | None:
 
 def main() -> None:
     """Answer requests until the input ends."""
-    label = sys.argv[1]
-    desk = _Desk(label)
+    from benchmarks.record_worker import RecordDesk
+
+    name = CONTENDERS[sys.argv[1]][0]
+    contender = importlib.import_module(f"benchmarks.contenders.{name}")
+    of_records = name == "libraries" or name.endswith("_records")
+    desk = (RecordDesk if of_records else Desk)(contender)
     for line in sys.stdin:
         question, *arguments = json.loads(line)
-        print(json.dumps(getattr(desk, question)(*arguments)), flush=True)
+        try:
+            answer = getattr(desk, question)(*arguments), None
+        except Exception as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{Path(place.filename).name}:{place.lineno}"
+            answer = None, f"{type(error).__name__}: {error} ({where})"
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

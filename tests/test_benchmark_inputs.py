@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The benchmarks compare the same work: same bytes in, same values out.
 
-Every task that ``python -m benchmarks`` times is run once here, by every contender,
-in the contender's own process. Nothing is timed here; nothing is timed there before
-this file passes.
+Every task on messages that ``python -m benchmarks`` times is run once here, by every
+contender, in the contender's own process. Nothing is timed here; nothing is timed
+there before this file passes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.interleave import Workers
-from benchmarks.rows import ROWS
+from benchmarks.rows import MESSAGE_ROWS
 
 # Where no engine was compiled, the pure one stands in for it.
 BUILT = importlib.util.find_spec("kwire._fast.decoder") is not None
@@ -24,7 +24,7 @@ STANDS_IN = {} if BUILT else {"kwire": "kwire pure"}
 TASKS = sorted(
     {
         (entry.task, STANDS_IN.get(entry.worker, entry.worker))
-        for row in ROWS
+        for row in MESSAGE_ROWS
         for entry in row.entries
         if not entry.task[0].startswith("read_")
     },

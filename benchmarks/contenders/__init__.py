@@ -8,11 +8,16 @@ plain values, and ``encode``, ``decode``, ``frame``, ``encode_integers`` and
 codec is used as its own documentation says; what can be looked up once is looked up
 before the clock runs. A module lacks the functions that its codec cannot serve.
 ``BUILDS`` and ``CHECKS`` say what decoding gives and verifies.
+
+The modules named ``*_records`` and ``libraries`` serve the rows of records: each of
+their functions takes the arguments of a task and gives its ``Statement``.
 """
 
 from __future__ import annotations
 
+import textwrap
 import timeit
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,20 +32,32 @@ CONTENDERS = {
     "kafka-python": ("kafka_python", None),
     "aiokafka": ("aiokafka", None),
     "C loop": ("c_loop", None),
+    "kwire records": ("kwire_records", "fast"),
+    "kwire pure records": ("kwire_records", "pure"),
+    "kio records": ("kio_records", None),
+    "kafka-python records": ("kafka_python_records", None),
+    "aiokafka records": ("aiokafka_records", None),
+    "libraries": ("libraries", None),
 }
+
+#: What is read of every record.
+FIELDS = ("offset", "timestamp", "key", "value", "headers")
 
 
 @dataclass(frozen=True)
 class Statement:
     """An expression and the names it uses, as ``timeit`` takes them.
 
-    ``calls`` is how often the expression does the work that is reported.
+    ``calls`` is how often the expression does the work that is reported. ``values``
+    does the same work once more and gives plain values to compare; without it, the
+    result itself is compared.
     """
 
     text: str
     names: dict[str, Any]
     setup: str = "pass"
     calls: int = 1
+    values: Callable[[], Any] | None = None
 
     def result(self) -> Any:
         """Evaluate the expression once."""
@@ -56,3 +73,49 @@ class Statement:
         setup = f"{self.setup}\nimport gc; gc.enable()" if collector else self.setup
         timer = timeit.Timer(self.text, setup, globals=self.names)
         return timer.timeit(loops) / (loops * self.calls)
+
+
+class RecordLoop:
+    """A loop over all records of ``data``, with ``USE`` where ``record`` is at hand.
+
+    The same text is timed, checked and asked what its records weigh, so that none of
+    the three can do less than another.
+    """
+
+    def __init__(self, text: str, names: dict[str, Any], data: bytes) -> None:
+        """Keep the loop and what it runs on."""
+        self._text = textwrap.indent(text.strip("\n"), "    ")
+        self._names = names
+        self._data = data
+
+    def _function(self, use: str) -> tuple[Callable[[bytes], None], list[Any]]:
+        found: list[Any] = []
+        scope = {**self._names, "keep": found.append}
+        exec(f"def read(data):\n{self._text.replace('USE', use)}", scope)
+        return scope["read"], found
+
+    def values(self) -> list[Any]:
+        """Return every field of every record as plain values."""
+        record = ", ".join(f"record.{name}" for name in FIELDS)
+        read, found = self._function(f"keep([{record}])")
+        read(self._data)
+        for fields in found:
+            fields[-1] = [[name, value] for name, value in fields[-1]]
+        return found
+
+    def reading(self) -> Statement:
+        """Read every field of every record and keep none."""
+        read, _ = self._function("; ".join(f"record.{name}" for name in FIELDS))
+        names = {"read": read, "data": self._data}
+        return Statement("read(data)", names, values=self.values)
+
+    def keeping(self) -> Statement:
+        """Keep every record."""
+
+        def keep_all(data: bytes) -> list[Any]:
+            read, found = self._function("keep(record)")
+            read(data)
+            return found
+
+        names = {"keep_all": keep_all, "data": self._data}
+        return Statement("keep_all(data)", names, values=self.values)

@@ -5,10 +5,15 @@
 
 from typing import Any, TypeVar
 
+from . import arrow as arrow
+from . import columns as columns
 from . import error_codes as error_codes
 from . import errors as errors
 from . import framing as framing
+from . import internal_topics as internal_topics
+from . import log as log
 from . import messages as messages
+from . import records as records
 from . import schema as schema
 from . import wire as wire
 from .codec import decode as decode

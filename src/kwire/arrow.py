@@ -53,7 +53,7 @@ def records_to_arrow(
     Raises ``DecodeError`` as ``records.decode_batches`` does, ``LimitExceeded`` if keys
     or values are over 2 GiB.
     """
-    pyarrow = load_pyarrow()
+    library = load_pyarrow()
     array, _ = decode_array(
         data,
         0,
@@ -71,12 +71,12 @@ def records_to_arrow(
     key = (headers, batch_columns, timestamp_unit)
     schema = _schemas.get(key)
     if schema is None:
-        batch: pyarrow.RecordBatch = pyarrow.record_batch(array)
+        batch: pyarrow.RecordBatch = library.record_batch(array)
         _schemas[key] = batch.schema
         return batch
     # The same columns have the same schema: pyarrow need not read it again.
     made: pyarrow.RecordBatch = array.import_with(
-        pyarrow.RecordBatch._import_from_c, schema
+        library.RecordBatch._import_from_c, schema
     )
     return made
 

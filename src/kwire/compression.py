@@ -76,7 +76,7 @@ def decompress(
         raise errors.decode_failure(errors.BAD_CODEC, codec, position, "")
     ceiling = sys.maxsize
     if limits.decompressed_bytes is not None:
-        ceiling = min(ceiling, limits.decompressed_bytes)
+        ceiling = int(min(ceiling, limits.decompressed_bytes))
     if limits.decompressed_ratio is not None:
         ceiling = int(min(ceiling, limits.decompressed_ratio * len(payload)))
     try:
@@ -361,23 +361,25 @@ def _lz4_checksum(header: bytes) -> bytes:
 
 
 def _write_lz4(data: memoryview, magic: int, level: int) -> bytes:
-    compress_into = _load_cramjam().lz4.compress_block_into
-    options: dict[str, object] = {"store_size": False}
-    if level > 2:  # as in lz4's own frames, where 1 and 2 are the fast way
-        options |= {"mode": "high_compression", "compression": level}
+    library = _load_cramjam()
+    header = b"\x60\x40"  # version 1, independent blocks; of 64 KiB
+    checksum = _lz4_checksum(header if magic else LZ4_HEAD + header)
+    head = LZ4_HEAD + header + checksum
+    if level > 1:
+        return b"".join([head, *_lz4_dense_blocks(library, data, level), bytes(4)])
     size = len(data)
     # What lz4 asks for: a 255th more than the input and 16 bytes.
     room = LZ4_BLOCK + LZ4_BLOCK // 255 + 16
     result = BytesIO(bytes(11 + (size // LZ4_BLOCK + 1) * (room + 4)))
     with result.getbuffer() as view:
-        header = b"\x60\x40"  # version 1, independent blocks; of 64 KiB
-        view[:6] = LZ4_HEAD + header
-        view[6:7] = _lz4_checksum(header if magic else LZ4_HEAD + header)
+        view[:7] = head
         at = 7
         for start in range(0, size, LZ4_BLOCK):
             plain = data[start : start + LZ4_BLOCK]
             block = at + 4
-            length = compress_into(plain, view[block : block + room], **options)
+            length = library.lz4.compress_block_into(
+                plain, view[block : block + room], store_size=False
+            )
             mark = 0
             if length >= len(plain):
                 length, mark = len(plain), STORED
@@ -387,6 +389,21 @@ def _write_lz4(data: memoryview, magic: int, level: int) -> bytes:
         view[at : at + 4] = bytes(4)
     result.truncate(at + 4)
     return result.getvalue()
+
+
+def _lz4_dense_blocks(library: Any, data: memoryview, level: int) -> Iterator[Any]:
+    """Compress at a level that cramjam knows in whole frames only, and take the blocks.
+
+    Its frames have a checksum behind every block, which Kafka's do not.
+    """
+    encoder = library.lz4.Compressor(
+        level=level, content_checksum=False, block_linked=False
+    )
+    encoder.compress(bytes(data))
+    frame = memoryview(bytes(encoder.finish()))
+    for stored, start, length in _lz4_blocks(frame, *_lz4_header(frame, 2)):
+        yield (length | stored).to_bytes(4, "little")
+        yield frame[start : start + length]
 
 
 # zstd ---------------------------------------------------------------------------------

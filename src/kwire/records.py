@@ -146,16 +146,20 @@ def _batches(
             position += header.size
             if start_offset is not None and header.last_offset < start_offset:
                 if seen is not None and header.is_control:
-                    records = read_records(data, header, replace, check_crc, limits)
+                    records = read_records(data, header, True, check_crc, limits)
                     seen.hides(header, records)
+                continue
+            records = ()
+            if seen is not None and header.is_control:
+                records = read_records(data, header, True, check_crc, limits)
+            if seen is not None and seen.hides(header, records):
+                yield Batch(header, ())
                 continue
             records = read_records(data, header, replace, check_crc, limits)
             if header.magic < 2:
                 header = header.replace(
                     base_offset=records[0].offset, count=len(records)
                 )
-        if seen is not None and seen.hides(header, records):
-            records = ()
         if start_offset is not None and header.base_offset < start_offset:
             if header.last_offset < start_offset:
                 continue
@@ -420,11 +424,18 @@ class BatchBuilder:
 
         Raises ``EncodeError`` for what is no row.
         """
-        content = self._content + engine.size_bound(self._magic, key, value, headers)
+        if type(headers) is not tuple:
+            headers = _kept_headers(headers)
+        row = (key, value, timestamp, headers)
+        content = self._content + engine.size_bound(self._magic, row)
         if self._rows and self._bound(content) > self._max_bytes:
             return False
         self._content = content
-        self._rows.append((key, value, timestamp, headers))
+        if not (
+            isinstance(key, _FROZEN) and isinstance(value, _FROZEN) and not headers
+        ):
+            row = _frozen(row)
+        self._rows.append(row)
         return True
 
     def build(self) -> bytes:
@@ -436,7 +447,33 @@ class BatchBuilder:
             content = codecs.bound(self._codec, content)
         if self._magic == 2:
             return BATCH_OVERHEAD + content
-        return content + engine.size_bound(self._magic, None, None) * bool(self._codec)
+        return content + engine.size_bound(self._magic, (None, None)) * bool(
+            self._codec
+        )
+
+
+_FROZEN = (bytes, type(None))
+
+
+def _kept_headers(headers: Any) -> Any:
+    """Keep headers that an iterator gives but once; what is none is left as it is."""
+    if isinstance(headers, (list, str, bytes, dict)) or headers is None:
+        return headers
+    try:
+        return tuple(headers)
+    except TypeError:
+        return headers
+
+
+def _frozen(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Copy what might still change before the batch is built."""
+    key, value, timestamp, headers = row
+    pairs = tuple((name, _bytes_of(content)) for name, content in headers or ())
+    return _bytes_of(key), _bytes_of(value), timestamp, pairs
+
+
+def _bytes_of(value: Any) -> bytes | None:
+    return value if isinstance(value, _FROZEN) else memoryview(value).tobytes()
 
 
 def __getattr__(name: str) -> Any:

@@ -17,20 +17,19 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
+from kwire._fast.arrays cimport Block, give_block, take_block
 from kwire._fast.batches cimport *
 from kwire._fast.big_endian cimport unlikely
 from kwire._fast.decoder cimport get_input
 from kwire._fast.python_api cimport (
     PyBuffer_Release,
     PyBytes_AS_STRING,
-    PyBytes_FromStringAndSize,
     PyBytes_GET_SIZE,
-    Py_XDECREF,
-    _PyBytes_Resize,
 )
 from kwire._fast.column cimport utf8_prefix
 from kwire._fast.record_encoder cimport (
     LARGEST,
+    bytes_of_block,
     put_sized,
     put_varint,
     put_varlong,
@@ -45,7 +44,8 @@ from kwire import errors
 cdef enum:
     # Length, attributes, timestamp, offset, two sizes and the count of headers.
     MOST_OVERHEAD = 5 + 1 + 10 + 5 + 5 + 5 + 5
-    BUFFERS = 16
+    # Validity, numbers or offsets, and bytes of all columns there can be.
+    BUFFERS = 17
 
 cdef enum Fault:
     FINE
@@ -99,7 +99,7 @@ def encode_columns(
     """
     cdef Source s
     cdef Entry entry
-    cdef PyObject* out = NULL
+    cdef Block block
     cdef uint8_t* at
     cdef int64_t size, largest
     cdef Fault fault = FINE
@@ -115,26 +115,17 @@ def encode_columns(
         size += BATCH_OVERHEAD + s.count * MOST_OVERHEAD
         if size > LARGEST:
             raise errors.encode_failure(errors.TOO_LARGE, "", None, "records")
-        out = PyBytes_FromStringAndSize(NULL, size)
-        if out == NULL:
+        if not take_block(&block, size):
             raise MemoryError
-        at = <uint8_t*>PyBytes_AS_STRING(out) + BATCH_OVERHEAD
+        at = block.data + BATCH_OVERHEAD
         with nogil:
-            fault = put_rows(&s, &entry, &at, at + size - BATCH_OVERHEAD, &largest)
-        size = at - <uint8_t*>PyBytes_AS_STRING(out)
+            fault = put_rows(&s, &entry, &at, block.data + size, &largest)
         if fault != FINE:
-            Py_XDECREF(out)
+            give_block(&block)
             raise failure_of(&s, fault, &entry)
     finally:
         close_all(&s)
-    if _PyBytes_Resize(&out, size) < 0:
-        raise MemoryError
-    data = <object>out
-    Py_XDECREF(out)
-    if compress is not None:
-        with memoryview(data) as view:
-            payload = compress(view[BATCH_OVERHEAD:])
-        data = b"".join((data[:BATCH_OVERHEAD], payload))
+    data = bytes_of_block(&block, at - block.data, BATCH_OVERHEAD, compress)
     if not (entry.attributes & LOG_APPEND_TIME or s.count == 0):
         entry.max_timestamp = largest
     entry.count = <int32_t>s.count
@@ -278,6 +269,8 @@ cdef void put_headers(Source* s, int64_t row, uint8_t** at) noexcept nogil:
 
 cdef int open_buffer(Source* s, object data, const void** start) except -1:
     """Look into a buffer for as long as the call lasts; return its place."""
+    if s.held == BUFFERS:
+        raise SystemError("more buffers than columns have")
     get_input(b"" if data is None else data, &s.buffers[s.held])
     s.held += 1
     start[0] = s.buffers[s.held - 1].buf

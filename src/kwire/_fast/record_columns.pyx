@@ -24,11 +24,9 @@ from libc.stdint cimport (
     int32_t,
     int64_t,
     uint8_t,
-    uint32_t,
     uint64_t,
 )
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
 
 from kwire._fast.batches cimport *
 from kwire._fast.big_endian cimport likely, load_int32, unlikely
@@ -223,10 +221,10 @@ def decode_columns(
         if not 0 <= position <= w.end <= buffer.len:
             raise ValueError(f"position is one in the input, not {position}")
         w.cursor.start = <const uint8_t*>buffer.buf
+        with nogil:
+            reserve_rows(&w)
         while True:
             with nogil:
-                if w.rows == 0:
-                    reserve_rows(&w)
                 reason = walk_entries(&w, transactions is not None)
             if reason == AT_END:
                 break
@@ -246,7 +244,9 @@ def decode_columns(
         PyBuffer_Release(&buffer)
 
 
-cdef bint hidden(Walk* w, object data, object decompress, object transactions) except -1:
+cdef bint hidden(
+    Walk* w, object data, object decompress, object transactions
+) except -1:
     """Ask ``transactions`` about an entry; it sees the records of control batches."""
     cdef PyObject* made = make_header(&w.entry)
     if made == NULL:
@@ -469,8 +469,8 @@ cdef inline Reason put_row(
             timestamp = 0
             outcome = mark_null(&w.columns.children[<int>TIMESTAMP], w.rows)
     elif w.divisor != 1:
-        # Towards the past, as Python's // does; C's would be towards 0.
-        timestamp = (timestamp - (w.divisor - 1 if timestamp < 0 else 0)) // w.divisor
+        # Towards the past, as Python's // does; C's goes towards 0.
+        timestamp = timestamp // w.divisor - (timestamp % w.divisor < 0)
     w.timestamps[w.rows] = timestamp
     if w.headers != NULL:
         offsets_of(w.headers)[w.rows + 1] = <int32_t>w.headers.children.length

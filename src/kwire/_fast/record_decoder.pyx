@@ -15,13 +15,13 @@ C needs for itself: ``read_headers``, ``header_name``, ``make_record``, ``path_o
 
 from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memset
 
 from kwire._fast.batches cimport *
 from kwire._fast.big_endian cimport likely, unlikely
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
-from kwire._fast.primitives cimport is_ascii
 from kwire._fast.python_api cimport *
 from kwire._fast.structs cimport new_struct, slots_of
 
@@ -33,6 +33,7 @@ cdef object _no_headers = ()
 cdef enum:
     RECORD_SLOTS = 5
     LEAST_HEADER = 2
+    LARGE_PAYLOAD = 262144
     # Header keys that are looked for at their place in the record before.
     KNOWN_NAMES = 8
 
@@ -108,6 +109,11 @@ cdef PyObject* read_all(Reading* r) noexcept:
     cdef Py_ssize_t index
     cdef PyObject* made
     cdef PyObject* record
+    if r.cursor.end - r.cursor.at >= LARGE_PAYLOAD:
+        # glibc gives freed heap back to the kernel beyond a threshold, which follows
+        # the largest block ever freed: one block, never touched, saves the values of
+        # every large batch from being written to fresh pages.
+        free(malloc(<size_t>(r.cursor.end - r.cursor.at)))
     if count > (r.cursor.end - r.cursor.at) // LEAST_RECORD:
         note(&r.cursor, BAD_RECORD_COUNT, r.cursor.start + r.entry.position, count)
         return NULL

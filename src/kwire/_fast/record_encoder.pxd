@@ -8,11 +8,15 @@ Twin: ``_pure/record_encoder.py``.
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from kwire._fast.arrays cimport Block
 from kwire._fast.batches cimport Entry
 
 cdef enum:
     LARGEST = 2147483647
 
+cdef object bytes_of_block(
+    Block* block, Py_ssize_t used, Py_ssize_t head, object compress
+)
 cdef void store_batch_head(
     uint8_t* at, Py_ssize_t size, Entry* entry
 ) noexcept nogil

@@ -11,14 +11,15 @@ exceptions, and sizes that are settled before the first byte of a record is writ
 C needs for itself: ``store_batch_head``, ``put_record``, ``put_message``,
 ``put_varint``, ``put_varlong``, ``put_sized``, ``varint_size``, ``varlong_size``,
 ``sized_size``, ``take_integer``, ``take_bytes``, ``bytes_of``, ``take_headers``,
-``plain_headers``, ``blame_value``, ``begin``, ``drop``, ``guessed_size``,
-``failure_of``.
+``plain_headers``, ``blame_value``, ``begin``, ``make_room``, ``written``,
+``bytes_of_block``, ``drop``, ``guessed_size``, ``failure_of``, ``following``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from kwire._fast.arrays cimport Block, give_block, grow_block, memory_of, take_block
 from kwire._fast.batches cimport *
 from kwire._fast.big_endian cimport (
     likely,
@@ -31,7 +32,13 @@ from kwire._fast.checksums cimport crc32_of, crc32c_of
 from kwire._fast.python_api cimport *
 from kwire._fast.record_encoder cimport *
 from kwire._fast.structs cimport slots_of, type_of
-from kwire._fast.writer cimport *
+from kwire._fast.writer cimport (
+    NOT_UTF8,
+    OUT_OF_RANGE,
+    TOO_LARGE,
+    WRITE_ERROR,
+    WRONG_TYPE,
+)
 
 from kwire import errors
 
@@ -64,7 +71,9 @@ cdef struct Row:
     PyObject* owned[4]
 
 cdef struct Encoding:
-    Writer writer
+    # Recycled memory of some room, and where the next byte goes.
+    Block block
+    uint8_t* at
     int fault
     PyObject* blamed
     const char* expected
@@ -94,12 +103,11 @@ def encode_batch(rows, header, compress=None):
     cdef Encoding e
     cdef Entry entry
     cdef Row row
-    cdef Writer* writer = &e.writer
     cdef tuple items = tuple(rows)
     cdef Py_ssize_t count = len(items)
     cdef Py_ssize_t index
     cdef int64_t previous, largest
-    cdef PyObject* made
+    cdef PyObject* item
     cdef bint done = True
     entry_of(header, &entry)
     begin(&e, BATCH_OVERHEAD + guessed_size(items))
@@ -107,13 +115,12 @@ def encode_batch(rows, header, compress=None):
     largest = -1
     if not entry.attributes & DELETE_HORIZON:
         entry.base_timestamp = -1
-    if not ensure(writer, BATCH_OVERHEAD):
-        raise MemoryError
-    writer.at += BATCH_OVERHEAD
+    e.at += BATCH_OVERHEAD
     for index in range(count):
-        done = split(&e, PyTuple_GET_ITEM(<PyObject*>items, index), previous + 1, &row)
+        item = PyTuple_GET_ITEM(<PyObject*>items, index)
+        done = split(&e, item, following(previous), &row)
         if done:
-            if not previous < row.offset <= entry.base_offset + LARGEST:
+            if row.offset <= previous or row.offset - entry.base_offset > LARGEST:
                 e.part = b"offset"
                 done = blame_value(&e, OUT_OF_RANGE, NULL)
             else:
@@ -129,19 +136,11 @@ def encode_batch(rows, header, compress=None):
             break
     if unlikely(not done):
         if e.part != NULL and e.part[0] == b"o" and e.blamed == NULL:
-            low, high = previous + 1, entry.base_offset + LARGEST
+            low, high = <object>previous + 1, <object>entry.base_offset + LARGEST
             expected = f"an offset from {low} to {high}"
             raise failure_of(&e, row.offset, expected)
         raise failure_of(&e)
-    made = finish(writer)
-    if made == NULL:
-        raise MemoryError
-    data = <object>made
-    Py_XDECREF(made)
-    if compress is not None:
-        with memoryview(data) as view:
-            payload = compress(view[BATCH_OVERHEAD:])
-        data = b"".join((data[:BATCH_OVERHEAD], payload))
+    data = written(&e, BATCH_OVERHEAD, compress)
     if entry.attributes & LOG_APPEND_TIME or not count:
         largest = entry.max_timestamp
     if previous > entry.last_offset:
@@ -178,7 +177,6 @@ cdef void store_batch_head(
 
 cdef bint put_record(Encoding* e, Entry* entry, Row* row) noexcept:
     """Write one record of magic 2; its parts are known to be right."""
-    cdef Writer* writer = &e.writer
     cdef uint64_t timestamp = <uint64_t>row.timestamp - <uint64_t>entry.base_timestamp
     cdef uint32_t offset = <uint32_t>(row.offset - entry.base_offset) << 1
     cdef Py_ssize_t size, index, text_size
@@ -189,28 +187,25 @@ cdef bint put_record(Encoding* e, Entry* entry, Row* row) noexcept:
         1 + varlong_size(timestamp) + varint_size(offset)
         + sized_size(row.key_size) + sized_size(row.value_size) + row.headers_size
     )
-    if unlikely(size > LARGEST - (writer.at - writer.start) - 5):
-        return blame_value(e, TOO_LARGE, NONE)
-    if unlikely(not ensure(writer, <size_t>size + 5)):
-        e.fault = WRITE_ERROR
+    if unlikely(not make_room(e, size + 5)):
         return False
-    put_varint(&writer.at, <uint32_t>size << 1)
-    writer.at[0] = 0
-    writer.at += 1
-    put_varlong(&writer.at, timestamp)
-    put_varint(&writer.at, offset)
-    put_sized(&writer.at, row.key, row.key_size)
-    put_sized(&writer.at, row.value, row.value_size)
-    put_varint(&writer.at, <uint32_t>PyTuple_GET_SIZE(row.headers) << 1)
+    put_varint(&e.at, <uint32_t>size << 1)
+    e.at[0] = 0
+    e.at += 1
+    put_varlong(&e.at, timestamp)
+    put_varint(&e.at, offset)
+    put_sized(&e.at, row.key, row.key_size)
+    put_sized(&e.at, row.value, row.value_size)
+    put_varint(&e.at, <uint32_t>PyTuple_GET_SIZE(row.headers) << 1)
     for index in range(PyTuple_GET_SIZE(row.headers)):
         pair = PyTuple_GET_ITEM(row.headers, index)
         text = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(pair, 0), &text_size)
-        put_sized(&writer.at, text, text_size)
+        put_sized(&e.at, text, text_size)
         pair = PyTuple_GET_ITEM(pair, 1)
         if pair == NONE:
-            put_sized(&writer.at, NULL, -1)
+            put_sized(&e.at, NULL, -1)
         else:
-            put_sized(&writer.at, PyBytes_AS_STRING(pair), PyBytes_GET_SIZE(pair))
+            put_sized(&e.at, PyBytes_AS_STRING(pair), PyBytes_GET_SIZE(pair))
     return True
 
 
@@ -225,13 +220,12 @@ def encode_messages(rows, header, compress=None):
     cdef Encoding e
     cdef Entry entry
     cdef Row row
-    cdef Writer* writer = &e.writer
     cdef tuple items = tuple(rows)
     cdef Py_ssize_t index
     cdef int64_t previous
     cdef int64_t base = 0
     cdef int64_t largest = -1
-    cdef PyObject* made
+    cdef PyObject* item
     cdef bint done = True
     cdef int attributes
     entry_of(header, &entry)
@@ -241,11 +235,10 @@ def encode_messages(rows, header, compress=None):
     previous = entry.base_offset - 1
     begin(&e, guessed_size(items) + len(items) * (LOG_OVERHEAD + MESSAGE_OVERHEAD_1))
     for index in range(len(items)):
-        done = split(&e, PyTuple_GET_ITEM(<PyObject*>items, index), previous + 1, &row)
-        if done and row.headers_size > 1:
-            e.part = b"headers"
-            e.expected = b"no headers, which came with magic 2"
-            done = blame_value(&e, WRONG_TYPE, row.headers)
+        item = PyTuple_GET_ITEM(<PyObject*>items, index)
+        done = split(&e, item, following(previous), &row)
+        if done:
+            done = check_no_headers(&e, &row)
         if done and row.offset <= previous:
             e.part = b"offset"
             done = blame_value(&e, OUT_OF_RANGE, NULL)
@@ -265,17 +258,12 @@ def encode_messages(rows, header, compress=None):
             break
     if not done:
         if e.part != NULL and e.part[0] == b"o" and e.blamed == NULL:
-            expected = f"an offset of at least {previous + 1}"
+            expected = f"an offset of at least {<object>previous + 1}"
             raise failure_of(&e, row.offset, expected)
         raise failure_of(&e)
-    made = finish(writer)
-    if made == NULL:
-        raise MemoryError
-    data = <object>made
-    Py_XDECREF(made)
+    payload = written(&e, 0, compress)
     if compress is None:
-        return data
-    payload = compress(data)
+        return payload
     begin(&e, len(payload) + LOG_OVERHEAD + MESSAGE_OVERHEAD_1)
     row.key_size = -1
     row.value = PyBytes_AS_STRING(<PyObject*>payload)
@@ -284,88 +272,89 @@ def encode_messages(rows, header, compress=None):
     row.timestamp = largest
     if not put_message(&e, entry.magic, entry.attributes, &row):
         raise failure_of(&e)
-    made = finish(writer)
-    if made == NULL:
-        raise MemoryError
-    data = <object>made
-    Py_XDECREF(made)
-    return data
+    return written(&e, 0, None)
 
 
 cdef bint put_message(Encoding* e, int magic, int attributes, Row* row) noexcept:
     """Write one message of magic 0 or 1."""
-    cdef Writer* writer = &e.writer
     cdef Py_ssize_t size = MESSAGE_OVERHEAD_1 if magic else MESSAGE_OVERHEAD_0
     cdef uint8_t* at
     if row.key_size > 0:
         size += row.key_size
     if row.value_size > 0:
         size += row.value_size
-    if size > LARGEST - (writer.at - writer.start) - LOG_OVERHEAD:
-        return blame_value(e, TOO_LARGE, NONE)
-    if not ensure(writer, <size_t>size + LOG_OVERHEAD):
-        e.fault = WRITE_ERROR
+    if not make_room(e, size + LOG_OVERHEAD):
         return False
-    at = writer.at
+    at = e.at
     store_int64(at, <uint64_t>row.offset)
     store_int32(at + 8, <uint32_t>size)
     at[16] = <uint8_t>magic
     at[17] = <uint8_t>attributes
-    writer.at = at + 18
+    e.at = at + 18
     if magic:
-        store_int64(writer.at, <uint64_t>row.timestamp)
-        writer.at += 8
-    store_int32(writer.at, <uint32_t>row.key_size)
-    writer.at += 4
+        store_int64(e.at, <uint64_t>row.timestamp)
+        e.at += 8
+    store_int32(e.at, <uint32_t>row.key_size)
+    e.at += 4
     if row.key_size > 0:
-        memcpy(writer.at, row.key, <size_t>row.key_size)
-        writer.at += row.key_size
-    store_int32(writer.at, <uint32_t>row.value_size)
-    writer.at += 4
+        memcpy(e.at, row.key, <size_t>row.key_size)
+        e.at += row.key_size
+    store_int32(e.at, <uint32_t>row.value_size)
+    e.at += 4
     if row.value_size > 0:
-        memcpy(writer.at, row.value, <size_t>row.value_size)
-        writer.at += row.value_size
+        memcpy(e.at, row.value, <size_t>row.value_size)
+        e.at += row.value_size
     store_int32(at + 12, crc32_of(0, at + 16, <size_t>(size + LOG_OVERHEAD - 16)))
     return True
 
 
-def size_bound(int magic, key, value, headers=()):
+def size_bound(int magic, row):
     """Tell the most bytes that a row can take in a batch of its magic.
 
     Raises ``EncodeError`` for what is no row. Units: bytes.
     Source: ``AbstractRecords.recordSizeUpperBound``.
     """
     cdef Encoding e
-    cdef Row row
+    cdef Row parts
     cdef Py_ssize_t content = 0
     cdef bint done
+    e.block.raw = NULL
     e.fault = 0
     e.blamed = NULL
     e.expected = NULL
     e.record = -1
     e.header = -1
     e.part = NULL
-    row.owned[0] = row.owned[1] = row.owned[2] = row.owned[3] = NULL
-    done = (
-        take_bytes(&e, b"key", <PyObject*>key, &row.key, &row.key_size, &row.owned[0])
-        and take_bytes(
-            &e, b"value", <PyObject*>value, &row.value, &row.value_size, &row.owned[1]
-        )
-        and take_headers(&e, <PyObject*>headers, &row)
-    )
-    drop(&row)
+    done = split(&e, <PyObject*>row, 0, &parts)
+    if done and magic < 2:
+        done = check_no_headers(&e, &parts)
+    drop(&parts)
     if not done:
         raise failure_of(&e)
-    if row.key_size > 0:
-        content += row.key_size
-    if row.value_size > 0:
-        content += row.value_size
+    if parts.key_size > 0:
+        content += parts.key_size
+    if parts.value_size > 0:
+        content += parts.value_size
     if magic == 0:
         return LOG_OVERHEAD + MESSAGE_OVERHEAD_0 + content
     if magic == 1:
         return LOG_OVERHEAD + MESSAGE_OVERHEAD_1 + content
     # Length, attributes, timestamp, offset, the two sizes, and the headers.
-    return 5 + 1 + 10 + 5 + 5 + 5 + row.headers_size + content
+    return 5 + 1 + 10 + 5 + 5 + 5 + parts.headers_size + content
+
+
+cdef bint check_no_headers(Encoding* e, Row* row) noexcept:
+    """Refuse headers, which magic 0 and 1 have no place for."""
+    if PyTuple_GET_SIZE(row.headers) == 0:
+        return True
+    e.part = b"headers"
+    e.expected = b"no headers, which came with magic 2"
+    return blame_value(e, WRONG_TYPE, row.headers)
+
+
+cdef inline int64_t following(int64_t offset) noexcept nogil:
+    """Tell the next offset, which wraps behind the last."""
+    return <int64_t>(<uint64_t>offset + 1)
 
 
 cdef bint split(
@@ -397,6 +386,15 @@ cdef bint split(
         if not 2 <= size <= 4:
             e.expected = b"a record or a tuple of key, value, timestamp and headers"
             return blame_value(e, WRONG_TYPE, item)
+        if unlikely(offset < 0):
+            # One more than the largest int64 there is.
+            e.part = b"offset"
+            e.expected = b"an int64 from 0"
+            row.owned[0] = PyLong_FromUnsignedLongLong(<uint64_t>offset)
+            if row.owned[0] == NULL:
+                e.fault = WRITE_ERROR
+                return False
+            return blame_value(e, OUT_OF_RANGE, row.owned[0])
         key = PyTuple_GET_ITEM(item, 0)
         value = PyTuple_GET_ITEM(item, 1)
         if size > 2:
@@ -589,9 +587,52 @@ cdef int begin(Encoding* e, Py_ssize_t hint) except -1:
     e.record = -1
     e.header = -1
     e.part = NULL
-    if not start(&e.writer, hint):
+    if not take_block(&e.block, hint):
         raise MemoryError
+    e.at = e.block.data
     return 0
+
+
+cdef inline bint make_room(Encoding* e, Py_ssize_t size) noexcept:
+    """Make room for ``size`` more bytes of a batch that stays below 2 GiB."""
+    cdef Py_ssize_t used = e.at - e.block.data
+    if likely(size <= e.block.room - used):
+        return True
+    if size > LARGEST - used:
+        return blame_value(e, TOO_LARGE, NONE)
+    if not grow_block(&e.block, used, max(2 * e.block.room, used + size)):
+        e.fault = WRITE_ERROR
+        return False
+    e.at = e.block.data + used
+    return True
+
+
+cdef object written(Encoding* e, Py_ssize_t head, object compress):
+    """Take what was written as bytes, compressed behind the first ``head`` bytes."""
+    return bytes_of_block(&e.block, e.at - e.block.data, head, compress)
+
+
+cdef object bytes_of_block(
+    Block* block, Py_ssize_t used, Py_ssize_t head, object compress
+):
+    """Copy what a block holds, which is then given back.
+
+    A bytes object of the right size from the start costs less than one that shrinks:
+    malloc would take fresh pages for each.
+    """
+    cdef PyObject* made
+    if compress is not None:
+        memory = memory_of(block, used)
+        with memoryview(memory) as view, view[head:] as content:
+            payload = compress(content)
+            return b"".join((view[:head], payload))
+    made = PyBytes_FromStringAndSize(<const char*>block.data, used)
+    give_block(block)
+    if made == NULL:
+        raise MemoryError
+    data = <object>made
+    Py_XDECREF(made)
+    return data
 
 
 cdef Py_ssize_t guessed_size(tuple rows) except -1:
@@ -616,9 +657,8 @@ cdef Py_ssize_t guessed_size(tuple rows) except -1:
 cdef object failure_of(Encoding* e, value=None, str expected=None):
     """Turn a fault into the exception."""
     cdef str text = "" if e.record < 0 else f"records[{e.record}]"
-    if e.writer.out != NULL and e.record >= 0:
-        Py_XDECREF(e.writer.out)
-        e.writer.out = NULL
+    if e.block.raw != NULL:
+        give_block(&e.block)
     if e.fault == WRITE_ERROR:
         PyErr_Clear()
         return MemoryError()

@@ -10,14 +10,15 @@ Twin: ``_fast/message_columns.pyx``. Differs from its twin in: columns are made 
 decoded objects, where the twin walks the plan a second way, without objects and
 without the GIL.
 Python needs for itself: ``rows_of``, ``decoded_rows``, ``struct_column``,
-``field_column``, ``list_column``, ``element_column``, ``text_column``,
+``field_column``, ``has_none``, ``list_column``, ``element_column``, ``text_column``,
 ``fixed_column``, ``offsets_memory``, ``validity_of``, ``bits_of``.
 """
 
 from __future__ import annotations
 
 from array import array
-from itertools import accumulate, chain
+from itertools import accumulate, chain, repeat
+from operator import attrgetter, is_, le
 
 from .. import errors, plan
 from ..limits import DEFAULT, Limits
@@ -76,22 +77,26 @@ def decode_messages(
         0 if offsets is None else memoryview(offsets).nbytes,
     )
     texts: list[str | None] | None = [None] * count if keep_errors else None
-    is_null: list[bool] = []
+    null_rows: list[int] = []
     with memoryview(b"" if data is None else data) as view:
         rows = rows_of(validity, offsets, view, start, count, is_large)
-        messages = decoded_rows(cls, version, rows, limits, is_null, texts)
+        messages = decoded_rows(cls, version, rows, limits, null_rows, texts)
+    missing = has_none(messages)
     try:
         fields = [
-            field_column(field, messages, None in messages)
-            for field in layout.struct.fields
+            field_column(field, messages, missing) for field in layout.struct.fields
         ]
         if texts is not None:
             fields.append(text_column("_error", "u", texts, True))
     except OverflowError:
         raise column_full(layout) from None
-    nulls = sum(is_null)
-    root = validity_of(is_null) if nulls else None
-    return Array("+s", "", count, nulls, (root,), tuple(fields))
+    root = None
+    if null_rows:
+        is_null = [False] * count
+        for row in null_rows:
+            is_null[row] = True
+        root = validity_of(is_null)
+    return Array("+s", "", count, len(null_rows), (root,), tuple(fields))
 
 
 def check_sizes(
@@ -126,16 +131,27 @@ def rows_of(
     ends = array("q" if is_large else "i")
     with memoryview(offsets) as view, view.cast("B") as raw:
         ends.frombytes(raw[start * width : (start + count + 1) * width])
-    bits = b"" if validity is None else bytes(validity)
+    size = data.nbytes
+    if validity is None and _is_ascending(ends, size):
+        with data.cast("B") as raw:
+            part = bytes(raw[ends[0] : ends[-1]])
+        places = [end - ends[0] for end in ends] if ends[0] else ends
+        yield from map(part.__getitem__, map(slice, places, places[1:]))
+        return
+    bits = None if validity is None else bytes(validity)
     with data.cast("B") as raw:
         for row in range(count):
             place = start + row
-            if bits and not bits[place >> 3] >> (place & 7) & 1:
+            if bits is not None and not bits[place >> 3] >> (place & 7) & 1:
                 yield None
-            elif 0 <= ends[row] <= ends[row + 1] <= len(raw):
+            elif 0 <= ends[row] <= ends[row + 1] <= size:
                 yield bytes(raw[ends[row] : ends[row + 1]])
             else:
                 raise ValueError(f"the offsets of row {row} do not lie within the data")
+
+
+def _is_ascending(ends: array[int], size: int) -> bool:
+    return ends[0] >= 0 and ends[-1] <= size and all(map(le, ends, ends[1:]))
 
 
 def decoded_rows(
@@ -143,28 +159,29 @@ def decoded_rows(
     version: int,
     rows: Iterator[bytes | None],
     limits: Limits | None,
-    is_null: list[bool],
+    null_rows: list[int],
     texts: list[str | None] | None,
 ) -> list[Any]:
     """Decode rows, None for those that are null or bad."""
     messages: list[Any] = []
     for number, row in enumerate(rows):
-        is_null.append(row is None)
-        message = None
-        if row is not None:
-            try:
-                message = decode(cls, row, version, limits=limits)
-            except errors.DecodeError as error:
-                if texts is None:
-                    raise type(error)(
-                        error.reason,
-                        error.offset,
-                        f"[{number}]{'.' if error.path else ''}{error.path}",
-                        error.message_name,
-                        error.version,
-                    ) from None
-                texts[number] = str(error)
-        messages.append(message)
+        if row is None:
+            null_rows.append(number)
+            messages.append(None)
+            continue
+        try:
+            messages.append(decode(cls, row, version, limits=limits))
+        except errors.DecodeError as error:
+            if texts is None:
+                raise type(error)(
+                    error.reason,
+                    error.offset,
+                    f"[{number}]{'.' if error.path else ''}{error.path}",
+                    error.message_name,
+                    error.version,
+                ) from None
+            texts[number] = str(error)
+            messages.append(None)
     return messages
 
 
@@ -190,18 +207,24 @@ def field_column(field: Field, parents: list[Any], has_null: bool) -> Array:
     if has_null:
         values = [None if one is None else getattr(one, name) for one in parents]
     else:
-        values = [getattr(one, name) for one in parents]
-    has_null = has_null or None in values
+        values = list(map(attrgetter(name), parents))
+        # Where no version allows null, there is none to look for.
+        has_null = bool(field.nullable_versions) and has_none(values)
     if field.is_array:
         return list_column(name, field, values, has_null)
     return element_column(name, field, values, has_null)
+
+
+def has_none(values: list[Any]) -> bool:
+    """Whether a value is None, without asking structs whether they equal it."""
+    return any(map(is_, values, repeat(None)))
 
 
 def list_column(name: str, field: Field, values: list[Any], has_null: bool) -> Array:
     """Make the column of arrays, and one of all their elements."""
     is_null = [value is None for value in values] if has_null else []
     nulls = sum(is_null)
-    present = [value or () for value in values]
+    present = [value or () for value in values] if nulls else values
     elements = list(chain.from_iterable(present))
     return Array(
         "+l",
@@ -229,10 +252,12 @@ def text_column(name: str, form: str, values: list[Any], has_null: bool) -> Arra
     """Make the column of strings or bytes."""
     is_null = [value is None for value in values] if has_null else []
     nulls = sum(is_null)
+    parts: list[Any] = values
+    if nulls:
+        nothing = "" if form == "u" else b""
+        parts = [nothing if value is None else value for value in values]
     if form == "u":
-        parts = [b"" if value is None else value.encode() for value in values]
-    else:
-        parts = [value or b"" for value in values]
+        parts = list(map(str.encode, parts))
     return Array(
         form,
         name,

@@ -9,11 +9,13 @@ Lengths below -1 are refused, though Kafka takes each of them for null.
 
 Twin: ``_fast/record_decoder.pyx``. Differs from its twin in: faults as exceptions,
 and ``read_plainly``, straight-line Python for records without a fault.
-Python needs for itself: ``read_plainly``, ``long_varint``, ``zigzag``, ``text_of``,
-``ended``.
+Python needs for itself: ``read_plainly``, ``read_run_plainly``, ``settled``,
+``long_varint``, ``ended``.
 """
 
 from __future__ import annotations
+
+import struct
 
 from .. import errors
 from .batches import (
@@ -22,9 +24,11 @@ from .batches import (
     KEYS_AT,
     LEAST_RECORD,
     LOG_APPEND_TIME,
+    LOG_OVERHEAD,
     read_entry,
     wrapped,
 )
+from .checksums import crc32
 from .cursor import (
     Cursor,
     Fault,
@@ -166,6 +170,18 @@ def read_message_run(
     """
     view = memoryview(data).cast("B")
     stop = len(view) if end is None else end
+    source = data if type(data) is bytes else view
+    made, place, largest = read_run_plainly(source, header, stop, check_crc)
+    if made:
+        for each in made:
+            each.__class__ = _classes["record"]
+        run = header.replace(
+            size=place - header.position,
+            last_offset=made[-1].offset,
+            max_timestamp=largest,
+            count=len(made),
+        )
+        return tuple(made), run
     first = last = before = header
     records: list[Any] = []
     largest = header.max_timestamp
@@ -281,7 +297,13 @@ def read_inner_messages(data: Any, header: Any, *, check_crc: bool = True) -> An
     Source: ``AbstractLegacyRecordBatch.DeepRecordsIterator``.
     """
     view = memoryview(data).cast("B") if len(data) else memoryview(b"")
-    records: list[Any] = []
+    body = bytes(view)
+    records, at, _ = read_run_plainly(
+        body, header.replace(position=0), len(body), check_crc, header.attributes
+    )
+    if records and at == len(body):
+        return tuple(settled(records, header))
+    records = []
     cursor = Cursor(view, 0, len(view))
     try:
         at = 0
@@ -322,6 +344,28 @@ def base_of_messages(last: int, header: Any) -> int:
     if header.last_offset < last:
         raise Fault(errors.BAD_WRAPPER_OFFSET, 0, last)
     return int(header.last_offset - last)
+
+
+def settled(made: list[Any], header: Any) -> list[Any]:
+    """Settle offsets and timestamps of the plain messages of a wrapper, and seal them.
+
+    Raises ``DecodeError`` where the wrapper's own offset does not fit.
+    """
+    try:
+        base = base_of_messages(made[-1].offset, header)
+    except Fault as fault:
+        fault.offset = header.position
+        failure = failure_of(fault, Cursor(b"", 0, 0))
+    else:
+        fixed = header.magic and header.attributes & LOG_APPEND_TIME
+        for each in made:
+            if fixed:
+                each.timestamp = header.max_timestamp
+            if base:
+                each.offset = wrapped(each.offset + base)
+            each.__class__ = _classes["record"]
+        return made
+    raise failure
 
 
 def failure_of(fault: Fault, cursor: Cursor) -> errors.DecodeError:
@@ -434,10 +478,66 @@ def read_plainly(data: bytes, header: Any) -> tuple[Any, ...]:
     return tuple(records)
 
 
+_PLAIN = (struct.Struct(">qiIbbi"), struct.Struct(">qiIbbqi"))
+
+
+def read_run_plainly(
+    data: Any, header: Any, end: int, check_crc: bool, wrapper: int | None = None
+) -> tuple[list[Any], int, int]:
+    """Read plain messages that are like the first, as far as they have no fault.
+
+    Returns them still unsealed, the position behind them, and the largest timestamp.
+    ``wrapper`` has the attributes of the message that they are in.
+    """
+    builder = _classes["record"]._builder
+    magic = header.magic
+    unpack, size_of_head = _PLAIN[magic].unpack_from, _PLAIN[magic].size
+    wanted = header.attributes if wrapper is None else 0
+    at = header.position
+    made: list[Any] = []
+    largest = timestamp = -1
+    while end - at >= size_of_head:
+        if magic:
+            offset, size, crc, found, attributes, timestamp, length = unpack(data, at)
+        else:
+            offset, size, crc, found, attributes, length = unpack(data, at)
+        stop = at + LOG_OVERHEAD + size
+        if found != magic or attributes != wanted or stop > end or length < -1:
+            break
+        if check_crc and crc32(data[at + 16 : stop]) != crc:
+            break
+        place = at + size_of_head
+        each = builder()
+        if length < 0:
+            each.key = None
+        else:
+            each.key = bytes(data[place : place + length])
+            place += length
+        if stop - place < 4:
+            break
+        length = int.from_bytes(data[place : place + 4], "big", signed=True)
+        place += 4
+        if length < 0:
+            each.value = None
+        else:
+            each.value = bytes(data[place : place + length])
+            place += length
+        if place != stop or length < -1:
+            break
+        each.offset = offset
+        each.timestamp = timestamp
+        each.headers = ()
+        made.append(each)
+        if timestamp > largest or len(made) == 1:
+            largest = timestamp
+        at = stop
+    return made, at, largest
+
+
 def long_varint(data: bytes, at: int, byte: int, bits: int = 32) -> tuple[int, int]:
     """Read the rest of a varint behind its first byte; an exception is a fault."""
     value = byte & 0x7F
-    for shift in range(7, bits + 6, 7):
+    for shift in range(7, bits + 3, 7):
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << shift

@@ -9,7 +9,8 @@ What is legal in which format is ``records.py``'s business, but for single rows.
 Twin: ``_fast/record_encoder.pyx``. Differs from its twin in: faults as exceptions,
 and varints as bytes objects.
 Python needs for itself: ``header_bytes``, ``message_bytes``, ``integer``, ``raw_of``,
-``wrong_type``, ``encode_failure_of``, ``varint``.
+``wrong_type``, ``encode_failure_of``, ``varint``, ``write_records``,
+``write_plainly``, ``headers_at_sight``.
 """
 
 from __future__ import annotations
@@ -61,6 +62,35 @@ def encode_batch(
     Shape: as ``read_entry`` and ``read_records`` tell. Raises ``EncodeError`` with the
     row in its path. Source: ``DefaultRecord.writeTo``, ``DefaultRecordBatch``.
     """
+    written = write_plainly(rows, header)
+    if written is None:
+        written = write_records(rows, header)
+    payload, base_timestamp, largest, last = written
+    if compress is not None:
+        payload = compress(payload)
+    if header.attributes & LOG_APPEND_TIME or not rows:
+        largest = header.max_timestamp
+    rest = _BATCH_REST.pack(
+        header.attributes,
+        max(header.last_offset, last) - header.base_offset,
+        base_timestamp,
+        largest,
+        header.producer_id,
+        header.producer_epoch,
+        header.base_sequence,
+        len(rows),
+    )
+    size = BATCH_OVERHEAD - LOG_OVERHEAD + len(payload)
+    crc = crc32c(payload, crc32c(rest))
+    head = _BATCH_HEAD.pack(header.base_offset, size, header.partition_leader_epoch)
+    return b"".join((head, b"\2", crc.to_bytes(4, "big"), rest, payload))
+
+
+def write_records(rows: Sequence[Any], header: Any) -> tuple[Any, int, int, int]:
+    """Write the records of a batch, each checked field by field.
+
+    Returns them with the base timestamp, the largest one, and the last offset.
+    """
     base_offset = header.base_offset
     path: list[str | int] = ["records"]
     base_timestamp = largest = -1
@@ -102,26 +132,114 @@ def encode_batch(
     except ValueFault as fault:
         failure = encode_failure_of(fault, path)
     else:
-        payload: Any = b"".join(parts)
-        if compress is not None:
-            payload = compress(payload)
-        if header.attributes & LOG_APPEND_TIME or not rows:
-            largest = header.max_timestamp
-        rest = _BATCH_REST.pack(
-            header.attributes,
-            max(header.last_offset, previous) - base_offset,
-            base_timestamp,
-            largest,
-            header.producer_id,
-            header.producer_epoch,
-            header.base_sequence,
-            len(rows),
-        )
-        rest += payload
-        size = BATCH_OVERHEAD - LOG_OVERHEAD - _BATCH_REST.size + len(rest)
-        head = _BATCH_HEAD.pack(base_offset, size, header.partition_leader_epoch)
-        return b"".join((head, b"\2", crc32c(rest).to_bytes(4, "big"), rest))
+        return b"".join(parts), base_timestamp, largest, previous
     raise failure
+
+
+def write_plainly(rows: Sequence[Any], header: Any) -> tuple[Any, int, int, int] | None:
+    """Write records that are what they should be at first sight; None for others."""
+    base_offset = header.base_offset
+    previous = base_offset - 1
+    largest = -1
+    base_timestamp = None
+    if header.attributes & DELETE_HORIZON:
+        base_timestamp = header.base_timestamp
+    parts: list[bytes] = []
+    push = parts.append
+    record, known, short = _classes["record"], _VARINTS, len(_VARINTS)
+    headers: Any
+    pairs: bytes | None
+    size = 0
+    for row in rows:
+        timestamp, offset, headers = -1, previous + 1, ()
+        if type(row) is record:
+            key, value, headers = row.key, row.value, row.headers
+            timestamp, offset = row.timestamp, row.offset
+        elif type(row) is not tuple:
+            return None
+        elif len(row) == 3:
+            key, value, timestamp = row
+        elif len(row) == 4:
+            key, value, timestamp, headers = row
+        elif len(row) == 2:
+            key, value = row
+        else:
+            return None
+        if type(timestamp) is not int or type(offset) is not int:
+            return None
+        if base_timestamp is None:
+            base_timestamp = timestamp
+        delta = timestamp - base_timestamp
+        if not -1 <= timestamp < 2**63:
+            return None
+        if not previous < offset <= base_offset + LARGEST:
+            return None
+        previous = offset
+        if timestamp > largest:
+            largest = timestamp
+        raw = (delta << 1) ^ (delta >> 63)
+        stamp = known[raw] if raw < short else varint(raw)
+        raw = (offset - base_offset) << 1
+        place = known[raw] if raw < short else varint(raw)
+        if type(key) is bytes:
+            raw = len(key) << 1
+            key_size = known[raw] if raw < short else varint(raw)
+        elif key is None:
+            key, key_size = b"", b"\1"
+        else:
+            return None
+        if type(value) is bytes:
+            raw = len(value) << 1
+            value_size = known[raw] if raw < short else varint(raw)
+        elif value is None:
+            value, value_size = b"", b"\1"
+        else:
+            return None
+        pairs = b"\0"
+        if headers or type(headers) is not tuple:
+            pairs = headers_at_sight(headers)
+            if pairs is None:
+                return None
+        body = b"".join((b"\0", stamp, place, key_size, key, value_size, value, pairs))
+        raw = len(body) << 1
+        push(known[raw] if raw < short else varint(raw))
+        push(body)
+        size += len(body) + 5
+    if size > LARGEST - BATCH_OVERHEAD:
+        return None
+    return (
+        b"".join(parts),
+        -1 if base_timestamp is None else base_timestamp,
+        largest,
+        previous,
+    )
+
+
+def headers_at_sight(headers: Any) -> bytes | None:
+    """Encode headers that are pairs of str and bytes at sight; None for others."""
+    known, short = _VARINTS, len(_VARINTS)
+    if type(headers) is not tuple and type(headers) is not list:
+        return None
+    try:
+        raw = len(headers) << 1
+        parts = [varint(raw)]
+        for name, value in headers:
+            text = name.encode()
+            raw = len(text) << 1
+            parts.append(known[raw] if raw < short else varint(raw))
+            parts.append(text)
+            if value is None:
+                parts.append(b"\1")
+            elif type(value) is bytes and type(name) is str:
+                raw = len(value) << 1
+                parts.append(known[raw] if raw < short else varint(raw))
+                parts.append(value)
+            else:
+                return None
+    except (TypeError, ValueError, AttributeError):
+        # Checked again, pair by pair, where that is said in words.
+        return None
+    return b"".join(parts)
 
 
 def header_bytes(headers: Any, path: list[str | int]) -> bytes:
@@ -174,10 +292,7 @@ def encode_messages(
         for index, row in enumerate(rows):
             path[1:] = (index,)
             offset, timestamp, key, value, headers = split(row, previous + 1, path)
-            if headers:
-                path.append("headers")
-                words = "no headers, which came with magic 2"
-                raise ValueFault(errors.WRONG_TYPE, headers, words)
+            check_no_headers(headers, path)
             if not previous < offset < 2**63:
                 path.append("offset")
                 words = f"an offset of at least {previous + 1}"
@@ -226,7 +341,7 @@ def message_bytes(
     return struct.pack(">qiI", offset, 4 + len(body), crc32(body)) + body
 
 
-def size_bound(magic: int, key: Any, value: Any, headers: Any = ()) -> int:
+def size_bound(magic: int, row: Any) -> int:
     """Tell the most bytes that a row can take in a batch of its magic.
 
     Raises ``EncodeError`` for what is no row. Units: bytes.
@@ -234,18 +349,25 @@ def size_bound(magic: int, key: Any, value: Any, headers: Any = ()) -> int:
     """
     path: list[str | int] = []
     try:
-        _, _, key, value, headers = split((key, value, -1, headers), 0, path)
+        _, _, key, value, headers = split(row, 0, path)
         content = len(key or b"") + len(value or b"")
+        pairs = len(header_bytes(headers, path))
         if magic < 2:
+            check_no_headers(headers, path)
             return LOG_OVERHEAD + MESSAGE_OVERHEADS[magic] + content
-        if headers:
-            content += len(header_bytes(headers, path))
     except ValueFault as fault:
         failure = encode_failure_of(fault, path)
     else:
-        # Length, attributes, timestamp, offset, the two sizes, no headers.
-        return 5 + 1 + 10 + 5 + 5 + 5 + 1 + content
+        # Length, attributes, timestamp, offset, the two sizes, and the headers.
+        return 5 + 1 + 10 + 5 + 5 + 5 + pairs + content
     raise failure
+
+
+def check_no_headers(headers: Any, path: list[str | int]) -> None:
+    """Refuse headers, which magic 0 and 1 have no place for."""
+    if headers:
+        path.append("headers")
+        raise wrong_type(headers, "no headers, which came with magic 2")
 
 
 def split(row: Any, offset: int, path: list[str | int]) -> tuple[Any, ...]:
@@ -325,13 +447,10 @@ def encode_failure_of(fault: ValueFault, path: list[str | int]) -> errors.Encode
     )
 
 
-_SHORT = [bytes((raw,)) for raw in range(128)]
-
-
 def varint(raw: int) -> bytes:
     """Make the bytes of an unsigned varint of a value that is in its zigzag form."""
-    if raw < 128:
-        return _SHORT[raw]
+    if raw < len(_VARINTS):
+        return _VARINTS[raw]
     if raw < 16384:
         return bytes((raw & 127 | 128, raw >> 7))
     out = bytearray()
@@ -340,3 +459,8 @@ def varint(raw: int) -> bytes:
         raw >>= 7
     out.append(raw)
     return bytes(out)
+
+
+# Most sizes and deltas are among these.
+_VARINTS = [bytes((raw,)) for raw in range(128)]
+_VARINTS += [bytes((raw & 127 | 128, raw >> 7)) for raw in range(128, 4096)]

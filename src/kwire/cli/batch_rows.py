@@ -58,32 +58,33 @@ class BatchTable:
     """Batches as lines for people, a heading for each file."""
 
     def __init__(self, output: Output) -> None:
-        columns = ("POSITION", -10), ("SIZE", -8), ("OFFSETS", 15), ("RECORDS", -7)
-        more = ("LAST TIME (UTC)", 23), ("FORMAT AND PRODUCER", 0)
+        columns = ("POSITION", -9), ("SIZE", -7), ("OFFSETS", 11), ("COUNT", -5)
+        more = ("LAST TIME (UTC)", 19), ("FORMAT", 9), ("PRODUCER", 0)
         self._table = Table(output, columns + more)
 
     def write(self, item: Item) -> None:
         """Write one line."""
         file, header = item
-        form = [f"v{header.magic}", header.compression]
+        writer = []
         if header.is_control:
-            form.append("control")
+            writer.append("control")
         elif header.is_transactional:
-            form.append("transactional")
+            writer.append("transaction")
         if header.producer_id >= 0:
-            form.append(f"producer {header.producer_id}:{header.producer_epoch}")
+            writer.append(f"{header.producer_id}:{header.producer_epoch}")
         if header.base_sequence >= 0:
-            form.append(f"sequence {header.base_sequence}")
+            writer.append(f"sequence {header.base_sequence}")
         if header.partition_leader_epoch >= 0:
-            form.append(f"epoch {header.partition_leader_epoch}")
+            writer.append(f"leader epoch {header.partition_leader_epoch}")
         self._table.write(
             (
                 str(header.position),
                 str(header.size),
                 f"{header.base_offset}..{header.last_offset}",
                 "?" if header.count < 0 else str(header.count),
-                time_text(header.max_timestamp),
-                " ".join(form),
+                time_text(header.max_timestamp).partition(".")[0],
+                f"v{header.magic} {header.compression}",
+                " ".join(writer),
             ),
             str(file.path),
         )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 BYTE_FORMATS = ("text", "base64", "hex")
 
+_MARKS = ("text:", "base64:", "hex:", "control:", "<null>")
+
 _CONTROL_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
@@ -69,7 +71,9 @@ def read_bytes(text: str) -> bytes:
 def shown(cell: Cell) -> str:
     """Write a cell for people, in one line and without what moves a cursor."""
     if cell.encoding == "text":
-        return one_line(cell.content)
+        # What could be taken for something else is marked as the text that it is.
+        marked = cell.content.startswith(_MARKS)
+        return one_line(f"text:{cell.content}" if marked else cell.content)
     if cell.encoding == "json":
         name, content = cell.content["name"], compact_json(cell.content["data"])
         return one_line(f"{name} {content}")

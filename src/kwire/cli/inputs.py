@@ -13,7 +13,7 @@ import os
 import click
 
 from .. import log
-from .program import say
+from .program import explain, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     Command = TypeVar("Command", bound=Callable[..., Any])
 
 _STATES = ("future", "stray", "delete")
+_BESIDE = (".index", ".timeindex", ".txnindex", ".snapshot", "-checkpoint")
+"""How the names of files end that lie beside segments."""
+
 _NAMED = 5
 """How many names an error message lists."""
 
@@ -49,7 +52,7 @@ def takes_partitions(command: Command) -> Command:
 class Inputs:
     """The partitions that were chosen, and what could not be read on the way.
 
-    ``unreadable`` are errors about checkpoints beside the partitions.
+    ``unreadable`` are errors about folders, and about checkpoints beside partitions.
     """
 
     def __init__(
@@ -62,12 +65,13 @@ class Inputs:
         self.partitions: list[log.Partition] = []
         self.unreadable: list[Exception] = []
         seen: set[str] = set()
-        topics: set[str] = set()
+        names: set[str] = set()
         for path in paths:
-            found = _open(path, include)
-            self.unreadable += found.unreadable
+            closed = _closed_folders(path) if os.path.isdir(path) else []
+            found = _open(path, include, closed)
+            self.unreadable += [*closed, *found.unreadable]
             for each in found:
-                topics.add(each.topic)
+                names.add(f"{each.topic}-{each.partition}")
                 if topic and each.topic not in topic:
                     continue
                 if partition and each.partition not in partition:
@@ -78,9 +82,13 @@ class Inputs:
                     self.partitions.append(each)
         if not self.partitions:
             raise click.ClickException(
-                "no partition is called so; there are partitions of "
-                + _listed(sorted(topics))
+                f"none of the partitions is the one you want: {_listed(sorted(names))}"
             )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every folder could be read."""
+        return not any(isinstance(error, OSError) for error in self.unreadable)
 
     @property
     def size(self) -> int:
@@ -103,7 +111,11 @@ def _place(partition: log.Partition) -> str:
     return os.path.abspath(files[0] if len(files) == 1 else partition.path)
 
 
-def _open(path: str, include: tuple[str, ...]) -> log.LogDirectory:
+def _open(
+    path: str, include: tuple[str, ...], closed: list[OSError]
+) -> log.LogDirectory:
+    if path.endswith(_BESIDE):
+        raise click.ClickException(f"{path} holds no records; give the .log file")
     if os.path.isdir(path):
         os.listdir(path)
     else:
@@ -111,11 +123,23 @@ def _open(path: str, include: tuple[str, ...]) -> log.LogDirectory:
             pass
     found = log.LogDirectory(path, include=include)
     if not len(found):
+        if closed:
+            raise closed[0]
         raise click.ClickException(
             f"no partition in {path}: give a data directory of Kafka, a folder above"
             " it, the folder of a partition, or a .log file"
         )
     return found
+
+
+def _closed_folders(path: str) -> list[OSError]:
+    """Find the folders that may not be read, where partitions may be."""
+    found: list[OSError] = []
+    for _ in os.walk(path, onerror=found.append):
+        pass
+    return [
+        error for error in found if os.path.basename(error.filename) != "lost+found"
+    ]
 
 
 def _listed(names: list[str]) -> str:
@@ -125,6 +149,6 @@ def _listed(names: list[str]) -> str:
 
 
 def say_unreadable(inputs: Inputs) -> None:
-    """Tell which checkpoints were left aside."""
+    """Tell what was left aside."""
     for error in inputs.unreadable:
-        say(f"left aside: {error}")
+        say(f"left aside: {explain(error)}")

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 FLUSH_SECONDS = 0.1
 """How long a written line waits at most while more are written."""
 
+_WIDEST = 24
+"""No column of a table is wider for the sake of one row."""
+
 format_option = click.option(
     "--format",
     "-o",
@@ -136,7 +139,9 @@ class Csv:
         """Write one row; None is an empty field."""
         self._writer.writerow(
             {
-                name: compact_json(value) if isinstance(value, (dict, list)) else value
+                name: compact_json(value)
+                if isinstance(value, (dict, list, bool))
+                else value
                 for name, value in row.items()
             }
         )
@@ -146,12 +151,15 @@ class Table:
     """Lines for people, under a line of titles and between headings.
 
     A column is its title and its least width; a negative one is aligned to the right.
-    The last column is as wide as it needs to be.
+    In a terminal no column but the last takes much more than a quarter of a line.
     """
 
     def __init__(self, output: Output, columns: Sequence[tuple[str, int]]) -> None:
         self._output = output
         self._widths = [width for _, width in columns]
+        share = sys.maxsize if output.width is None else output.width // 4
+        self._most = [max(abs(width), share) for width in self._widths]
+        self._most[-1] = sys.maxsize
         self._heading = ""
         self._write(self._line([title for title, _ in columns]), bold=True)
 
@@ -163,14 +171,21 @@ class Table:
         self._write(self._line(cells))
 
     def _line(self, cells: Sequence[str]) -> str:
-        line = "  ".join(map(_padded, cells, self._widths))
+        line = "  ".join(map(_padded, map(_cut, cells, self._most), self._widths))
         return line.rstrip(" ")
 
     def _write(self, line: str, bold: bool = False) -> None:
         width = self._output.width
-        if width is not None and cell_len(line) > width:
-            line = set_cell_size(line, width - 1).rstrip(" ") + "…"
+        if width is not None:
+            line = _cut(line, width)
         self._output.write((self._output.bold(line) if bold else line) + "\n")
+
+
+def _cut(text: str, width: int) -> str:
+    # A character is two cells wide at most.
+    if 2 * len(text) <= width or cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width - 1).rstrip(" ") + "…"
 
 
 def _padded(text: str, width: int) -> str:
@@ -183,14 +198,15 @@ def _padded(text: str, width: int) -> str:
 def write_table(
     output: Output, titles: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]
 ) -> None:
-    """Write a table whose rows are all known: (heading, cells), columns fit them.
+    """Write a table whose rows are all known: (heading, cells).
 
-    Titles that begin with a space are aligned to the right.
+    Columns fit what is in them, within reason. Titles that begin with a space are
+    aligned to the right.
     """
     columns = []
     for index, title in enumerate(titles):
         width = max([cell_len(cells[index]) for _, cells in rows], default=0)
-        width = max(width, len(title.lstrip()))
+        width = max(min(width, _WIDEST), len(title.lstrip()))
         columns.append((title.lstrip(), -width if title.startswith(" ") else width))
     table = Table(output, columns)
     for heading, cells in rows:

@@ -42,9 +42,9 @@ def time_text(timestamp: int) -> str:
 
 def time_range_text(first: int, last: int) -> str:
     """Write two times in short: with the hours if they are of one day."""
-    if first == last == -1:
+    if last == -1:
         return "-"
-    begin, end = _moment(first), _moment(last)
+    begin, end = _moment(last if first == -1 else first), _moment(last)
     if begin is None or end is None:
         return f"{first}..{last}"
     if begin.date() == end.date():

@@ -20,7 +20,7 @@ from ..decoded import is_internal
 from ..inputs import Inputs, files_of, say_unreadable, takes_partitions
 from ..output import open_output
 from ..parquet import load_pyarrow, open_parquet
-from ..program import EXIT_CODES, say
+from ..program import CANNOT, EXIT_CODES, FINE, say
 from ..progress import Progress
 from ..quantities import count_text, read_time
 from ..record_rows import RecordCsv, RecordJsonLines, RecordTable, RowMaker
@@ -144,7 +144,7 @@ def command(
     to_time: int | None,
     key: bytes | None,
     **chosen: Any,
-) -> None:
+) -> int:
     """Print records, partition by partition in the order of their offsets.
 
     Keys and values that are no printable text are base64, and say so: "key_base64"
@@ -192,6 +192,7 @@ def command(
         _write(rows, limit, writer.write)
     if reader.skipped:
         say(f"passed over {count_text(reader.skipped, 'damaged region')}")
+    return FINE if inputs.is_complete else CANNOT
 
 
 def _write(

@@ -8,6 +8,7 @@ of its index on. So the times are those of the ends, and the formats those seen 
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 import click
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from ...records import BatchHeader
     from ..output import Output, RowWriter
 
-_TITLES = (" PARTITION", " SEGMENTS", "    SIZE", "OFFSETS", "FORMAT", "TIME (UTC)")
-_SEGMENT_TITLES = ("SEGMENT", "    SIZE", "OFFSETS", "FORMAT", "TIME (UTC)")
+_TITLES = (" PARTITION", " SEGMENTS", " SIZE", "OFFSETS", "TIME (UTC)", "FORMAT")
+_SEGMENT_TITLES = ("SEGMENT", " SIZE", "OFFSETS", "TIME (UTC)", "FORMAT")
 
 
 class Glance(NamedTuple):
@@ -55,7 +56,7 @@ def command(form: str, segments: bool, **chosen: Any) -> int:
     """
     inputs = Inputs(**chosen)
     say_unreadable(inputs)
-    failed = False
+    failed = not inputs.is_complete
     rows = []
     for partition in inputs.partitions:
         try:
@@ -63,6 +64,9 @@ def command(form: str, segments: bool, **chosen: Any) -> int:
         except (OSError, KwireError) as error:
             failed = True
             say(explain(error))
+    if not segments:
+        # Folders of several brokers may have the same partitions: one after the other.
+        rows.sort(key=lambda row: (row["topic"], os.path.dirname(row["path"])))
     with open_output() as output:
         _write(output, form, segments, rows)
     topics = {partition.topic for partition in inputs.partitions}
@@ -129,11 +133,12 @@ def _glance(file: log.Segment) -> Glance:
             times.append(file.time_index.entries[-1][0])
     except DecodeError:
         pass  # An index is a hint; verify tells what is wrong with it.
-    start = first.base_timestamp if first.base_timestamp >= 0 else first.max_timestamp
+    # A compressed message of magic 0 or 1 has the offset of the last one in it.
+    start = first.base_offset if first.count >= 0 else max(file.base_offset, 0)
     return Glance(
-        first.base_offset,
-        last.next_offset,
         start,
+        last.next_offset,
+        first.base_timestamp if first.base_timestamp >= 0 else first.max_timestamp,
         max(times),
         tuple(sorted({header.magic for header in headers})),
         tuple(sorted({header.compression for header in headers})),
@@ -158,7 +163,7 @@ def _together(glances: Iterable[Glance]) -> Glance:
     return Glance(
         seen[0].start_offset,
         seen[-1].end_offset,
-        seen[0].first_timestamp,
+        next((g.first_timestamp for g in seen if g.first_timestamp >= 0), -1),
         max(glance.last_timestamp for glance in seen),
         tuple(sorted({magic for glance in seen for magic in glance.magics})),
         tuple(sorted({codec for glance in seen for codec in glance.codecs})),
@@ -180,14 +185,14 @@ def _write(
 
 def _line(row: dict[str, Any], segments: bool) -> tuple[str, list[str]]:
     """Make the heading and the cells of a row of the table."""
-    folder, _, name = row["path"].rpartition("/")
+    folder, name = os.path.split(row["path"])
     magics = ",".join(f"v{magic}" for magic in row["magics"])
     ends = f"{row['start_offset']}..{row['end_offset']}" if row["magics"] else "-"
     cells = [
         size_text(row["size"]),
         ends,
-        f"{magics} {','.join(row['codecs'])}" if magics else "-",
         time_range_text(row["first_timestamp"], row["last_timestamp"]),
+        f"{magics} {','.join(row['codecs'])}" if magics else "-",
     ]
     if segments:
         heading = folder

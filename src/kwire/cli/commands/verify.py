@@ -39,11 +39,14 @@ def command(form: str, deep: bool, strict_tail: bool, **chosen: Any) -> int:
     """
     inputs = Inputs(**chosen)
     began = time.monotonic()
-    failed = False
+    failed = not inputs.is_complete
     with open_output() as output, Progress(inputs.size) as progress:
         problems = ProblemWriter(output, form)
         for error in inputs.unreadable:
-            problems.write(_as_problem(error))
+            if isinstance(error, DecodeError):
+                problems.write(_as_problem(error))
+            else:
+                say(explain(error))
         for partition in inputs.partitions:
             progress.name(f"{partition.topic}-{partition.partition}")
             try:
@@ -55,24 +58,26 @@ def command(form: str, deep: bool, strict_tail: bool, **chosen: Any) -> int:
                 ):
                     with progress.hidden():
                         problems.write(problem)
+            except BrokenPipeError:
+                raise
             except (OSError, KwireError) as error:
                 failed = True
                 with progress.hidden():
                     say(explain(error))
         done = progress.done
     seconds = max(time.monotonic() - began, 1e-9)
+    result = count_text(problems.count, "problem") if problems.count else "all good"
     say(
         f"verified {count_text(len(inputs.partitions), 'partition')},"
         f" {size_text(done)} in {seconds:.1f} s ({size_text(done / seconds)}/s):"
-        f" {count_text(problems.count, 'problem') if problems.count else 'all good'}"
+        f" {result}{', but not all could be read' if failed else ''}"
     )
     if failed:
         return CANNOT
     return PROBLEMS if problems.count else FINE
 
 
-def _as_problem(error: Exception) -> log.Problem:
-    assert isinstance(error, DecodeError)
+def _as_problem(error: DecodeError) -> log.Problem:
     return log.Problem(
         *(error.path, "", -1, error.offset, 0, "checkpoint"), detail=error.reason
     )

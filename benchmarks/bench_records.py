@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What records weigh in memory, and the commands that read segments.
+
+The segment is one batch over and over, with only its base offset changed, which no
+CRC covers. It lies in a temporary file that was just written, so in the page cache.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.interleave import Workers
+from benchmarks.record_targets import (
+    COLUMN_HOLDERS,
+    COLUMN_TASKS,
+    CRC_ALONE,
+    DUMP,
+    HELD_COUNT,
+    HELD_TASK,
+    HELD_TITLE,
+    HOLDERS,
+    MEMORY,
+    SEGMENTS,
+    VERIFY,
+    VERIFY_SMALL,
+    held_title,
+)
+from benchmarks.record_workloads import encoded, rows
+from benchmarks.replay import clock, replay
+from benchmarks.worker import ROOT
+
+BATCH = "1k_100B"
+SEGMENT_BYTES = 2**30
+ROUNDS = 5
+DUMPED_LINES = 200_000
+
+CRC_PROGRAM = """
+import mmap, sys, time
+from crc32c import crc32c
+with open(sys.argv[1], "rb") as file:
+    segment = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+started = time.perf_counter()
+crc32c(segment)
+print(time.perf_counter() - started)
+"""
+CASES = {
+    VERIFY: "kwire",
+    VERIFY_SMALL: "kwire",
+    CRC_ALONE: "crc32c",
+    DUMP: "kwire",
+}
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    """Run the contenders for as long as there is something to weigh."""
+    running = Workers()
+    yield running
+    running.close()
+
+
+@pytest.mark.benchmark(timer=clock)
+@pytest.mark.parametrize("label", HOLDERS)
+def test_held_objects(benchmark, workers, label) -> None:
+    """Record the bytes that each record of a decoded batch keeps."""
+    worker = workers[f"{label} records"]
+    seconds = worker.ask("seconds", 1, False, *HELD_TASK)
+    held = worker.ask("held_bytes", 20, *HELD_TASK) / HELD_COUNT
+    labels = {"section": MEMORY, "title": HELD_TITLE, "entry": label}
+    replay(benchmark, [seconds], held_bytes=held, **labels)
+
+
+@pytest.mark.benchmark(timer=clock)
+@pytest.mark.parametrize("count", COLUMN_TASKS)
+@pytest.mark.parametrize("label", COLUMN_HOLDERS)
+def test_held_columns(benchmark, workers, label, count) -> None:
+    """Record the bytes and the small objects that columns keep."""
+    worker, task = workers[f"{label} records"], COLUMN_TASKS[count]
+    seconds = worker.ask("seconds", 1, False, *task)
+    held = worker.ask("column_bytes", *task) / count
+    blocks = worker.ask("held_blocks", *task)
+    labels = {"section": MEMORY, "title": held_title(count), "entry": label}
+    replay(benchmark, [seconds], held_bytes=held, blocks=blocks, **labels)
+
+
+def write_segment(path: Path, size: int) -> int:
+    """Write whole batches up to ``size`` bytes, one at least; return their bytes."""
+    batch, records = encoded(BATCH, "none"), len(rows(BATCH))
+    path.parent.mkdir()
+    with path.open("wb") as file:
+        for number in range(max(1, size // len(batch))):
+            file.write(struct.pack(">q", number * records))
+            file.write(batch[8:])
+        return file.tell()
+
+
+def launch(lines: int, *command: Any) -> dict[str, Any]:
+    """Run one of kwire's commands; return its figures."""
+    bare = [sys.executable, "-I", "-S", ROOT / "benchmarks" / "launch.py", str(lines)]
+    done = subprocess.run(
+        [*bare, sys.executable, "-m", "kwire", *command],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def verify(segment: Path) -> dict[str, Any]:
+    """Verify a segment that is sound."""
+    found = launch(0, "verify", segment)
+    if found["code"]:
+        raise RuntimeError(f"kwire verify ended with {found['code']}")
+    return found
+
+
+def check_verify(sound: Path, damaged: Path) -> None:
+    """Make sure that verifying reads every byte: one that is wrong has to be found."""
+    batch = bytearray(sound.read_bytes())
+    batch[-1] ^= 1
+    damaged.parent.mkdir()
+    damaged.write_bytes(batch)
+    if not launch(0, "verify", damaged)["code"]:
+        raise RuntimeError("kwire verify found nothing wrong in a damaged segment")
+
+
+def dump(segment: Path) -> dict[str, Any]:
+    """Dump the first records of a segment."""
+    found = launch(DUMPED_LINES, "dump", segment, "-o", "jsonl")
+    if found["lines"] < DUMPED_LINES:
+        raise RuntimeError(f"kwire dump ended after {found['lines']} lines")
+    if json.loads(found["first_text"])["offset"] != 0:
+        raise RuntimeError(f"kwire dump began with {found['first_text']!r}")
+    return found | {"seconds": found["first_line"]}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> Iterator[Callable[[str], Any]]:
+    """Run all the commands in turn, several times over; give the figures of one."""
+    folder = tmp_path_factory.mktemp("segments")
+    name = "00000000000000000000.log"
+    large, small = folder / "large-0" / name, folder / "small-0" / name
+    size = write_segment(large, SEGMENT_BYTES)
+    write_segment(small, 1)
+
+    def crc_alone() -> dict[str, Any]:
+        program = [sys.executable, "-c", CRC_PROGRAM, large]
+        done = subprocess.run(program, stdout=subprocess.PIPE, check=True)
+        return {"seconds": float(done.stdout)}
+
+    commands = {
+        VERIFY: lambda: verify(large) | {"bytes": size},
+        VERIFY_SMALL: lambda: verify(small),
+        CRC_ALONE: crc_alone,
+        DUMP: lambda: dump(large),
+    }
+    found: dict[str, Any] = {title: [] for title in commands}
+    check_verify(small, folder / "damaged-0" / name)
+    crc_alone()
+    for _ in range(ROUNDS):
+        for title, run in commands.items():
+            found[title].append(run())
+    yield lambda title: found[title]
+    large.unlink()
+
+
+@pytest.mark.benchmark(timer=clock)
+@pytest.mark.parametrize("title", CASES)
+def test_segment(benchmark, runs, title) -> None:
+    """Record one command on a segment."""
+    found = runs(title)
+    labels = {"section": SEGMENTS, "title": title, "entry": CASES[title]}
+    for note in ("bytes", "max_rss_bytes", "lines"):
+        values = [figures[note] for figures in found if note in figures]
+        if values:
+            labels[note] = max(values)
+    replay(benchmark, [figures["seconds"] for figures in found], **labels)

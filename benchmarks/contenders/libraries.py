@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""No codecs of Kafka but yardsticks: the compression libraries and a copy with a CRC.
+
+A library is given the records of a batch and nothing else: no header to read or write,
+no CRC, no column to fill. Like kwire, it has to find out how large its output is.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import cramjam
+import lz4.frame
+import zstandard
+from crc32c import crc32c
+from isal import igzip
+
+from benchmarks import record_workloads as workloads
+from benchmarks.contenders import Statement
+
+BUILDS = "the bytes, in memory of its own"
+CHECKS = "what the format carries: gzip a CRC-32, the others nothing"
+
+
+def _blocks(work: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]]:
+    """Return one call per snappy block; the blocks are cut beforehand."""
+    return lambda blocks: [work(block) for block in blocks]
+
+
+_DECOMPRESS: dict[tuple[str, str], Callable[[Any], Any]] = {
+    ("gzip", "cramjam"): cramjam.gzip.decompress,
+    ("gzip", "zlib"): lambda data: zlib.decompress(data, wbits=31),
+    ("gzip", "isal"): igzip.decompress,
+    ("snappy", "cramjam"): _blocks(cramjam.snappy.decompress_raw),
+    ("lz4", "cramjam"): cramjam.lz4.decompress,
+    ("lz4", "lz4"): lz4.frame.decompress,
+    ("zstd", "cramjam"): cramjam.zstd.decompress,
+    ("zstd", "zstandard"): (
+        lambda data: zstandard.ZstdDecompressor().decompressobj().decompress(data)
+    ),
+}
+
+
+def _cramjam_lz4(data: bytes, level: int) -> Any:
+    compressor = cramjam.lz4.Compressor(
+        level=level, content_checksum=False, block_linked=False
+    )
+    compressor.compress(data)
+    return compressor.finish()
+
+
+def _lz4(data: bytes, level: int) -> bytes:
+    return lz4.frame.compress(
+        data,
+        compression_level=level,
+        block_size=lz4.frame.BLOCKSIZE_MAX64KB,
+        block_linked=False,
+        store_size=False,
+    )
+
+
+_COMPRESS: dict[tuple[str, str], Callable[[Any, int], Any]] = {
+    ("gzip", "cramjam"): lambda data, level: cramjam.gzip.compress(data, level=level),
+    ("gzip", "zlib"): lambda data, level: zlib.compress(data, level, wbits=31),
+    ("snappy", "cramjam"): (
+        lambda blocks, _: [cramjam.snappy.compress_raw(block) for block in blocks]
+    ),
+    ("lz4", "cramjam"): _cramjam_lz4,
+    ("lz4", "lz4"): _lz4,
+    ("zstd", "cramjam"): lambda data, level: cramjam.zstd.compress(data, level=level),
+    ("zstd", "zstandard"): (
+        lambda data, level: zstandard.ZstdCompressor(
+            level=level, write_content_size=False
+        ).compress(data)
+    ),
+}
+
+
+def decompress(name: str, codec: str, library: str) -> Statement:
+    """Decompress the records of a batch."""
+    work = _DECOMPRESS[codec, library]
+    data: Any = workloads.compressed(name, codec)
+    if codec == "snappy":
+        data = list(workloads.compressed_blocks(data))
+    names = {"decompress": work, "data": data}
+    return Statement(
+        "decompress(data)", names, values=lambda: workloads.joined(work(data))
+    )
+
+
+def compress(name: str, codec: str, level: int, library: str) -> Statement:
+    """Compress the records of a batch."""
+    work = _COMPRESS[codec, library]
+    data: Any = workloads.section(name)
+    if codec == "snappy":
+        data = list(workloads.snappy_blocks(data))
+
+    def decompressed() -> bytes:
+        result = work(data, level)
+        return workloads.joined(_DECOMPRESS[codec, library](result))
+
+    names = {"compress": work, "data": data, "level": level}
+    return Statement("compress(data, level)", names, values=decompressed)
+
+
+def copy_and_crc(name: str) -> Statement:
+    """Copy a batch into fresh memory and take the CRC of the copy's source."""
+    data = workloads.encoded(name, "none")
+
+    def copy_and_check(view: memoryview) -> tuple[bytes, int]:
+        return bytes(view), crc32c(view)
+
+    names = {"copy_and_check": copy_and_check, "view": memoryview(data)}
+    return Statement("copy_and_check(view)", names)

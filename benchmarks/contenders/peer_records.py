@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What aiokafka and kafka-python have in common: the shape of their record classes.
+
+Both are used as their own consumers and producers use them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks import record_workloads as workloads
+from benchmarks.contenders import RecordLoop, Statement
+from benchmarks.contenders.arrow_lists import lists_to_arrow
+
+_READ = """
+records = MemoryRecords(data)
+while records.has_next():
+    batch = records.next_batch()
+    if not batch.validate_crc():
+        raise ValueError("CRC")
+    for record in batch:
+        USE
+"""
+_READ_UNCHECKED = """
+records = MemoryRecords(data)
+while records.has_next():
+    for record in records.next_batch():
+        USE
+"""
+
+
+@dataclass(frozen=True)
+class PeerRecords:
+    """One peer's classes for reading, and for writing magic 2 and older."""
+
+    memory_records: Any
+    batch_builder: Any
+    legacy_builder: Any
+
+    def _names(self) -> dict[str, Any]:
+        return {"MemoryRecords": self.memory_records}
+
+    def _loop(self, name: str, codec: str, check_crc: bool) -> RecordLoop:
+        text = _READ if check_crc else _READ_UNCHECKED
+        return RecordLoop(text, self._names(), workloads.encoded(name, codec))
+
+    def decode_objects(self, name: str, codec: str, check_crc: bool) -> Statement:
+        """Read every field of every record."""
+        return self._loop(name, codec, check_crc).reading()
+
+    def keep_objects(self, name: str) -> Statement:
+        """Decode and keep every record."""
+        return self._loop(name, "none", True).keeping()
+
+    def encode_rows(self, name: str, codec: str, level: int) -> Statement:
+        """Append row by row and build; the levels are the peer's own."""
+        number = workloads.CODECS.index(codec)
+        size = 2 * len(workloads.section(name))
+
+        def build_all(rows: list[Any]) -> bytearray:
+            builder = self.batch_builder(2, number, 0, -1, -1, -1, size)
+            append = builder.append
+            for offset, (key, value, timestamp, headers) in enumerate(rows):
+                append(offset, timestamp, key, value, headers)
+            return builder.build()
+
+        def build_legacy(rows: list[Any]) -> bytearray:
+            builder = self.legacy_builder(1, number, size)
+            append = builder.append
+            for offset, (key, value, timestamp, _) in enumerate(rows):
+                append(offset, timestamp, key, value)
+            return builder.build()
+
+        build = build_all if workloads.magic(name) == 2 else build_legacy
+        return Statement("build(rows)", {"build": build, "rows": workloads.rows(name)})
+
+    def decode_arrow(self, name: str) -> Statement:
+        """Read all records into lists, and these into Arrow."""
+        return lists_to_arrow(_READ, self._names(), name)

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m benchmarks records [WORD ...]``: some rows of records, on the terminal.
+
+Measured and judged as in the report, which is left as it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections.abc import Sequence
+
+from benchmarks.interleave import Durations, Workers, measure
+from benchmarks.record_rows import RECORD_ROWS
+from benchmarks.tables import cell
+from benchmarks.targets import Figures, row_verdict
+from benchmarks.work import Entry, Row
+
+
+def figures_of(row: Row, durations: Durations) -> Figures:
+    """Return the figures of one row that was just measured."""
+    found = [
+        {
+            "stats": {"median": statistics.median(seconds), "rounds": len(seconds)},
+            "extra_info": {
+                "section": row.section,
+                "title": row.title,
+                "entry": entry,
+                "collector": collector,
+            },
+        }
+        for (entry, collector), seconds in durations.items()
+    ]
+    return Figures({"machine_info": {}, "datetime": "", "benchmarks": found})
+
+
+def _problem(entry: Entry, workers: Workers) -> str | None:
+    """Say what keeps an entry from being measured."""
+    try:
+        found: str | None = workers[entry.worker].ask("difference", *entry.task)
+    except RuntimeError as error:
+        return str(error)
+    return found and f"wrong: {found}"
+
+
+def _sound(row: Row, workers: Workers) -> Row:
+    """Return a row without the entries that fail or are wrong; tell of these."""
+    problems = {entry.name: _problem(entry, workers) for entry in row.entries}
+    for name, problem in problems.items():
+        if problem:
+            print(f"  {name:14} {problem}")
+    return dataclasses.replace(
+        row,
+        entries=tuple(entry for entry in row.entries if not problems[entry.name]),
+        targets=tuple(
+            target
+            for target in row.targets
+            if not any(problems[name] for name in (target.entry, *target.others))
+        ),
+    )
+
+
+def _seconds(figures: Figures, row: Row, entry: Entry) -> float:
+    return figures.seconds(row.section, row.title, entry.name, False)
+
+
+def run(words: Sequence[str]) -> None:
+    """Check, measure and print the rows whose section and title hold all words."""
+    rows = [
+        row
+        for row in RECORD_ROWS
+        if all(word.lower() in f"{row.section}: {row.title}".lower() for word in words)
+    ]
+    if not rows:
+        raise SystemExit(f"no row of records has {' and '.join(words)} in its name")
+    workers = Workers()
+    for listed in rows:
+        print(f"{listed.section}: {listed.title}", flush=True)
+        row = _sound(listed, workers)
+        if not row.entries:
+            continue
+        figures = figures_of(row, measure(row, workers))
+        first = _seconds(figures, row, row.entries[0])
+        for entry in row.entries:
+            times = _seconds(figures, row, entry) / first
+            print(
+                f"  {entry.name:14}{cell(figures, row, entry.name):>20} µs {times:8.2f}"
+            )
+        for target in row.targets:
+            verdict = row_verdict(figures, row, target)
+            word = "met" if verdict.met else "MISSED"
+            print(f"  {target.entry}: {verdict.reached}, {verdict.wanted}: {word}")
+    workers.close()

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured of records, by whom, and what kwire has to reach there.
+
+Targets that compare no entries of a row (memory, segments, the rate of heartbeats)
+stand in ``record_targets.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.record_workloads import magic
+from benchmarks.work import Entry, Row, Target
+
+OBJECTS = "Records to objects"
+BATCHES = "Rows to a batch"
+ARROW = "Records to Arrow"
+DECOMPRESS = "Compressed batches to columns"
+COMPRESS = "Columns to compressed batches"
+NESTED = "Messages to Arrow"
+RECORD_SECTIONS = (OBJECTS, BATCHES, ARROW, DECOMPRESS, COMPRESS, NESTED)
+
+#: Titles of the workloads.
+TITLES = {
+    "1k_100B": "1,000 x 100 B",
+    "1k_100B_3hdr": "1,000 x 100 B, 3 headers",
+    "1k_1KB": "1,000 x 1 KB",
+    "10k_1KB": "10,000 x 1 KB",
+    "v1_1k_100B": "1,000 x 100 B, magic 1",
+}
+#: isal takes part in decompressing alone: its levels are none of zlib's.
+LIBRARIES = {
+    "gzip": ("cramjam", "zlib", "isal"),
+    "snappy": ("cramjam",),
+    "lz4": ("cramjam", "lz4"),
+    "zstd": ("cramjam", "zstandard"),
+}
+#: How much longer than the faster library alone a codec may take.
+CODEC_LEAST = {"gzip": 1.25, "snappy": 1.25, "lz4": 1.4, "zstd": 1.25}
+COPY = "copy and CRC"
+TYPED = "dicts, type told"
+NOT_SLOWER = Target("kwire pure", ("kafka-python",), 1)
+
+
+def _entries(labels: tuple[str, ...], *task: str | int | bool) -> tuple[Entry, ...]:
+    return tuple(Entry(label, f"{label} records", task) for label in labels)
+
+
+def _object_rows() -> Iterator[Row]:
+    plain = ("kwire", "kwire pure", "aiokafka", "kafka-python")
+
+    def row(name: str, codec: str, least: float = 0, check_crc: bool = True) -> Row:
+        title = TITLES[name] if codec == "none" else f"{TITLES[name]}, {codec}"
+        with_kio = codec == "none" and check_crc and magic(name) == 2
+        labels = (*plain, "kio") if with_kio else plain
+        targets = (Target("kwire", ("aiokafka",), least),) if least else ()
+        return Row(
+            OBJECTS,
+            title if check_crc else f"{title}, CRC not checked",
+            _entries(labels, "decode_objects", name, codec, check_crc),
+            (*targets, NOT_SLOWER),
+        )
+
+    yield row("1k_100B", "none", 2.2)
+    yield row("1k_100B", "none", check_crc=False)
+    yield row("1k_100B_3hdr", "none")
+    yield row("10k_1KB", "none", 2.5)
+    yield row("v1_1k_100B", "none", 3)
+    for name in ("1k_100B", "10k_1KB"):
+        for codec in LIBRARIES:
+            yield row(name, codec)
+
+
+def _batch_row(name: str, rows_least: float, columns_least: float) -> Row:
+    task = (name, "none", 0)
+    peers = ("aiokafka", "kafka-python")
+    if magic(name) == 2:
+        peers = (*peers, "kio")
+    entries = [*_entries(("kwire", "kwire pure", *peers), "encode_rows", *task)]
+    targets = [NOT_SLOWER, Target("pure builder", ("kafka-python",), 1)]
+    for engine, prefix in (("kwire", "kwire"), ("kwire pure", "pure")):
+        worker = f"{engine} records"
+        entries.append(Entry(f"{prefix} builder", worker, ("append_rows", name)))
+        if magic(name) == 2:
+            columns = Entry(f"{prefix} columns", worker, ("encode_columns", *task))
+            entries.append(columns)
+    if magic(name) == 2:
+        targets.append(Target("pure columns", ("kafka-python",), 1))
+    if rows_least:
+        targets.append(Target("kwire", ("aiokafka",), rows_least))
+    if columns_least:
+        targets.append(Target("kwire columns", peers, columns_least))
+    return Row(BATCHES, TITLES[name], tuple(entries), tuple(targets))
+
+
+def _batch_rows() -> Iterator[Row]:
+    yield _batch_row("1k_100B", 3, 8)
+    yield _batch_row("1k_100B_3hdr", 3, 0)
+    yield _batch_row("10k_1KB", 3, 7)
+    yield _batch_row("v1_1k_100B", 0, 0)
+    # The peers' own levels, which their builders do not let one choose.
+    kwire, both = ("kwire", "kwire pure"), ("aiokafka", "kafka-python")
+    for codec, level, peers in (
+        ("gzip", 9, both),
+        ("snappy", 0, both),
+        ("lz4", 9, ("aiokafka",)),
+        ("lz4", 1, ("kafka-python",)),
+        ("zstd", 3, both),
+    ):
+        title = f"{TITLES['1k_100B']}, {codec}"
+        yield Row(
+            BATCHES,
+            f"{title} level {level}" if level else title,
+            _entries((*kwire, *peers), "encode_rows", "1k_100B", codec, level),
+            (NOT_SLOWER,) if "kafka-python" in peers else (),
+        )
+
+
+def _arrow_rows() -> Iterator[Row]:
+    labels = ("kwire", "kwire pure", "aiokafka", "kafka-python")
+    for name, least in (("1k_100B", 11), ("1k_100B_3hdr", 0), ("10k_1KB", 10)):
+        targets = [NOT_SLOWER]
+        if least:
+            targets.append(Target("kwire", ("aiokafka",), least))
+        if name == "10k_1KB":
+            targets.append(Target("kwire", (COPY,), 1 / 1.9))
+        entries = (
+            *_entries(labels, "decode_arrow", name),
+            Entry("kwire columns", "kwire records", ("decode_columns", name, "none")),
+            Entry(COPY, "libraries", ("copy_and_crc", name)),
+        )
+        yield Row(ARROW, TITLES[name], entries, tuple(targets))
+
+
+def _codec_row(
+    section: str, title: str, codec: str, kwire: tuple[str | int, ...], library: str
+) -> Row:
+    libraries = LIBRARIES[codec]
+    if section == COMPRESS:
+        libraries = tuple(name for name in libraries if name != "isal")
+    entries = (
+        *_entries(("kwire", "kwire pure"), *kwire),
+        *(Entry(name, "libraries", (library, *kwire[1:], name)) for name in libraries),
+    )
+    targets = (Target("kwire", libraries, 1 / CODEC_LEAST[codec]),)
+    return Row(section, title, entries, targets)
+
+
+def _codec_rows() -> Iterator[Row]:
+    for name in ("1k_100B", "10k_1KB"):
+        for codec in LIBRARIES:
+            title = f"{TITLES[name]}, {codec}"
+            task = ("decode_columns", name, codec)
+            yield _codec_row(DECOMPRESS, title, codec, task, "decompress")
+    for name in ("1k_100B", "1k_1KB"):
+        for codec, level in (
+            ("gzip", 6),
+            ("snappy", 0),
+            ("lz4", 1),
+            ("lz4", 9),
+            ("zstd", 3),
+        ):
+            title = f"{TITLES[name]}, {codec}"
+            title = f"{title} level {level}" if level else title
+            task = ("encode_columns", name, codec, level)
+            yield _codec_row(COMPRESS, title, codec, task, "compress")
+
+
+def _nested_rows() -> Iterator[Row]:
+    # The slow ways are given fewer messages; every figure is per message.
+    for title, name, many, few, least in (
+        ("Metadata response v9", "metadata_v9", 200, 20, 60),
+        ("Heartbeat request v4", "heartbeat_v4", 50_000, 2_000, 0),
+    ):
+        entries = (
+            Entry("kwire", "kwire records", ("messages_to_arrow", name, many)),
+            Entry("kwire pure", "kwire pure records", ("messages_to_arrow", name, few)),
+            Entry("objects", "kwire records", ("messages_to_objects", name, many)),
+            Entry("dicts", "kwire records", ("messages_to_dicts", name, few, False)),
+            Entry(TYPED, "kwire records", ("messages_to_dicts", name, few, True)),
+        )
+        targets = (Target("kwire", ("dicts",), least),) if least else ()
+        yield Row(NESTED, title, entries, targets)
+
+
+RECORD_ROWS = (
+    *_object_rows(),
+    *_batch_rows(),
+    *_arrow_rows(),
+    *_codec_rows(),
+    *_nested_rows(),
+)

@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a contender of records is asked in its own process.
+
+Its tasks name functions of its module; what they must give is known here.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import Any
+
+from crc32c import crc32c
+
+from benchmarks import record_workloads as workloads
+from benchmarks.contenders import Statement
+from benchmarks.worker import Desk, first_difference
+
+ENCODING = ("encode_rows", "append_rows", "encode_columns")
+
+
+class RecordDesk(Desk):
+    """Answers requests for one contender; each public method is a question."""
+
+    def _make_statement(self, operation: str, *arguments: Any) -> Statement:
+        statement: Statement = getattr(self._contender, operation)(*arguments)
+        return statement
+
+    def difference(self, operation: str, *arguments: Any) -> str | None:
+        """Run a task; name the first value that differs, if any does."""
+        statement = self._statement(operation, *arguments)
+        found = statement.values() if statement.values else statement.result()
+        if operation in ENCODING:
+            found = workloads.apart(bytes(found))
+        return first_difference(found, _expected(operation, *arguments))
+
+    def compressed_size(self, operation: str, *arguments: Any) -> int:
+        """Run a task that compresses; return the size of the records alone."""
+        result = self._statement(operation, *arguments).result()
+        if operation in ENCODING:
+            return len(result) - workloads.BATCH_HEADER
+        return len(workloads.joined(result))
+
+    def column_bytes(self, *task: Any) -> int:
+        """Return the bytes of the Arrow buffers of columns."""
+        import pyarrow as pa
+
+        columns = pa.record_batch(self._statement(*task).result())
+        return int(columns.get_total_buffer_size())
+
+    def held_blocks(self, *task: Any) -> int:
+        """Return how many small objects one result keeps."""
+        statement = self._statement(*task)
+        statement.result()
+        gc.collect()
+        before = sys.getallocatedblocks()
+        held = statement.result()
+        after = sys.getallocatedblocks()
+        del held
+        return after - before
+
+
+def _expected(operation: str, *arguments: Any) -> Any:
+    name = arguments[0]
+    if operation == "append_rows":
+        return workloads.apart(workloads.encoded(name, "none"))
+    if operation in ENCODING:
+        return workloads.apart(workloads.encoded(name, arguments[1]))
+    if operation in ("compress", "decompress"):
+        return workloads.section(name)
+    if operation == "copy_and_crc":
+        data = workloads.encoded(name, "none")
+        return data, crc32c(data)
+    if operation.startswith("messages_"):
+        return workloads.messages(name, arguments[1])
+    return workloads.decoded(name)

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the command line share: a runner on each engine, small logs."""
+
+import importlib
+import json
+from typing import NamedTuple
+
+import pytest
+from click.testing import CliRunner
+from made_logs import rows, write_log
+
+import kwire as installed
+
+
+class Ran(NamedTuple):
+    """What a run of the program left: its exit code and both streams."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def rows(self):
+        """The output as JSON lines."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def run(kwire):
+    """Run the program in this process, on the engine of the test."""
+    program = importlib.import_module(f"{kwire.__name__}.cli.program").program
+
+    def run(*args):
+        done = CliRunner().invoke(
+            program, [str(arg) for arg in args], prog_name="kwire"
+        )
+        assert done.exception is None or isinstance(done.exception, SystemExit), (
+            done.exception
+        )
+        return Ran(done.exit_code, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def orders(tmp_path):
+    """A topic of two partitions: 0 has two segments of 10 records, 1 has 5 records."""
+    folder = tmp_path / "logs"
+    first = [rows(0, 4), (rows(4, 6), {"compression": "gzip"})]
+    write_log(folder / "orders-0", first)
+    write_log(folder / "orders-0", [rows(10, 10)], 10)
+    write_log(folder / "orders-1", [rows(0, 5)])
+    return folder
+
+
+@pytest.fixture
+def damaged(tmp_path):
+    """Four batches of 5 records in one file; the second one has a wrong byte."""
+    folder = tmp_path / "damaged"
+    path = write_log(folder / "orders-0", [rows(n, 5) for n in (0, 5, 10, 15)])
+    data = bytearray(path.read_bytes())
+    second = installed.records.read_batch_header(bytes(data)).size
+    data[second + 70] ^= 1
+    path.write_bytes(data)
+    return path

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire dump`` of what Kafka writes for itself: internal topics, control records."""
+
+import shutil
+
+import pytest
+from made_logs import DATA, write_log
+
+NEWEST = DATA / "4.3.1" / "data"
+
+
+@pytest.mark.parametrize(
+    ("topic", "names"),
+    [
+        ("__consumer_offsets", {"OffsetCommitKey", "GroupMetadataKey"}),
+        ("__transaction_state", {"TransactionLogKey"}),
+        ("__share_group_state", {"ShareSnapshotKey", "ShareUpdateKey"}),
+        ("__cluster_metadata", {None}),
+    ],
+)
+def test_internal_topics_are_decoded(run, topic, names):
+    found = run("dump", NEWEST, "-t", topic, "-o", "jsonl").rows
+    assert found and not [row["error"] for row in found if "error" in row]
+    assert {row.get("key_json", {}).get("name") for row in found} >= names
+    for row in found:
+        assert "value_json" in row or row["value"] is None
+
+
+def test_a_value_is_decoded_at_its_own_version(run):
+    """Old versions have fields that new ones lack; the version stands beside it."""
+    versions = set()
+    for release in ("2.8.2", "4.3.1"):
+        ran = run(
+            *("dump", DATA / release / "data", "-t", "__consumer_offsets"),
+            *("-o", "jsonl"),
+        )
+        versions |= {
+            row["value_json"]["version"]
+            for row in ran.rows
+            if row.get("key_json", {}).get("name") == "OffsetCommitKey"
+            and "value_json" in row
+        }
+    assert versions >= {3, 4}
+
+
+def test_raw_switches_decoding_off(run):
+    found = run("dump", NEWEST, "-t", "__consumer_offsets", "-o", "jsonl", "--raw").rows
+    assert found and not any("key_json" in row or "value_json" in row for row in found)
+
+
+def test_a_table_names_the_message(run):
+    out = run("dump", NEWEST, "-t", "__transaction_state", "-n", 1).out
+    assert 'TransactionLogKey {"transactionalId":"' in out
+
+
+def test_what_cannot_be_decoded_is_raw_with_the_reason(run, tmp_path):
+    """A newer Kafka may write records that kwire does not know."""
+    write_log(tmp_path / "__consumer_offsets-0", [[(b"\x7f\x00future", b"\x00\x00")]])
+    row = run("dump", tmp_path, "-o", "jsonl").rows[0]
+    assert row["key_base64"] == "fwBmdXR1cmU=" and "32512" in row["error"]
+    assert "! kwire knows no record type 32512" in run("dump", tmp_path).out
+
+
+def test_checkpoints_of_the_metadata_log_are_read(run):
+    path = max((NEWEST / "__cluster_metadata-0").glob("*.checkpoint"))
+    ran = run("dump", path, "-o", "jsonl", "--control")
+    kinds = [row.get("key_control") for row in ran.rows]
+    assert kinds[0] == "SNAPSHOT_HEADER" and kinds[-1] == "SNAPSHOT_FOOTER"
+    assert any(row["value_json"]["name"] == "TopicRecord" for row in ran.rows)
+
+
+def test_control_records_are_hidden_unless_asked_for(run):
+    folder = NEWEST / "transactions-0"
+    hidden = run("dump", folder, "-o", "jsonl").rows
+    found = run("dump", folder, "-o", "jsonl", "--control").rows
+    control = [row for row in found if "key_control" in row]
+    assert {row["key_control"] for row in control} == {"ABORT", "COMMIT"}
+    assert control[0]["value_json"]["name"] == "EndTxnMarker"
+    assert hidden == [row for row in found if "key_control" not in row]
+    assert "control:COMMIT" in run("dump", folder, "--control").out
+
+
+def test_read_committed_leaves_aborted_records_out(run):
+    folder = NEWEST / "transactions-0"
+    every = run("dump", folder, "-o", "jsonl").rows
+    seen = run("dump", folder, "-o", "jsonl", "--isolation", "read_committed").rows
+    assert 0 < len(seen) < len(every)
+    assert [row for row in every if row in seen] == seen
+
+
+def test_segments_of_one_partition_keep_its_transactions(run, tmp_path):
+    """A transaction that began in an older segment is known in the newer one."""
+    folder = tmp_path / "transactions-0"
+    shutil.copytree(NEWEST / "transactions-0", folder)
+    options = "-o", "jsonl", "--isolation", "read_committed"
+    whole = [row["offset"] for row in run("dump", folder, *options).rows]
+    newest = sorted(folder.glob("*.log"))[-1]
+    start = int(newest.name.partition(".")[0])
+    part = run("dump", folder, *options, "--from-offset", start).rows
+    assert [row["offset"] for row in part] == [n for n in whole if n >= start]
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.2", "4.3.1"])
+def test_parquet_has_decoded_columns_beside_the_bytes(run, tmp_path, release):
+    import pyarrow.parquet as pq
+
+    target = tmp_path / "all.parquet"
+    source = DATA / release / "data"
+    assert run("dump", source, "--output", target).code == 0
+    table = pq.read_table(target)
+    lines = run("dump", source, "-o", "jsonl").rows
+    assert table.column("offset").to_pylist() == [row["offset"] for row in lines]
+    assert table.column("error").null_count == table.num_rows
+    decoded = sum(value is not None for value in table.column("value_json").to_pylist())
+    assert decoded == sum("value_json" in row for row in lines) > 0

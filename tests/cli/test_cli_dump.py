@@ -1,0 +1,239 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire dump``: which records come, and what they look like in each format."""
+
+import base64
+import csv
+import importlib
+import io
+import json
+
+import pyarrow.parquet as pq
+import pytest
+from made_logs import START, rows, write_log
+
+
+def offsets(ran):
+    return [(row["partition"], row["offset"]) for row in ran.rows]
+
+
+def test_json_lines_carry_all_of_a_record(run, orders):
+    ran = run("dump", orders, "-o", "jsonl")
+    assert (ran.code, ran.err) == (0, "")
+    assert offsets(ran) == [(0, n) for n in range(20)] + [(1, n) for n in range(5)]
+    assert ran.rows[7] == {
+        "topic": "orders",
+        "partition": 0,
+        "offset": 7,
+        "timestamp": START + 7000,
+        "timestamp_type": 0,
+        "key": "key-1",
+        "value": "value 7",
+        "headers": [{"key": "n", "value": "7"}],
+    }
+
+
+def test_table_has_a_heading_for_each_partition(run, orders):
+    lines = run("dump", orders).out.splitlines()
+    assert lines[0].split() == ["OFFSET", "TIME", "(UTC)", "KEY", "VALUE"]
+    assert lines[1] == "orders-0" and lines[22] == "orders-1"
+    assert lines[2] == (
+        "         0  2023-11-14 22:13:20.000  key-0           value 0  {n=0}"
+    )
+
+
+def test_csv_reads_back(run, orders):
+    ran = run("dump", orders, "-o", "csv", "--no-headers")
+    found = list(csv.DictReader(io.StringIO(ran.out)))
+    assert len(found) == 25
+    assert list(found[0]) == [
+        *("topic", "partition", "offset", "timestamp", "timestamp_type"),
+        *("key_encoding", "key", "value_encoding", "value", "error"),
+    ]
+    assert found[3]["value"] == "value 3" and found[3]["value_encoding"] == "text"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--topic", "orders", "--partition", "1"], [(1, n) for n in range(5)]),
+        (["-p", "0", "--from-offset", "7", "--to-offset", "12"], range(7, 12)),
+        (["-p", "0", "--from-offset", "19"], [19]),
+        (["-p", "0", "--from-offset", "99"], []),
+        (["-p", "0", "--from-time", str(START + 15_000)], range(15, 20)),
+        (["-p", "0", "--to-time", "2023-11-14T22:13:23Z"], range(3)),
+        (["-p", "0", "--from-time", "2023-11-14T23:13:37+01:00"], range(17, 20)),
+        (["-p", "0", "--key", "key-2"], [2, 5, 8, 11, 14, 17]),
+        (["-p", "0", "--key", "hex:6b65792d32", "--limit", "2"], [2, 5]),
+        (["-p", "0", "--key", "base64:a2V5LTI=", "--from-offset", "12"], [14, 17]),
+        (["-p", "0", "--limit", "3"], range(3)),
+        (["--limit", "0"], []),
+    ],
+)
+def test_filters_choose_records(run, orders, options, expected):
+    ran = run("dump", orders, "-o", "jsonl", *options)
+    wanted = [n if isinstance(n, tuple) else (0, n) for n in expected]
+    assert (ran.code, offsets(ran)) == (0, wanted)
+
+
+ODD = [
+    (None, None),
+    (b"", b"\xff\x00"),
+    (b"hex:00", "größe €\n".encode()),
+    (b"\x1b[31m", "日本".encode(), START, [("h", b"\x80"), ("null", None)]),
+]
+
+
+def test_bytes_that_are_no_text_say_what_they_are(run, tmp_path):
+    write_log(tmp_path / "odd-0", [ODD])
+    found = run("dump", tmp_path, "-o", "jsonl").rows
+    assert found[0]["key"] is None and found[0]["value"] is None
+    assert found[1]["key"] == "" and "value" not in found[1]
+    assert base64.b64decode(found[1]["value_base64"]) == b"\xff\x00"
+    assert found[2]["key"] == "hex:00" and found[2]["value"] == "größe €\n"
+    assert "key" not in found[3] and found[3]["value"] == "日本"
+    assert found[3]["headers"] == [
+        {"key": "h", "value_base64": "gA=="},
+        {"key": "null", "value": None},
+    ]
+
+
+def test_csv_tells_null_from_empty_and_text_from_base64(run, tmp_path):
+    write_log(tmp_path / "odd-0", [ODD])
+    found = list(csv.DictReader(io.StringIO(run("dump", tmp_path, "-o", "csv").out)))
+    assert [row["key_encoding"] for row in found] == ["", "text", "text", "base64"]
+    assert found[2]["value"] == "größe €\n"
+    assert json.loads(found[3]["headers"])[0] == {"key": "h", "value_base64": "gA=="}
+
+
+def test_table_prints_nothing_that_moves_the_cursor(run, tmp_path):
+    write_log(tmp_path / "odd-0", [ODD])
+    ran = run("dump", tmp_path)
+    assert "\x1b" not in ran.out and len(ran.out.splitlines()) == 6
+    assert "<null>" in ran.out and "base64:/wA=" in ran.out
+    assert "größe €\\n" in ran.out
+    assert "text:hex:00" in ran.out, "text that looks like hex must be marked"
+
+
+@pytest.mark.parametrize(
+    ("form", "field", "content"),
+    [("hex", "key_hex", "6b65792d30"), ("base64", "key_base64", "a2V5LTA=")],
+)
+def test_bytes_can_be_asked_for_in_one_form(run, orders, form, field, content):
+    row = run("dump", orders, "-o", "jsonl", "-n", 1, "--format-bytes", form).rows[0]
+    assert row[field] == content and "key" not in row
+
+
+def test_what_the_table_shows_finds_the_key(run, tmp_path):
+    """A key that is copied from a table, prefix included, is one for ``--key``."""
+    write_log(tmp_path / "odd-0", [ODD])
+    for key, offset in (("base64:G1szMW0=", 3), ("text:hex:00", 2), ("", 1)):
+        found = run("dump", tmp_path, "-o", "jsonl", "--key", key).rows
+        assert [row["offset"] for row in found] == [offset]
+
+
+def test_batches_are_rows_of_their_own(run, orders):
+    found = run("dump", orders, "--batches", "-o", "jsonl", "-p", 0).rows
+    assert [(row["base_offset"], row["last_offset"]) for row in found] == [
+        *((0, 3), (4, 9), (10, 19))
+    ]
+    assert [row["compression"] for row in found] == ["none", "gzip", "none"]
+    assert found[1]["position"] == found[0]["size"]
+    assert found[2]["path"].endswith("orders-0/00000000000000000010.log")
+    chosen = run("dump", orders, "--batches", "-o", "csv", "--from-offset", 5, "-p", 0)
+    assert len(chosen.out.splitlines()) == 1 + 2
+    assert "4..9" in run("dump", orders, "--batches").out
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--batches", "--key", "k"],
+        ["--control", "--isolation", "read_committed"],
+        ["-o", "parquet"],
+        ["--from-time", "soon"],
+        ["--key", "hex:0"],
+        ["--partition", "7"],
+        ["--topic", "nobody"],
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(run, orders, options):
+    ran = run("dump", orders, *options)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith("kwire")
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_the_name_of_a_file_says_the_format(run, orders, tmp_path, suffix):
+    path = tmp_path / f"out.{suffix}"
+    ran = run("dump", orders, "--output", path)
+    assert (ran.code, ran.out) == (0, "")
+    assert path.read_text() == run("dump", orders, "-o", suffix).out
+
+
+def test_an_existing_file_is_never_overwritten(run, orders):
+    path = orders / "orders-1" / f"{0:020}.log"
+    before = path.read_bytes()
+    for form in ("jsonl", "parquet"):
+        ran = run("dump", orders, "-o", form, "--output", path)
+        assert ran.code == 2 and "exists already" in ran.err
+    assert path.read_bytes() == before
+
+
+def test_parquet_has_the_bytes_and_several_row_groups(
+    run, kwire, tmp_path, monkeypatch
+):
+    parquet = importlib.import_module(f"{kwire.__name__}.cli.parquet")
+    monkeypatch.setattr(parquet, "_GROUP_ROWS", 10)
+    write_log(tmp_path / "in" / "odd-0", [ODD, rows(4, 21)])
+    target = tmp_path / "out.parquet"
+    assert run("dump", tmp_path / "in", "--output", target).code == 0
+    file = pq.ParquetFile(target)
+    assert [file.metadata.row_group(n).num_rows for n in range(3)] == [10, 10, 5]
+    table = pq.read_table(target).to_pylist()
+    assert [row["offset"] for row in table] == list(range(25))
+    assert (table[0]["key"], table[1]["value"]) == (None, b"\xff\x00")
+    assert table[3]["headers"] == [
+        {"key": "h", "value": b"\x80"},
+        {"key": "null", "value": None},
+    ]
+    assert table[10]["timestamp"].timestamp() * 1000 == START + 10_000
+    assert "key_json" not in table[0]
+
+
+def test_damage_stops_a_dump_behind_what_is_good(run, damaged):
+    ran = run("dump", damaged, "-o", "jsonl")
+    assert ran.code == 2
+    assert [row["offset"] for row in ran.rows] == [0, 1, 2, 3, 4]
+    assert ran.err.count("\n") == 1
+    assert "--skip-corrupt" in ran.err and damaged.name in ran.err
+
+
+def test_damage_can_be_passed_over(run, damaged):
+    ran = run("dump", damaged, "-o", "jsonl", "--skip-corrupt")
+    assert ran.code == 0
+    assert [row["offset"] for row in ran.rows] == [*range(5), *range(10, 20)]
+    assert "passed over 1 damaged region" in ran.err
+
+
+def test_files_beside_segments_are_not_taken_for_logs(run, orders):
+    index = orders / "orders-0" / f"{0:020}.index"
+    index.write_bytes(bytes(8))
+    ran = run("dump", index)
+    assert ran.code == 2 and "give the .log file" in ran.err
+
+
+def test_a_partition_that_is_named_twice_comes_once(run, orders):
+    ran = run("dump", orders, orders / "orders-1", "-o", "jsonl")
+    assert len(ran.rows) == 25
+
+
+def test_names_of_headers_that_are_no_text_stop_nothing(run, kwire, tmp_path):
+    path = write_log(tmp_path / "odd-0", [[(b"k", b"v", START, [("nnnn", b"")])]])
+    data = bytearray(path.read_bytes().replace(b"nnnn", b"nn\xff\xff"))
+    crc = importlib.import_module(f"{kwire.__name__}._pure.checksums").crc32c
+    data[17:21] = crc(bytes(data[21:])).to_bytes(4, "big")
+    path.write_bytes(data)
+    ran = run("dump", tmp_path, "-o", "jsonl")
+    assert ran.code == 0
+    assert ran.rows[0]["headers"][0]["key"] == "nn\ufffd\ufffd"

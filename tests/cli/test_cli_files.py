@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire ls``, ``verify`` and ``repair``: what they find in files."""
+
+import csv
+import io
+import shutil
+
+import pytest
+from made_logs import DATA, START, rows, write_log
+
+
+def test_ls_sums_up_partitions(run, orders):
+    ran = run("ls", orders, "-o", "jsonl")
+    assert ran.code == 0
+    first, second = ran.rows
+    size = sum(path.stat().st_size for path in (orders / "orders-0").iterdir())
+    assert first == {
+        "topic": "orders",
+        "partition": 0,
+        "state": "",
+        "path": str(orders / "orders-0"),
+        "segments": 2,
+        "size": size,
+        "start_offset": 0,
+        "end_offset": 20,
+        "first_timestamp": START,
+        "last_timestamp": START + 19_000,
+        "magics": [2],
+        "codecs": ["gzip", "none"],
+    }
+    assert (second["partition"], second["end_offset"]) == (1, 5)
+    assert "1 topic, 2 partitions, 3 segments" in ran.err
+
+
+def test_ls_lists_segments(run, orders):
+    found = run("ls", "-l", orders, "-o", "jsonl", "-p", 0).rows
+    assert [(row["start_offset"], row["end_offset"]) for row in found] == [
+        *((0, 10), (10, 20))
+    ]
+    assert [row["is_newest"] for row in found] == [False, True]
+    assert found[1]["path"].endswith(f"orders-0/{10:020}.log")
+
+
+def test_ls_fits_into_80_columns(run, orders):
+    lines = run("ls", orders).out.splitlines() + run("ls", "-l", orders).out.split("\n")
+    names = [line for line in lines if str(orders) not in line]
+    assert max(map(len, names)) <= 80
+    assert "        0         2    " in lines[2] and "0..20" in lines[2]
+
+
+def test_ls_takes_the_replicas_of_brokers_apart(run, orders, tmp_path):
+    shutil.copytree(orders, tmp_path / "other")
+    lines = run("ls", tmp_path).out.splitlines()
+    headings = [line for line in lines if line.startswith("orders")]
+    assert headings == [f"orders  ({tmp_path / name})" for name in ("logs", "other")]
+
+
+def test_ls_csv_reads_back(run, orders):
+    found = list(csv.DictReader(io.StringIO(run("ls", "-o", "csv", orders).out)))
+    assert [row["end_offset"] for row in found] == ["20", "5"]
+    assert found[0]["codecs"] == '["gzip","none"]'
+
+
+def test_ls_shows_empty_segments_as_such(run, tmp_path):
+    write_log(tmp_path / "idle-0", [])
+    row = run("ls", tmp_path, "-o", "jsonl").rows[0]
+    assert (row["size"], row["start_offset"], row["magics"]) == (0, -1, [])
+    assert run("ls", tmp_path).out.splitlines()[-1].split() == [
+        *("0", "1", "0", "B", "-", "-", "-")
+    ]
+
+
+def test_ls_leaves_folders_out_of_use_aside_unless_asked(run, orders):
+    gone = f"orders-1.{'0' * 32}-delete"
+    (orders / "orders-1").rename(orders / gone)
+    assert len(run("ls", orders, "-o", "jsonl").rows) == 1
+    found = run("ls", orders, "-o", "jsonl", "--include", "delete").rows
+    assert [row["state"] for row in found] == ["", "delete"]
+
+
+@pytest.mark.parametrize("command", ["ls", "dump", "verify"])
+def test_what_is_not_there_is_one_line(run, tmp_path, command):
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path / "nothing", tmp_path / "empty"):
+        ran = run(command, path)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+        assert str(path) in ran.err
+
+
+def test_verify_is_silent_where_all_is_good(run, orders):
+    ran = run("verify", "--deep", orders)
+    assert (ran.code, ran.out) == (0, "")
+    assert "2 partitions" in ran.err and "all good" in ran.err
+
+
+def test_verify_tells_what_is_damaged(run, damaged):
+    ran = run("verify", damaged.parent, "-o", "jsonl")
+    (problem,) = ran.rows
+    assert ran.code == 1
+    assert problem["path"] == str(damaged) and problem["reason"] == "crc"
+    assert (problem["last_good_offset"], problem["next_good_offset"]) == (4, 10)
+    assert "1 problem" in ran.err
+
+
+@pytest.mark.parametrize("form", ["table", "csv"])
+def test_verify_prints_a_line_for_each_problem(run, damaged, form):
+    lines = run("verify", damaged.parent, "-o", form).out.splitlines()
+    assert len(lines) == 1 + (form == "csv")
+    assert str(damaged) in lines[-1] and "crc" in lines[-1]
+
+
+def test_verify_finds_missing_segments(run, tmp_path):
+    write_log(tmp_path / "orders-0", [rows(0, 5)])
+    write_log(tmp_path / "orders-0", [rows(9, 5)], 9)
+    ran = run("verify", tmp_path, "-o", "jsonl")
+    assert (ran.code, [row["reason"] for row in ran.rows]) == (1, ["gap"])
+
+
+def test_verify_names_a_damaged_checkpoint(run, orders):
+    (orders / "recovery-point-offset-checkpoint").write_text("nonsense\n")
+    ran = run("verify", orders, "-o", "jsonl")
+    assert (ran.code, [row["reason"] for row in ran.rows]) == (1, ["checkpoint"])
+    listed = run("ls", orders)
+    assert listed.code == 0 and "left aside" in listed.err
+
+
+def test_repair_copies_what_is_good(run, damaged, tmp_path):
+    target = tmp_path / f"{0:020}.log"
+    before = damaged.read_bytes()
+    ran = run("repair", damaged, "--output", target, "-o", "jsonl")
+    assert ran.code == 0
+    (problem,) = ran.rows
+    start, end = problem["position"], problem["position"] + problem["length"]
+    assert target.read_bytes() == before[:start] + before[end:]
+    assert damaged.read_bytes() == before
+    assert "3 batches" in ran.err and str(target) in ran.err
+    assert run("dump", target, "-o", "jsonl").code == 0
+
+
+def test_repair_never_writes_over_a_file(run, damaged, tmp_path):
+    before = damaged.read_bytes()
+    ran = run("repair", damaged, "--output", damaged)
+    assert ran.code == 2 and "exists already" in ran.err
+    assert damaged.read_bytes() == before
+
+
+def test_repair_leaves_no_half_copy(run, kwire, damaged, tmp_path, monkeypatch):
+    """A copy that fails in the middle, on a full disk say, is taken away."""
+
+    def fail(source, target, **_):
+        with open(target, "xb") as file:
+            file.write(b"half")
+        raise OSError(28, "No space left on device", target)
+
+    monkeypatch.setattr(kwire.log, "copy_good", fail)
+    target = tmp_path / "copy.log"
+    ran = run("repair", damaged, "--output", target)
+    assert (ran.code, target.exists()) == (2, False)
+    assert "no space left on device" in ran.err
+
+
+def test_repair_wants_a_file(run, damaged, tmp_path):
+    ran = run("repair", damaged.parent, "--output", tmp_path / "x")
+    assert ran.code == 2 and "name one of its .log files" in ran.err
+    assert run("repair", tmp_path / "no.log", "--output", tmp_path / "x").code == 2
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.2", "4.3.1"])
+def test_files_of_real_brokers_are_good(run, release):
+    ran = run("verify", "--deep", DATA / release / "data")
+    assert (ran.code, ran.out) == (0, "")

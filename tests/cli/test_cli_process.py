@@ -1,0 +1,290 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The program as a process: pipes, terminals, signals, imports, memory."""
+
+import errno
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from made_logs import rows, write_log
+
+import kwire as installed
+
+SOURCE = Path(installed.__file__).parents[1]
+PROGRAM = [sys.executable, "-m", "kwire"]
+BACKENDS = ["pure"] + (["fast"] if installed.backend == "fast" else [])
+
+
+@pytest.fixture(params=BACKENDS)
+def environment(request):
+    """What a process needs to run the program on one engine."""
+    return {
+        **{k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")},
+        "KWIRE_BACKEND": request.param,
+        "PYTHONPATH": str(SOURCE),
+        "TERM": "xterm-256color",
+        "LC_ALL": "C",
+    }
+
+
+def start(args, environment, **options):
+    """Start the program, with both streams caught unless they are given."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    command = [*PROGRAM, *map(str, args)]
+    return subprocess.Popen(command, env=environment, **options)
+
+
+def in_terminal(args, environment, columns=80, output=None):
+    """Run with stderr, and stdout unless it is given, in a terminal."""
+    parent, child = pty.openpty()
+    os.set_blocking(parent, False)
+    import fcntl
+    import termios
+
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = start(
+        args, environment, stdin=child, stdout=output or child, stderr=child
+    )
+    os.close(child)
+    seen = b""
+    while True:
+        ended = process.poll() is not None
+        select.select([parent], [], [], 0.05)
+        try:
+            piece = os.read(parent, 65536)
+        except BlockingIOError:
+            piece = b""
+        except OSError as error:
+            assert error.errno == errno.EIO
+            break
+        seen += piece
+        if ended and not piece:
+            break
+    os.close(parent)
+    return process.wait(), seen.decode()
+
+
+def visible(text):
+    """Take away what a terminal does not print."""
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text).replace("\r\n", "\n")
+
+
+def test_data_goes_to_stdout_alone_and_plain(orders, environment):
+    for command in (["ls"], ["dump"], ["verify"], ["dump", "--batches"]):
+        process = start([*command, orders], environment)
+        out, err = process.communicate()
+        assert process.returncode == 0
+        assert b"\x1b" not in out + err, "no colour and no bar in a pipe"
+        assert b"orders" not in err
+
+
+def test_output_is_utf8_whatever_the_locale(tmp_path, environment):
+    write_log(tmp_path / "odd-0", [[("ключ".encode(), "日本".encode())]])
+    environment |= {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "POSIX"}
+    for form in ("table", "jsonl", "csv"):
+        process = start(["dump", tmp_path, "-o", form], environment)
+        out, err = process.communicate()
+        assert (process.returncode, err) == (0, b"")
+        assert "ключ" in out.decode() and "日本" in out.decode()
+
+
+def test_names_of_folders_that_are_no_text_stop_nothing(tmp_path, environment):
+    folder = os.fsencode(tmp_path) + b"/caf\xe9-0"
+    try:
+        os.mkdir(folder)
+    except OSError as error:  # some file systems have no such names
+        assert error.errno == errno.EILSEQ
+        return
+    write_log(Path(os.fsdecode(folder)), [rows(0, 1)])
+    for args in (["ls", "-o", "jsonl"], ["ls"], ["dump", "-o", "csv"]):
+        process = start([*args, tmp_path], environment)
+        out, _ = process.communicate()
+        assert process.returncode == 0 and b"\\udce9" in out
+
+
+def test_a_closed_pipe_ends_it_quietly(tmp_path, environment):
+    write_log(tmp_path / "many-0", [rows(n, 100) for n in range(0, 5000, 100)])
+    process = start(["dump", tmp_path, "-o", "jsonl"], environment)
+    assert process.stdout.readline().startswith(b'{"topic":"many"')
+    process.stdout.close()
+    assert process.wait(60) == 141
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_a_closed_pipe_is_no_unreadable_file(damaged, environment):
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    process = start(["verify", damaged], environment, stdout=write_end)
+    os.close(write_end)
+    _, err = process.communicate()
+    assert (process.returncode, err) == (141, b"")
+
+
+def test_the_first_line_comes_before_all_is_read(tmp_path, environment):
+    """Printing begins at once: the next segment is a pipe that nobody fills."""
+    write_log(tmp_path / "slow-0", [rows(0, 3)])
+    second = tmp_path / "slow-0" / f"{3:020}.log"
+    os.mkfifo(second)
+    process = start(["dump", tmp_path, "-o", "jsonl"], environment)
+    try:
+        ready, _, _ = select.select([process.stdout], [], [], 30)
+        assert ready, "nothing was printed while the second file was waited for"
+        assert b'"offset":0' in os.read(process.stdout.fileno(), 65536)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_interrupting_leaves_no_traceback(tmp_path, environment):
+    write_log(tmp_path / "many-0", [rows(n, 500) for n in range(0, 20000, 500)])
+    process = start(["dump", tmp_path, "-o", "jsonl"], environment)
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+
+
+def test_a_terminal_gets_lines_of_its_width(tmp_path, environment):
+    wide = [("键" * 40).encode(), b"v" * 200]
+    write_log(tmp_path / "wide-0", [[tuple(wide), (b"k", "日本語".encode() * 30)]])
+    environment |= {"LC_ALL": "C.UTF-8"}
+    code, seen = in_terminal(["dump", tmp_path], environment)
+    assert code == 0 and "\x1b[1m" in seen, "titles are bold in a terminal"
+    lines = visible(seen).splitlines()
+    from rich.cells import cell_len
+
+    assert max(map(cell_len, lines)) == 80
+    assert all(line.endswith("…") for line in lines[2:4])
+    assert "vvv" in lines[2], "a long key must not push the value out"
+    _, plain = in_terminal(["dump", tmp_path], environment | {"NO_COLOR": "1"})
+    assert "\x1b[1m" not in plain
+
+
+def test_progress_is_for_terminals_and_gone_in_the_end(tmp_path, environment):
+    path = write_log(tmp_path / "many-0", [rows(n, 500) for n in range(0, 5000, 500)])
+    target = tmp_path / "out.jsonl"
+    code, seen = in_terminal(["dump", path, "--output", target], environment)
+    assert code == 0 and "━" in seen and "/s" in seen
+    assert seen.rstrip().endswith("\x1b[2K"), "the bar takes itself away"
+    with open(tmp_path / "lines", "wb") as file:
+        _, seen = in_terminal(["dump", path], environment, output=file)
+    assert "━" in seen, "a bar on stderr while stdout goes to a file"
+    _, seen = in_terminal(["dump", path], environment)
+    assert "━" not in seen, "no bar among the lines of a terminal"
+
+
+def test_problems_do_not_run_into_the_bar(damaged, environment):
+    code, seen = in_terminal(["verify", damaged], environment, columns=400)
+    assert code == 1
+    (line,) = (line for line in seen.split("\n") if ": crc:" in line)
+    assert visible(line.rpartition("\x1b[2K")[2].rpartition("\r")[0]).startswith("/")
+
+
+def test_folders_that_may_not_be_read_are_named(orders, environment):
+    closed = orders / "orders-1"
+    os.chmod(closed, 0)
+    os.chmod(orders / "orders-0" / f"{10:020}.log", 0)
+    try:
+        # The owner may open all if it is root: then somebody else has to try.
+        changed = {"user": 65534} if os.getuid() == 0 else {}
+        for parent in [orders, *orders.parents][:-1]:
+            if changed and parent.stat().st_uid == 0 and parent != Path("/tmp"):
+                os.chmod(parent, 0o755)
+        for args in (["verify"], ["ls"]):
+            process = start([*args, orders], environment, **changed)
+            _, err = process.communicate()
+            assert process.returncode == 2
+            text = err.decode()
+            assert f"{closed}: permission denied" in text
+            assert f"{10:020}.log: permission denied" in text
+            assert "Traceback" not in text and "all good\n" not in text
+    finally:
+        os.chmod(closed, 0o755)
+
+
+def test_no_arguments_say_which_engine_runs(environment):
+    process = start([], environment)
+    out, _ = process.communicate()
+    assert process.returncode == 0
+    assert re.fullmatch(r"kwire \S+, (fast|pure) engine: .+\n", out.decode())
+    assert environment["KWIRE_BACKEND"] in out.decode()
+
+
+def test_without_click_one_line_says_what_to_install(tmp_path, environment):
+    (tmp_path / "click.py").write_text("raise ModuleNotFoundError(name='click')\n")
+    environment |= {"PYTHONPATH": f"{tmp_path}{os.pathsep}{SOURCE}"}
+    process = start(["ls", tmp_path], environment)
+    out, err = process.communicate()
+    assert (process.returncode, out) == (2, b"")
+    assert err == b"kwire: the command line needs click: pip install kwire[cli]\n"
+
+
+def test_without_pyarrow_one_line_says_what_to_install(orders, tmp_path, environment):
+    (tmp_path / "pyarrow.py").write_text("raise ImportError\n")
+    environment |= {"PYTHONPATH": f"{tmp_path}{os.pathsep}{SOURCE}"}
+    target = tmp_path / "x.parquet"
+    process = start(["dump", orders, "--output", target], environment)
+    _, err = process.communicate()
+    assert process.returncode == 2 and not target.exists()
+    assert err == b"kwire: parquet needs pyarrow: pip install kwire[arrow]\n"
+
+
+def test_the_library_loads_no_command_line(environment):
+    code = (
+        "import sys, kwire, kwire.cli; from kwire import records\n"
+        "print(*[n for n in ('click', 'rich', 'pyarrow') if n in sys.modules])"
+    )
+    command = [sys.executable, "-c", code]
+    assert subprocess.check_output(command, env=environment) == b"\n"
+
+
+def peak(args, environment):
+    """Run with no output and give the most memory that was held, in bytes."""
+    code = (
+        "import resource, sys, kwire.cli\n"
+        "sys.argv[0] = 'kwire'\n"
+        "try: kwire.cli.main()\n"
+        "finally:\n"
+        " most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        " print(most, file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, args)],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=True,
+    )
+    return int(done.stderr.split()[-1]) * 1024
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+def test_memory_does_not_grow_with_the_file(tmp_path, environment, compression):
+    """A log of 64 MB of values takes hardly more than one of a thirtieth of that."""
+    value = bytes(range(256)) * 4096
+    sizes = []
+    for count in (2, 64):
+        folder = tmp_path / str(count)
+        batches = [([(b"k", value)], {"compression": compression})] * count
+        batches = [
+            (rows, options | {"base_offset": n})
+            for n, (rows, options) in enumerate(batches)
+        ]
+        write_log(folder / "large-0", batches)
+        for args in (["dump", "-o", "jsonl"], ["verify", "--deep"]):
+            sizes.append(peak([*args, folder], environment))
+        target = tmp_path / f"{count}.parquet"
+        sizes.append(peak(["dump", folder, "--output", target], environment))
+    for few, many in zip(sizes[:3], sizes[3:], strict=True):
+        # A file that is mapped counts for what of it was read last.
+        assert many - few < 40 * 1024 * 1024, (few, many)

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Segment files for the tests, written by aiokafka and by hand, never by kwire.
+
+aiokafka builds the batches; what it cannot say (base offsets, leader epochs, control
+bits) is patched into them here, and the checksum, where it covers that, is made anew by
+a library of its own. Indexes and snapshots are packed field by field.
+"""
+
+import importlib
+import struct
+
+import crc32c
+from aiokafka.record.default_records import DefaultRecordBatchBuilder
+from aiokafka.record.legacy_records import LegacyRecordBatchBuilder
+
+BASE_TIME = 1_700_000_000_000
+CODECS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
+ABORT, COMMIT = b"\0\0\0\0", b"\0\0\0\1"
+
+
+def module(kwire, name):
+    """Give a module of kwire on the engine of the fixture."""
+    return importlib.import_module(f"{kwire.__name__}.{name}")
+
+
+def patched(data, at, form, *values):
+    """Give the bytes with other values at a place."""
+    out = bytearray(data)
+    struct.pack_into(form, out, at, *values)
+    return bytes(out)
+
+
+def checked(data):
+    """Give a batch of magic 2 with the checksum of what it now holds."""
+    return patched(data, 17, ">I", crc32c.crc32c(data[21:]))
+
+
+def batch(
+    base_offset,
+    count=3,
+    *,
+    value=b"value",
+    codec="none",
+    epoch=0,
+    producer=-1,
+    control=None,
+    timestamp=None,
+):
+    """Build a batch of magic 2 with ``count`` records, or one of a control record."""
+    builder = DefaultRecordBatchBuilder(
+        magic=2,
+        compression_type=CODECS[codec],
+        is_transactional=producer >= 0,
+        producer_id=producer,
+        producer_epoch=0 if producer >= 0 else -1,
+        base_sequence=0 if producer >= 0 and control is None else -1,
+        batch_size=1 << 30,
+    )
+    first = BASE_TIME + base_offset if timestamp is None else timestamp
+    for index in range(count if control is None else 1):
+        key = control or b"key %d" % (base_offset + index)
+        content = b"\0\0\0\0\0\0" if control else value
+        builder.append(index, first + index, key, content, [("h", b"x")])
+    data = bytes(builder.build())
+    if control is not None:
+        (attributes,) = struct.unpack_from(">h", data, 21)
+        data = checked(patched(data, 21, ">h", attributes | 0x20))
+    return patched(data, 0, ">qii", base_offset, len(data) - 12, epoch)
+
+
+def messages(base_offset, count=3, *, magic=1, codec="none", value=b"value"):
+    """Build messages of magic 0 or 1, within a compressed one if there is a codec."""
+    builder = LegacyRecordBatchBuilder(
+        magic=magic, compression_type=CODECS[codec], batch_size=1 << 20
+    )
+    for index in range(count):
+        offset = index if codec != "none" and magic else base_offset + index
+        key = b"key %d" % (base_offset + index)
+        timestamp = BASE_TIME + base_offset + index if magic else None
+        builder.append(offset, timestamp, key, value)
+    data = bytes(builder.build())
+    if codec != "none":
+        data = patched(data, 0, ">q", base_offset + count - 1)
+    return data
+
+
+def log_of(sizes, start=0, **options):
+    """Build batches that follow each other, with so many records each."""
+    made, offset = [], start
+    for count in sizes:
+        made.append(batch(offset, count, **options))
+        offset += count
+    return made
+
+
+class Folder:
+    """A partition's folder under construction."""
+
+    def __init__(self, path):
+        self.path = path
+        path.mkdir(parents=True, exist_ok=True)
+
+    def segment(self, base_offset, batches, suffix=".log"):
+        """Write a segment; returns the path and the batches with their positions."""
+        path = self.path / f"{base_offset:020}{suffix}"
+        path.write_bytes(b"".join(batches))
+        spans, at = [], 0
+        for data in batches:
+            spans.append((at, len(data)))
+            at += len(data)
+        return path, spans
+
+    def beside(self, base_offset, suffix, form, *entries):
+        """Write an index with packed entries."""
+        path = self.path / f"{base_offset:020}{suffix}"
+        path.write_bytes(b"".join(struct.pack(form, *entry) for entry in entries))
+        return path
+
+
+def aborted_entry(producer, first, last, stable=0):
+    """Pack an entry of a ``.txnindex``."""
+    return struct.pack(">hqqqq", 0, producer, first, last, stable)
+
+
+def producer_snapshot(*entries):
+    """Pack a producer snapshot; the entries have eight fields, in Kafka's order."""
+    body = struct.pack(">i", len(entries))
+    body += b"".join(struct.pack(">qhiqiqiq", *entry) for entry in entries)
+    return struct.pack(">hI", 1, crc32c.crc32c(body)) + body
+
+
+def flip(path, at, bit=1):
+    """Flip one bit of a file."""
+    data = bytearray(path.read_bytes())
+    data[at] ^= bit
+    path.write_bytes(data)
+
+
+def overwrite(path, at, content):
+    """Write over some bytes of a file."""
+    data = bytearray(path.read_bytes())
+    data[at : at + len(content)] = content
+    path.write_bytes(data)

@@ -1,0 +1,552 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Damaged logs: the problems are the faults that were made, and nothing else is lost.
+
+Every test damages a sound log of several segments and asks for the whole list of
+problems, and for every batch that was not touched.
+"""
+
+import random
+import time
+import zlib
+from itertools import pairwise
+
+import pytest
+from log_files import Folder, batch, flip, log_of, messages, module, overwrite
+
+COUNTS = [3, 1, 7, 2, 5, 4, 6, 1, 2, 9]
+
+
+@pytest.fixture
+def log(kwire):
+    return module(kwire, "log")
+
+
+class Sound:
+    """A partition of three segments of ten batches, to be damaged."""
+
+    def __init__(self, tmp_path, **options):
+        self.root = tmp_path
+        self.folder = Folder(tmp_path / "orders-0")
+        self.paths, self.spans, self.offsets = [], [], []
+        base = 1000
+        for _ in range(3):
+            batches = log_of(COUNTS, base, **options)
+            path, spans = self.folder.segment(base, batches)
+            self.paths.append(path)
+            self.spans.append(spans)
+            bases = [base + sum(COUNTS[:n]) for n in range(10)]
+            self.offsets.append(bases)
+            base += sum(COUNTS)
+        self.end = base
+
+    def all_offsets(self, *without):
+        return [
+            offset
+            for segment, offsets in enumerate(self.offsets)
+            for number, offset in enumerate(offsets)
+            if (segment, number) not in without
+        ]
+
+    def fault(self, segment, first, last=None):
+        """What a problem has to say of batches ``first`` to ``last`` of a segment."""
+        last = first if last is None else last
+        start = self.spans[segment][first][0]
+        at, size = self.spans[segment][last]
+        begin = self.offsets[segment][first]
+        return (
+            str(self.paths[segment]),
+            start,
+            at + size - start,
+            begin - 1,
+            self.offsets[segment][last] + COUNTS[last],
+        )
+
+
+@pytest.fixture(params=["map", "read"])
+def open_log(request, log):
+    def opened(sound, **options):
+        logs = log.LogDirectory(sound.root, access=request.param, **options)
+        return logs["orders", 0]
+
+    return opened
+
+
+@pytest.fixture
+def sound(tmp_path):
+    return Sound(tmp_path)
+
+
+def found(partition, **options):
+    return [
+        (p.path, p.position, p.length, p.last_good_offset, p.next_good_offset)
+        for p in partition.problems(**options)
+    ]
+
+
+def left(partition, **options):
+    return [b.base_offset for b in partition.batches(on_corrupt="skip", **options)]
+
+
+def test_a_sound_log_has_no_problems(sound, open_log):
+    partition = open_log(sound)
+    assert found(partition, deep=True, strict_tail=True) == []
+    assert left(partition) == sound.all_offsets()
+    assert (partition.start_offset, partition.end_offset) == (1000, sound.end)
+
+
+@pytest.mark.parametrize("number", [0, 4, 9])
+@pytest.mark.parametrize("segment", [0, 1])
+def test_each_flipped_bit_of_a_batch_costs_that_batch(sound, log, segment, number):
+    """All bits but those of the leader epoch, which nothing vouches for."""
+    at, size = sound.spans[segment][number]
+    path = sound.paths[segment]
+    data = path.read_bytes()
+    wanted = [sound.fault(segment, number)]
+    expected = sound.all_offsets((segment, number))
+    for byte in range(size):
+        if 12 <= byte < 16:
+            continue
+        bit = 1 << byte % 8
+        damaged = bytearray(data)
+        damaged[at + byte] ^= bit
+        path.write_bytes(damaged)
+        partition = log.LogDirectory(sound.root)["orders", 0]
+        assert found(partition) == wanted, (byte, bit)
+        assert left(partition) == expected, (byte, bit)
+
+
+@pytest.mark.parametrize(
+    ("byte", "reason"),
+    [
+        (7, "offset"),
+        (0, "offset"),
+        (9, "size"),
+        (11, "crc"),
+        (16, "header"),
+        (17, "crc"),
+        (30, "crc"),
+        (70, "crc"),
+    ],
+)
+def test_the_reason_says_what_is_wrong(sound, open_log, byte, reason):
+    flip(sound.paths[1], sound.spans[1][4][0] + byte, 0x40)
+    partition = open_log(sound)
+    (problem,) = partition.problems()
+    assert problem.reason == reason
+    assert (problem.topic, problem.partition) == ("orders", 0)
+    assert str(problem.position) in str(problem) and problem.detail in str(problem)
+
+
+def test_raising_names_the_file_and_the_byte(sound, open_log, kwire):
+    flip(sound.paths[1], sound.spans[1][4][0] + 40)
+    with pytest.raises(kwire.CorruptBatch) as caught:
+        list(open_log(sound).batches())
+    assert caught.value.offset == sound.spans[1][4][0]
+    assert caught.value.path == str(sound.paths[1])
+    assert str(sound.paths[1]) in str(caught.value)
+
+
+def test_iterating_tells_of_each_problem_in_its_place(sound, open_log):
+    flip(sound.paths[0], sound.spans[0][2][0] + 40)
+    flip(sound.paths[2], sound.spans[2][5][0] + 40)
+    partition, told = open_log(sound), []
+    offsets = [b.base_offset for b in partition.batches(on_corrupt=told.append)]
+    assert offsets == sound.all_offsets((0, 2), (2, 5))
+    assert told == list(partition.problems())
+    with pytest.raises(TypeError, match="on_corrupt"):
+        list(partition.batches(on_corrupt="never"))
+
+
+def test_neighbours_are_one_region(sound, open_log):
+    for number in (3, 4, 5):
+        flip(sound.paths[1], sound.spans[1][number][0] + 40)
+    partition = open_log(sound)
+    assert found(partition) == [sound.fault(1, 3, 5)]
+    assert left(partition) == sound.all_offsets((1, 3), (1, 4), (1, 5))
+
+
+def test_every_second_batch_may_be_bad(sound, open_log):
+    for number in (1, 3, 5, 7):
+        flip(sound.paths[1], sound.spans[1][number][0] + 20)
+    partition = open_log(sound)
+    assert found(partition) == [sound.fault(1, number) for number in (1, 3, 5, 7)]
+    assert left(partition) == sound.all_offsets((1, 1), (1, 3), (1, 5), (1, 7))
+
+
+@pytest.mark.parametrize("fill", [b"\0", b"\xff", b"\x02", b"\x7f"])
+def test_a_region_written_over_costs_the_batches_in_it(sound, open_log, fill):
+    start, end = sound.spans[1][2][0], sound.spans[1][5][0]
+    overwrite(sound.paths[1], start, fill * (end - start))
+    partition = open_log(sound)
+    assert found(partition) == [sound.fault(1, 2, 4)]
+    assert left(partition) == sound.all_offsets((1, 2), (1, 3), (1, 4))
+    (problem,) = partition.problems()
+    # A magic of 2 may be a batch; then its length is what cannot be.
+    wanted = {b"\0": "zeros", b"\x02": "size"}.get(fill, "header")
+    assert problem.reason == wanted
+
+
+@pytest.mark.parametrize("garbage", [b"\0" * 100, b"hello" * 50, b"\x02" * 31, b"x"])
+def test_inserted_garbage_costs_no_batch(sound, open_log, garbage):
+    path, at = sound.paths[1], sound.spans[1][4][0]
+    data = path.read_bytes()
+    path.write_bytes(data[:at] + garbage + data[at:])
+    partition = open_log(sound)
+    offset = sound.offsets[1][4]
+    assert found(partition) == [(str(path), at, len(garbage), offset - 1, offset)]
+    assert left(partition) == sound.all_offsets()
+
+
+def test_a_removed_stretch_is_found(sound, open_log):
+    """Bytes are gone from the middle of one batch to the middle of another."""
+    path = sound.paths[1]
+    first, last = sound.spans[1][3][0], sound.spans[1][6][0]
+    data = path.read_bytes()
+    path.write_bytes(data[: first + 70] + data[last + 80 :])
+    partition = open_log(sound)
+    size = sound.spans[1][7][0] - last - 80 + 70
+    begin = sound.offsets[1][3]
+    wanted = (str(path), first, size, begin - 1, sound.offsets[1][7])
+    assert found(partition) == [wanted]
+    assert left(partition) == sound.all_offsets(*((1, n) for n in range(3, 7)))
+
+
+def test_a_removed_batch_is_a_gap(sound, open_log):
+    path = sound.paths[1]
+    (first, _), (last, _) = sound.spans[1][3], sound.spans[1][4]
+    data = path.read_bytes()
+    path.write_bytes(data[:first] + data[last:])
+    partition = open_log(sound)
+    begin = sound.offsets[1][3]
+    wanted = (str(path), first, 0, begin - 1, sound.offsets[1][4])
+    assert found(partition) == [wanted]
+    assert [p.reason for p in partition.problems()] == ["gap"]
+    assert left(partition) == sound.all_offsets((1, 3))
+    assert len(list(partition.batches())) == 29, "nothing to raise for"
+
+
+def test_a_removed_segment_is_a_gap(sound, open_log):
+    sound.paths[1].unlink()
+    partition = open_log(sound)
+    path = str(sound.paths[2])
+    middle = [sound.offsets[1][0] - 1, sound.offsets[2][0]]
+    assert found(partition) == [(path, 0, 0, *middle)]
+    assert left(partition) == sound.all_offsets(*((1, n) for n in range(10)))
+
+
+def test_gaps_are_nothing_in_a_compacted_topic(sound, open_log):
+    """It may be said, the cleaner's checkpoint may say it, or a batch with holes."""
+    sound.paths[1].unlink()
+    assert found(open_log(sound, compacted=True)) == []
+    checkpoint = sound.root / "cleaner-offset-checkpoint"
+    checkpoint.write_text("0\n1\norders 0 1030\n")
+    assert found(open_log(sound)) == []
+    assert len(found(open_log(sound, compacted=False))) == 1
+    checkpoint.write_text("0\n1\norders 1 1030\n")
+    assert len(found(open_log(sound))) == 1
+
+
+def test_a_batch_with_holes_shows_a_compacted_topic(tmp_path, open_log, kwire):
+    folder = Folder(tmp_path / "orders-0")
+    records = module(kwire, "records")
+    holes = records.encode_batch([(b"k", b"v")], base_offset=20, last_offset=25)
+    folder.segment(0, [batch(0), batch(10), holes, batch(40)])
+    sound = type("Root", (), {"root": tmp_path})
+    assert found(open_log(sound)) == []
+    _, spans = folder.segment(0, [batch(0), batch(10), batch(40)])
+    assert [p[1:] for p in found(open_log(sound))] == [
+        (spans[1][0], 0, 2, 10),
+        (spans[2][0], 0, 12, 40),
+    ]
+
+
+@pytest.mark.parametrize("cut", [1, 5, 11, 12, 16, 17, 40, 60, 61, 80])
+def test_a_torn_tail_is_no_problem_in_the_newest_segment(sound, open_log, cut):
+    """Nor in any iteration; unless the caller is strict."""
+    path, (at, _) = sound.paths[2], sound.spans[2][9]
+    path.write_bytes(path.read_bytes()[: at + cut])
+    partition = open_log(sound)
+    assert found(partition) == []
+    assert [b.base_offset for b in partition.batches()] == sound.all_offsets((2, 9))
+    offset = sound.offsets[2][9]
+    wanted = (str(path), at, cut, offset - 1, -1)
+    assert found(partition, strict_tail=True) == [wanted]
+    with pytest.raises(ValueError, match="within a batch"):
+        list(partition.batches(strict_tail=True))
+
+
+@pytest.mark.parametrize("cut", [1, 16, 40, 80])
+def test_a_cut_in_an_older_segment_is_a_problem(sound, open_log, cut):
+    """It costs offsets, so there is no gap to report besides."""
+    path, (at, _) = sound.paths[1], sound.spans[1][6]
+    path.write_bytes(path.read_bytes()[: at + cut])
+    partition = open_log(sound)
+    offset = sound.offsets[1][6]
+    after = sound.offsets[2][0]
+    assert found(partition) == [(str(path), at, cut, offset - 1, after)]
+    assert [p.reason for p in partition.problems()] == ["cut"]
+    assert left(partition) == sound.all_offsets(*((1, n) for n in range(6, 10)))
+
+
+def test_a_cut_between_batches_is_a_gap(sound, open_log):
+    path, (at, _) = sound.paths[1], sound.spans[1][6]
+    path.write_bytes(path.read_bytes()[:at])
+    partition = open_log(sound)
+    after = sound.offsets[2][0]
+    wanted = (str(sound.paths[2]), 0, 0, sound.offsets[1][6] - 1, after)
+    assert found(partition) == [wanted]
+
+
+@pytest.mark.parametrize("zeros", [1, 11, 12, 17, 61, 5000, 3 << 20])
+def test_zeros_at_the_end_are_a_torn_tail(sound, open_log, zeros):
+    """Kafka makes files at full size where ``preallocate`` is on."""
+    for segment in (2, 1):
+        path = sound.paths[segment]
+        size = path.stat().st_size
+        path.write_bytes(path.read_bytes() + bytes(zeros))
+        partition = open_log(sound)
+        assert left(partition) == sound.all_offsets()
+        if segment == 2:
+            assert found(partition) == []
+    after = sound.offsets[2][0]
+    assert found(partition) == [(str(path), size, zeros, after - 1, after)]
+
+
+def test_a_last_batch_that_zeros_take_the_end_of_is_torn(sound, open_log):
+    path, (at, size) = sound.paths[2], sound.spans[2][9]
+    overwrite(path, at + 100, bytes(size - 100))
+    partition = open_log(sound)
+    assert found(partition) == [(*sound.fault(2, 9)[:4], -1)], "the file ends there"
+    path.write_bytes(path.read_bytes() + bytes(100_000))
+    assert found(open_log(sound)) == []
+    assert left(open_log(sound)) == sound.all_offsets((2, 9))
+
+
+def test_a_bad_last_batch_is_a_problem_even_in_the_newest(sound, open_log):
+    flip(sound.paths[2], sound.spans[2][9][0] + 66)
+    partition = open_log(sound)
+    assert found(partition) == [(*sound.fault(2, 9)[:4], -1)]
+    assert left(partition) == sound.all_offsets((2, 9))
+
+
+def test_overlapping_segments_are_reported_once(sound, open_log, tmp_path):
+    """The log was put together from two replicas, say: nothing is left out."""
+    base = sound.offsets[1][0] - 9
+    batches = log_of([9, *COUNTS], base)
+    sound.paths[1].unlink()
+    path, _ = sound.folder.segment(base, batches)
+    partition = open_log(sound)
+    assert [p.reason for p in partition.problems()] == ["overlap"]
+    assert found(partition) == [(str(path), 0, 0, base + 8, base)]
+    assert len(left(partition)) == 31
+
+
+def test_old_formats_are_resynchronised_too(tmp_path, open_log):
+    folder = Folder(tmp_path / "orders-0")
+    pieces = [messages(n, 1, magic=n % 2, value=b"v" * 50) for n in range(40)]
+    path, spans = folder.segment(0, pieces)
+    sound = type("Root", (), {"root": tmp_path})
+    for byte in (0, 9, 13, 16, 18, 30):
+        flip(path, spans[17][0] + byte, 0x10)
+        partition = open_log(sound)
+        assert found(partition) == [(str(path), *spans[17], 16, 18)], byte
+        read = partition.batches(on_corrupt="skip")
+        offsets = [r.offset for b in read for r in b.records]
+        assert offsets == [n for n in range(40) if n != 17]
+        flip(path, spans[17][0] + byte, 0x10)
+
+
+def test_batches_inside_a_damaged_batch_are_not_taken(tmp_path, open_log):
+    """Who keeps Kafka's bytes in Kafka must not get them as records of the log."""
+    inner = b"".join(log_of([2, 2], 500))
+    folder = Folder(tmp_path / "orders-0")
+    pieces = [batch(0), batch(3, value=inner), batch(6), batch(9)]
+    path, spans = folder.segment(0, pieces)
+    flip(path, spans[1][0] + 30)
+    sound = type("Root", (), {"root": tmp_path})
+    assert found(open_log(sound)) == [(str(path), *spans[1], 2, 6)]
+    assert left(open_log(sound)) == [0, 6, 9]
+
+
+def test_batches_inside_are_not_taken_if_their_offsets_are_lower(tmp_path, open_log):
+    """Even if the head is gone, and with it where the batch ends."""
+    inner = b"".join(log_of([2, 2], 7))
+    folder = Folder(tmp_path / "orders-0")
+    pieces = [batch(500), batch(503, value=inner), batch(506), batch(509)]
+    path, spans = folder.segment(500, pieces)
+    flip(path, spans[1][0] + 16, 0x10)
+    sound = type("Root", (), {"root": tmp_path})
+    assert found(open_log(sound)) == [(str(path), *spans[1], 502, 506)]
+    assert left(open_log(sound)) == [500, 506, 509]
+
+
+@pytest.mark.parametrize("bit", range(8))
+@pytest.mark.parametrize("number", range(10))
+def test_an_offset_that_is_off_by_little_is_found(sound, log, number, bit):
+    """Neighbours decide which of two batches that contradict each other is wrong."""
+    at, _ = sound.spans[1][number]
+    flip(sound.paths[1], at + 7, 1 << bit)
+    partition = log.LogDirectory(sound.root)["orders", 0]
+    assert found(partition) == [sound.fault(1, number)]
+    assert left(partition) == sound.all_offsets((1, number))
+
+
+def test_an_offset_that_is_too_low_in_a_compacted_log(tmp_path, open_log):
+    """Jumps are legal there: the batch before the wrong one must not be blamed."""
+    folder = Folder(tmp_path / "orders-0")
+    pieces = [batch(0), batch(100, 40), batch(240), batch(301), batch(402)]
+    path, spans = folder.segment(0, pieces)
+    flip(path, spans[2][0] + 7, 0x80)
+    sound = type("Root", (), {"root": tmp_path})
+    partition = open_log(sound, compacted=True)
+    assert found(partition) == [(str(path), *spans[2], 139, 301)]
+    assert left(partition) == [0, 100, 301, 402]
+
+
+def test_zeros_are_passed_at_full_speed(tmp_path, log):
+    """A file made at its full size of which the middle was never written."""
+    size = 256 << 20
+    path, spans = Folder(tmp_path / "orders-0").segment(0, [batch(0), batch(3)])
+    last = path.read_bytes()[spans[1][0] :]
+    with path.open("r+b") as file:
+        file.truncate(spans[1][0])
+        file.seek(size)
+        file.write(last)
+    seconds, (problem,) = timed(log.LogDirectory(tmp_path)["orders", 0])
+    assert problem.position + problem.length == size
+    assert seconds < 2, seconds
+
+
+def test_a_batch_that_cannot_be_decoded_costs_no_other(tmp_path, open_log, kwire):
+    """The checksum is right, what it vouches for is not; only deep looks find it."""
+    from log_files import checked, patched
+
+    folder = Folder(tmp_path / "orders-0")
+    pieces = log_of([3, 3, 3])
+    pieces[1] = checked(patched(pieces[1], 61, ">b", 2))
+    path, spans = folder.segment(0, pieces)
+    sound = type("Root", (), {"root": tmp_path})
+    partition = open_log(sound)
+    assert found(partition) == []
+    assert found(partition, deep=True) == [(str(path), *spans[1], 2, 6)]
+    told = []
+    assert [b.base_offset for b in partition.batches(on_corrupt=told.append)] == [0, 6]
+    assert [p.reason for p in told] == ["records"]
+    with pytest.raises(kwire.DecodeError) as caught:
+        list(partition.batches())
+    assert spans[1][0] < caught.value.offset < sum(spans[1])
+    assert caught.value.path.startswith(str(path))
+
+
+def timed(partition):
+    started = time.process_time()
+    problems = list(partition.problems())
+    return time.process_time() - started, problems
+
+
+@pytest.mark.parametrize("kind", ["random", "zeros", "text", "twos"])
+def test_a_large_region_is_passed_quickly(tmp_path, log, kind):
+    """A megabyte of anything takes well under a second, on either engine."""
+    size = 1 << 20
+    garbage = {
+        "random": random.Random(7).randbytes(size),
+        "zeros": bytes(size),
+        "text": b"All work and no play makes a dull log. " * (size // 39),
+        "twos": b"\0\0\0\0\0\0\0\2" * (size // 8),
+    }[kind]
+    first, last = batch(0), batch(3)
+    Folder(tmp_path / "orders-0").segment(0, [first, garbage, last])
+    seconds, (problem,) = timed(log.LogDirectory(tmp_path)["orders", 0])
+    assert (problem.position, problem.length) == (len(first), len(garbage))
+    assert seconds < 0.7, seconds
+
+
+def lookalike(offset, size):
+    """The head of a batch that is as long as it says, and has the wrong checksum."""
+    return batch(offset, 1)[:8] + size.to_bytes(4, "big") + batch(offset, 1)[12:61]
+
+
+def test_time_is_linear_where_somebody_made_lookalikes(tmp_path, twins):
+    """Each head claims all that follows; checking each claim would be quadratic."""
+    log = module(twins.fast, "log")
+    seconds = []
+    for count in (4000, 8000, 16000):
+        heads = [
+            lookalike(3 + n, 61 * (count - n) + len(batch(3)) - 12)
+            for n in range(count)
+        ]
+        folder = tmp_path / str(count)
+        Folder(folder / "orders-0").segment(0, [batch(0), *heads, batch(3)])
+        partition = log.LogDirectory(folder)["orders", 0]
+        best = min(timed(partition)[0] for _ in range(3))
+        seconds.append(best)
+    assert seconds[2] < 6 * seconds[0], seconds
+
+
+def test_any_bytes_give_problems_and_nothing_worse(tmp_path, log, kwire):
+    """Random files, and sound ones with random damage; every way in."""
+    chance = random.Random(11)
+    sound = b"".join(log_of([3, 1, 2, 5], codec="gzip")) + messages(11, 4)
+    path = Folder(tmp_path / "orders-0").segment(0, [])[0]
+    for round_ in range(300):
+        data = bytearray(sound)
+        for _ in range(chance.randrange(1, 6)):
+            at = chance.randrange(len(data))
+            length = chance.choice([1, 2, 4, 8, 40])
+            data[at : at + length] = chance.randbytes(chance.choice([0, length]))
+        if round_ % 10 == 0:
+            data = bytearray(chance.randbytes(chance.randrange(2000)))
+        path.write_bytes(data)
+        segment = log.Segment(path)
+        problems = list(segment.problems(deep=True))
+        assert all(0 <= p.position <= len(data) for p in problems)
+        assert all(p.position + p.length <= len(data) for p in problems)
+        list(segment.batches(on_corrupt="skip", isolation_level="read_committed"))
+        segment.seek(chance.randrange(20)), segment.seek_timestamp(5)
+        try:
+            list(segment.batches())
+        except kwire.DecodeError as error:
+            assert error.path.startswith(str(path))
+
+
+def test_repaired_copies_are_sound(sound, log, tmp_path):
+    """The good batches, byte for byte; what is there is never touched."""
+    for number in (0, 4, 5):
+        flip(sound.paths[1], sound.spans[1][number][0] + 40)
+    with sound.paths[1].open("ab") as file:
+        file.write(b"torn")
+    before = sound.paths[1].read_bytes()
+    target = tmp_path / "copy" / "orders-0" / sound.paths[1].name
+    target.parent.mkdir(parents=True)
+    segment = log.Segment(sound.paths[1])
+    done = []
+    report = log.copy_good(segment, target, progress=done.append)
+    assert sound.paths[1].read_bytes() == before
+    assert sum(done) == len(before)
+    copied = target.read_bytes()
+    spans = [span for n, span in enumerate(sound.spans[1]) if n not in (0, 4, 5)]
+    assert copied == b"".join(before[at : at + size] for at, size in spans)
+    assert report.batches == 7 and report.bytes_copied == len(copied)
+    assert report.bytes_left_out == len(before) - len(copied)
+    assert [p.reason for p in report.problems] == ["crc", "crc"]
+    regions = [before[at : at + size] for at, size in segment.good_regions()]
+    assert b"".join(regions) == copied and len(regions) == 2
+    assert len(list(log.Segment(target).batches())) == 7
+    with pytest.raises(FileExistsError):
+        log.copy_good(segment, target)
+    assert zlib.crc32(target.read_bytes()) == zlib.crc32(copied)
+
+
+def test_a_blind_cut_finds_the_next_batch(sound, log):
+    """Parts of a file, cut anywhere, have all batches between them once."""
+    segment = log.Segment(sound.paths[1])
+    size = segment.size
+    for parts in (2, 3, 7, 40):
+        cuts = [size * n // parts for n in range(parts + 1)]
+        seen = []
+        for start, end in pairwise(cuts):
+            first = segment.resync(start)
+            if first is not None and first < end:
+                seen += [h.position for h in segment.headers(first, end)]
+        assert seen == [at for at, _ in sound.spans[1]], parts

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A segment is never held in memory, however it is read and whatever is in it."""
+
+import os
+import random
+import struct
+import subprocess
+import sys
+
+import pytest
+from log_files import Folder, batch
+
+MIB = 1 << 20
+SIZE = 400 * MIB
+CEILING = 200 * MIB
+
+SCRIPT = """
+import sys
+from kwire import log
+segment = log.Segment(sys.argv[1], access=sys.argv[2])
+for item in eval(sys.argv[3]):
+    pass
+with open("/proc/self/status") as status:
+    print(*[line.split()[1] for line in status if line.startswith("VmHWM")])
+"""
+
+
+def write(folder, data, count=None):
+    """Write a segment of many batches that differ in their base offset alone."""
+    path = folder.path / f"{0:020}.log"
+    count = SIZE // len(data) if count is None else count
+    with path.open("wb") as file:
+        for number in range(count):
+            file.write(struct.pack(">q", number * 3))
+            file.write(data[8:])
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = Folder(tmp_path_factory.mktemp("large") / "orders-0")
+    yield made
+    for path in made.path.iterdir():
+        path.unlink()
+
+
+def peak(path, access, call, engine):
+    """Bytes of memory that a fresh interpreter takes for one iteration."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(path), access, call],
+        env=os.environ | {"KWIRE_BACKEND": engine},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout) * 1024
+
+
+@pytest.mark.parametrize("access", ["map", "read"])
+def test_plain_batches(twins, folder, access):
+    path = write(folder, batch(0, value=random.Random(1).randbytes(100_000)))
+    for call in ("log.verify(segment)", "segment.batches()", "segment.columns()"):
+        assert peak(path, access, call, "fast") < CEILING, call
+    assert peak(path, access, "segment.headers()", "pure") < CEILING
+
+
+@pytest.mark.parametrize("codec", ["zstd", "gzip"])
+def test_compressed_batches(twins, folder, codec):
+    """Each grows a few times; a piece of them must not grow beyond its ceiling."""
+    words = random.Random(2).randbytes(20_000) + b"the quick brown fox " * 5000
+    data = batch(0, value=words, codec=codec)
+    path = write(folder, data, SIZE // len(data) // 8)
+    for call in ("segment.batches()", "segment.columns()"):
+        assert peak(path, "map", call, "fast") < CEILING, call
+
+
+def test_batches_that_grow_a_hundredfold(twins, folder):
+    """Small on disk, 6 MB each: many of them in one piece would be gigabytes."""
+    data = batch(0, value=bytes(2_000_000), codec="zstd")
+    path = write(folder, data, 300)
+    assert peak(path, "map", "segment.columns()", "fast") < CEILING
+
+
+@pytest.mark.parametrize("access", ["map", "read"])
+def test_a_damaged_length_does_not_bring_in_the_file(twins, folder, access):
+    path = write(folder, batch(0, value=random.Random(1).randbytes(100_000)))
+    with path.open("r+b") as file:
+        file.seek(8)
+        file.write(struct.pack(">i", SIZE - 1000))
+    assert peak(path, access, "segment.problems()", "fast") < CEILING

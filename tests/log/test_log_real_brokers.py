@@ -1,0 +1,342 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Real data directories: what Kafka's own dump tool said of them is what kwire reads.
+
+Each release has a folder in ``tests/data`` with the directory that its broker left and
+a manifest of all its files, printed by the broker's tool. Every batch, every record and
+every entry of every index is compared.
+"""
+
+import base64
+import functools
+import json
+import lzma
+from pathlib import Path
+
+import pytest
+from log_files import module
+
+DATA = Path(__file__).parent.parent / "data"
+RELEASES = sorted(path.parent.name for path in DATA.glob("*/manifest.json.xz"))
+
+TIMESTAMP_TYPES = {"CreateTime": 0, "LogAppendTime": 1, "NoTimestampType": -1}
+
+
+@functools.cache
+def manifest(release):
+    """The manifest's files, by their path below the data directory."""
+    with lzma.open(DATA / release / "manifest.json.xz", "rt") as file:
+        return json.load(file)["files"]
+
+
+def files(suffix):
+    """All files of a kind, for parametrize."""
+    return [
+        pytest.param(release, name, id=f"{release}-{name}")
+        for release in RELEASES
+        for name in sorted(manifest(release))
+        if name.endswith(suffix)
+    ]
+
+
+def path_of(release, name):
+    return DATA / release / "data" / name
+
+
+@pytest.fixture
+def log(kwire):
+    return module(kwire, "log")
+
+
+def test_there_is_data():
+    """At least one release, and all kinds of files."""
+    suffixes = {name.rpartition(".")[2] for r in RELEASES for name in manifest(r)}
+    assert suffixes >= {"log", "index", "timeindex", "txnindex", "snapshot"}
+    assert "checkpoint" in suffixes
+
+
+def seen_batch(header):
+    """What the dump tool prints of a batch, or of a message of magic 0 or 1."""
+    return {
+        "offset": header.base_offset,
+        "base_offset": header.base_offset,
+        "last_offset": header.last_offset,
+        "count": header.count,
+        "base_sequence": header.base_sequence,
+        "last_sequence": header.last_sequence,
+        "producer_id": header.producer_id,
+        "producer_epoch": header.producer_epoch,
+        "partition_leader_epoch": header.partition_leader_epoch,
+        "is_transactional": header.is_transactional,
+        "is_control": header.is_control,
+        "delete_horizon_ms": header.delete_horizon,
+        "position": header.position,
+        "timestamp_type": header.timestamp_type,
+        "timestamp": header.max_timestamp,
+        "size": header.size,
+        "magic": header.magic,
+        "compression": header.compression,
+        "crc": header.crc,
+    }
+
+
+def told_batch(entry):
+    """The same of the manifest, with the fields that the release's tool knows."""
+    assert entry["is_valid"]
+    told = {key: entry[key] for key in entry if key not in ("records", "is_valid")}
+    return told | {"timestamp_type": TIMESTAMP_TYPES[entry["timestamp_type"]]}
+
+
+def check_record(record, entry):
+    assert record.offset == entry["offset"]
+    assert record.timestamp == entry["timestamp"]
+    for content, name, size in (
+        (record.key, "key", "key_size"),
+        (record.value, "payload", "value_size"),
+    ):
+        if size in entry:
+            assert (-1 if content is None else len(content)) == entry[size]
+        text = entry.get(name)
+        # Of the topics of Kafka the tool prints what the bytes mean.
+        if isinstance(text, str) and content is not None and len(text) == len(content):
+            assert content.decode(errors="replace") == text or "\ufffd" in text
+    keys = ",".join(key for key, _ in record.headers)
+    assert entry.get("header_keys", "") in (keys, "")
+
+
+@pytest.mark.parametrize("access", ["map", "read"])
+@pytest.mark.parametrize(("release", "name"), files(".log") + files(".checkpoint"))
+def test_every_batch_and_record(log, release, name, access):
+    segment = log.Segment(path_of(release, name), access=access)
+    told = manifest(release)[name]["batches"]
+    headers = list(segment.headers(check_crc=True))
+    for header, entry in zip(headers, told, strict=True):
+        wanted = told_batch(entry)
+        seen = seen_batch(header)
+        assert {key: seen[key] for key in wanted} == wanted
+    records, controls = [], []
+    for batch in segment.batches():
+        records += batch.records
+        controls += batch.control_records
+    told_records = [record for entry in told for record in entry.get("records", ())]
+    for record, entry in zip(records, told_records, strict=True):
+        check_record(record, entry)
+    told_controls = [entry for entry in told_records if "control" in entry]
+    for control, entry in zip(controls, told_controls, strict=True):
+        check_control(control, entry["control"])
+
+
+def check_control(control, told):
+    """The tool prints a word for the type, and for markers the epoch.
+
+    For types that a release's tool cannot decode it prints Kafka's name and number.
+    """
+    words = {
+        "ABORT": "endTxnMarker: ABORT",
+        "COMMIT": "endTxnMarker: COMMIT",
+        "LEADER_CHANGE": "LeaderChange",
+        "SNAPSHOT_HEADER": "SnapshotHeader",
+        "SNAPSHOT_FOOTER": "SnapshotFooter",
+        "KRAFT_VERSION": "KRaftVersion",
+        "KRAFT_VOTERS": "KRaftVoters",
+    }
+    named = f"controlType: {control.type_name}({control.type})"
+    assert told.startswith((words[control.type_name], named))
+    if control.type_name in ("ABORT", "COMMIT"):
+        assert told.endswith(f"coordinatorEpoch: {control.message.coordinator_epoch}")
+
+
+@pytest.mark.parametrize(("release", "name"), files(".log"))
+def test_columns_have_every_record(log, release, name):
+    """All but those of control batches."""
+    segment = log.Segment(path_of(release, name))
+    told = [
+        record
+        for entry in manifest(release)[name]["batches"]
+        if not entry.get("is_control")
+        for record in entry.get("records", ())
+    ]
+    pieces = list(segment.columns())
+    assert [n for p in pieces for n in p.offset.tolist()] == [r["offset"] for r in told]
+    assert [n for p in pieces for n in p.timestamp.tolist()] == [
+        r["timestamp"] for r in told
+    ]
+
+
+@pytest.mark.parametrize(("release", "name"), files(".index"))
+def test_every_entry_of_the_offset_indexes(log, release, name):
+    told = manifest(release)[name]["entries"]
+    index = log.OffsetIndex(path_of(release, name))
+    # The tool prints one entry of zeros for an index that has none.
+    wanted = [(e["offset"], e["position"]) for e in told]
+    assert list(index.entries) == [e for e in wanted if e != (index.base_offset, 0)]
+    assert not index.has_stray_bytes
+
+
+@pytest.mark.parametrize(("release", "name"), files(".timeindex"))
+def test_every_entry_of_the_time_indexes(log, release, name):
+    told = manifest(release)[name]["entries"]
+    index = log.TimeIndex(path_of(release, name))
+    wanted = [(e["timestamp"], e["offset"]) for e in told]
+    assert list(index.entries) == [e for e in wanted if e != (0, index.base_offset)]
+    assert not index.has_stray_bytes
+
+
+@pytest.mark.parametrize(("release", "name"), files(".txnindex"))
+def test_every_entry_of_the_transaction_indexes(log, release, name):
+    told = manifest(release)[name]["entries"]
+    index = log.TransactionIndex(path_of(release, name))
+    names = ("producer_id", "first_offset", "last_offset", "last_stable_offset")
+    assert [[getattr(e, n) for n in names] for e in index.entries] == [
+        [e[n] for n in names] for e in told
+    ]
+
+
+@pytest.mark.parametrize(("release", "name"), files(".snapshot"))
+def test_every_entry_of_the_producer_snapshots(log, release, name):
+    told = manifest(release)[name]["entries"]
+    snapshot = log.ProducerSnapshot(path_of(release, name))
+    seen = {
+        entry.producer_id: {
+            "producer_epoch": entry.epoch,
+            "coordinator_epoch": entry.coordinator_epoch,
+            "last_timestamp": entry.timestamp,
+            "current_txn_first_offset": entry.current_txn_first_offset,
+        }
+        for entry in snapshot.entries
+    }
+    assert seen == {
+        entry["producer_id"]: {
+            "producer_epoch": entry["producer_epoch"],
+            "coordinator_epoch": entry["coordinator_epoch"],
+            "last_timestamp": entry.get("last_timestamp", entry["timestamp"]),
+            "current_txn_first_offset": -1
+            if entry["current_txn_first_offset"] in (None, "None")
+            else entry["current_txn_first_offset"],
+        }
+        for entry in told
+    }
+    for entry, other in zip(snapshot.entries, told, strict=True):
+        if "last_offset" in other:
+            assert entry.last_offset == other["last_offset"]
+            assert entry.last_sequence == other["last_sequence"]
+            assert entry.offset_delta == other["offset_delta"]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_nothing_is_found_wrong_with_what_brokers_wrote(log, release):
+    """Gaps of compacted topics, cut logs, open transactions: all of it is sound."""
+    logs = log.LogDirectory(DATA / release)
+    assert logs.unreadable == ()
+    found = [p for partition in logs for p in log.verify(partition, deep=True)]
+    assert found == []
+    told = {name.partition("/")[0] for name in manifest(release) if "/" in name}
+    # Of partitions that never had a record the tool prints nothing.
+    assert {f"{p.topic}-{p.partition}" for p in logs if p.size} == told
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_data_directories_say_what_belongs_together(log, release):
+    """Topic ids, epochs and checkpoints are there, and agree with the segments."""
+    for partition in log.LogDirectory(DATA / release):
+        has_id = (partition.path / "partition.metadata").exists()
+        assert (partition.topic_id is not None) == has_id
+        if any(h.magic == 2 for h in partition.headers()):
+            assert partition.leader_epochs
+        end = partition.checkpoints.get("recovery-point", partition.end_offset)
+        assert end == partition.end_offset
+        assert partition.start_offset <= partition.end_offset
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_offset_and_time_is_found(log, release):
+    """Through the broker's own indexes, and the same without them."""
+    for partition in log.LogDirectory(DATA / release):
+        headers = [
+            (segment, header)
+            for segment in partition.segments
+            for header in segment.headers()
+        ]
+        for segment, header in headers:
+            for offset in {header.base_offset, header.last_offset}:
+                found = partition.seek(offset)
+                assert found == (segment, header.position), (partition, offset)
+            if header.max_timestamp < 0:
+                continue
+            first = next(
+                (s, h.position)
+                for s, h in headers
+                if h.max_timestamp >= header.max_timestamp
+            )
+            assert partition.seek_timestamp(header.max_timestamp) == first
+        assert partition.seek(partition.end_offset) is None
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_aborted_transactions_are_those_of_the_indexes(log, release):
+    """Found by their markers alone, in partitions that no cleaner has touched."""
+    compared = 0
+    for partition in log.LogDirectory(DATA / release):
+        if partition.is_compacted:
+            continue
+        told = {
+            (e["producer_id"], e["first_offset"], e["last_offset"])
+            for segment in partition.segments
+            for e in manifest(release)
+            .get(f"{partition.path.name}/{segment.path.stem}.txnindex", {})
+            .get("entries", ())
+        }
+        for segment in partition.segments:
+            segment._indexes[".txnindex"] = None
+        assert set(map(tuple, partition.transactions().aborted)) == told
+        compared += len(told)
+    assert compared or release < "3"
+
+
+def consumed():
+    """What a consumer got of each partition, by isolation level."""
+    for release in RELEASES:
+        path = DATA / release / "consumed.json.xz"
+        with lzma.open(path, "rt") as file:
+            for name, levels in json.load(file).items():
+                for level, rows in levels.items():
+                    yield pytest.param(
+                        release, name, level, rows, id=f"{release}-{name}-{level}"
+                    )
+
+
+def seen_row(record, timestamp_type):
+    """A record as librdkafka gives it: type 0 has no timestamp, 1 and 2 are Kafka's."""
+    key, value = (
+        None if content is None else base64.b64encode(content).decode()
+        for content in (record.key, record.value)
+    )
+    headers = [
+        [name, None if content is None else base64.b64encode(content).decode()]
+        for name, content in record.headers
+    ]
+    timestamp = record.timestamp if timestamp_type >= 0 else 0
+    return [record.offset, timestamp_type + 1, timestamp, key, value, headers]
+
+
+@pytest.mark.parametrize(("release", "name", "level", "rows"), list(consumed()))
+def test_readers_get_what_a_consumer_got(log, release, name, level, rows):
+    """With either isolation level: aborted, unfinished and control records too."""
+    topic, _, number = name.rpartition("-")
+    partition = log.LogDirectory(DATA / release)[topic, int(number)]
+    start = partition.start_offset
+    batches = partition.batches(start_offset=start, isolation_level=level)
+    seen = [
+        seen_row(record, batch.timestamp_type)
+        for batch in batches
+        if not batch.is_control
+        for record in batch.records
+    ]
+    if level == "read_committed":
+        # Only the offsets are kept: the records are those of the other level.
+        assert [row[0] for row in seen] == rows
+    else:
+        assert seen == rows
+    offsets = [row[0] for row in seen]
+    pieces = partition.columns(start_offset=start, isolation_level=level)
+    assert [n for p in pieces for n in p.offset.tolist()] == offsets

@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading committed records alone, as a consumer with that isolation level does."""
+
+import pytest
+from log_files import ABORT, COMMIT, Folder, aborted_entry, batch, flip, module
+
+PIECES = [
+    batch(0, 2, producer=7),  # aborted
+    batch(2, 2),  # outside of transactions
+    batch(4, 1, producer=8),  # committed
+    batch(5, 1, producer=7),  # aborted
+    batch(6, control=ABORT, producer=7),
+    batch(7, 1, producer=7),  # committed
+    batch(8, control=COMMIT, producer=8),
+    batch(9, control=COMMIT, producer=7),
+    batch(10, 3, producer=8),  # aborted, across segments
+    batch(13, 1),
+    batch(14, control=ABORT, producer=8),
+    batch(15, 2, producer=8),  # committed
+    batch(17, control=COMMIT, producer=8),
+    batch(18, 2),
+    batch(20, 2, producer=9),  # never ended
+    batch(22, 2),  # behind what was never ended
+]
+COMMITTED = [2, 3, 4, 7, 13, 15, 16, 18, 19]
+ABORTED = [(7, 0, 6), (8, 10, 14)]
+
+
+@pytest.fixture
+def log(kwire):
+    return module(kwire, "log")
+
+
+class Written:
+    def __init__(self, tmp_path):
+        self.root = tmp_path
+        self.folder = Folder(tmp_path / "orders-0")
+        self.first, self.first_spans = self.folder.segment(0, PIECES[:9])
+        self.second, self.second_spans = self.folder.segment(13, PIECES[9:])
+
+    def write_indexes(self):
+        for base, entry in ((0, ABORTED[0]), (13, ABORTED[1])):
+            path = self.folder.path / f"{base:020}.txnindex"
+            path.write_bytes(aborted_entry(*entry))
+
+
+@pytest.fixture
+def written(tmp_path):
+    return Written(tmp_path)
+
+
+def partition_of(log, written):
+    return log.LogDirectory(written.root)["orders", 0]
+
+
+def committed(log, written, **options):
+    read = partition_of(log, written).batches(
+        isolation_level="read_committed", **options
+    )
+    return [record.offset for b in read for record in b.records]
+
+
+def test_transactions_are_found_by_their_markers(log, written):
+    found = partition_of(log, written).transactions()
+    assert [tuple(each) for each in found.aborted] == ABORTED
+    assert found.open == {9: 20} and found.last_stable_offset == 20
+
+
+def test_committed_records_alone_come(log, written):
+    assert committed(log, written) == COMMITTED
+    written.write_indexes()
+    assert committed(log, written) == COMMITTED
+
+
+def test_without_isolation_everything_comes(log, written):
+    batches = list(partition_of(log, written).batches())
+    assert [r.offset for b in batches for r in b.records] == list(range(24))
+    kinds = [each.type_name for b in batches for each in b.control_records]
+    assert kinds == ["ABORT", "COMMIT", "COMMIT", "ABORT", "COMMIT"]
+
+
+def test_batches_that_are_hidden_keep_their_place(log, written):
+    read = partition_of(log, written).batches(isolation_level="read_committed")
+    assert [b.base_offset for b in read] == [0, 2, *range(4, 11), 13, 14, 15, 17, 18]
+
+
+def test_columns_have_the_same_records(log, written):
+    partition = partition_of(log, written)
+    pieces = list(partition.columns(isolation_level="read_committed"))
+    assert [n for piece in pieces for n in piece.offset.tolist()] == COMMITTED
+    everything = [n for piece in partition.columns() for n in piece.offset.tolist()]
+    markers = {6, 8, 9, 14, 17}
+    assert everything == [n for n in range(24) if n not in markers]
+
+
+@pytest.mark.parametrize(("start", "end"), [(5, 16), (11, 30), (0, 4), (7, 8)])
+def test_a_part_knows_the_transactions_of_the_whole(log, written, start, end):
+    wanted = [n for n in COMMITTED if start <= n < end]
+    assert committed(log, written, start_offset=start, end_offset=end) == wanted
+
+
+def test_a_segment_alone_knows_its_own(log, written):
+    """The second one's abort is of a transaction that began before it."""
+    read = log.Segment(written.first).batches(isolation_level="read_committed")
+    assert [r.offset for b in read for r in b.records] == [2, 3, 4, 7]
+    known = partition_of(log, written).transactions()
+    read = log.Segment(written.second).batches(
+        isolation_level="read_committed", transactions=known
+    )
+    assert [r.offset for b in read for r in b.records] == [13, 15, 16, 18, 19]
+
+
+def test_a_lost_marker_is_made_up_for_by_the_index(log, written):
+    flip(written.first, written.first_spans[4][0] + 16, 0x10)
+    written.write_indexes()
+    assert committed(log, written, on_corrupt="skip") == COMMITTED
+
+
+def test_a_damaged_index_is_made_up_for_by_the_markers(log, written):
+    written.write_indexes()
+    for path in written.folder.path.glob("*.txnindex"):
+        path.write_bytes(b"\0\5" + path.read_bytes()[2:20])
+    assert committed(log, written) == COMMITTED
+
+
+def test_markers_without_data_abort_nothing(log, tmp_path):
+    folder = Folder(tmp_path / "orders-0")
+    pieces = [batch(0, 2), batch(2, control=ABORT, producer=5), batch(3, 2, producer=5)]
+    folder.segment(0, [*pieces, batch(5, control=COMMIT, producer=5)])
+    partition = log.LogDirectory(tmp_path)["orders", 0]
+    assert partition.transactions().aborted == ()
+    read = partition.batches(isolation_level="read_committed")
+    assert [r.offset for b in read for r in b.records] == [0, 1, 3, 4]
+
+
+def test_an_unknown_isolation_level_is_refused(log, written):
+    for form in ("batches", "columns"):
+        read = getattr(partition_of(log, written), form)
+        with pytest.raises(ValueError, match="isolation_level"):
+            list(read(isolation_level="committed"))

@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``verify``: what stands beside the segments, against the batches."""
+
+import pytest
+from log_files import (
+    ABORT,
+    BASE_TIME,
+    COMMIT,
+    Folder,
+    aborted_entry,
+    batch,
+    flip,
+    log_of,
+    module,
+    overwrite,
+    producer_snapshot,
+)
+
+
+@pytest.fixture
+def log(kwire):
+    return module(kwire, "log")
+
+
+class Sound:
+    """A partition with everything that belongs to it."""
+
+    def __init__(self, tmp_path):
+        self.root = tmp_path
+        self.folder = Folder(tmp_path / "orders-0")
+        first = log_of([5] * 20, epoch=1)
+        second = [
+            *log_of([5] * 10, 100, epoch=3),
+            batch(150, 3, producer=7, epoch=3),
+            batch(153, control=ABORT, producer=7, epoch=3),
+            batch(154, 3, producer=7, epoch=3),
+            batch(157, control=COMMIT, producer=7, epoch=3),
+        ]
+        self.first, self.spans = self.folder.segment(0, first)
+        self.second, self.more_spans = self.folder.segment(100, second)
+        numbers = (4, 9, 14)
+        entries = [(5 * n + 4, self.spans[n][0]) for n in numbers]
+        times = [(BASE_TIME + 5 * n + 4, 5 * n + 4) for n in (*numbers, 19)]
+        self.index = self.folder.beside(0, ".index", ">ii", *entries)
+        self.time_index = self.folder.beside(0, ".timeindex", ">qi", *times)
+        self.folder.beside(100, ".index", ">ii", (24, self.more_spans[4][0]))
+        self.folder.beside(100, ".timeindex", ">qi", (BASE_TIME + 124, 24))
+        self.txnindex = self.folder.path / f"{100:020}.txnindex"
+        self.txnindex.write_bytes(aborted_entry(7, 150, 153))
+        self.epochs = self.folder.path / "leader-epoch-checkpoint"
+        self.epochs.write_text("0\n2\n1 0\n3 100\n")
+        self.snapshot = self.folder.path / f"{100:020}.snapshot"
+        self.snapshot.write_bytes(producer_snapshot((7, 0, 5, 90, 2, 9, 0, -1)))
+        self.metadata = self.folder.path / "partition.metadata"
+        self.metadata.write_text("version: 0\ntopic_id: X_PRpIxbTw6djitqPB1OXw\n")
+
+
+@pytest.fixture
+def sound(tmp_path):
+    return Sound(tmp_path)
+
+
+def found(log, sound, **options):
+    partition = log.LogDirectory(sound.root)["orders", 0]
+    return [
+        (p.path, p.position, p.length, p.reason)
+        for p in log.verify(partition, **options)
+    ]
+
+
+def test_a_sound_partition(log, sound):
+    assert found(log, sound, deep=True, strict_tail=True) == []
+    for segment in log.LogDirectory(sound.root).segments:
+        assert list(log.verify(segment, deep=True)) == []
+
+
+def test_progress_adds_up_to_the_bytes(log, sound):
+    done = []
+    assert found(log, sound, progress=done.append) == []
+    partition = log.LogDirectory(sound.root)["orders", 0]
+    assert sum(done) == partition.size and min(done) > 0
+
+
+def test_entries_of_the_index(log, sound):
+    path = str(sound.index)
+    position = sound.spans[9][0]
+    overwrite(sound.index, 12, (position + 1).to_bytes(4, "big"))
+    assert found(log, sound) == [(path, 8, 8, "index")]
+    overwrite(sound.index, 12, position.to_bytes(4, "big"))
+    overwrite(sound.index, 8, (44).to_bytes(4, "big"))
+    assert found(log, sound) == [(path, 8, 8, "index")]
+    overwrite(sound.index, 8, (49).to_bytes(4, "big"))
+    assert found(log, sound) == []
+    with sound.index.open("ab") as file:
+        file.write(bytes(80))
+    assert found(log, sound) == []
+    with sound.index.open("ab") as file:
+        file.write(b"\1")
+    assert found(log, sound) == [(path, 24, 81, "index")]
+
+
+def test_an_index_that_goes_on_behind_the_log(log, sound):
+    with sound.index.open("ab") as file:
+        file.write((2000).to_bytes(4, "big") + (10**6).to_bytes(4, "big"))
+    assert found(log, sound) == [(str(sound.index), 24, 8, "index")]
+
+
+def test_entries_of_the_time_index(log, sound):
+    path = str(sound.time_index)
+    overwrite(sound.time_index, 12, (BASE_TIME + 48).to_bytes(8, "big"))
+    assert found(log, sound) == [(path, 12, 12, "timeindex")]
+    overwrite(sound.time_index, 12, (BASE_TIME + 49).to_bytes(8, "big"))
+    overwrite(sound.time_index, 44, (500).to_bytes(4, "big"))
+    assert found(log, sound) == [(path, 36, 12, "timeindex")]
+
+
+def test_indexes_that_point_into_damage_are_not_blamed(log, sound):
+    flip(sound.first, sound.spans[9][0] + 30)
+    at, size = sound.spans[9]
+    assert found(log, sound) == [(str(sound.first), at, size, "crc")]
+
+
+def test_the_transaction_index(log, sound):
+    path = str(sound.txnindex)
+    sound.txnindex.write_bytes(aborted_entry(7, 150, 153) + aborted_entry(8, 1, 2))
+    assert found(log, sound) == [(path, 34, 34, "txnindex")]
+    sound.txnindex.write_bytes(aborted_entry(7, 150, 153)[:20])
+    assert found(log, sound) == [(path, 20, 0, "txnindex")]
+    sound.txnindex.unlink()
+    assert found(log, sound) == [(path, 0, 0, "txnindex")]
+
+
+def test_leader_epochs(log, sound):
+    """The epoch of a batch is not under its checksum: this is what finds it."""
+    flip(sound.first, sound.spans[7][0] + 15, 4)
+    at, size = sound.spans[7]
+    assert found(log, sound) == [(str(sound.first), at, size, "leader-epoch")]
+    flip(sound.first, sound.spans[7][0] + 15, 4)
+    for content, length in (("0\n2\n3 0\n1 100\n", 0), ("0\n9\n", 2)):
+        sound.epochs.write_text(content)
+        (problem,) = found(log, sound)
+        assert (problem[0], problem[3]) == (str(sound.epochs), "leader-epoch")
+        assert problem[2] == length
+
+
+def test_snapshots_and_metadata(log, sound):
+    flip(sound.snapshot, 20)
+    size = sound.snapshot.stat().st_size
+    assert found(log, sound) == [(str(sound.snapshot), 2, size - 2, "snapshot")]
+    sound.snapshot.unlink()
+    sound.metadata.write_text("version: 0\n")
+    assert found(log, sound) == [(str(sound.metadata), 0, 11, "metadata")]
+
+
+def test_deep_looks_at_the_records(log, sound):
+    from log_files import checked, patched
+
+    at, size = sound.spans[3]
+    data = sound.first.read_bytes()[at : at + size]
+    overwrite(sound.first, at, checked(patched(data, 61, ">b", 2)))
+    problems = found(log, sound, deep=True)
+    assert problems == [(str(sound.first), at, size, "records")]
+    assert found(log, sound) == []
+
+
+def test_kraft_checkpoints_are_verified_too(log, tmp_path):
+    folder = Folder(tmp_path / "__cluster_metadata-0")
+    path, spans = folder.segment(500, log_of([2, 3]), "-0000000007.checkpoint")
+    folder.segment(0, log_of([3, 3]))
+    partition = log.LogDirectory(tmp_path)["__cluster_metadata", 0]
+    assert list(log.verify(partition)) == []
+    path.write_bytes(path.read_bytes()[:-5])
+    (problem,) = log.verify(partition)
+    assert (problem.path, problem.reason) == (str(path), "cut")
+    assert (problem.position, problem.length) == (spans[1][0], spans[1][1] - 5)

@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The modules that these tests are about, on the engine of the test."""
+
+import importlib
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def records(kwire):
+    """``kwire.records`` on one engine."""
+    return importlib.import_module(f"{kwire.__name__}.records")
+
+
+@pytest.fixture(scope="session")
+def columns(kwire):
+    """``kwire.columns`` on one engine."""
+    return importlib.import_module(f"{kwire.__name__}.columns")
+
+
+@pytest.fixture(scope="session")
+def arrow(kwire):
+    """``kwire.arrow`` on one engine."""
+    return importlib.import_module(f"{kwire.__name__}.arrow")

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Batches and messages written by hand, field by field, right or wrong.
+
+Nothing here uses kwire, so that what kwire reads and writes has a second opinion.
+Every field can be given, the checksum as well; what is left out is right.
+"""
+
+import gzip
+import struct
+import zlib
+
+
+def _crc32c_table():
+    table = []
+    for value in range(256):
+        for _ in range(8):
+            value = value >> 1 ^ 0x82F63B78 * (value & 1)
+        table.append(value)
+    return table
+
+
+_TABLE = _crc32c_table()
+
+
+def crc32c(data):
+    """Sum up bytes as batches of magic 2 do (Castagnoli)."""
+    value = 0xFFFFFFFF
+    for byte in data:
+        value = value >> 8 ^ _TABLE[(value ^ byte) & 0xFF]
+    return value ^ 0xFFFFFFFF
+
+
+def raw_varint(value):
+    """Write an unsigned varint."""
+    written = bytearray()
+    while value > 0x7F:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    written.append(value)
+    return bytes(written)
+
+
+def varint(value):
+    """Write a number in its zigzag form."""
+    return raw_varint(value << 1 if value >= 0 else (-value << 1) - 1)
+
+
+def sized(content):
+    """Write bytes behind their length, or -1 for None."""
+    return varint(-1) if content is None else varint(len(content)) + content
+
+
+def record(
+    offset=0, timestamp=0, key=None, value=None, headers=(), attributes=0, size=None
+):
+    """Write a record of magic 2; offset and timestamp are deltas."""
+    body = bytes([attributes]) + varint(timestamp) + varint(offset)
+    body += sized(key) + sized(value) + varint(len(headers))
+    body += b"".join(sized(name) + sized(content) for name, content in headers)
+    return framed(body, size)
+
+
+def framed(body, size=None):
+    """Put the length in front of the bytes of a record."""
+    return varint(len(body) if size is None else size) + body
+
+
+BATCH_FIELDS = {
+    "base_offset": 0,
+    "size": None,
+    "leader_epoch": 0,
+    "magic": 2,
+    "crc": None,
+    "attributes": 0,
+    "last_delta": None,
+    "base_timestamp": 0,
+    "max_timestamp": 0,
+    "producer_id": -1,
+    "producer_epoch": -1,
+    "base_sequence": -1,
+    "count": None,
+}
+
+
+def batch(*records, **fields):
+    """Write a batch of magic 2 of records that are written already."""
+    f = BATCH_FIELDS | fields
+    assert f.keys() == BATCH_FIELDS.keys()
+    count = len(records) if f["count"] is None else f["count"]
+    last_delta = len(records) - 1 if f["last_delta"] is None else f["last_delta"]
+    rest = struct.pack(
+        ">hiqqqhii",
+        (f["attributes"] + 2**15) % 2**16 - 2**15,
+        last_delta,
+        f["base_timestamp"],
+        f["max_timestamp"],
+        f["producer_id"],
+        f["producer_epoch"],
+        f["base_sequence"],
+        count,
+    )
+    rest += b"".join(records)
+    crc = crc32c(rest) if f["crc"] is None else f["crc"]
+    size = 9 + len(rest) if f["size"] is None else f["size"]
+    head = (f["base_offset"], size, f["leader_epoch"], f["magic"], crc)
+    return struct.pack(">qiiBI", *head) + rest
+
+
+def compressed_batch(*records, **fields):
+    """Write a batch of magic 2 whose records are gzipped."""
+    fields = {"count": len(records), "last_delta": len(records) - 1} | fields
+    fields["attributes"] = fields.get("attributes", 0) | 1
+    return batch(gzip.compress(b"".join(records), mtime=0), **fields)
+
+
+def classic(content):
+    """Write bytes behind a length of four bytes, -1 for None."""
+    if content is None:
+        return b"\xff\xff\xff\xff"
+    return len(content).to_bytes(4, "big") + content
+
+
+def message(
+    magic, offset=0, key=None, value=None, timestamp=0, attributes=0, crc=None, body=None
+):
+    """Write a message of magic 0 or 1; ``body`` is what stands for key and value."""
+    head = struct.pack(">BB", magic, attributes)
+    if magic:
+        head += struct.pack(">q", timestamp)
+    rest = head + (classic(key) + classic(value) if body is None else body)
+    crc = zlib.crc32(rest) if crc is None else crc
+    return struct.pack(">qiI", offset, 4 + len(rest), crc) + rest
+
+
+def wrapper(magic, *messages, offset=None, **fields):
+    """Write a gzipped message that holds others; its offset is that of the last."""
+    if offset is None:
+        offset = int.from_bytes(messages[-1][:8], "big")
+    fields["attributes"] = fields.get("attributes", 0) | 1
+    fields.setdefault("value", gzip.compress(b"".join(messages), mtime=0))
+    return message(magic, offset, **fields)
+
+
+def repaired(data):
+    """Put the right checksum into every entry that is whole."""
+    data = bytearray(data)
+    at = 0
+    while len(data) - at > 16:
+        size = int.from_bytes(data[at + 8 : at + 12], "big", signed=True)
+        end = at + 12 + size
+        if size < 14 or end > len(data):
+            break
+        if data[at + 16] < 2:
+            crc = zlib.crc32(data[at + 16 : end])
+            data[at + 12 : at + 16] = crc.to_bytes(4, "big")
+        elif size >= 49:
+            crc = crc32c(data[at + 21 : end])
+            data[at + 17 : at + 21] = crc.to_bytes(4, "big")
+        at = end
+    return bytes(data)

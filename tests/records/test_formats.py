@@ -1,0 +1,347 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What each field and each bit of the three formats means.
+
+The bytes are written by hand in ``record_bytes.py``, or stand here as other writers
+gave them. What is wrong with bytes is ``test_reading_rules.py``'s and
+``test_record_faults.py``'s business.
+"""
+
+import copy
+import pickle
+import struct
+
+import pytest
+from record_bytes import batch, compressed_batch, framed, message, record, varint
+from record_sets import header_of, row_of
+
+EXAMPLES = {
+    0: """
+        0000000000000000 00000010 1fecd70a 00 00 00000001 6b 00000001 76
+        0000000000000001 0000000e a7ec6803 00 00 ffffffff ffffffff""",
+    1: """
+        0000000000000000 00000018 e4e321bc 01 00 00000000000003e8 00000001 6b
+        00000001 76
+        0000000000000001 00000016 b18df56a 01 00 00000000000003e9 ffffffff ffffffff""",
+    2: """
+        0000000000000000 00000044 00000000 02 c7e5b91f 0000 00000001 00000000000003e8
+        00000000000003e9 ffffffffffffffff ffff ffffffff 00000002
+        16 00 00 00 02 6b 02 76 02 02 68 01 0c 00 02 02 01 01 00""",
+}
+EXAMPLES = {magic: bytes.fromhex(text) for magic, text in EXAMPLES.items()}
+
+
+def example_rows(magic):
+    """The two records of the examples, as far as the format carries them."""
+    return [
+        (
+            0,
+            1000 if magic else -1,
+            b"k",
+            b"v",
+            (("h", None),) if magic == 2 else (),
+        ),
+        (1, 1001 if magic else -1, None, None, ()),
+    ]
+
+
+def only(records, data, **options):
+    """Decode what has to be one batch."""
+    (found,) = records.decode_batches(data, **options)
+    return found
+
+
+@pytest.mark.parametrize("magic", EXAMPLES)
+def test_bytes_of_another_writer_are_read(records, magic):
+    """The two records, and everything that the head says."""
+    found = only(records, EXAMPLES[magic])
+    assert [row_of(each) for each in found.records] == example_rows(magic)
+    first, last = (1000, 1001) if magic else (-1, -1)
+    assert header_of(found.header) == (
+        *(0, len(EXAMPLES[magic]), magic, 0),
+        {0: 0x1FECD70A, 1: 0xE4E321BC, 2: 0xC7E5B91F}[magic],
+        *(0, 1, first, last, -1, -1, -1, 0 if magic == 2 else -1, 2),
+    )
+
+
+@pytest.mark.parametrize("magic", EXAMPLES)
+def test_the_same_rows_give_the_same_bytes(records, magic):
+    """What kwire writes is what the other writer wrote."""
+    rows = [(row[2], row[3], row[1], row[4]) for row in example_rows(magic)]
+    made = records.encode_batch(
+        rows, magic=magic, partition_leader_epoch=0 if magic == 2 else -1
+    )
+    assert made == EXAMPLES[magic]
+
+
+def test_every_field_of_the_head_is_read(records):
+    """Each has a value of its own, so none can be taken for another."""
+    data = batch(
+        record(),
+        base_offset=0x0102030405060708,
+        leader_epoch=0x11121314,
+        last_delta=0x21222324,
+        base_timestamp=0x3132333435363738,
+        max_timestamp=0x4142434445464748,
+        producer_id=0x5152535455565758,
+        producer_epoch=0x6162,
+        base_sequence=0x71727374,
+        attributes=0x5F78,
+    )
+    header = records.read_batch_header(b"xyz" + data, 3)
+    crc = int.from_bytes(data[17:21], "big")
+    assert header_of(header) == (
+        *(3, len(data), 2, 0x5F78, crc),
+        *(0x0102030405060708, 0x0102030405060708 + 0x21222324),
+        *(0x3132333435363738, 0x4142434445464748),
+        *(0x5152535455565758, 0x6162, 0x71727374, 0x11121314, 1),
+    )
+
+
+@pytest.mark.parametrize("high", [0x0000, 0x7F00, 0x8000, 0xFF00])
+@pytest.mark.parametrize("low", range(0, 0x80, 8))
+def test_every_attribute_bit(records, low, high):
+    """Bits 3 to 6 mean what they mean in any company; those from 7 on nothing."""
+    data = batch(
+        record(timestamp=5),
+        attributes=high | low | 0x80,
+        base_timestamp=1000,
+        max_timestamp=2000,
+    )
+    found = only(records, data)
+    assert found.compression == "none"
+    assert found.timestamp_type == bool(low & 0x08)
+    assert found.is_transactional is bool(low & 0x10)
+    assert found.is_control is bool(low & 0x20)
+    assert found.delete_horizon == (1000 if low & 0x40 else None)
+    assert found.records[0].timestamp == (2000 if low & 0x08 else 1005)
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("bit", [0x08, 0x10, 0x20, 0x40, 0x80])
+def test_messages_have_but_the_timestamp_type(records, magic, bit):
+    """Bit 3 of magic 1; no other bit of a message says anything."""
+    found = only(records, message(magic, 3, b"k", b"v", 9, bit))
+    assert found.timestamp_type == (-1 if magic == 0 else int(bit == 0x08))
+    assert not found.is_transactional and not found.is_control
+    assert found.delete_horizon is None
+    assert found.records[0].timestamp == (9 if magic else -1)
+
+
+@pytest.mark.parametrize(
+    ("magic", "codec"),
+    [(0, 4), (1, 4), *((m, c) for m in (0, 1, 2) for c in (5, 6, 7))],
+)
+@pytest.mark.parametrize("start", [0, 1])
+def test_unknown_compressions_are_refused(kwire, records, magic, codec, start):
+    """No format has codecs 5 to 7, and zstd came with magic 2."""
+    good = message(0, 0)
+    bad = (
+        batch(record(), attributes=codec)
+        if magic == 2
+        else message(magic, 0, attributes=codec)
+    )
+    with pytest.raises(kwire.errors.CorruptBatch, match=f"number {codec}") as caught:
+        list(records.decode_batches(start * good + bad))
+    assert caught.value.offset == start * len(good)
+
+
+@pytest.mark.parametrize("write", [batch, compressed_batch])
+def test_log_append_time_is_everybodys(records, write):
+    """The largest timestamp of the batch stands for all, deltas or not."""
+    data = write(
+        record(timestamp=2**63 - 1), record(1, -5), attributes=8, max_timestamp=77
+    )
+    found = only(records, data)
+    assert [each.timestamp for each in found.records] == [77, 77]
+
+
+def test_the_delete_horizon_is_still_the_base(records):
+    """Its bit gives the base timestamp a second meaning, and keeps the first."""
+    data = batch(record(timestamp=-40), attributes=0x40, base_timestamp=900)
+    found = only(records, data)
+    assert found.delete_horizon == found.base_timestamp == 900
+    assert found.records[0].timestamp == 860
+
+
+def test_an_emptied_batch_moves_the_reader_on(records):
+    """It has no records and a last offset that is to be believed."""
+    data = batch(
+        last_delta=5, base_offset=10, base_timestamp=-1, max_timestamp=8, producer_id=4
+    )
+    found = only(records, data)
+    assert found.records == ()
+    assert (found.count, found.next_offset, found.max_timestamp) == (0, 16, 8)
+
+
+def test_holes_are_kept(records):
+    """Compaction leaves offsets as they were, at the end of the batch as well."""
+    data = batch(record(3), record(7), base_offset=40, last_delta=12)
+    found = only(records, data)
+    assert [each.offset for each in found.records] == [43, 47]
+    assert (found.base_offset, found.last_offset, found.next_offset) == (40, 52, 53)
+
+
+def test_headers_are_kept_as_they_are(records):
+    """Order, twins, empty keys, null and empty values."""
+    headers = [(b"b", b"1"), (b"a", None), (b"b", b""), (b"", b"\0"), (b"b", b"1")]
+    found = only(records, batch(record(headers=headers)))
+    assert found.records[0].headers == tuple((k.decode(), v) for k, v in headers)
+
+
+def test_many_records_may_share_their_header_keys(records):
+    """Keys that come again, at their place or another, are each what they are."""
+    names = [b"one", b"two", b"six", "sieben€".encode(), b"", b"ninety", b"8", b"9"]
+    rows = [
+        [(names[(i * j) % 8] * (1 + i % 3), bytes([j])) for j in range(i % 13)]
+        for i in range(60)
+    ]
+    data = batch(*(record(i, headers=row) for i, row in enumerate(rows)))
+    assert [each.headers for each in only(records, data).records] == [
+        tuple((name.decode(), value) for name, value in row) for row in rows
+    ]
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_empty_is_not_null(records, magic):
+    """A key or value of no bytes is one."""
+    pairs = [(None, b""), (b"", None), (b"", b""), (None, None)]
+    if magic == 2:
+        data = batch(*(record(i, 0, *pair) for i, pair in enumerate(pairs)))
+    else:
+        data = b"".join(message(magic, i, *pair) for i, pair in enumerate(pairs))
+    assert [(e.key, e.value) for e in only(records, data).records] == pairs
+
+
+def test_sums_of_int64_wrap(records):
+    """Offsets and timestamps are added as Kafka adds them."""
+    data = batch(
+        record(1, 1),
+        record(-1, -1),
+        base_offset=2**63 - 1,
+        base_timestamp=2**63 - 1,
+        last_delta=1,
+    )
+    found = only(records, data)
+    assert found.last_offset == -(2**63)
+    assert [each.offset for each in found.records] == [-(2**63), 2**63 - 2]
+    assert [each.timestamp for each in found.records] == [-(2**63), 2**63 - 2]
+
+
+@pytest.mark.parametrize("number", [0, 2**63 - 1, -1, -(2**63)])
+@pytest.mark.parametrize("magic", [1, 2])
+def test_int64_extremes(records, magic, number):
+    """The first and the last offset and timestamp there are."""
+    if magic == 2:
+        data = batch(record(), base_offset=number, base_timestamp=number)
+    else:
+        offset = number % 2**64 - (number < 0) * 2**64
+        data = message(1, offset, timestamp=number)
+    (found,) = only(records, data).records
+    assert (found.offset, found.timestamp) == (number, number)
+
+
+def test_varints_may_be_longer_than_needed(records):
+    """Every reader of Kafka takes them; so the bytes of a record are what counts."""
+    body = b"\0\x82\0\x82\x80\0" + b"\x82\x80\x80\x80\0k" + b"\x81\0" + b"\x80\0"
+    assert framed(body)[0] == len(body) << 1
+    padded = bytes([len(body) << 1 | 0x80, 0x80, 0x80, 0x80, 0]) + body
+    (found,) = only(records, batch(padded, base_offset=6)).records
+    assert row_of(found) == (7, 1, b"k", None, ())
+
+
+def test_the_attributes_of_a_record_mean_nothing(records):
+    """No bit of them is used so far, so none is refused."""
+    found = only(records, batch(record(attributes=0xFF, value=b"v")))
+    assert found.records[0].value == b"v"
+
+
+def marker_of(kwire, kind):
+    """The key and the value of a control record of each type."""
+    messages = kwire.messages
+    value = {
+        0: lambda: struct.pack(">hi", 0, 12),
+        1: lambda: struct.pack(">hi", 0, 13),
+        2: lambda: kwire.encode(messages.LeaderChangeMessage(leader_id=3), 0),
+        3: lambda: kwire.encode(messages.SnapshotHeaderRecord(), 0),
+        4: lambda: kwire.encode(messages.SnapshotFooterRecord(), 0),
+        5: lambda: kwire.encode(messages.KRaftVersionRecord(), 0),
+        6: lambda: kwire.encode(messages.VotersRecord(), 0),
+    }.get(kind, lambda: b"whatever")()
+    return struct.pack(">hh", 0, kind), value
+
+
+@pytest.mark.parametrize("kind", [*range(7), 7, 32767])
+@pytest.mark.parametrize("write", [batch, compressed_batch])
+def test_control_records_are_decoded(kwire, records, kind, write):
+    """All known types into their messages, later ones into none."""
+    key, value = marker_of(kwire, kind)
+    found = only(records, write(record(key=key, value=value), attributes=0x20))
+    assert found.is_control
+    assert found.records[0].key == key
+    (control,) = found.control_records
+    assert control.type == kind
+    names = ["ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER"]
+    names += ["KRAFT_VERSION", "KRAFT_VOTERS"]
+    assert control.type_name == (names[kind] if kind < 7 else "UNKNOWN")
+    if kind < 2:
+        assert control.message.coordinator_epoch == 12 + kind
+    elif kind == 2:
+        assert control.message.leader_id == 3
+    assert (control.message is None) is (kind > 6)
+
+
+def test_other_batches_have_no_control_records(records):
+    """A key of four bytes makes no control record."""
+    found = only(records, batch(record(key=bytes(4), value=bytes(6))))
+    assert found.control_records == ()
+
+
+def test_the_last_sequence_wraps(records):
+    """Sequence numbers go on with 0 behind 2^31 - 1."""
+    for first, count, last in ((0, 1, 0), (2**31 - 2, 2, 2**31 - 1), (2**31 - 2, 4, 1)):
+        rows = [record(i) for i in range(count)]
+        data = batch(*rows, base_sequence=first, producer_id=1, producer_epoch=0)
+        assert only(records, data).last_sequence == last
+    assert only(records, batch(record())).last_sequence == -1
+
+
+def test_batches_and_records_are_values(records):
+    """They compare, hash, pickle and copy by what they hold, and cannot be changed."""
+    data = batch(record(key=b"k", headers=[(b"h", b"x")]), record(1))
+    one, same = only(records, data), only(records, data)
+    other = only(records, batch(record(), record(1)))
+    assert one == same and hash(one) == hash(same) and one != other
+    assert one != (one.header, one.records)
+    assert repr(one).startswith("Batch(header=BatchHeader(position=0, ")
+    assert repr(one).endswith("records=<2>)")
+    for thing in (one.header, one.records[0]):
+        assert pickle.loads(pickle.dumps(thing)) == thing
+        assert copy.deepcopy(thing) == thing
+        with pytest.raises(AttributeError):
+            thing.offset = 5
+    assert one.records[0].replace(key=None).key is None
+    for name in one.header.__match_args__:
+        assert getattr(one, name) == getattr(one.header, name)
+
+
+def test_a_run_of_messages_is_one_batch(records):
+    """Messages of one magic and type; the head reaches from the first to the last."""
+    data = b"".join(message(1, 2 * i, timestamp=[5, 9, 7][i]) for i in range(3))
+    data += message(1, 6, timestamp=1, attributes=8) + message(0, 7) + message(0, 8)
+    found = list(records.decode_batches(data))
+    assert [len(each.records) for each in found] == [3, 1, 2]
+    assert [each.count for each in found] == [3, 1, 2]
+    assert [each.position for each in found] == [0, 102, 136]
+    assert sum(each.size for each in found) == len(data)
+    assert (found[0].base_offset, found[0].last_offset) == (0, 4)
+    assert (found[0].base_timestamp, found[0].max_timestamp) == (5, 9)
+
+
+def test_lengths_of_every_size_of_varint(records):
+    """Keys and values around each step of the length's own length."""
+    sizes = [0, 1, 63, 64, 65, 8191, 8192, 8193]
+    rows = [record(i, 0, bytes(size), b"x" * size) for i, size in enumerate(sizes)]
+    found = only(records, batch(*rows)).records
+    assert [(e.key, e.value) for e in found] == [(bytes(s), b"x" * s) for s in sizes]
+    assert varint(8192) == b"\x80\x80\x01"

@@ -1,0 +1,319 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""How a record set is walked: where it ends, what is damage, what is no error.
+
+The rules are those of Kafka's own reader, step by step and in its order. All readers
+keep to them: heads alone, objects, and columns.
+"""
+
+import mmap
+
+import pytest
+from record_bytes import batch, compressed_batch, message, record, wrapper
+from record_sets import SETS, package_of, rows_of, table_of
+
+GOOD = {
+    0: message(0, 0, b"k", b"v"),
+    1: message(1, 0, b"k", b"v", 5),
+    2: batch(record(key=b"k", value=b"v")),
+}
+
+
+def read_heads(records, columns, data, **options):
+    """Walk over the heads; each call begins where the last entry ended."""
+    position, found = options.pop("position", 0), []
+    while header := records.read_batch_header(data, position, **options):
+        assert header.position == position
+        position += header.size
+        found.append(header)
+    return found
+
+
+def read_objects(records, columns, data, **options):
+    """Read records as objects."""
+    return rows_of(records.decode_batches(data, **options))
+
+
+def read_columns(records, columns, data, **options):
+    """Read records as columns."""
+    return table_of(columns.decode_records(data, **options))
+
+
+READERS = {"heads": read_heads, "objects": read_objects, "columns": read_columns}
+
+
+@pytest.fixture(params=READERS)
+def read(request, records, columns):
+    """One of the readers on one engine."""
+    reader = READERS[request.param]
+    return lambda data, **options: reader(records, columns, data, **options)
+
+
+def damaged(records, read, data, offset, words, **options):
+    """Read damaged bytes and look at what the error says."""
+    with pytest.raises(package_of(records).errors.CorruptBatch, match=words) as caught:
+        read(data, **options)
+    assert (caught.value.offset, caught.value.path) == (offset, "")
+
+
+def with_size(data, size):
+    """Put another size into an entry."""
+    return data[:8] + size.to_bytes(4, "big", signed=True) + data[12:]
+
+
+@pytest.mark.parametrize("magic", GOOD)
+@pytest.mark.parametrize("left", range(12))
+def test_fewer_bytes_than_an_offset_and_a_size_are_the_end(read, magic, left):
+    """Rule 1: stop without a word, whatever the bytes are."""
+    assert len(read(GOOD[magic] + b"\xff" * left)) == 1
+
+
+@pytest.mark.parametrize("left", [12, 16, 17, 100])
+@pytest.mark.parametrize("size", [13, 0, -1, -(2**31)])
+def test_a_size_that_no_entry_has_is_damage(records, read, size, left):
+    """Rule 2, which comes before the question how much is left."""
+    bad = with_size(bytes(left), size)
+    for start in (b"", GOOD[2], GOOD[0]):
+        damaged(records, read, start + bad, len(start), f"{size} bytes are too few")
+
+
+@pytest.mark.parametrize("left", range(12, 17))
+@pytest.mark.parametrize("size", [14, 4000, 2**31 - 1])
+def test_without_the_magic_it_is_the_end(read, size, left):
+    """Rule 4: so few bytes say nothing about their format."""
+    assert len(read(GOOD[2] + with_size(b"\xff" * left, size))) == 1
+
+
+@pytest.mark.parametrize(("byte", "said"), [(3, "3"), (0x7F, "127"), (0xFF, "-1")])
+@pytest.mark.parametrize("size", [14, 5, 2**31 - 1])
+def test_another_magic_is_damage(records, read, byte, said, size):
+    """Rule 5: even of an entry that is not all there."""
+    bad = bytearray(with_size(bytes(17), size))
+    bad[16] = byte
+    words = f"magic {said} is none" if size >= 14 else "too few"
+    damaged(records, read, GOOD[1] + bad, len(GOOD[1]), words)
+
+
+@pytest.mark.parametrize("size", range(14, 49))
+def test_a_batch_is_as_large_as_its_head(records, read, size):
+    """Rule 6 and then 7: cut it is the end, whole it is damage."""
+    bad = with_size(GOOD[2], size)[: 12 + size]
+    damaged(records, read, GOOD[2] + bad, len(GOOD[2]), f"{size} bytes are too few")
+    assert len(read(GOOD[2] + bad[:-1])) == 1
+
+
+@pytest.mark.parametrize("size", range(14, 22))
+def test_a_message_with_a_timestamp_is_large_enough_for_it(records, read, size):
+    """Magic 1 has eight bytes more than magic 0."""
+    damaged(records, read, with_size(GOOD[1], size)[: 12 + size], 0, "too few")
+
+
+PARTS = {name: data for name, data in SETS.items() if 0 < len(data) < 900}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_cut_last_entry_is_no_error(records, columns, name):
+    """At every length: the whole entries, and nothing of the one that was cut."""
+    data = 2 * PARTS[name]
+    heads = read_heads(records, columns, data)
+    ends = [header.position + header.size for header in heads]
+    assert ends[-1] == len(data)
+    everything = list(records.decode_batches(data))
+    for cut in range(len(data)):
+        whole = sum(end <= cut for end in ends)
+        last = ends[whole - 1] if whole else 0
+        part = data[:cut]
+        assert read_heads(records, columns, part) == heads[:whole]
+        found = list(records.decode_batches(part))
+        rows = rows_of(found)
+        assert rows == rows_of(everything)[: len(rows)]
+        assert sum(each.size for each in found) == last
+        table = columns.decode_records(part)
+        assert table.end_position == last
+        assert table_of(table) == rows_of(found, control=False)
+
+
+@pytest.mark.parametrize("magic", GOOD)
+@pytest.mark.parametrize("start", GOOD)
+def test_a_wrong_checksum_is_damage(records, read, magic, start):
+    """In any bit, of each format; it names the first byte of the entry."""
+    data = bytearray(GOOD[start] + GOOD[magic])
+    at = len(GOOD[start])
+    for place in range(17 if magic == 2 else 12, len(GOOD[magic])):
+        if place == 16:
+            continue
+        data[at + place] ^= 0x10
+        damaged(records, read, data, at, "checksum 0x[0-9a-f]{8}, not the one stored")
+        data[at + place] ^= 0x10
+    assert read(data)
+
+
+@pytest.mark.parametrize("magic", GOOD)
+def test_the_checksum_can_be_trusted(read, magic):
+    """``check_crc=False`` reads what is there."""
+    data = bytearray(GOOD[magic])
+    data[17 if magic == 2 else 12] ^= 1
+    assert len(read(data, check_crc=False)) == 1
+
+
+def test_what_brokers_set_is_outside_of_the_checksum(records):
+    """Base offset and leader epoch change on the way, and need no new one."""
+    data = bytearray(GOOD[2])
+    data[0:8] = (90).to_bytes(8, "big")
+    data[12:16] = (7).to_bytes(4, "big")
+    (found,) = records.decode_batches(data)
+    assert found.records[0].offset == found.base_offset == 90
+    assert found.partition_leader_epoch == 7
+
+
+@pytest.mark.parametrize("count", [-1, -(2**31), 2, 2**31 - 1])
+def test_a_count_that_cannot_be_is_damage(records, read, count):
+    """Negative, or more records than the bytes of the batch could hold."""
+    bad = batch(record(key=b"k"), count=count)
+    damaged(records, read, GOOD[0] + bad, len(GOOD[0]), f"{count} records cannot")
+
+
+def test_five_stray_bytes_are_no_error(read):
+    """What follows the last batch, if it is no head of an entry, is not looked at."""
+    assert len(read(GOOD[2] + b"\1\2\3\4\5")) == 1
+
+
+@pytest.mark.parametrize("name", ["all magics", "transactions", "run"])
+def test_position_and_end_choose_entries(records, columns, name):
+    """The bytes in front and behind are not read, and positions count from the start."""
+    data = SETS[name]
+    given = b"\xff" * 30 + data + b"\xff" * 30
+    heads = read_heads(records, columns, data)
+    for first in range(len(heads)):
+        start = heads[first].position
+        for last in range(first, len(heads)):
+            end = heads[last].position + heads[last].size
+            bounds = {"position": 30 + start, "end": 30 + end}
+            found = list(records.decode_batches(given, **bounds))
+            expected = list(records.decode_batches(data[start:end]))
+            assert rows_of(found) == rows_of(expected)
+            assert [each.position for each in found] == [
+                each.position + 30 + start for each in expected
+            ]
+            table = columns.decode_records(given, **bounds)
+            assert table_of(table) == rows_of(expected, control=False)
+            assert table.end_position == 30 + end
+            # An entry that goes on behind the end is a cut one.
+            bounds["end"] -= 1
+            assert len(read_heads(records, columns, given, **bounds)) == last - first
+
+
+@pytest.mark.parametrize(
+    "bounds", [{"position": -1}, {"position": 4}, {"end": 4}, {"position": 2, "end": 1}]
+)
+def test_bounds_outside_of_the_input_are_refused(read, bounds):
+    """A mistake of the caller, not of the bytes; and said at once."""
+    with pytest.raises(ValueError, match="position is one in the input"):
+        read(b"abc", **bounds)
+
+
+def test_arguments_are_checked_before_the_first_batch(records, columns):
+    """Not when somebody asks for the first one."""
+    with pytest.raises(ValueError, match=r'errors is "strict" or "replace", not \'x\''):
+        records.decode_batches(b"", errors="x")
+    with pytest.raises(ValueError, match=r'errors is "strict" or "replace", not \'x\''):
+        columns.decode_records(b"", errors="x")
+    with pytest.raises(ValueError, match="timestamp_unit"):
+        columns.decode_records(b"", timestamp_unit="min")
+    for wrong in ("text", None, 5):
+        with pytest.raises(TypeError):
+            records.decode_batches(wrong)
+        with pytest.raises(TypeError):
+            columns.decode_records(wrong)
+        with pytest.raises(TypeError):
+            records.read_batch_header(wrong)
+
+
+STARTED = b"".join(
+    (
+        message(0, 0),
+        message(0, 1),
+        message(1, 2),
+        wrapper(1, *(message(1, i) for i in range(3)), offset=5),
+        batch(record(), record(1), record(2), base_offset=6),
+        batch(record(2), base_offset=9, last_delta=4),
+        batch(base_offset=14, last_delta=3),
+        compressed_batch(record(), record(1), base_offset=18),
+    )
+)
+
+
+@pytest.mark.parametrize("start", range(22))
+def test_start_offset_leaves_out_what_is_before(records, columns, start):
+    """A fetch may begin within a batch; batches that end before it do not come."""
+    expected = [row for row in read_objects(records, columns, STARTED) if row[0] >= start]
+    found = list(records.decode_batches(STARTED, start_offset=start))
+    assert rows_of(found) == expected
+    assert all(each.last_offset >= start for each in found)
+    for seen in (None, ()):
+        table = columns.decode_records(
+            STARTED, start_offset=start, aborted_transactions=seen
+        )
+        assert table_of(table) == expected
+    for end in range(start - 1, 22):
+        table = columns.decode_records(STARTED, start_offset=start, end_offset=end)
+        assert table_of(table) == [row for row in expected if row[0] < end]
+
+
+def test_the_batch_that_ends_at_the_start_comes(records):
+    """Its records are gone, but its last offset is one that the reader asked for."""
+    (found,) = records.decode_batches(
+        batch(record(), base_offset=4, last_delta=5), start_offset=9
+    )
+    assert (found.records, found.next_offset) == ((), 10)
+
+
+def test_batches_come_one_by_one(kwire, records):
+    """What is before the damage has been given when it is found."""
+    bad = bytearray(GOOD[2])
+    bad[-1] ^= 1
+    found = records.decode_batches(GOOD[2] + GOOD[2] + bad)
+    assert len(next(found).records) == len(next(found).records) == 1
+    with pytest.raises(kwire.errors.CorruptBatch) as caught:
+        next(found)
+    assert caught.value.offset == 2 * len(GOOD[2])
+    assert list(found) == []
+
+
+def test_any_bytes_like_is_accepted(read):
+    """Mapped files, views and arrays, of bytes or of wider items."""
+    data = SETS["all magics"]
+    data += b"\0" * (-len(data) % 4)
+    expected = read(data)
+    mapped = mmap.mmap(-1, len(data))
+    mapped[:] = data
+    for given in (
+        bytearray(data),
+        memoryview(b"x" + data)[1:],
+        memoryview(data).cast("i"),
+        mapped,
+    ):
+        assert read(given) == expected
+    with pytest.raises(TypeError, match="contiguous"):
+        read(memoryview(data)[::2])
+
+
+@pytest.mark.parametrize("name", ["magic 2 none", "magic 1 gzip", "magic 0 none"])
+def test_the_input_is_released(kwire, records, read, name):
+    """After the last batch, after an error that is kept, and when nobody goes on."""
+    good = SETS[name]
+    bad = bytearray(good)
+    bad[-1] ^= 1
+    for data in (good, bytes(bad), good + bytes(bad), good + b"\xff" * 30):
+        given = bytearray(data)
+        try:
+            kept = read(given)
+        except kwire.DecodeError as error:
+            kept = error
+        given.append(0)
+        assert kept
+    given = bytearray(good + good)
+    batches = records.decode_batches(given)
+    assert next(batches).records
+    batches.close()
+    given.append(0)

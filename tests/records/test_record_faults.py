@@ -1,0 +1,312 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What can be wrong inside a batch of magic 2, and how kwire names it.
+
+Each fault has its class, its byte and its path; in compressed records the byte is the
+first of the batch, as nothing within has a place in the input. Objects and columns
+say the same.
+"""
+
+import gzip
+
+import pytest
+from record_bytes import (
+    batch,
+    compressed_batch,
+    framed,
+    message,
+    raw_varint,
+    record,
+    repaired,
+    sized,
+    varint,
+)
+from record_sets import SETS
+
+GOOD = record(key=b"k", value=b"v")
+HEAD = b"\0\0\2"
+"""Attributes, timestamp and offset of the second record."""
+LONG = b"\x80\x80\x80\x80\x80\x01"
+LONGER = b"\x80" * 10 + b"\1"
+
+FAULTS = {
+    # What stands in the record, where the fault is in it, class, path, words.
+    "a length that is negative": (b"\1", 0, "InvalidLength", "", "-1 is not"),
+    "a length over the rest": (varint(99), -1, "Truncated", "", "still needed: 99"),
+    "a length without an end": (b"\x80\x80", -1, "Truncated", "", "needed: 1"),
+    "a length of six bytes": (LONG, 0, "InvalidVarint", "", "32 bits"),
+    "a length over 32 bits": (
+        b"\xff\xff\xff\xff\x10" + bytes(20),
+        *(0, "InvalidVarint", "", "32 bits"),
+    ),
+    "no byte at all": (framed(b""), -1, "Truncated", "", "still needed: 1"),
+    "no timestamp": (framed(b"\0"), -1, "Truncated", "", "still needed: 1"),
+    "a timestamp of eleven bytes": (
+        framed(b"\0" + LONGER + b"\2\1\1\0"),
+        *(2, "InvalidVarint", "", "64 bits"),
+    ),
+    "a timestamp over 64 bits": (
+        framed(b"\0" + b"\xff" * 9 + b"\2" + b"\2\1\1\0"),
+        *(2, "InvalidVarint", "", "64 bits"),
+    ),
+    "an offset of six bytes": (
+        framed(b"\0\0" + LONG + b"\1\1\0"),
+        *(3, "InvalidVarint", "", "32 bits"),
+    ),
+    "a key that is too long": (
+        framed(HEAD + varint(9) + b"k\1\0"),
+        *(-1, "Truncated", "key", "still needed: 6"),
+    ),
+    "a key of length -2": (
+        framed(HEAD + b"\3\1\0"),
+        *(4, "InvalidLength", "key", "-2 is not a valid length"),
+    ),
+    "a key of length -2^31": (
+        framed(HEAD + b"\xff\xff\xff\xff\x0f" + b"\1\0"),
+        *(4, "InvalidLength", "key", "-2147483648 is not"),
+    ),
+    "a key of the largest length": (
+        framed(HEAD + b"\xfe\xff\xff\xff\x0f" + b"\1\0"),
+        *(-1, "Truncated", "key", "still needed: 2147483645"),
+    ),
+    "a key length of six bytes": (
+        framed(HEAD + LONG + b"\1\0"),
+        *(4, "InvalidVarint", "key", "32 bits"),
+    ),
+    "a key length of six empty bytes": (
+        framed(HEAD + b"\x80\x80\x80\x80\x80\0" + b"\1\0"),
+        *(4, "InvalidVarint", "key", "32 bits"),
+    ),
+    "no key": (framed(HEAD), -1, "Truncated", "key", "still needed: 1"),
+    "a value that is too long": (
+        framed(HEAD + b"\1" + varint(3) + b"v\0"),
+        *(-1, "Truncated", "value", "still needed: 1"),
+    ),
+    "a value of length -2": (
+        framed(HEAD + b"\1\3\0"),
+        *(5, "InvalidLength", "value", "-2 is not a valid length"),
+    ),
+    "no value": (framed(HEAD + b"\1"), -1, "Truncated", "value", "still needed: 1"),
+    "no headers": (framed(HEAD + b"\1\1"), -1, "Truncated", "headers", "needed: 1"),
+    "a negative count of headers": (
+        framed(HEAD + b"\1\1\1"),
+        *(6, "InvalidLength", "headers", "a count of -1"),
+    ),
+    "more headers than bytes": (
+        framed(HEAD + b"\1\1\4\2h\1"),
+        *(6, "InvalidLength", "headers", "a count of 2 cannot fit"),
+    ),
+    "the most headers": (
+        framed(HEAD + b"\1\1\xfe\xff\xff\xff\x0f"),
+        *(6, "InvalidLength", "headers", "a count of 2147483647"),
+    ),
+    "fewer headers than bytes": (
+        framed(HEAD + b"\1\1\2\2h\1\2i\1"),
+        *(10, "TrailingBytes", "", "left over: 3"),
+    ),
+    "a header without a key": (
+        framed(HEAD + b"\1\1\2\1\1"),
+        *(7, "InvalidValue", "headers[0].key", "null"),
+    ),
+    "a header key of length -2": (
+        framed(HEAD + b"\1\1\2\3\1"),
+        *(7, "InvalidLength", "headers[0].key", "-2 is not"),
+    ),
+    "a header key that is too long": (
+        framed(HEAD + b"\1\1\4\0\1\x08ab"),
+        *(-1, "Truncated", "headers[1].key", "needed: 2"),
+    ),
+    "a header key that is not UTF-8": (
+        framed(HEAD + b"\1\1\4\0\1" + sized(b"ab\xc3(") + b"\1"),
+        *(12, "InvalidValue", "headers[1].key", "not UTF-8"),
+    ),
+    "a header key with a surrogate": (
+        framed(HEAD + b"\1\1\2" + sized(b"\xed\xa0\x80") + b"\1"),
+        *(8, "InvalidValue", "headers[0].key", "not UTF-8"),
+    ),
+    "a header value of length -2": (
+        framed(HEAD + b"\1\1\2\2h\3"),
+        *(9, "InvalidLength", "headers[0].value", "-2 is not"),
+    ),
+    "a header without a value": (
+        framed(HEAD + b"\1\1\2\2h"),
+        *(-1, "Truncated", "headers[0].value", "needed: 1"),
+    ),
+    "a byte too many": (framed(HEAD + b"\1\1\0x"), 7, "TrailingBytes", "", "over: 1"),
+}
+
+
+def failure(kwire, call, kind):
+    """Make a call that has to fail; the class has to be the very one."""
+    with pytest.raises(kwire.errors.DecodeError) as caught:
+        call()
+    assert type(caught.value).__name__ == kind
+    return caught.value
+
+
+def readers(records, columns, data, **options):
+    """All that reads records, as calls."""
+    return (
+        lambda: list(records.decode_batches(data, **options)),
+        lambda: columns.decode_records(data, **options),
+        lambda: columns.decode_records(data, headers=False, batch_columns=True),
+        lambda: columns.decode_records(data, start_offset=1, timestamp_unit="us"),
+        lambda: columns.decode_records(data, end_offset=1),
+        lambda: columns.decode_records(data, aborted_transactions=[], **options),
+    )
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_of_records_are_named(kwire, records, columns, name):
+    """In the second record of a batch that stands behind another message."""
+    content, at, kind, path, words = FAULTS[name]
+    front = message(1, 0, b"first")
+    # What a record lacks must not be found in the one behind it, if it ends.
+    data = front + batch(GOOD, content, last_delta=1)
+    at = len(data) if at < 0 else len(front) + 61 + len(GOOD) + at
+    expected = "records[1]" + (f".{path}" if path else "")
+    for read in readers(records, columns, data):
+        error = failure(kwire, read, kind)
+        assert (error.offset, error.path) == (at, expected)
+        assert words in error.reason
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_of_compressed_records_are_those_of_their_batch(
+    kwire, records, columns, name
+):
+    """The same classes and paths, at the first byte of the batch."""
+    content, _, kind, path, words = FAULTS[name]
+    data = batch(GOOD) + compressed_batch(GOOD, content)
+    expected = "records[1]" + (f".{path}" if path else "")
+    for read in readers(records, columns, data):
+        error = failure(kwire, read, kind)
+        assert (error.offset, error.path) == (len(batch(GOOD)), expected)
+        assert words in error.reason
+
+
+@pytest.mark.parametrize("name", [n for n, f in FAULTS.items() if f[1] != -1])
+def test_the_bytes_behind_change_nothing(kwire, records, columns, name):
+    """A fault within a record is the same whatever follows it."""
+    content, at, kind, _, words = FAULTS[name]
+    data = batch(GOOD, content, bytes(40), count=3)
+    for read in readers(records, columns, data):
+        error = failure(kwire, read, kind)
+        assert error.offset == 61 + len(GOOD) + at
+        assert words in error.reason
+
+
+def test_a_record_does_not_reach_into_the_next(kwire, records, columns):
+    """Its length is the end for its fields, though there are more bytes."""
+    data = batch(framed(HEAD + varint(9) + b"k\1\0"), GOOD, GOOD)
+    end = 61 + 1 + len(HEAD + varint(9) + b"k\1\0")
+    for read in readers(records, columns, data):
+        error = failure(kwire, read, "Truncated")
+        assert (error.offset, error.path) == (end, "records[0].key")
+
+
+@pytest.mark.parametrize("left", [b"\0", GOOD, bytes(100)])
+def test_bytes_behind_the_last_record_are_damage(kwire, records, columns, left):
+    """Of a batch, and of what was decompressed; Kafka refuses them as well."""
+    plain = batch(GOOD, left, count=1)
+    packed = compressed_batch(GOOD, left, count=1)
+    for data, at in ((plain, 61 + len(GOOD)), (packed, 0)):
+        for read in readers(records, columns, data):
+            error = failure(kwire, read, "TrailingBytes")
+            assert (error.offset, error.path) == (at, "")
+            assert f"left over: {len(left)}" in error.reason
+
+
+def test_too_few_records_are_damage(kwire, records, columns):
+    """A count that the bytes might allow, but do not."""
+    data = batch(record(value=bytes(90)), count=9)
+    for read in readers(records, columns, data):
+        error = failure(kwire, read, "Truncated")
+        assert (error.offset, error.path) == (len(data), "records[1]")
+    data = compressed_batch(record(value=bytes(90)), count=9)
+    for read in readers(records, columns, data):
+        error = failure(kwire, read, "Truncated")
+        assert (error.offset, error.path) == (0, "records[1]")
+
+
+@pytest.mark.parametrize("count", [3, 1000, 2**31 - 1])
+def test_a_count_over_what_was_decompressed_is_damage(kwire, records, columns, count):
+    """Found before a record is read."""
+    data = batch(GOOD) + compressed_batch(GOOD, count=count)
+    for read in readers(records, columns, data):
+        error = failure(kwire, read, "CorruptBatch")
+        assert (error.offset, error.path) == (len(batch(GOOD)), "")
+        assert f"{count} records cannot stand" in error.reason
+
+
+def test_an_emptied_batch_has_no_bytes_either(kwire, records, columns):
+    """No records and some bytes is damage, though nobody would miss them."""
+    data = batch(b"\0", count=0, last_delta=5)
+    for read in readers(records, columns, data):
+        assert failure(kwire, read, "TrailingBytes").offset == 61
+    data = compressed_batch(count=0, last_delta=5)
+    assert [each.records for each in records.decode_batches(data)] == [()]
+    assert len(columns.decode_records(data)) == 0
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+def test_header_keys_that_are_not_utf8(kwire, records, columns, errors):
+    """Refused, or with U+FFFD where ``errors="replace"`` allows it."""
+    keys = [b"ok", b"\xff", b"a\xc3(b\xe2\x82", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80"]
+    for write in (batch, compressed_batch):
+        data = write(*(record(i, headers=[(key, b"v")]) for i, key in enumerate(keys)))
+        calls = readers(records, columns, data, errors=errors)
+        if errors == "strict":
+            for read in calls:
+                assert failure(kwire, read, "InvalidValue").reason == "not UTF-8"
+            continue
+        texts = [key.decode(errors="replace") for key in keys]
+        (found,) = calls[0]()
+        assert [each.headers for each in found.records] == [((t, b"v"),) for t in texts]
+        table = calls[1]()
+        names = [table.headers.key[row] for row in range(len(keys))]
+        assert names == [text.encode() for text in texts]
+        assert table.headers.offsets.tolist() == list(range(len(keys) + 1))
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+def test_damaged_compression_is_damage_of_the_batch(kwire, records, columns, codec):
+    """The library's complaint becomes a ``CorruptBatch`` at the batch."""
+    good = SETS[f"magic 2 {codec}"]
+    for cut in (61, 62, 70, len(good) - 1):
+        bad = repaired(good[:8] + (cut - 12).to_bytes(4, "big") + good[12:cut])
+        for read in readers(records, columns, good + bad):
+            error = failure(kwire, read, "CorruptBatch")
+            assert (error.offset, error.path) == (len(good), "")
+            assert codec in error.reason or "records cannot stand" in error.reason
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_limits_hold_for_each_batch(kwire, records, columns, magic):
+    """Decompressed bytes and records have ceilings, with words that name them."""
+    data = records.encode_batch([(None, bytes(5000))] * 3, magic=magic, compression="gzip")
+    first = batch(GOOD)
+    for limits, words in (
+        (kwire.Limits(decompressed_bytes=4000), "decompressed_bytes"),
+        (kwire.Limits(decompressed_ratio=10), "decompressed_ratio"),
+        (kwire.Limits(records=2), "3 records are over the ceiling"),
+    ):
+        for read in (
+            lambda limits=limits: list(
+                records.decode_batches(first + data, limits=limits)
+            ),
+            lambda limits=limits: columns.decode_records(first + data, limits=limits),
+        ):
+            error = failure(kwire, read, "LimitExceeded")
+            assert (error.offset, error.path) == (len(first), "")
+            assert words in error.reason
+    enough = kwire.Limits(records=3, decompressed_bytes=15200)
+    assert len(columns.decode_records(first + data, limits=enough)) == 4
+
+
+def test_an_inflated_batch_is_what_gzip_says(records):
+    """The tests' own writing is what kwire reads: else all faults above prove little."""
+    (found,) = records.decode_batches(compressed_batch(GOOD))
+    assert (found.compression, found.records[0].value) == ("gzip", b"v")
+    assert gzip.decompress(compressed_batch(GOOD)[61:]) == GOOD
+    assert raw_varint(300) == b"\xac\2" and varint(-150) == raw_varint(299)

@@ -1,0 +1,314 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arrow arrays as they leave kwire: read by others, let go by all, on both engines.
+
+What a consumer may do by the Arrow C data interface is done here by hand as well: it
+moves structs, releases them on any thread without the GIL, and keeps children longer
+than their parents. Sanity of the buffers is pyarrow's own full validation.
+"""
+
+import ctypes
+import gc
+import importlib
+import subprocess
+import sys
+import threading
+
+import duckdb
+import numpy
+import polars
+import pyarrow
+import pytest
+
+ROWS = 3
+OFFSETS = numpy.arange(ROWS, dtype="int64")
+NAMES = ["a", "", "kwire"]
+LISTS = [[b"x", None], [], [b"yz"]]
+EXPECTED = [
+    {"offset": i, "name": NAMES[i], "items": LISTS[i], "flag": i != 1}
+    for i in range(ROWS)
+]
+
+
+@pytest.fixture
+def arrays(kwire):
+    """The engine's own module of arrays."""
+    return importlib.import_module(f"{kwire.__name__}._{kwire.backend}.arrays")
+
+
+def filled(arrays, data):
+    """Make memory that holds some bytes."""
+    memory = arrays.new_memory(len(data))
+    memoryview(memory)[:] = data
+    return memory
+
+
+def int32s(arrays, *values):
+    """Make memory that holds int32s."""
+    return filled(arrays, numpy.array(values, "int32").tobytes())
+
+
+def small_tree(arrays):
+    """Make a struct of a number, text, a list with a null, and a bool."""
+    make, bits = arrays.Array, lambda value: filled(arrays, bytes([value]))
+    items = make(
+        "z",
+        "item",
+        3,
+        1,
+        (bits(0b101), int32s(arrays, 0, 1, 1, 3), filled(arrays, b"xyz")),
+    )
+    return make(
+        *("+s", "", ROWS, 0, (None,)),
+        (
+            make("l", "offset", ROWS, 0, (None, filled(arrays, OFFSETS.tobytes()))),
+            make(
+                *("u", "name", ROWS, 0),
+                (None, int32s(arrays, 0, 1, 1, 6), filled(arrays, b"akwire")),
+                nullable=False,
+            ),
+            make("+l", "items", ROWS, 0, (None, int32s(arrays, 0, 2, 2, 3)), (items,)),
+            make("b", "flag", ROWS, 0, (None, bits(0b101))),
+        ),
+        metadata={"origin": "kwire", "ä": ""},
+    )
+
+
+def counts(tree):
+    """Count the references to a tree and to the memory below it."""
+    gc.collect()
+    return [
+        sys.getrefcount(thing)
+        for node in (tree, *tree.children)
+        for thing in (node, *node.buffers)
+        if thing is not None
+    ]
+
+
+def test_memory_is_seen_without_a_copy(arrays):
+    """memoryview, numpy and pyarrow look at the same bytes."""
+    memory = arrays.new_memory(16)
+    assert memory.size == len(memory) == memoryview(memory).nbytes == 16
+    seen = numpy.frombuffer(memory, "uint8")
+    buffer = pyarrow.py_buffer(memory)
+    memoryview(memory)[:] = bytes(range(16))
+    assert seen.tolist() == list(range(16))
+    assert buffer.to_pybytes() == bytes(range(16))
+    assert buffer.address == seen.ctypes.data
+
+
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 10**5, 10**7])
+def test_memory_has_its_size(arrays, size):
+    """Each byte may be written, whatever earlier blocks are used again."""
+    for _ in range(3):
+        memory = arrays.new_memory(size)
+        memoryview(memory)[:] = b"\xa5" * size
+        assert bytes(memory) == b"\xa5" * size
+
+
+def test_memory_in_use_is_not_used_again(arrays):
+    """Large blocks that are given back go to one taker each."""
+    size = 10**6
+    for _ in range(3):
+        taken = [arrays.new_memory(size) for _ in range(50)]
+        for number, memory in enumerate(taken):
+            memoryview(memory)[:] = bytes([number]) * size
+        firsts = [bytes(memoryview(memory)[:1])[0] for memory in taken]
+        assert firsts == list(range(50))
+        del memory, taken[::2]
+        assert {bytes(memoryview(m))[-1] for m in taken} == set(range(1, 50, 2))
+
+
+def test_a_size_below_zero_is_refused(arrays):
+    """It is a mistake of the caller."""
+    with pytest.raises(ValueError, match="not -1"):
+        arrays.new_memory(-1)
+
+
+def test_pyarrow_reads_a_tree(arrays):
+    """Values, types, nullability and metadata arrive, as array and as batch."""
+    tree = small_tree(arrays)
+    array = pyarrow.array(tree)
+    array.validate(full=True)
+    assert array.to_pylist() == EXPECTED
+    batch = pyarrow.record_batch(tree)
+    batch.validate(full=True)
+    assert batch.to_pylist() == EXPECTED
+    schema = pyarrow.schema(tree)
+    assert schema.equals(batch.schema, check_metadata=True)
+    assert schema.metadata == {b"origin": b"kwire", "ä".encode(): b""}
+    assert [field.nullable for field in schema] == [True, False, True, True]
+    assert schema.field("items").type == pyarrow.list_(pyarrow.binary())
+
+
+def test_a_known_schema_spares_its_export(arrays):
+    """``import_with`` gives the same batch; what is not taken is released."""
+    tree = small_tree(arrays)
+    schema = pyarrow.schema(tree)
+    before = counts(tree)
+    batch = tree.import_with(pyarrow.RecordBatch._import_from_c, schema)
+    assert batch.to_pylist() == EXPECTED
+    del batch
+    assert tree.import_with(lambda address, schema: schema, 5) == 5
+    with pytest.raises(ZeroDivisionError):
+        tree.import_with(lambda address, schema: address // 0, None)
+    assert counts(tree) == before
+
+
+def test_polars_reads_a_tree(arrays):
+    """As a data frame, whose strings and binaries polars keeps its own way."""
+    frame = polars.DataFrame(small_tree(arrays))
+    assert frame.to_dicts() == EXPECTED
+
+
+def test_duckdb_reads_a_tree(arrays):
+    """Through its Arrow scan, which takes the capsules."""
+    tree = small_tree(arrays)
+    for source in (tree, pyarrow.table(pyarrow.record_batch(tree))):
+        found = duckdb.from_arrow(source)
+        rows = [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+        assert rows == EXPECTED
+
+
+def test_numpy_reads_the_buffers_of_a_tree(arrays):
+    """A fixed-size column is an array of numpy as it is."""
+    column = small_tree(arrays).children[0]
+    seen = numpy.frombuffer(column.buffers[1], "int64")
+    assert numpy.array_equal(seen, OFFSETS)
+
+
+def test_consumers_may_slice(arrays):
+    """Slices of a batch, and of the child in it, hold the right rows."""
+    batch = pyarrow.record_batch(small_tree(arrays))
+    part = batch.slice(1, 2)
+    part.validate(full=True)
+    assert part.to_pylist() == EXPECTED[1:]
+    assert batch.column("items").slice(2).to_pylist() == LISTS[2:]
+
+
+def test_capsules_that_nobody_takes_are_released(arrays):
+    """And so are those that are taken, at once or in part."""
+    tree = small_tree(arrays)
+    before = counts(tree)
+    for _ in range(100):
+        tree.__arrow_c_array__()
+        tree.__arrow_c_schema__()
+        pyarrow.array(tree)
+        pyarrow.schema(tree)
+        schema, data = tree.__arrow_c_array__()
+        pyarrow.DataType._import_from_c_capsule(schema)
+        with pytest.raises(Exception, match="released"):
+            pyarrow.Array._import_from_c_capsule(schema, data)
+        del schema, data
+    kept = pyarrow.array(tree)
+    assert counts(tree) != before
+    del kept
+    assert counts(tree) == before
+
+
+def test_a_tree_may_go_before_its_consumers(arrays):
+    """The exported structs keep the memory, the columns taken out of them as well."""
+    batch = pyarrow.record_batch(small_tree(arrays))
+    column = batch.column("items")
+    gc.collect()
+    assert batch.to_pylist() == EXPECTED
+    del batch
+    gc.collect()
+    assert column.to_pylist() == LISTS
+
+
+class Data(ctypes.Structure):
+    """``struct ArrowArray`` of the Arrow C data interface."""
+
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in ("length", "null_count", "offset")),
+        *((name, ctypes.c_int64) for name in ("n_buffers", "n_children")),
+        ("buffers", ctypes.POINTER(ctypes.c_void_p)),
+        ("children", ctypes.POINTER(ctypes.c_void_p)),
+        *((name, ctypes.c_void_p) for name in ("dictionary", "release", "private")),
+    ]
+
+
+def moved(address):
+    """Move a struct out of where it is, as consumers do."""
+    there = Data.from_address(address)
+    here = Data.from_buffer_copy(there)
+    there.release = None
+    return here
+
+
+def release(data):
+    """Call the release callback; ctypes lets go of the GIL meanwhile."""
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(data.release)(ctypes.addressof(data))
+
+
+def test_structs_are_moved_and_released_one_by_one(arrays):
+    """Children live on behind their parent; the last release frees the tree."""
+    tree = small_tree(arrays)
+    before = counts(tree)
+    root = tree.import_with(lambda address, schema: moved(address), None)
+    child, other = moved(root.children[0]), moved(root.children[2])
+    assert (root.length, root.n_children, child.n_buffers) == (ROWS, 4, 2)
+    release(root)
+    assert root.release is None
+    assert counts(tree) != before
+    values = ctypes.cast(child.buffers[1], ctypes.POINTER(ctypes.c_int64))
+    assert values[:ROWS] == OFFSETS.tolist()
+    release(child)
+    item = moved(other.children[0])
+    release(other)
+    assert item.null_count == 1
+    release(item)
+    assert counts(tree) == before
+
+
+def test_any_thread_may_release(arrays):
+    """Without the GIL, while other threads do the same with the same tree."""
+    tree = small_tree(arrays)
+    before = counts(tree)
+
+    def export_and_release():
+        for _ in range(200):
+            release(tree.import_with(lambda address, schema: moved(address), None))
+
+    threads = [threading.Thread(target=export_and_release) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counts(tree) == before
+
+
+def test_arrays_may_outlive_python(arrays):
+    """Consumers that end with the process, or behind it, do no harm."""
+    module = arrays.__name__.replace("kwire_pure", "kwire")
+    code = (
+        f"import {module} as arrays, pyarrow, sys, types\n"
+        "memory = arrays.new_memory(8)\n"
+        "array = arrays.Array('l', '', 1, 0, (None, memory))\n"
+        "kept = pyarrow.array(array)\n"
+        "for name in ('aa', 'zz'):\n"
+        "    sys.modules[name] = types.ModuleType(name)\n"
+        "    sys.modules[name].kept = [pyarrow.array(array)]\n"
+        "    sys.modules[name].kept.append(sys.modules[name].kept)\n"
+        "    sys.modules[name].capsules = array.__arrow_c_array__()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_arrays_cannot_be_changed(arrays):
+    """Neither an attribute nor a new one."""
+    tree = small_tree(arrays)
+    for name in ("length", "buffers", "children", "format", "other"):
+        with pytest.raises(AttributeError):
+            setattr(tree, name, None)
+    assert (tree.format, tree.length, len(tree), tree.null_count) == ("+s", 3, 3, 0)
+
+
+def test_arrays_are_made_of_memory_and_arrays(arrays):
+    """Another object is refused before anybody reads it as one."""
+    with pytest.raises(TypeError, match="Memory or None"):
+        arrays.Array("l", "", 1, 0, (None, bytes(8)))
+    with pytest.raises(TypeError, match="child is an Array"):
+        arrays.Array("+s", "", 1, 0, (None,), (None,))

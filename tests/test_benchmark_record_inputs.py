@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmarks of records compare the same work: same bytes in, same values out.
+
+Every task on records that ``python -m benchmarks`` times is run once here, by every
+contender, in its own process, and its result is compared with values and bytes that
+no contender made.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+
+import pytest
+
+from benchmarks.interleave import Workers
+from benchmarks.record_rows import COMPRESS, RECORD_ROWS
+from benchmarks.record_targets import (
+    COLUMN_HOLDERS,
+    COLUMN_TASKS,
+    HELD_TASK,
+    HOLDERS,
+)
+
+# Where no engine was compiled, the pure one stands in for it.
+BUILT = importlib.util.find_spec("kwire._fast.record_decoder") is not None
+STANDS_IN = {} if BUILT else {"kwire records": "kwire pure records"}
+
+TASKS = {
+    (entry.task, STANDS_IN.get(entry.worker, entry.worker))
+    for row in RECORD_ROWS
+    for entry in row.entries
+}
+HELD = [(HELD_TASK, label) for label in HOLDERS]
+HELD += [(task, label) for task in COLUMN_TASKS.values() for label in COLUMN_HOLDERS]
+for task, label in HELD:
+    TASKS.add((task, STANDS_IN.get(f"{label} records", f"{label} records")))
+COMPRESSING = [
+    (row.entries[0].task, [entry.task for entry in row.entries[2:]])
+    for row in RECORD_ROWS
+    if row.section == COMPRESS
+]
+
+
+def name_of(value) -> str:
+    """Return the test id of a task, a contender or the tasks of libraries."""
+    if isinstance(value, list):
+        return "+".join(task[-1] for task in value)
+    return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    """Run the contenders for as long as this file is tested."""
+    running = Workers()
+    yield running
+    running.close()
+
+
+@pytest.mark.parametrize(("task", "worker"), sorted(TASKS, key=str), ids=name_of)
+def test_every_contender_does_all_of_the_work(workers, task, worker):
+    """A contender that lost or changed a record would win the race unfairly."""
+    assert workers[worker].ask("difference", *task) is None
+
+
+@pytest.mark.parametrize(("task", "libraries"), COMPRESSING, ids=name_of)
+def test_kwire_compresses_as_far_as_the_libraries(workers, task, libraries):
+    """At a lower level than asked for, kwire would win the race unfairly."""
+    worker = STANDS_IN.get("kwire records", "kwire records")
+    size = workers[worker].ask("compressed_size", *task)
+    sizes = [workers["libraries"].ask("compressed_size", *task) for task in libraries]
+    assert size <= 1.01 * min(sizes)

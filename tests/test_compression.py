@@ -1,0 +1,814 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compressed payloads: what others write is read, what is written others read.
+
+The judges are the libraries themselves (``zstandard``, ``lz4``, the standard gzip)
+and the codec functions of two other clients. A route is a codec by one of its
+libraries: gzip goes by isal or zlib, zstd by zstandard or cramjam. Damage is made
+byte by byte in ``damage``; bombs, with all sizes a lie can be told with, are in
+``BOMBS``, and their memory is measured here and in an interpreter of their own.
+"""
+
+import gzip
+import importlib
+import io
+import itertools
+import mmap
+import random
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+import warnings
+import zlib
+from types import SimpleNamespace
+
+import aiokafka.codec
+import cramjam
+import lz4.block
+import lz4.frame
+import pytest
+import zstandard
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of the standard library's, on newer Pythons
+    import kafka.codec
+
+MIB = 1024 * 1024
+POSITION = 4711
+
+ROUTES = {
+    "gzip": ("gzip", None),
+    "gzip by zlib": ("gzip", "isal"),
+    "snappy": ("snappy", None),
+    "lz4": ("lz4", None),
+    "zstd": ("zstd", None),
+    "zstd by cramjam": ("zstd", "zstandard"),
+}
+"""The codec, and the library that is not there."""
+
+
+def text(size):
+    """Make bytes that compress about as well as records do."""
+    dice = random.Random(size)
+    words = [dice.randbytes(3).hex().encode() for _ in range(100)]
+    return b" ".join(dice.choices(words, k=size // 7 + 1))[:size]
+
+
+SIZES = (0, 1, 100, 32768, 65536, 65537, 300_000)
+PAYLOADS = [text(size) for size in SIZES] + [
+    random.Random(1).randbytes(200_000),
+    text(65536) + random.Random(2).randbytes(65536) + text(10),
+    bytes(3 * MIB),
+]
+
+
+class Codec:
+    """One codec of the package, with everything but the bytes filled in."""
+
+    def __init__(self, kwire, name):
+        self.kwire = kwire
+        self.module = importlib.import_module(f"{kwire.__name__}.compression")
+        self.number = self.module.codec_of(name)
+
+    def read(self, data, magic=2, allocate=bytearray, **ceilings):
+        limits = self.kwire.Limits(**ceilings)
+        return self.module.decompress(
+            self.number, data, magic, limits, POSITION, allocate
+        )
+
+    def write(self, data, magic=2, level=None):
+        return self.module.compress(self.number, data, magic, level)
+
+    def refusal(self, data, **ceilings):
+        """Read what must not be readable and return the error."""
+        kinds = (self.kwire.CorruptBatch, self.kwire.LimitExceeded)
+        with pytest.raises(kinds) as caught:
+            self.read(data, **ceilings)
+        assert caught.value.offset == POSITION
+        return caught.value
+
+    def reason(self, data, **ceilings):
+        """Read damaged data and return what is said to be wrong with it."""
+        error = self.refusal(data, **ceilings)
+        assert type(error) is self.kwire.CorruptBatch, error
+        assert error.reason.isprintable() and len(error.reason) < 160
+        return error.reason
+
+
+@pytest.fixture(params=sorted(ROUTES))
+def route(request, kwire, monkeypatch):
+    """Each codec by each of its libraries."""
+    name, missing = ROUTES[request.param]
+    if missing:
+        monkeypatch.setitem(sys.modules, missing, None)
+    return Codec(kwire, name)
+
+
+# There and back -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", range(len(PAYLOADS)))
+def test_there_and_back(route, number):
+    """All kinds of payloads and of memory, with a tight ceiling and with none."""
+    plain = PAYLOADS[number]
+    packed = route.write(plain)
+    assert type(packed) is bytes
+    assert route.write(memoryview(bytearray(plain))) == packed
+    back = route.read(packed)
+    assert type(back) is memoryview and back.contiguous and back.format == "B"
+    assert back == plain
+    unused = bytearray(b"\xa5" * (len(plain) + MIB))
+    assert route.read(memoryview(packed), allocate=lambda size: unused) == plain
+    assert route.read(bytearray(packed), decompressed_bytes=len(plain)) == plain
+    assert route.read(packed, decompressed_bytes=None) == plain
+    assert route.read(packed, decompressed_bytes=1e7) == plain
+
+
+def test_none_is_the_input_itself(kwire):
+    """Nothing is copied, and no ceiling is asked."""
+    none, data = Codec(kwire, "none"), bytearray(b"abc")
+    assert none.write(data) == b"abc"
+    back = none.read(data, decompressed_bytes=1)
+    data[0] = ord("x")
+    assert back == b"xbc"
+
+
+def test_reads_from_a_map(route, tmp_path):
+    """As a log file is read: the payload lies in the middle of a map."""
+    packed = route.write(text(100_000))
+    (tmp_path / "log").write_bytes(b"before" + packed + b"behind")
+    with open(tmp_path / "log", "rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        with mapped, memoryview(mapped) as view, view[6 : 6 + len(packed)] as data:
+            assert route.read(data) == text(100_000)
+
+
+def test_writes_into_the_memory_it_is_given(route):
+    """The result lies in what ``allocate`` gave, at its start."""
+    plain, given = text(200_000), []
+
+    def allocate(size):
+        given.append(bytearray(size + 7))
+        return given[-1]
+
+    back = route.read(route.write(plain), allocate=allocate)
+    assert back.obj is given[-1]
+    assert given[-1][: len(plain)] == plain
+    assert len(given) == 1
+
+
+def test_other_threads_run_meanwhile(route):
+    """The libraries let go of the GIL, which nobody here would get otherwise."""
+    plain = text(8 * MIB)
+    packed = {
+        2: raw_snappy,
+        3: lambda data: lz4.frame.compress(data, block_size=7, block_linked=False),
+    }.get(route.number, route.write)(plain)
+    before, ticks, stop = sys.getswitchinterval(), itertools.count(), threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            next(ticks)
+            time.sleep(0)
+
+    thread = threading.Thread(target=tick)
+    sys.setswitchinterval(1000)
+    try:
+        thread.start()
+        started = next(ticks)
+        for _ in range(3):
+            route.read(packed)
+        done = next(ticks)
+    finally:
+        sys.setswitchinterval(before)
+        stop.set()
+        thread.join()
+    assert done > started + 1
+
+
+def test_threads_do_not_share_a_context(route):
+    """Calls that overlap get their own bytes."""
+    plain = [text(size) for size in range(20_000, 20_400, 50)]
+    wrong = []
+
+    def work(data):
+        for _ in range(50):
+            if route.read(route.write(data)) != data:
+                wrong.append(len(data))
+
+    threads = [threading.Thread(target=work, args=(data,)) for data in plain]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+# Names, levels, libraries -------------------------------------------------------------
+
+
+def test_codec_names(kwire):
+    """Their numbers are those in the attributes of a batch."""
+    module = Codec(kwire, "none").module
+    names = ["none", "gzip", "snappy", "lz4", "zstd"]
+    assert [module.codec_of(name) for name in names] == [0, 1, 2, 3, 4]
+    with pytest.raises(kwire.EncodeError, match=r"gzip, snappy, lz4, zstd.*'br'"):
+        module.codec_of("br")
+
+
+@pytest.mark.parametrize("number", [-1, 5, 6, 7])
+def test_unknown_codec(kwire, number):
+    """Attributes have room for three numbers that no codec has."""
+    codec = Codec(kwire, "gzip")
+    codec.number = number
+    assert str(number) in codec.reason(b"abc")
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_zstd_needs_magic_2(kwire, magic):
+    """Older messages have no zstd, neither to write nor to read."""
+    zstd = Codec(kwire, "zstd")
+    with pytest.raises(kwire.EncodeError, match="magic 2"):
+        zstd.write(b"abc", magic)
+    with pytest.raises(kwire.CorruptBatch):
+        zstd.read(zstd.write(b"abc"), magic)
+
+
+@pytest.mark.parametrize(
+    ("name", "bad", "words"),
+    [
+        ("gzip", -1, "from 0 to 9"),
+        ("gzip", 10, "from 0 to 9"),
+        ("lz4", 0, "from 1 to 12"),
+        ("lz4", 13, "from 1 to 12"),
+        ("zstd", 23, "from -131072 to 22"),
+        ("zstd", -131073, "from -131072 to 22"),
+        ("zstd", 3.0, "from -131072 to 22"),
+        ("snappy", 1, "no level"),
+        ("none", 0, "no level"),
+    ],
+)
+def test_refused_levels(kwire, name, bad, words):
+    """The error names the range."""
+    with pytest.raises(kwire.EncodeError, match=words):
+        Codec(kwire, name).write(b"abc", level=bad)
+
+
+def test_levels_are_used(kwire):
+    """A higher level takes fewer bytes; None is the usual one."""
+    plain = text(100_000)
+    for name, low, usual, high in (
+        *(("gzip", 1, 6, 9), ("lz4", 1, 1, 12), ("zstd", -5, 3, 19)),
+    ):
+        codec = Codec(kwire, name)
+        assert codec.write(plain) == codec.write(plain, level=usual)
+        assert len(codec.write(plain, level=high)) < len(codec.write(plain, level=low))
+        for magic in (0, 2):
+            packed = codec.write(plain, max(magic, name == "zstd" and 2), high)
+            assert codec.read(packed, max(magic, name == "zstd" and 2)) == plain
+
+
+def test_missing_libraries(kwire, monkeypatch):
+    """Gzip needs none; the others say in one line what to install."""
+    for library in ("cramjam", "zstandard", "isal"):
+        monkeypatch.setitem(sys.modules, library, None)
+    for name in ("snappy", "lz4", "zstd"):
+        codec = Codec(kwire, name)
+        for call in (codec.read, codec.write):
+            with pytest.raises(ImportError, match=r"pip install kwire\[compression\]"):
+                call(zstandard.compress(b"abc"))
+    plain = Codec(kwire, "gzip")
+    assert plain.read(plain.write(b"abc")) == b"abc"
+
+
+# What others write --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("plain", [text(10), text(200_000)], ids=len)
+def test_other_clients(kwire, plain):
+    """Their codec functions and these read each other."""
+    for codecs in (kafka.codec, aiokafka.codec):
+        for name in ("gzip", "snappy", "lz4", "zstd"):
+            codec = Codec(kwire, name)
+            theirs = getattr(codecs, f"{name}_encode")(plain)
+            assert codec.read(theirs) == plain, (codecs, name)
+            assert getattr(codecs, f"{name}_decode")(codec.write(plain)) == plain
+    raw = kafka.codec.snappy_encode(plain, xerial_compatible=False)
+    assert Codec(kwire, "snappy").read(raw) == plain
+
+
+def xxh32(data):
+    """Compute the xxh32 of fewer than 16 bytes, as its specification words it."""
+    primes = 2654435761, 2246822519, 3266489917, 668265263, 374761393
+    value = (primes[4] + len(data)) % 2**32
+
+    def rotated(number, by):
+        return (number << by | number >> 32 - by) % 2**32
+
+    while len(data) >= 4:
+        value += int.from_bytes(data[:4], "little") * primes[2]
+        value = rotated(value % 2**32, 17) * primes[3] % 2**32
+        data = data[4:]
+    for byte in data:
+        value = rotated((value + byte * primes[4]) % 2**32, 11) * primes[0] % 2**32
+    value = (value ^ value >> 15) * primes[1] % 2**32
+    value = (value ^ value >> 13) * primes[2] % 2**32
+    return (value ^ value >> 16).to_bytes(4, "big")
+
+
+def test_lz4_header_bytes(kwire):
+    """Version 1, independent blocks of 64 KiB; the checksum as each magic has it."""
+    codec = Codec(kwire, "lz4")
+    assert xxh32(b"") == bytes.fromhex("02cc5d05")  # values of the specification
+    assert xxh32(b"abc") == bytes.fromhex("32d153ff")
+    right, wrong = xxh32(b"\x60\x40")[2], xxh32(bytes.fromhex("04224d18 6040"))[2]
+    assert right == 0x82 != wrong
+    assert codec.write(b"", 2) == bytes.fromhex("04224d18 6040 82 00000000")
+    assert codec.write(b"", 1) == codec.write(b"", 2)
+    assert codec.write(b"", 0) == bytes([*codec.write(b"", 2)[:6], wrong, 0, 0, 0, 0])
+
+
+def test_lz4_header_checksum_is_read_from_magic_1_on(kwire):
+    """Magic 0 was written both ways, so it is not verified there."""
+    codec = Codec(kwire, "lz4")
+    for magic in (0, 1, 2):
+        packed = bytearray(codec.write(text(1000), magic))
+        assert codec.read(packed, magic) == text(1000)
+        packed[6] ^= 1
+        if magic == 0:
+            assert codec.read(packed, magic) == text(1000)
+        else:
+            with pytest.raises(kwire.CorruptBatch, match="checksum of its header"):
+                codec.read(packed, magic)
+
+
+def test_lz4_of_the_oldest_clients(kwire, monkeypatch):
+    """kafka-python's functions for brokers before 0.10 write and read magic 0."""
+    codec = Codec(kwire, "lz4")
+    hashed = SimpleNamespace(
+        xxh32=lambda data: SimpleNamespace(digest=lambda: xxh32(bytes(data)))
+    )
+    monkeypatch.setattr(kafka.codec, "xxhash", hashed)
+    plain = text(200_000)
+    theirs = kafka.codec.lz4_encode_old_kafka(plain)
+    assert theirs[6] == codec.write(plain, 0)[6]
+    assert codec.read(theirs, 0) == plain
+    assert kafka.codec.lz4_decode_old_kafka(codec.write(plain, 0)) == plain
+
+
+@pytest.mark.parametrize("flags", [*itertools.product([False, True], repeat=3)])
+@pytest.mark.parametrize("block", [4, 5, 6, 7])
+def test_lz4_frames(kwire, block, flags):
+    """Every block size, with and without both checksums and the content size."""
+    codec = Codec(kwire, "lz4")
+    names = ("content_checksum", "block_checksum", "store_size")
+    options = dict(zip(names, flags, strict=True))
+    for plain in (b"", text(300_000), random.Random(1).randbytes(100_000)):
+        packed = lz4.frame.compress(
+            plain, block_size=block, block_linked=False, **options
+        )
+        assert codec.read(packed) == plain
+        # What stands behind the end mark is not looked at.
+        assert codec.read(packed + b"\x00more") == plain
+        if block == 4:
+            assert lz4.frame.decompress(codec.write(plain)) == plain
+
+
+def test_lz4_stores_what_does_not_compress(kwire):
+    """Such a block takes its own size and four bytes."""
+    codec = Codec(kwire, "lz4")
+    plain = random.Random(1).randbytes(65536)
+    assert codec.write(plain)[7:] == b"\x00\x00\x01\x80" + plain + bytes(4)
+
+
+def lz4_frame(*blocks, flags=0x60, sizes=0x40, magic=b"\x04\x22\x4d\x18", extra=b""):
+    """Build a frame from blocks that are compressed already."""
+    head = bytes([flags, sizes]) + extra
+    body = b"".join(len(block).to_bytes(4, "little") + block for block in blocks)
+    return magic + head + xxh32(head)[2:3] + body + bytes(4)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"magic": b"\x02\x21\x4c\x18"}, "does not start with a frame"),
+        ({"flags": 0x20}, "another version"),
+        ({"flags": 0xA0}, "another version"),
+        ({"flags": 0x62}, "reserved"),
+        ({"sizes": 0x41}, "reserved"),
+        ({"sizes": 0xC0}, "reserved"),
+        ({"sizes": 0x30}, "reserved"),
+        ({"flags": 0x61, "extra": bytes(4)}, "dictionary"),
+        ({"flags": 0x40}, "depend on each other"),
+    ],
+)
+def test_lz4_headers_that_kafka_refuses(kwire, options, words):
+    """So does kwire, and says why."""
+    codec = Codec(kwire, "lz4")
+    block = lz4.block.compress(b"abc", store_size=False)
+    assert codec.read(lz4_frame(block)) == b"abc"
+    assert words in codec.reason(lz4_frame(block, **options))
+
+
+def test_lz4_blocks_over_their_size(kwire):
+    """Neither stored nor compressed may a block hold more than the header says."""
+    codec = Codec(kwire, "lz4")
+    over = lz4.block.compress(bytes(65537), store_size=False)
+    small = lz4.block.compress(b"abc", store_size=False)
+    assert "lz4" in codec.reason(lz4_frame(over, small))
+    stored = (65537 | 1 << 31).to_bytes(4, "little") + bytes(65537)
+    assert "larger" in codec.reason(lz4_frame()[:7] + stored + bytes(4))
+    assert len(codec.read(lz4_frame(over, sizes=0x50))) == 65537
+
+
+@pytest.mark.parametrize("checksum", [False, True])
+@pytest.mark.parametrize("sized", [False, True])
+def test_zstd_frames(kwire, monkeypatch, checksum, sized):
+    """One or many, with and without checksum and size, and skippable ones between."""
+    compressor = zstandard.ZstdCompressor(
+        write_checksum=checksum, write_content_size=sized
+    )
+    skipped = b"\x5a\x2a\x4d\x18\x03\0\0\0abc"
+    for _ in ("zstandard", "cramjam"):
+        zstd = Codec(kwire, "zstd")
+        for plain in PAYLOADS:
+            packed = compressor.compress(plain)
+            assert zstd.read(packed) == plain
+            assert zstd.read(skipped + packed + skipped + packed) == plain * 2
+            stream = compressor.compressobj()  # the size is not known when it begins
+            assert zstd.read(stream.compress(plain) + stream.flush()) == plain
+        broken = bytearray(compressor.compress(PAYLOADS[3]))
+        broken[-1] ^= 1
+        if checksum:
+            assert "zstd" in zstd.reason(broken)
+        monkeypatch.setitem(sys.modules, "zstandard", None)
+
+
+def test_zstd_written(kwire):
+    """One frame, which zstandard reads."""
+    zstd = Codec(kwire, "zstd")
+    for plain in PAYLOADS:
+        assert zstandard.ZstdDecompressor().decompress(zstd.write(plain)) == plain
+
+
+def test_zstd_without_its_dictionary(kwire):
+    """A frame that needs one is refused."""
+    samples = [text(size) for size in range(500, 600)]
+    trained = zstandard.train_dictionary(1024, samples)
+    packed = zstandard.ZstdCompressor(dict_data=trained).compress(samples[0])
+    assert "zstd" in Codec(kwire, "zstd").reason(packed)
+
+
+def gzip_member(plain, name=None):
+    """Write a member as the standard library does."""
+    file = io.BytesIO()
+    with gzip.GzipFile(name or "", "wb", fileobj=file, mtime=12345) as writer:
+        writer.write(plain)
+    return file.getvalue()
+
+
+def with_all_fields(plain):
+    """Write a member whose header has everything that a header can have."""
+    head = b"\x1f\x8b\x08\x1f\0\0\0\0\0\x03" + b"\x03\0abc" + b"name\0" + b"words\0"
+    head += (zlib.crc32(head) & 0xFFFF).to_bytes(2, "little")
+    raw = zlib.compressobj(6, zlib.DEFLATED, -15)
+    body = raw.compress(plain) + raw.flush()
+    tail = zlib.crc32(plain).to_bytes(4, "little") + len(plain).to_bytes(4, "little")
+    return head + body + tail
+
+
+@pytest.mark.parametrize("missing", [None, "isal"])
+def test_gzip_members(kwire, monkeypatch, missing):
+    """One or many, whatever their headers hold; then Java's reader stops, so here."""
+    if missing:
+        monkeypatch.setitem(sys.modules, missing, None)
+    codec = Codec(kwire, "gzip")
+    for plain in PAYLOADS:
+        one, other = gzip_member(plain, "name"), with_all_fields(text(100))
+        assert codec.read(one) == plain
+        assert codec.read(one + other + one) == plain + text(100) + plain
+        assert codec.read(one + bytes(100)) == plain
+        assert codec.read(other + b"\x1f\x8b") == text(100)
+        assert gzip.decompress(codec.write(plain)) == plain
+    assert "gzip" in codec.reason(one + with_all_fields(text(100))[:-1])
+    assert codec.read(with_all_fields(b"x") * 5000) == b"x" * 5000
+
+
+def test_gzip_is_deterministic(kwire):
+    """No time and no name in the header."""
+    codec = Codec(kwire, "gzip")
+    assert codec.write(b"abc")[:8] == bytes.fromhex("1f8b0800 00000000")
+
+
+@pytest.mark.parametrize("missing", [None, "isal"])
+@pytest.mark.parametrize("place", range(-8, 0))
+def test_gzip_trailer_is_verified(kwire, monkeypatch, place, missing):
+    """Checksum and size."""
+    if missing:
+        monkeypatch.setitem(sys.modules, missing, None)
+    codec = Codec(kwire, "gzip")
+    packed = bytearray(codec.write(text(1000)))
+    packed[place] ^= 0x10
+    assert "gzip" in codec.reason(packed)
+
+
+XERIAL = bytes.fromhex("82534e4150505900 00000001 00000001")
+
+
+def xerial(*blocks):
+    """Frame raw blocks as xerial does."""
+    return XERIAL + b"".join(len(block).to_bytes(4, "big") + block for block in blocks)
+
+
+def raw_snappy(plain):
+    return bytes(cramjam.snappy.compress_raw(plain))
+
+
+def test_snappy_framing(kwire):
+    """Xerial's header and blocks of 32 KiB are written; raw blocks are read as well."""
+    snappy = Codec(kwire, "snappy")
+    plain = text(70_000)
+    parts = [plain[at : at + 32768] for at in range(0, len(plain), 32768)]
+    assert snappy.write(plain) == xerial(*map(raw_snappy, parts))
+    assert snappy.write(b"") == XERIAL
+    assert snappy.read(raw_snappy(plain)) == plain
+    assert snappy.read(raw_snappy(b"")) == b""
+    assert snappy.read(xerial(raw_snappy(b""), raw_snappy(plain))) == plain
+    assert snappy.read(xerial(raw_snappy(plain), raw_snappy(plain))) == plain * 2
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (XERIAL[:12], "within its header"),
+        (XERIAL[:15] + b"\x02", "newer reader"),
+        (XERIAL + b"\0\0\0", "longer than what is left"),
+        (XERIAL + b"\0\0\0\4\3", "longer than what is left"),
+        (XERIAL + b"\xff\xff\xff\xff" + raw_snappy(b"abc"), "longer than what is left"),
+        (xerial(b""), "does not say how long"),
+        (b"\xff\xff\xff\xff\xff\x00", "does not say how long"),
+        (b"\x80\x80\x80\x08abc", "more than its bytes can"),
+        (xerial(b"\xc0\x84\x3d\x08abc"), "more than its bytes can"),
+        (xerial(b"\x04\x08abc"), "snappy"),
+    ],
+)
+def test_snappy_damage(kwire, data, words):
+    """Every block and every declared size is checked."""
+    snappy = Codec(kwire, "snappy")
+    assert words in snappy.reason(data, decompressed_bytes=None)
+
+
+# Damage -------------------------------------------------------------------------------
+
+
+def test_every_prefix_is_refused(route):
+    """A payload that was cut off is never taken for a shorter one."""
+    packed = route.write(text(300))
+    for size in range(len(packed)):
+        if packed[:size] != XERIAL:  # which is how no bytes at all are written
+            assert len(route.reason(packed[:size])) > 20
+
+
+def test_every_prefix_of_two_frames_is_refused(kwire, monkeypatch):
+    """Also when the first frame is whole, and however the size of them is known."""
+    for missing in ("", "zstandard"):
+        if missing:
+            monkeypatch.setitem(sys.modules, missing, None)
+        zstd = Codec(kwire, "zstd")
+        for sized in (False, True):
+            writer = zstandard.ZstdCompressor(write_content_size=sized)
+            first, second = writer.compress(text(200)), writer.compress(text(300))
+            for size in range(len(first) + 1, len(first + second)):
+                data = (first + second)[:size]
+                assert "zstd" in zstd.reason(data)
+                zstd.refusal(data, decompressed_bytes=250)
+
+
+def damage(packed):
+    """Change one byte at a time: to everything in the header, bit by bit behind it."""
+    for at in range(len(packed)):
+        flips = range(1, 256) if at < 20 else (1 << bit for bit in range(8))
+        for flip in flips:
+            changed = bytearray(packed)
+            changed[at] ^= flip
+            yield changed
+
+
+def test_every_changed_byte(route):
+    """Bytes, ``CorruptBatch`` or ``LimitExceeded``: nothing else ever comes out."""
+    plain = text(300)
+    packed = route.write(plain)
+    read = refused = 0
+    for data in damage(packed):
+        try:
+            back = route.read(data, decompressed_bytes=1000)
+        except (route.kwire.CorruptBatch, route.kwire.LimitExceeded) as error:
+            assert error.offset == POSITION
+            refused += 1
+        else:
+            read += 1
+            assert len(back) <= 1000
+            assert route.number != 1 or back == plain
+    assert refused > 1000
+    assert read > 0
+    assert route.read(packed) == plain  # no damage stays behind
+
+
+# Ceilings -----------------------------------------------------------------------------
+
+
+def zstd_bomb(frames=1, blocks=2048, head=b"\x00\x38"):
+    """Repeat zeros: blocks of four bytes that hold 128 KiB each."""
+    block = (128 * 1024 << 3 | 1 << 1).to_bytes(3, "little") + b"\0"
+    body = block * (blocks - 1) + bytes([block[0] | 1]) + block[1:]
+    return (b"\x28\xb5\x2f\xfd" + head + body) * frames
+
+
+def gzip_bomb():
+    """Write 256 MiB of zeros without having them."""
+    writer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    return b"".join(writer.compress(bytes(MIB)) for _ in range(256)) + writer.flush()
+
+
+LZ4_ZEROS = lz4.block.compress(bytes(65536), store_size=False)
+LZ4_MANY_ZEROS = lz4.block.compress(bytes(4 * MIB), store_size=False)
+HUGE = (2**62).to_bytes(8, "little")
+
+BOMBS = {
+    "gzip": ("gzip", gzip_bomb()),
+    "gzip, many members": ("gzip", gzip.compress(bytes(MIB // 2)) * 500),
+    "gzip, size too low": ("gzip", gzip_bomb()[:-4] + bytes(4)),
+    "gzip, size a lie": ("gzip", gzip.compress(b"abc")[:-4] + b"\xff" * 4),
+    "snappy, many blocks": ("snappy", xerial(*[raw_snappy(bytes(65536))] * 4000)),
+    "snappy, one block": ("snappy", raw_snappy(bytes(16 * MIB))),
+    "snappy, size a lie": ("snappy", b"\xff\xff\xff\xff\x0f" + bytes(100)),
+    "lz4": ("lz4", lz4_frame(*[LZ4_ZEROS] * 4096)),
+    "lz4, large blocks": ("lz4", lz4_frame(*[LZ4_MANY_ZEROS] * 64, sizes=0x70)),
+    "lz4, size a lie": (
+        "lz4",
+        lz4_frame(*[LZ4_ZEROS] * 4096, flags=0x68, extra=HUGE),
+    ),
+    "zstd": ("zstd", zstd_bomb()),
+    "zstd, compressed": ("zstd", zstandard.compress(bytes(64 * MIB), 3)),
+    "zstd, many frames": ("zstd", zstd_bomb(frames=50_000, blocks=1)),
+    "zstd, many frames with sizes": (
+        *("zstd", zstd_bomb(frames=50_000, blocks=1, head=b"\xa0\0\0\2\0")),
+    ),
+    "zstd, size a lie": ("zstd", zstd_bomb(blocks=1, head=b"\xe0" + HUGE)),
+    "zstd, window a lie": ("zstd", zstd_bomb(blocks=1, head=b"\x00\xff")),
+    "zstd, size within the ceiling": (
+        *("zstd", zstd_bomb(blocks=2000, head=b"\x80\x38\x00\x00\x08\x00")),
+    ),
+}
+
+
+@pytest.fixture(params=sorted(BOMBS))
+def bomb(request):
+    """A codec's name and bytes that grow to far more than they should."""
+    return BOMBS[request.param]
+
+
+@pytest.fixture(params=[(), ("zstandard", "isal")], ids=["fastest", "others"])
+def libraries(request, monkeypatch):
+    """All libraries, then without those that only make things faster."""
+    for library in request.param:
+        monkeypatch.setitem(sys.modules, library, None)
+
+
+def test_bombs_stop_at_the_ceiling(kwire, libraries, bomb):
+    """Memory grows by the ceiling and a block or two, and it takes no time."""
+    name, data = bomb
+    codec = Codec(kwire, name)
+    asked = []
+
+    def allocate(size):
+        asked.append(size)
+        return bytearray(size)
+
+    def refused():
+        with pytest.raises((kwire.LimitExceeded, kwire.CorruptBatch)) as caught:
+            codec.read(data, decompressed_bytes=MIB, allocate=allocate)
+        assert caught.value.offset == POSITION
+
+    refused()
+    largest = 4 * MIB if b"\x60\x70" in data[:7] else 128 * 1024
+    assert max(asked, default=0) <= MIB + largest
+    tracemalloc.start()
+    refused()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * MIB + 2 * largest
+    times = []
+    for _ in range(5):
+        start = time.thread_time()
+        refused()
+        times.append(time.thread_time() - start)
+    assert min(times) < 0.050
+
+
+def test_lies_cost_nothing_without_a_ceiling(kwire, libraries, bomb):
+    """Then the bytes that are there bound the first allocation, not what they say."""
+    name, data = bomb
+    codec = Codec(kwire, name)
+    data = data[:199]
+    asked = [0]
+
+    def allocate(size):
+        asked.append(size)
+        return bytearray(size)
+
+    with pytest.raises((kwire.LimitExceeded, kwire.CorruptBatch)):
+        codec.read(data, decompressed_bytes=None, allocate=allocate)
+    assert max(asked) <= 64 * MIB
+
+
+RESIDENT = """
+import resource, sys
+sys.path[:0] = {path!r}
+import cramjam, isal.isal_zlib, kwire, zlib, zstandard
+from kwire import compression
+with open({file!r}, "rb") as file:
+    data = file.read()
+for missing in {missing!r}:
+    sys.modules[missing] = None
+codec = compression.codec_of({name!r})
+small = compression.compress(codec, bytes(1000), 2)
+compression.decompress(codec, small, 2, kwire.Limits(), 0)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    compression.decompress(codec, data, 2, kwire.Limits(decompressed_bytes=2**20), 0)
+except kwire.DecodeError:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+ALONE = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
+"""A process starts with its parent's largest size, so a small one stands between."""
+
+
+@pytest.mark.parametrize("missing", [(), ("zstandard", "isal")], ids=str)
+@pytest.mark.parametrize(
+    "kind", ["gzip", "snappy, many blocks", "lz4", "lz4, large blocks", "zstd"]
+)
+def test_bombs_leave_the_process_small(kind, missing, tmp_path):
+    """The libraries' own memory counts as well: the whole process is measured."""
+    name, data = BOMBS[kind]
+    (tmp_path / "bomb").write_bytes(data)
+    code = RESIDENT.format(
+        path=sys.path, file=str(tmp_path / "bomb"), name=name, missing=missing
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, code], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 8 * 1024, done.stderr  # KiB
+
+
+def test_ceilings_are_exact(route):
+    """What fits passes, and one byte more does not; the error says what to change."""
+    for plain in (text(5000), text(200_000), bytes(MIB)):
+        packed = route.write(plain)
+        assert route.read(packed, decompressed_bytes=len(plain)) == plain
+        error = route.refusal(packed, decompressed_bytes=len(plain) - 1)
+        assert type(error) is route.kwire.LimitExceeded
+        assert f"{len(plain) - 1} bytes" in error.reason
+        assert "limits=kwire.Limits(decompressed_bytes=" in error.reason
+
+
+def test_ratio(route):
+    """A multiple of the compressed size; the lower of both ceilings holds."""
+    plain = bytes(100_000)
+    packed = route.write(plain)
+    ratio = len(plain) / len(packed)
+    off = {"decompressed_bytes": None}
+    assert route.read(packed, decompressed_ratio=ratio + 0.1, **off) == plain
+    assert route.read(packed, decompressed_ratio=float("inf")) == plain
+    for ceilings in (
+        {"decompressed_ratio": ratio - 0.1, **off},
+        {"decompressed_ratio": ratio - 0.1},
+        {"decompressed_ratio": ratio + 1, "decompressed_bytes": 99_999},
+        {"decompressed_ratio": 0},
+    ):
+        error = route.refusal(packed, **ceilings)
+        assert type(error) is route.kwire.LimitExceeded
+
+
+@pytest.mark.parametrize("route", ["zstd", "zstd by cramjam"], indirect=True)
+def test_zstd_windows(route):
+    """Eight MiB are always allowed; more only if the ceiling is as high."""
+    whole = zstd_bomb(blocks=1, head=bytes([0, 13 << 3]))
+    assert route.read(whole, decompressed_bytes=MIB) == bytes(128 * 1024)
+    large = zstd_bomb(blocks=1, head=bytes([0, 16 << 3]))
+    assert route.read(large, decompressed_bytes=64 * MIB) == bytes(128 * 1024)
+    error = route.refusal(large, decompressed_bytes=63 * MIB)
+    assert type(error) is route.kwire.LimitExceeded
+
+
+def test_memory_that_is_not_there(route):
+    """Without a ceiling a batch may grow past the memory, which is said plainly."""
+    packed = route.write(text(100_000))
+
+    def allocate(size):
+        raise MemoryError
+
+    with pytest.raises(route.kwire.LimitExceeded, match="more than there is memory"):
+        route.read(packed, allocate=allocate, decompressed_bytes=None)
