@@ -23,7 +23,7 @@ from record_bytes import (
 )
 from record_sets import SETS
 
-GOOD = record(key=b"k", value=b"v")
+GOOD = record(key=b"k", value=b"v" * 20)
 HEAD = b"\0\0\2"
 """Attributes, timestamp and offset of the second record."""
 LONG = b"\x80\x80\x80\x80\x80\x01"
@@ -150,9 +150,17 @@ def readers(records, columns, data, **options):
         lambda: list(records.decode_batches(data, **options)),
         lambda: columns.decode_records(data, **options),
         lambda: columns.decode_records(data, headers=False, batch_columns=True),
+        lambda: columns.decode_records(data, aborted_transactions=[], **options),
+    )
+
+
+def readers_of_parts(records, columns, data):
+    """Readers that ask for some records of a batch, and still check the others."""
+    return (
+        lambda: list(records.decode_batches(data, start_offset=1)),
         lambda: columns.decode_records(data, start_offset=1, timestamp_unit="us"),
         lambda: columns.decode_records(data, end_offset=1),
-        lambda: columns.decode_records(data, aborted_transactions=[], **options),
+        lambda: columns.decode_records(data, end_offset=1, headers=False),
     )
 
 
@@ -165,7 +173,8 @@ def test_faults_of_records_are_named(kwire, records, columns, name):
     data = front + batch(GOOD, content, last_delta=1)
     at = len(data) if at < 0 else len(front) + 61 + len(GOOD) + at
     expected = "records[1]" + (f".{path}" if path else "")
-    for read in readers(records, columns, data):
+    calls = readers(records, columns, data)
+    for read in (*calls, *readers_of_parts(records, columns, data)):
         error = failure(kwire, read, kind)
         assert (error.offset, error.path) == (at, expected)
         assert words in error.reason
@@ -307,6 +316,6 @@ def test_limits_hold_for_each_batch(kwire, records, columns, magic):
 def test_an_inflated_batch_is_what_gzip_says(records):
     """The tests' own writing is what kwire reads: else all faults above prove little."""
     (found,) = records.decode_batches(compressed_batch(GOOD))
-    assert (found.compression, found.records[0].value) == ("gzip", b"v")
+    assert (found.compression, found.records[0].value) == ("gzip", b"v" * 20)
     assert gzip.decompress(compressed_batch(GOOD)[61:]) == GOOD
     assert raw_varint(300) == b"\xac\2" and varint(-150) == raw_varint(299)

@@ -17,19 +17,19 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from kwire._fast.arrays cimport Block, give_block, take_block
 from kwire._fast.batches cimport *
 from kwire._fast.big_endian cimport unlikely
 from kwire._fast.decoder cimport get_input
 from kwire._fast.python_api cimport (
     PyBuffer_Release,
     PyBytes_AS_STRING,
+    PyBytes_FromStringAndSize,
     PyBytes_GET_SIZE,
+    Py_XDECREF,
 )
 from kwire._fast.column cimport utf8_prefix
 from kwire._fast.record_encoder cimport (
     LARGEST,
-    bytes_of_block,
     put_sized,
     put_varint,
     put_varlong,
@@ -42,8 +42,6 @@ from kwire._fast.record_encoder cimport (
 from kwire import errors
 
 cdef enum:
-    # Length, attributes, timestamp, offset, two sizes and the count of headers.
-    MOST_OVERHEAD = 5 + 1 + 10 + 5 + 5 + 5 + 5
     # Validity, numbers or offsets, and bytes of all columns there can be.
     BUFFERS = 17
 
@@ -99,7 +97,7 @@ def encode_columns(
     """
     cdef Source s
     cdef Entry entry
-    cdef Block block
+    cdef PyObject* out
     cdef uint8_t* at
     cdef int64_t size, largest
     cdef Fault fault = FINE
@@ -112,20 +110,31 @@ def encode_columns(
         size = open_bytes(&s, &s.key, key, s.count)
         size += open_bytes(&s, &s.value, value, s.count)
         size += open_headers(&s, headers)
-        size += BATCH_OVERHEAD + s.count * MOST_OVERHEAD
         if size > LARGEST:
             raise errors.encode_failure(errors.TOO_LARGE, "", None, "records")
-        if not take_block(&block, size):
-            raise MemoryError
-        at = block.data + BATCH_OVERHEAD
+        # Bytes of the right size from the start cost less than those that shrink.
         with nogil:
-            fault = put_rows(&s, &entry, &at, block.data + size, &largest)
+            fault = put_rows(&s, &entry, NULL, &size, &largest)
+        if fault == FINE:
+            size += BATCH_OVERHEAD
+            if size > LARGEST:
+                raise errors.encode_failure(errors.TOO_LARGE, "", None, "records")
+            out = PyBytes_FromStringAndSize(NULL, size)
+            if out == NULL:
+                raise MemoryError
+            data = <object>out
+            Py_XDECREF(out)
+            at = <uint8_t*>PyBytes_AS_STRING(out) + BATCH_OVERHEAD
+            size -= BATCH_OVERHEAD
+            with nogil:
+                fault = put_rows(&s, &entry, at, &size, &largest)
         if fault != FINE:
-            give_block(&block)
             raise failure_of(&s, fault, &entry)
     finally:
         close_all(&s)
-    data = bytes_of_block(&block, at - block.data, BATCH_OVERHEAD, compress)
+    if compress is not None:
+        with memoryview(data) as view, view[BATCH_OVERHEAD:] as content:
+            data = b"".join((view[:BATCH_OVERHEAD], compress(content)))
     if not (entry.attributes & LOG_APPEND_TIME or s.count == 0):
         entry.max_timestamp = largest
     entry.count = <int32_t>s.count
@@ -138,10 +147,10 @@ def encode_columns(
 
 
 cdef Fault put_rows(
-    Source* s, Entry* entry, uint8_t** out, const uint8_t* end, int64_t* largest
+    Source* s, Entry* entry, uint8_t* at, int64_t* total, int64_t* largest
 ) noexcept nogil:
-    """Write all records into room that is enough if offsets ascend."""
-    cdef uint8_t* at = out[0]
+    """Write all records where ``total`` bytes have room; for NULL, add them up."""
+    cdef const uint8_t* end = at + total[0]
     cdef int64_t previous = entry.base_offset - 1
     cdef int64_t offset, timestamp
     cdef uint64_t raw
@@ -151,7 +160,10 @@ cdef Fault put_rows(
     cdef Py_ssize_t key_size, value_size, size
     cdef int64_t row
     cdef Fault fault
-    largest[0] = -1
+    cdef bint measure = at == NULL
+    if measure:
+        total[0] = 0
+        largest[0] = -1
     if not entry.attributes & DELETE_HORIZON:
         entry.base_timestamp = -1
     for row in range(s.count):
@@ -165,8 +177,6 @@ cdef Fault put_rows(
         previous = offset
         if row == 0 and not entry.attributes & DELETE_HORIZON:
             entry.base_timestamp = timestamp
-        if timestamp > largest[0]:
-            largest[0] = timestamp
         if not piece(&s.key, row, &key, &key_size):
             return BAD_OFFSETS
         if not piece(&s.value, row, &value, &value_size):
@@ -184,7 +194,13 @@ cdef Fault put_rows(
                 return fault
         else:
             size += 1
-        if unlikely(size + 5 > end - at):
+        if measure:
+            total[0] += size + varint_size(<uint32_t>size << 1)
+            if timestamp > largest[0]:
+                largest[0] = timestamp
+            continue
+        # Nobody should write to columns meanwhile, but somebody may.
+        if unlikely(size + varint_size(<uint32_t>size << 1) > end - at):
             return BAD_OFFSETS
         put_varint(&at, <uint32_t>size << 1)
         at[0] = 0
@@ -198,9 +214,10 @@ cdef Fault put_rows(
         else:
             at[0] = 0
             at += 1
+    if not measure and at != end:
+        return BAD_OFFSETS
     if previous > entry.last_offset:
         entry.last_offset = previous
-    out[0] = at
     return FINE
 
 

@@ -141,10 +141,12 @@ class Segment:
 
         ``strict_tail`` takes a torn tail for damage even in the newest segment.
         """
+        base_offset = self.base_offset if self.base_offset >= 0 else None
         return Walk(
             file,
             (str(self.path), self.topic, self.partition),
-            base_offset=self.base_offset if self.base_offset >= 0 else None,
+            base_offset=base_offset,
+            expected=None if options.get("start") else base_offset,
             next_base_offset=self.next_base_offset,
             torn_tail_is_fine=self.is_newest and not strict_tail,
             **options,

@@ -123,7 +123,6 @@ def examine(
         with segment.open() as file:
             walk = segment.walk(
                 file,
-                expected=segment.base_offset if segment.base_offset >= 0 else None,
                 strict_tail=strict_tail,
                 are_gaps_wrong=are_gaps_wrong,
                 progress=progress,
