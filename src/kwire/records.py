@@ -133,38 +133,45 @@ def _batches(
     check_crc: bool,
     limits: Limits,
 ) -> Iterator[Batch]:
-    while True:
-        header = engine.read_batch_header(data, position, check_crc=check_crc, end=end)
-        if header is None:
-            return
-        if header.magic < 2 and not header.attributes & CODEC_MASK:
-            records, header = engine.read_message_run(
-                data, header, check_crc=check_crc, end=end
+    try:
+        while True:
+            header = engine.read_batch_header(
+                data, position, check_crc=check_crc, end=end
             )
-            position += header.size
-        else:
-            position += header.size
-            if start_offset is not None and header.last_offset < start_offset:
+            if header is None:
+                return
+            if header.magic < 2 and not header.attributes & CODEC_MASK:
+                records, header = engine.read_message_run(
+                    data, header, check_crc=check_crc, end=end
+                )
+                position += header.size
+            else:
+                position += header.size
+                if start_offset is not None and header.last_offset < start_offset:
+                    if seen is not None and header.is_control:
+                        records = read_records(data, header, True, check_crc, limits)
+                        seen.hides(header, records)
+                    continue
+                records = ()
                 if seen is not None and header.is_control:
                     records = read_records(data, header, True, check_crc, limits)
-                    seen.hides(header, records)
-                continue
-            records = ()
-            if seen is not None and header.is_control:
-                records = read_records(data, header, True, check_crc, limits)
-            if seen is not None and seen.hides(header, records):
-                yield Batch(header, ())
-                continue
-            records = read_records(data, header, replace, check_crc, limits)
-            if header.magic < 2:
-                header = header.replace(
-                    base_offset=records[0].offset, count=len(records)
-                )
-        if start_offset is not None and header.base_offset < start_offset:
-            if header.last_offset < start_offset:
-                continue
-            records = tuple(r for r in records if r.offset >= start_offset)
-        yield Batch(header, records)
+                if seen is not None and seen.hides(header, records):
+                    yield Batch(header, ())
+                    continue
+                records = read_records(data, header, replace, check_crc, limits)
+                if header.magic < 2:
+                    header = header.replace(
+                        base_offset=records[0].offset, count=len(records)
+                    )
+            if start_offset is not None and header.base_offset < start_offset:
+                if header.last_offset < start_offset:
+                    continue
+                records = tuple(r for r in records if r.offset >= start_offset)
+            yield Batch(header, records)
+    finally:
+        # An exception that is kept must not keep the caller's buffer.
+        if isinstance(data, memoryview):
+            data.release()
 
 
 def read_records(

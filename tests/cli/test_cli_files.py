@@ -46,7 +46,7 @@ def test_ls_fits_into_80_columns(run, orders):
     lines = run("ls", orders).out.splitlines() + run("ls", "-l", orders).out.split("\n")
     names = [line for line in lines if str(orders) not in line]
     assert max(map(len, names)) <= 80
-    assert "        0         2    " in lines[2] and "0..20" in lines[2]
+    assert "        0         2  " in lines[2] and "0..20" in lines[2]
 
 
 def test_ls_takes_the_replicas_of_brokers_apart(run, orders, tmp_path):

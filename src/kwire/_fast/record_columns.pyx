@@ -402,7 +402,7 @@ cdef Reason walk_records(
     cdef const uint8_t* stop
     cdef bint keep = True
     cdef bint inside = entry.base_offset >= w.lowest and entry.last_offset <= w.highest
-    cdef bint appended = entry.attributes & LOG_APPEND_TIME
+    cdef int32_t appended = (entry.attributes & LOG_APPEND_TIME) >> 3
     cdef Reason reason
     if count > (end - at) // LEAST_RECORD:
         return BAD_ENTRY

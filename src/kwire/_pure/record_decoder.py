@@ -10,7 +10,7 @@ Lengths below -1 are refused, though Kafka takes each of them for null.
 Twin: ``_fast/record_decoder.pyx``. Differs from its twin in: faults as exceptions,
 and ``read_plainly``, straight-line Python for records without a fault.
 Python needs for itself: ``read_plainly``, ``read_run_plainly``, ``settled``,
-``long_varint``, ``ended``.
+``long_varint``, ``ended``, ``run_of``.
 """
 
 from __future__ import annotations
@@ -168,9 +168,16 @@ def read_message_run(
     one's offset.
     Raises ``DecodeError`` for the first message alone.
     """
-    view = memoryview(data).cast("B")
-    stop = len(view) if end is None else end
-    source = data if type(data) is bytes else view
+    with memoryview(data) as raw, raw.cast("B") as view:
+        stop = len(view) if end is None else end
+        source = data if type(data) is bytes else view
+        return run_of(source, view, header, stop, check_crc)
+
+
+def run_of(
+    source: Any, view: memoryview, header: Any, stop: int, check_crc: bool
+) -> Any:
+    """Read a run of messages; ``source`` is the quicker way to what ``view`` shows."""
     made, place, largest = read_run_plainly(source, header, stop, check_crc)
     if made:
         for each in made:

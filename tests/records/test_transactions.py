@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading what is committed: aborted transactions and control records are left out.
+
+The list of aborted transactions is that of a Fetch response, and says where each
+begins; where it ends, the log says by an ABORT marker of the same producer.
+"""
+
+import itertools
+from typing import NamedTuple
+
+import pytest
+from record_bytes import batch, compressed_batch, message, record
+from record_sets import ABORT, COMMIT, marker, rows_of, table_of, transactional
+
+
+class Aborted(NamedTuple):
+    """As the struct of a Fetch response names it."""
+
+    producer_id: int
+    first_offset: int
+
+
+def values(records, columns, data, aborted, **options):
+    """The values that are left, which must be the same in columns."""
+    batches = list(records.decode_batches(data, aborted_transactions=aborted, **options))
+    table = columns.decode_records(data, aborted_transactions=aborted, **options)
+    assert table_of(table) == rows_of(batches)
+    return [each.value for found in batches for each in found.records]
+
+
+LOG = b"".join(
+    (
+        batch(record(value=b"plain"), base_offset=0),
+        transactional(7, 1, b"a7"),
+        transactional(8, 2, b"b8", b"c8"),
+        transactional(7, 4, b"d7"),
+        marker(ABORT, 7, 5),
+        transactional(7, 6, b"e7"),
+        marker(COMMIT, 8, 7),
+        transactional(8, 8, b"f8"),
+        marker(COMMIT, 7, 9),
+        marker(ABORT, 8, 10),
+        transactional(7, 11, b"g7"),
+        marker(ABORT, 7, 12),
+        batch(record(value=b"end"), base_offset=13, producer_id=7, producer_epoch=0),
+    )
+)
+ABORTED = [Aborted(7, 1), Aborted(8, 8), Aborted(7, 11)]
+COMMITTED = [b"plain", b"b8", b"c8", b"e7", b"end"]
+
+
+def test_interleaved_transactions(records, columns):
+    """Two producers, several transactions of each, aborted or not."""
+    assert values(records, columns, LOG, ABORTED) == COMMITTED
+
+
+def test_the_order_of_the_list_does_not_matter(records, columns):
+    """Brokers sort it by first offset, and kwire does not rely on it."""
+    for aborted in itertools.permutations(ABORTED):
+        assert values(records, columns, LOG, aborted) == COMMITTED
+
+
+def test_an_iterator_is_a_list(records, columns):
+    """It is looked at once, before the first batch."""
+    found = records.decode_batches(LOG, aborted_transactions=iter(ABORTED))
+    assert [row[3] for row in rows_of(found)] == COMMITTED
+    table = columns.decode_records(LOG, aborted_transactions=iter(ABORTED))
+    assert [row[3] for row in table_of(table)] == COMMITTED
+
+
+def test_structs_of_a_response_will_do(kwire, records, columns):
+    """What a decoded Fetch response gives is what the call takes."""
+    struct = kwire.messages.FetchResponse.AbortedTransaction
+    aborted = [struct(producer_id=p, first_offset=o) for p, o in ABORTED]
+    assert values(records, columns, LOG, aborted) == COMMITTED
+
+
+def test_an_empty_list_leaves_out_the_control_records(records, columns):
+    """No transaction was aborted; markers are no data still."""
+    every = values(records, columns, LOG, [])
+    assert every == [b"plain", b"a7", b"b8", b"c8", b"d7", b"e7", b"f8", b"g7", b"end"]
+
+
+def test_without_a_list_objects_have_everything(records, columns):
+    """Who does not ask for the committed sees the markers; in columns never."""
+    found = list(records.decode_batches(LOG))
+    assert sum(each.is_control for each in found) == 5
+    assert all(len(each.control_records) == 1 for each in found if each.is_control)
+    assert table_of(columns.decode_records(LOG)) == rows_of(found, control=False)
+
+
+def test_hidden_batches_keep_their_place(records):
+    """They come without records, so that the reader moves on over them."""
+    found = list(records.decode_batches(LOG, aborted_transactions=ABORTED))
+    assert len(found) == 13
+    assert [each.next_offset for each in found][-1] == 14
+    assert sum(each.size for each in found) == len(LOG)
+    hidden = [each for each in found if not each.records]
+    assert [each.base_offset for each in hidden] == [1, 4, 5, 7, 8, 9, 10, 11, 12]
+    assert [each.control_records for each in hidden] == [()] * 9
+
+
+def test_a_marker_without_a_listed_transaction(records, columns):
+    """A log may begin in the middle of one: nothing that is listed, nothing is hidden."""
+    data = marker(ABORT, 7, 0) + transactional(7, 1, b"x") + marker(COMMIT, 7, 2)
+    assert values(records, columns, data, [Aborted(8, 0)]) == [b"x"]
+
+
+def test_a_transaction_that_began_before_the_fetch(records, columns):
+    """Its first offset is below all that was fetched."""
+    data = transactional(7, 100, b"x") + marker(ABORT, 7, 101)
+    data += transactional(7, 102, b"y")
+    assert values(records, columns, data, [Aborted(7, 3)]) == [b"y"]
+
+
+def test_a_transaction_begins_within_a_batch(records, columns):
+    """The first offset may be any of its batch's, even the last."""
+    data = transactional(7, 100, b"x", b"y", b"z") + marker(ABORT, 7, 103)
+    for first in (100, 101, 102):
+        assert values(records, columns, data, [Aborted(7, first)]) == []
+    assert values(records, columns, data, [Aborted(7, 103)]) == [b"x", b"y", b"z"]
+
+
+def test_records_outside_of_transactions_stay(records, columns):
+    """The same producer id, but no transactional batch; and old messages."""
+    data = batch(record(value=b"x"), producer_id=7, producer_epoch=0, base_offset=4)
+    data += message(1, 5, None, b"y") + transactional(7, 6, b"z") + marker(ABORT, 7, 7)
+    assert values(records, columns, data, [Aborted(7, 0)]) == [b"x", b"y"]
+
+
+@pytest.mark.parametrize("start", range(15))
+def test_with_a_start_offset(records, columns, start):
+    """Batches below the start are not shown, but their markers count."""
+    every = rows_of(records.decode_batches(LOG, aborted_transactions=ABORTED))
+    expected = [row[3] for row in every if row[0] >= start]
+    assert values(records, columns, LOG, ABORTED, start_offset=start) == expected
+
+
+@pytest.mark.parametrize("kind", [2, 3, 5, 77])
+def test_other_control_records_end_nothing(records, columns, kind):
+    """A change of leader between the records of a transaction is no ABORT."""
+    data = transactional(7, 0, b"x") + marker(kind, 7, 1) + transactional(7, 2, b"y")
+    data += marker(ABORT, 7, 3) + transactional(7, 4, b"z")
+    assert values(records, columns, data, [Aborted(7, 0)]) == [b"z"]
+
+
+@pytest.mark.parametrize("key", [None, b"", b"\0\0\0"])
+def test_strange_control_records_end_nothing(records, columns, key):
+    """A key that is too short says nothing; it is hidden like all control records."""
+    data = transactional(7, 0, b"x")
+    data += batch(record(key=key), attributes=0x30, base_offset=1, producer_id=7)
+    data += batch(attributes=0x30, base_offset=2, producer_id=7)
+    data += transactional(7, 3, b"y")
+    assert values(records, columns, data, [Aborted(7, 0)]) == []
+
+
+def test_compressed_batches_and_markers(records, columns):
+    """Compression makes no difference."""
+    content = record(key=b"\0\0\0\0", value=bytes(6))
+    data = b"".join(
+        (
+            compressed_batch(record(value=b"x"), attributes=0x10, producer_id=7),
+            compressed_batch(content, attributes=0x30, producer_id=7, base_offset=1),
+            compressed_batch(
+                record(value=b"y"), attributes=0x10, producer_id=7, base_offset=2
+            ),
+        )
+    )
+    assert values(records, columns, data, [Aborted(7, 0)]) == [b"y"]
+
+
+def test_a_filter_goes_on_in_the_next_call(records, columns):
+    """Transactions reach over fetches: one filter for all calls."""
+    for read in (
+        lambda part, seen: rows_of(
+            records.decode_batches(part, aborted_transactions=seen)
+        ),
+        lambda part, seen: table_of(
+            columns.decode_records(part, aborted_transactions=seen)
+        ),
+    ):
+        seen = records.TransactionFilter(ABORTED)
+        found, position = [], 0
+        while head := records.read_batch_header(LOG, position):
+            part = LOG[position : position + head.size]
+            found += [row[3] for row in read(part, seen)]
+            position += head.size
+        assert found == COMMITTED
+
+
+def test_hidden_batches_are_not_looked_into(records, columns):
+    """What is aborted costs nobody a decompression, and damage in it no reader."""
+    data = batch(b"\1damaged", attributes=0x10, producer_id=7, count=1)
+    data += marker(ABORT, 7, 1) + transactional(7, 2, b"x")
+    assert values(records, columns, data, [Aborted(7, 0)]) == [b"x"]
+
+
+def test_many_markers_take_linear_time(columns):
+    """Entries without rows are passed over one by one, not again and again."""
+    data = marker(COMMIT, 7, 0) * 60_000
+    table = columns.decode_records(data, aborted_transactions=[])
+    assert (len(table), table.end_position) == (0, len(data))

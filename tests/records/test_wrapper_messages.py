@@ -1,0 +1,266 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compressed messages of magic 0 and 1, which hold a message set of their own.
+
+Their offsets have a history: absolute in magic 0, counted up to the wrapper's in
+magic 1, from 0 where old producers wrote them. Objects and columns read all alike.
+"""
+
+import gzip
+import struct
+
+import pytest
+from record_bytes import batch, message, wrapper
+from record_sets import rows_of, table_of
+
+FRONT = message(0, 0, b"in front")
+
+
+def rows(records, columns, data, **options):
+    """Read as objects and as columns, which have to agree."""
+    found = rows_of(records.decode_batches(data, **options))
+    assert table_of(columns.decode_records(data, **options)) == found
+    return found
+
+
+def failure(kwire, records, columns, data, kind, **options):
+    """Read damaged bytes both ways; both have to say the same of them."""
+    seen = []
+    for read in (
+        lambda: list(records.decode_batches(data, **options)),
+        lambda: columns.decode_records(data, **options),
+    ):
+        with pytest.raises(kwire.errors.DecodeError) as caught:
+            read()
+        error = caught.value
+        seen.append((type(error).__name__, error.offset, error.path, error.reason))
+    assert seen[0] == seen[1]
+    assert seen[0][:2] == (kind, len(FRONT))
+    return caught.value
+
+
+def offsets(found):
+    """The offsets alone."""
+    return [row[0] for row in found]
+
+
+def test_offsets_of_magic_0_stand_as_they_are(records, columns):
+    """The broker wrote them, holes and all."""
+    data = wrapper(0, message(0, 17), message(0, 19), message(0, 25))
+    assert offsets(rows(records, columns, data)) == [17, 19, 25]
+    # Whatever the wrapper says of itself.
+    data = wrapper(0, message(0, 17), message(0, 19), offset=3)
+    assert offsets(rows(records, columns, data)) == [17, 19]
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "expected"),
+    [
+        ([0, 1, 2], 12, [10, 11, 12]),
+        ([0, 3, 7], 40, [33, 36, 40]),
+        ([2, 3], 3, [2, 3]),
+        ([5], 2**63 - 1, [2**63 - 1]),
+        ([30, 31], 31, [30, 31]),
+        ([0, 1, 2], 0, [0, 1, 2]),
+        ([7, 8], 0, [7, 8]),
+        ([0], 0, [0]),
+        # Kafka looks at the last one alone.
+        ([9, 4], 14, [19, 14]),
+        ([-3, -1], -1, [-3, -1]),
+    ],
+)
+def test_offsets_of_magic_1_count_up_to_the_wrapper(
+    records, columns, inner, outer, expected
+):
+    """The last message has the wrapper's offset; 0 there means that they count from 0."""
+    messages = [message(1, offset) for offset in inner]
+    data = wrapper(1, *messages, offset=outer)
+    assert offsets(rows(records, columns, data)) == expected
+    (found,) = records.decode_batches(data)
+    assert (found.base_offset, found.last_offset) == (expected[0], outer)
+    assert (found.count, found.compression) == (len(inner), "gzip")
+
+
+@pytest.mark.parametrize(("inner", "outer"), [([0, 5], 4), ([1], -1), ([2], -(2**63))])
+def test_a_wrapper_below_its_last_message_is_damage(
+    kwire, records, columns, inner, outer
+):
+    """Nothing that was ever written looks so."""
+    data = FRONT + wrapper(1, *(message(1, o) for o in inner), offset=outer)
+    error = failure(kwire, records, columns, data, "CorruptBatch")
+    assert error.reason == (
+        f"the offset of a compressed message is below {inner[-1]}, the last one within"
+        " it"
+    )
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_a_wrapper_without_a_value_is_damage(kwire, records, columns, magic):
+    """There is nothing to decompress."""
+    data = FRONT + wrapper(magic, offset=5, value=None)
+    error = failure(kwire, records, columns, data, "CorruptBatch")
+    assert error.reason == "a compressed message without a value"
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_a_wrapper_without_a_message_is_damage(kwire, records, columns, magic):
+    """Of no bytes compressed; and of no compressed bytes."""
+    data = FRONT + wrapper(magic, offset=5, value=gzip.compress(b""))
+    error = failure(kwire, records, columns, data, "CorruptBatch")
+    assert error.reason == "a compressed message that holds no message"
+    data = FRONT + wrapper(magic, offset=5, value=b"")
+    failure(kwire, records, columns, data, "CorruptBatch")
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("codec", [1, 2, 3])
+def test_a_wrapper_within_a_wrapper_is_damage(kwire, records, columns, magic, codec):
+    """No message within is compressed, whatever its value is."""
+    inner = message(magic, 1, None, b"whatever", attributes=codec)
+    data = FRONT + wrapper(magic, message(magic, 0), inner)
+    error = failure(kwire, records, columns, data, "CorruptBatch")
+    assert error.path == "records[1]"
+    assert error.reason.startswith("message 1 within a compressed one is compressed")
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_other_magics_within_are_damage(kwire, records, columns, magic):
+    """Nothing mixes: neither the other old format nor a batch."""
+    for other in (message(1 - magic, 1), batch(base_offset=1, last_delta=0)):
+        data = FRONT + wrapper(magic, message(magic, 0), other)
+        error = failure(kwire, records, columns, data, "CorruptBatch")
+        assert error.path == "records[1]"
+        assert "of another magic" in error.reason
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_checksums_within_are_checked(kwire, records, columns, magic):
+    """As Kafka's consumer does; and trusted where that was asked for."""
+    good = message(magic, 0, b"k")
+    bad = message(magic, 1, b"l", crc=77)
+    data = FRONT + wrapper(magic, good, bad)
+    error = failure(kwire, records, columns, data, "CorruptBatch")
+    assert error.path == "records[1]"
+    assert "not the one stored" in error.reason
+    found = rows(records, columns, data, check_crc=False)
+    assert [row[2] for row in found] == [b"in front", b"k", b"l"]
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_what_is_cut_within_is_damage(kwire, records, columns, magic):
+    """The quiet end is for fetches; what was compressed was whole."""
+    whole = message(magic, 0, b"k") + message(magic, 1, b"l", b"v")
+    first = len(message(magic, 0, b"k"))
+    for cut in range(1, len(whole)):
+        if cut == first:
+            continue
+        data = FRONT + wrapper(magic, offset=1, value=gzip.compress(whole[:cut]))
+        error = failure(kwire, records, columns, data, "Truncated")
+        assert error.path == f"records[{int(cut > first)}]"
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize(
+    ("body", "kind", "path"),
+    [
+        (b"\xff\xff\xff\xfe\xff\xff\xff\xff", "InvalidLength", "key"),
+        (b"\0\0\0\1k\x80\0\0\0", "InvalidLength", "value"),
+        (b"\0\0\0\5k\0\0\0\0", "Truncated", "value"),
+        (b"\0\0\0\6k\0\0\0\0", "Truncated", "key"),
+        (b"\xff\xff\xff\xff\0\0\0\2v", "Truncated", "value"),
+        (b"\xff\xff\xff\xff\0\0\0\0v", "TrailingBytes", ""),
+        (b"\x7f\xff\xff\xff\0\0\0\0", "Truncated", "key"),
+    ],
+)
+def test_keys_and_values_of_messages(kwire, records, columns, magic, body, kind, path):
+    """Their lengths fit, alone and within a wrapper: there with the number."""
+    alone = message(magic, 1, body=body)
+    for read in (
+        lambda: list(records.decode_batches(FRONT + alone)),
+        lambda: columns.decode_records(FRONT + alone),
+    ):
+        with pytest.raises(kwire.errors.DecodeError) as caught:
+            read()
+        error = caught.value
+        assert type(error).__name__ == kind
+        assert error.path == path
+        assert len(FRONT) < error.offset <= len(FRONT + alone)
+    data = FRONT + wrapper(magic, message(magic, 0), alone)
+    error = failure(kwire, records, columns, data, kind)
+    assert error.path == "records[1]" + (f".{path}" if path else "")
+
+
+@pytest.mark.parametrize("attributes", [0, 8])
+@pytest.mark.parametrize("inner", [0, 8])
+def test_the_wrapper_says_whose_the_timestamps_are(
+    records, columns, attributes, inner
+):
+    """Log append time is the wrapper's for all; create time is each one's own."""
+    data = wrapper(
+        *(1, message(1, 0, timestamp=5, attributes=inner), message(1, 1, timestamp=9)),
+        timestamp=77,
+        attributes=attributes,
+    )
+    found = rows(records, columns, data)
+    assert [row[1] for row in found] == ([77, 77] if attributes else [5, 9])
+    assert [row[5] for row in found] == [attributes // 8] * 2
+    (found,) = records.decode_batches(data)
+    assert (found.max_timestamp, found.timestamp_type) == (77, attributes // 8)
+
+
+def test_magic_0_has_no_timestamps_at_all(records, columns):
+    """Bit 3 says nothing there."""
+    data = wrapper(0, message(0, 4, b"k", attributes=8), attributes=8)
+    assert rows(records, columns, data) == [(4, -1, b"k", None, (), -1)]
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_the_key_of_a_wrapper_is_passed_over(records, columns, magic):
+    """Nobody writes one, and nobody minds."""
+    data = wrapper(magic, message(magic, 0, b"k"), key=b"of the wrapper")
+    assert [row[2] for row in rows(records, columns, data)] == [b"k"]
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_faults_of_the_wrapper_itself(kwire, records, columns, magic):
+    """Its own key and value have to fit as those of any message."""
+    packed = gzip.compress(message(magic, 0))
+    body = struct.pack(">ii", -1, len(packed)) + packed
+    for bad, kind, path in (
+        (body + b"x", "TrailingBytes", ""),
+        (body[:-1], "Truncated", "value"),
+        (b"\xff\xff\xff\xfe" + body[4:], "InvalidLength", "key"),
+    ):
+        data = FRONT + message(magic, 0, attributes=1, body=bad)
+        for read in (
+            lambda data=data: list(records.decode_batches(data)),
+            lambda data=data: columns.decode_records(data),
+        ):
+            with pytest.raises(kwire.errors.DecodeError) as caught:
+                read()
+            assert type(caught.value).__name__ == kind
+            assert caught.value.path == path
+            assert caught.value.offset > len(FRONT)
+
+
+def test_a_run_does_not_reach_over_a_wrapper(records, columns):
+    """Plain messages, a wrapper, plain ones: three batches with their own heads."""
+    data = message(1, 0) + message(1, 1)
+    data += wrapper(1, message(1, 0), message(1, 1), offset=3) + message(1, 4)
+    found = list(records.decode_batches(data))
+    assert [len(each.records) for each in found] == [2, 2, 1]
+    assert offsets(rows(records, columns, data)) == [0, 1, 2, 3, 4]
+
+
+def test_a_damaged_message_ends_the_run_before_it(kwire, records):
+    """What is good comes first, then the error."""
+    good = message(1, 0) + message(1, 1)
+    for bad, at in (
+        (message(1, 2, crc=5), 0),
+        (message(1, 2, body=b"\xff\xff\xff\xfe" + bytes(4)), 26),
+    ):
+        found = records.decode_batches(good + bad)
+        assert len(next(found).records) == 2
+        with pytest.raises(kwire.DecodeError) as caught:
+            next(found)
+        assert caught.value.offset == len(good) + at
