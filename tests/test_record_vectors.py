@@ -27,9 +27,7 @@ def rows_of(records):
     """Give the columns of records as one tuple for each record."""
     starts = records.headers.offsets.tolist()
     keys, values = records.headers.key, records.headers.value
-    pairs = [
-        (keys[row].decode(), values[row]) for row in range(starts[0], starts[-1])
-    ]
+    pairs = [(keys[row].decode(), values[row]) for row in range(starts[0], starts[-1])]
     return [
         (offset, stamp, records.key[at], records.value[at], headers)
         for at, (offset, stamp, headers) in enumerate(

@@ -122,12 +122,9 @@ def compress(codec: int, data: Any, magic: int, level: int | None = None) -> byt
 # gzip ---------------------------------------------------------------------------------
 
 GZIP_HEAD = b"\x1f\x8b\x08"
-GZIP_LEAST = 18
-"""The bytes of a member that holds nothing: header, one empty block, trailer."""
-GZIP_GROWTH = 1032
-"""Deflate turns one byte into no more than these."""
-GZIP_PIECE = 256 * KIB
-"""How many bytes are taken out of the library at a time."""
+GZIP_LEAST = 18  # bytes of a member that holds nothing
+GZIP_GROWTH = 1032  # deflate turns one byte into no more than these
+GZIP_PIECE = 256 * KIB  # what is taken out of the library at a time
 
 
 def bound(codec: int, size: int) -> int:
@@ -195,11 +192,9 @@ def _write_gzip(data: memoryview, magic: int, level: int) -> bytes:
 
 # snappy -------------------------------------------------------------------------------
 
-XERIAL = b"\x82SNAPPY\x00"
-XERIAL_HEAD = XERIAL + b"\x00\x00\x00\x01\x00\x00\x00\x01"
+XERIAL_HEAD = b"\x82SNAPPY\x00" + b"\x00\x00\x00\x01" * 2
 XERIAL_BLOCK = 32 * KIB
-SNAPPY_GROWTH = 64 / 3
-"""A snappy copy turns three bytes into no more than 64."""
+SNAPPY_GROWTH = 64 / 3  # a copy turns three bytes into no more than 64
 
 
 def _read_snappy(
@@ -225,7 +220,7 @@ def _read_snappy(
 def _snappy_blocks(data: memoryview) -> Iterator[tuple[int, int]]:
     """Find the raw blocks; without a xerial header all is one block."""
     end = len(data)
-    if data[:8] != XERIAL:
+    if data[:8] != XERIAL_HEAD[:8]:
         yield 0, end
         return
     if end < 16:
@@ -279,10 +274,8 @@ def _write_snappy(data: memoryview, magic: int, level: int) -> bytes:
 
 LZ4_HEAD = b"\x04\x22\x4d\x18"
 LZ4_BLOCK = 64 * KIB
-LZ4_GROWTH = 255
-"""An lz4 block turns one byte into no more than these."""
-STORED = 1 << 31
-"""In the length of a block: it stands there uncompressed."""
+LZ4_GROWTH = 255  # a block turns one byte into no more than these
+STORED = 1 << 31  # in the length of a block: it stands there uncompressed
 
 
 def _read_lz4(
@@ -425,12 +418,10 @@ def _lz4_dense_blocks(library: Any, data: memoryview, level: int) -> Iterator[An
 # zstd ---------------------------------------------------------------------------------
 
 ZSTD_HEAD = 0xFD2FB528
-ZSTD_SKIPPABLE = 0x184D2A50
-"""The first of sixteen numbers that start a frame without content."""
+ZSTD_SKIPPABLE = 0x184D2A50  # and up to 0xF more: a frame without content
 ZSTD_BLOCK = 128 * KIB
-ZSTD_WINDOW = 8 * MIB
-"""The window that every reader has to offer, whatever its ceiling."""
-RAW, REPEATED, COMPRESSED = range(3)
+ZSTD_WINDOW = 8 * MIB  # every reader has to offer it, whatever its ceiling
+REPEATED, COMPRESSED = 1, 2  # kinds of blocks
 
 
 def _read_zstd(
@@ -513,11 +504,9 @@ def _zstd_head(head: bytes) -> tuple[int | None, int, int]:
         content = int.from_bytes(head[at : at + width], "little")
         content += 256 if width == 2 else 0
     if single:
-        window = content or 0
-    else:
-        window = 1 << 10 + (head[1] >> 3)
-        window += (window >> 3) * (head[1] & 7)
-    return content, window, at + width
+        return content, content or 0, at + width
+    window = 1 << 10 + (head[1] >> 3)
+    return content, window + (window >> 3) * (head[1] & 7), at + width
 
 
 _decompressors: list[Any] = []

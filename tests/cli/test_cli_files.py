@@ -4,7 +4,10 @@
 
 import csv
 import io
+import os
 import shutil
+import tempfile
+from pathlib import Path
 
 import pytest
 from made_logs import DATA, START, rows, write_log
@@ -171,3 +174,38 @@ def test_repair_wants_a_file(run, damaged, tmp_path):
 def test_files_of_real_brokers_are_good(run, release):
     ran = run("verify", "--deep", DATA / release / "data")
     assert (ran.code, ran.out) == (0, "")
+
+
+@pytest.fixture
+def nobodys():
+    """A folder of somebody who is not root, whom alone permissions stop."""
+    folder = Path(tempfile.mkdtemp())
+    user = os.geteuid()
+    somebody = user or 65534
+    os.chown(folder, somebody, -1)
+    yield folder, somebody
+    os.seteuid(user)
+    for path in folder.rglob("*"):
+        path.chmod(0o700)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("command", ["ls", "verify"])
+def test_what_may_not_be_read_is_named(run, orders, nobodys, command):
+    """A folder or a file that is closed stops nothing else, and is not "all good"."""
+    folder, somebody = nobodys
+    logs = shutil.copytree(orders, folder / "logs")
+    shutil.copytree(logs / "orders-0", logs / "orders-2")
+    assert run(command, logs).code == 0  # and all that it needs is loaded
+    closed, secret = logs / "orders-1", logs / "orders-2" / f"{10:020}.log"
+    closed.chmod(0)
+    secret.chmod(0)
+    os.seteuid(somebody)
+    ran = run(command, logs)
+    assert ran.code == 2
+    for path in (closed, secret):
+        assert ran.err.count(f"{path}: permission denied\n") == 1
+    assert "all good\n" not in ran.err
+    if command == "ls":
+        assert "0..20" in ran.out
+    assert run(command, closed).err == f"kwire: {closed}: permission denied\n"

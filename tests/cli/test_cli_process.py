@@ -190,28 +190,6 @@ def test_problems_do_not_run_into_the_bar(damaged, environment):
     assert visible(line.rpartition("\x1b[2K")[2].rpartition("\r")[0]).startswith("/")
 
 
-def test_folders_that_may_not_be_read_are_named(orders, environment):
-    closed = orders / "orders-1"
-    os.chmod(closed, 0)
-    os.chmod(orders / "orders-0" / f"{10:020}.log", 0)
-    try:
-        # The owner may open all if it is root: then somebody else has to try.
-        changed = {"user": 65534} if os.getuid() == 0 else {}
-        for parent in [orders, *orders.parents][:-1]:
-            if changed and parent.stat().st_uid == 0 and parent != Path("/tmp"):
-                os.chmod(parent, 0o755)
-        for args in (["verify"], ["ls"]):
-            process = start([*args, orders], environment, **changed)
-            _, err = process.communicate()
-            assert process.returncode == 2
-            text = err.decode()
-            assert f"{closed}: permission denied" in text
-            assert f"{10:020}.log: permission denied" in text
-            assert "Traceback" not in text and "all good\n" not in text
-    finally:
-        os.chmod(closed, 0o755)
-
-
 def test_no_arguments_say_which_engine_runs(environment):
     process = start([], environment)
     out, _ = process.communicate()
@@ -270,10 +248,10 @@ def peak(args, environment):
 
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 def test_memory_does_not_grow_with_the_file(tmp_path, environment, compression):
-    """A log of 64 MB of values takes hardly more than one of a thirtieth of that."""
+    """A log of 60 MB of values takes no more than one of 20 MB."""
     value = bytes(range(256)) * 4096
     sizes = []
-    for count in (2, 64):
+    for count in (20, 60):
         folder = tmp_path / str(count)
         batches = [([(b"k", value)], {"compression": compression})] * count
         batches = [
@@ -286,5 +264,4 @@ def test_memory_does_not_grow_with_the_file(tmp_path, environment, compression):
         target = tmp_path / f"{count}.parquet"
         sizes.append(peak(["dump", folder, "--output", target], environment))
     for few, many in zip(sizes[:3], sizes[3:], strict=True):
-        # A file that is mapped counts for what of it was read last.
-        assert many - few < 40 * 1024 * 1024, (few, many)
+        assert many - few < 20 * 1024 * 1024, (few, many)

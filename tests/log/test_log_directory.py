@@ -130,6 +130,19 @@ def test_tiered_storage(log, tmp_path):
     assert [p.reason for p in found.problems()] == ["overlap"], "one part, twice"
 
 
+def test_tiered_storage_with_one_folder_for_each_partition(log, tmp_path):
+    segment_id = "AAAAAAAAAAAAAAAAAAAAAA"
+    folder = Folder(tmp_path / f"my-topic-3-{TOPIC_TEXT}")
+    folder.segment(10, log_of([10], 10), f"-{segment_id}.log")
+    (found,) = log.LogDirectory(tmp_path)
+    assert (found.topic, found.partition) == ("my-topic", 3)
+    assert found.topic_id == TOPIC_ID
+    # The same name with segments of a broker is just a name.
+    partition(tmp_path / "other" / f"my-topic-3-{TOPIC_TEXT}", 0)
+    (found,) = log.LogDirectory(tmp_path / "other")
+    assert (found.topic, found.partition) == (f"my-topic-3-{TOPIC_TEXT}", -1)
+
+
 def test_what_is_no_segment_is_not_taken_for_one(log, tmp_path):
     folder = partition(tmp_path / "orders-0", 0).path
     for name in (

@@ -238,7 +238,7 @@ def test_nothing_is_found_wrong_with_what_brokers_wrote(log, release):
 @pytest.mark.parametrize("release", RELEASES)
 def test_data_directories_say_what_belongs_together(log, release):
     """Topic ids, epochs and checkpoints are there, and agree with the segments."""
-    for partition in log.LogDirectory(DATA / release):
+    for partition in log.LogDirectory(DATA / release / "data"):
         has_id = (partition.path / "partition.metadata").exists()
         assert (partition.topic_id is not None) == has_id
         if any(h.magic == 2 for h in partition.headers()):
@@ -251,7 +251,7 @@ def test_data_directories_say_what_belongs_together(log, release):
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_offset_and_time_is_found(log, release):
     """Through the broker's own indexes, and the same without them."""
-    for partition in log.LogDirectory(DATA / release):
+    for partition in log.LogDirectory(DATA / release / "data"):
         headers = [
             (segment, header)
             for segment in partition.segments
@@ -276,7 +276,7 @@ def test_every_offset_and_time_is_found(log, release):
 def test_aborted_transactions_are_those_of_the_indexes(log, release):
     """Found by their markers alone, in partitions that no cleaner has touched."""
     compared = 0
-    for partition in log.LogDirectory(DATA / release):
+    for partition in log.LogDirectory(DATA / release / "data"):
         if partition.is_compacted:
             continue
         told = {
@@ -323,20 +323,27 @@ def seen_row(record, timestamp_type):
 def test_readers_get_what_a_consumer_got(log, release, name, level, rows):
     """With either isolation level: aborted, unfinished and control records too."""
     topic, _, number = name.rpartition("-")
-    partition = log.LogDirectory(DATA / release)[topic, int(number)]
-    start = partition.start_offset
-    batches = partition.batches(start_offset=start, isolation_level=level)
-    seen = [
-        seen_row(record, batch.timestamp_type)
-        for batch in batches
-        if not batch.is_control
-        for record in batch.records
-    ]
+    logs = log.LogDirectory(DATA / release)
+    # A broker keeps the end of the log, tiered storage what came before.
+    parts = sorted(logs.replicas(topic, int(number)), key=lambda p: p.start_offset)
+    seen, offsets, end = [], [], 0
+    for partition in parts:
+        bounds = {
+            "start_offset": max(end, partition.start_offset),
+            "isolation_level": level,
+        }
+        seen += [
+            seen_row(record, batch.timestamp_type)
+            for batch in partition.batches(**bounds)
+            if not batch.is_control
+            for record in batch.records
+        ]
+        for piece in partition.columns(**bounds):
+            offsets += piece.offset.tolist()
+        end = partition.end_offset
+    assert offsets == [row[0] for row in seen]
     if level == "read_committed":
         # Only the offsets are kept: the records are those of the other level.
-        assert [row[0] for row in seen] == rows
+        assert offsets == rows
     else:
         assert seen == rows
-    offsets = [row[0] for row in seen]
-    pieces = partition.columns(start_offset=start, isolation_level=level)
-    assert [n for p in pieces for n in p.offset.tolist()] == offsets

@@ -122,7 +122,14 @@ def classic(content):
 
 
 def message(
-    magic, offset=0, key=None, value=None, timestamp=0, attributes=0, crc=None, body=None
+    magic,
+    offset=0,
+    key=None,
+    value=None,
+    timestamp=0,
+    attributes=0,
+    crc=None,
+    body=None,
 ):
     """Write a message of magic 0 or 1; ``body`` is what stands for key and value."""
     head = struct.pack(">BB", magic, attributes)

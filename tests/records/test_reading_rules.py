@@ -246,7 +246,9 @@ STARTED = b"".join(
 @pytest.mark.parametrize("start", range(22))
 def test_start_offset_leaves_out_what_is_before(records, columns, start):
     """A fetch may begin within a batch; batches that end before it do not come."""
-    expected = [row for row in read_objects(records, columns, STARTED) if row[0] >= start]
+    expected = [
+        row for row in read_objects(records, columns, STARTED) if row[0] >= start
+    ]
     found = list(records.decode_batches(STARTED, start_offset=start))
     assert rows_of(found) == expected
     assert all(each.last_offset >= start for each in found)

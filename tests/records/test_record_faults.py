@@ -261,7 +261,13 @@ def test_an_emptied_batch_has_no_bytes_either(kwire, records, columns):
 @pytest.mark.parametrize("errors", ["strict", "replace"])
 def test_header_keys_that_are_not_utf8(kwire, records, columns, errors):
     """Refused, or with U+FFFD where ``errors="replace"`` allows it."""
-    keys = [b"ok", b"\xff", b"a\xc3(b\xe2\x82", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80"]
+    keys = [
+        b"ok",
+        b"\xff",
+        b"a\xc3(b\xe2\x82",
+        b"\xed\xa0\x80",
+        b"\xf8\x88\x80\x80\x80",
+    ]
     for write in (batch, compressed_batch):
         data = write(*(record(i, headers=[(key, b"v")]) for i, key in enumerate(keys)))
         calls = readers(records, columns, data, errors=errors)
@@ -293,7 +299,9 @@ def test_damaged_compression_is_damage_of_the_batch(kwire, records, columns, cod
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_limits_hold_for_each_batch(kwire, records, columns, magic):
     """Decompressed bytes and records have ceilings, with words that name them."""
-    data = records.encode_batch([(None, bytes(5000))] * 3, magic=magic, compression="gzip")
+    data = records.encode_batch(
+        [(None, bytes(5000))] * 3, magic=magic, compression="gzip"
+    )
     first = batch(GOOD)
     for limits, words in (
         (kwire.Limits(decompressed_bytes=4000), "decompressed_bytes"),

@@ -4,8 +4,9 @@
 
 Known are Kafka's data directories, ``<topic>-<partition>/`` with ``<base offset>.log``
 and what belongs to it, one or many of them in any tree, and tiered storage that keeps
-plain segments, ``<topic>-<topic id>/<partition>/<base offset>-<segment id>.log``
-(KIP-405). Nothing is opened here but the small checkpoints of data directories.
+plain segments, ``<base offset>-<segment id>.log`` in ``<topic>-<topic id>/<partition>``
+or ``<topic>-<partition>-<topic id>`` (KIP-405). Nothing is opened here but the small
+checkpoints of data directories.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ _SEGMENT = re.compile(r"[0-9]{20}(?:-[A-Za-z0-9_-]{22})?\.log")
 _CHECKPOINT = re.compile(r"[0-9]{20}-[0-9]{10}\.checkpoint")
 _PRODUCER_SNAPSHOT = re.compile(r"[0-9]{20}(?:-[A-Za-z0-9_-]{22})?\.snapshot")
 _TIERED_TOPIC = re.compile(r"(?s)(.+)-([A-Za-z0-9_-]{22})")
+_TIERED_FOLDER = re.compile(r"(?s)(.+)-([0-9]{1,10})-([A-Za-z0-9_-]{22})")
+_TIERED_SEGMENT = re.compile(r"[0-9]{20}-[A-Za-z0-9_-]{22}\.log")
 _TIERED_PARTITION = re.compile(r"[0-9]{1,10}")
 
 _CHECKPOINTS = {
@@ -207,8 +210,11 @@ def _partition(
         topic, state = in_state[1], in_state[2]
     named = FOLDER.fullmatch(topic)
     tiered = _TIERED_TOPIC.fullmatch(folder.parent.name)
+    in_one = _TIERED_FOLDER.fullmatch(topic)
     if tiered is not None and _TIERED_PARTITION.fullmatch(topic):
         topic, number, topic_id = tiered[1], int(topic), uuid_of(tiered[2])
+    elif in_one is not None and any(map(_TIERED_SEGMENT.fullmatch, names)):
+        topic, number, topic_id = in_one[1], int(in_one[2]), uuid_of(in_one[3])
     elif named is not None:
         topic, number = named[1], int(named[2])
     logs = [name for name in names if not _CHECKPOINT.fullmatch(name)]

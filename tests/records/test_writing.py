@@ -1,0 +1,278 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rows into batches: what a row may be, what the bytes are, and what is refused.
+
+The bytes are compared with those that ``record_bytes.py`` writes; that other programs
+read them is shown elsewhere. What is refused is ``test_refused_rows.py``'s business.
+"""
+
+import array
+import gzip
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from record_bytes import batch, message, record, wrapper
+from record_sets import row_of
+
+MAGICS_AND_CODECS = [
+    (magic, codec)
+    for magic in (0, 1, 2)
+    for codec in ("none", "gzip", "snappy", "lz4", "zstd")
+    if magic == 2 or codec != "zstd"
+]
+
+
+def decoded(records, data):
+    """The rows of all batches."""
+    return [row_of(each) for b in records.decode_batches(data) for each in b.records]
+
+
+def test_rows_of_every_form(records):
+    """Tuples of two to four, lists, records; anything with bytes in it."""
+    rows = [
+        (b"k", b"v"),
+        [bytearray(b"k"), memoryview(b"xvx")[1:2]],
+        (None, array.array("B", b"v"), None),
+        (b"k", b"v", 5),
+        (b"k", b"v", numpy.int64(6), ()),
+        (b"k", b"v", 7, None),
+        (b"k", b"v", 8, [("h", b"1"), ["i", None]]),
+        (b"k", b"v", -1, (("h", bytearray(b"1")), ("h", memoryview(b"2")))),
+        (b"k", b"v", 9, (pair for pair in [("h", b"")])),
+        records.Record(offset=20, timestamp=3, key=b"r", headers=[("h", b"x")]),
+        (b"k", b"behind a record"),
+    ]
+    expected = [
+        (0, -1, b"k", b"v", ()),
+        (1, -1, b"k", b"v", ()),
+        (2, -1, None, b"v", ()),
+        (3, 5, b"k", b"v", ()),
+        (4, 6, b"k", b"v", ()),
+        (5, 7, b"k", b"v", ()),
+        (6, 8, b"k", b"v", (("h", b"1"), ("i", None))),
+        (7, -1, b"k", b"v", (("h", b"1"), ("h", b"2"))),
+        (8, 9, b"k", b"v", (("h", b""),)),
+        (20, 3, b"r", None, (("h", b"x"),)),
+        (21, -1, b"k", b"behind a record", ()),
+    ]
+    assert decoded(records, records.encode_batch(row for row in rows)) == expected
+
+
+def test_the_bytes_of_a_batch(records):
+    """Every field of the head, where it belongs."""
+    data = records.encode_batch(
+        [(b"k", None, 70, [("h", b"x"), ("", None)]), (None, b"", 60)],
+        base_offset=1000,
+        last_offset=1009,
+        producer_id=0x0102030405060708,
+        producer_epoch=0x1112,
+        base_sequence=0x21222324,
+        partition_leader_epoch=0x31323334,
+        is_transactional=True,
+    )
+    assert data == batch(
+        record(0, 0, b"k", None, [(b"h", b"x"), (b"", None)]),
+        record(1, -10, None, b""),
+        base_offset=1000,
+        last_delta=9,
+        producer_id=0x0102030405060708,
+        producer_epoch=0x1112,
+        base_sequence=0x21222324,
+        leader_epoch=0x31323334,
+        attributes=0x10,
+        base_timestamp=70,
+        max_timestamp=70,
+    )
+
+
+def test_defaults_are_minus_one(records):
+    """No timestamps, no producer, no leader epoch."""
+    assert records.encode_batch([(None, None), (None, None)]) == batch(
+        *(record(), record(1)), leader_epoch=-1, base_timestamp=-1, max_timestamp=-1
+    )
+
+
+def test_a_delete_horizon_is_the_base_of_the_timestamps(records):
+    """The deltas are rewritten, so that the timestamps stay."""
+    data = records.encode_batch(
+        [(None, None, 50), (b"k", None, 70)], delete_horizon=900
+    )
+    assert data == batch(
+        *(record(0, -850), record(1, -830, b"k")),
+        attributes=0x40,
+        base_timestamp=900,
+        max_timestamp=70,
+        leader_epoch=-1,
+    )
+    assert [row[1] for row in decoded(records, data)] == [50, 70]
+
+
+def test_log_append_time_is_the_largest_timestamp(records):
+    """In batches and messages, plain and compressed."""
+    rows = [(None, b"v", 5), (None, b"w", 9)]
+    data = records.encode_batch(rows, log_append_time=77)
+    (found,) = records.decode_batches(data)
+    assert (found.timestamp_type, found.max_timestamp, found.base_timestamp) == (
+        1,
+        77,
+        5,
+    )
+    assert records.encode_batch(rows, magic=1, log_append_time=77) == b"".join(
+        message(1, i, None, rows[i][1], 77, 8) for i in range(2)
+    )
+    packed = records.encode_batch(
+        rows, magic=1, log_append_time=77, compression="gzip", base_offset=4
+    )
+    (found,) = records.decode_batches(packed)
+    assert (found.timestamp_type, found.max_timestamp) == (1, 77)
+    assert [row[:2] for row in decoded(records, packed)] == [(4, 77), (5, 77)]
+
+
+def test_an_emptied_batch(records):
+    """No rows, if there is a last offset to be kept."""
+    data = records.encode_batch(
+        [],
+        base_offset=10,
+        last_offset=15,
+        producer_id=4,
+        producer_epoch=0,
+        base_sequence=3,
+    )
+    assert data == batch(
+        base_offset=10,
+        last_delta=5,
+        base_timestamp=-1,
+        max_timestamp=-1,
+        producer_id=4,
+        producer_epoch=0,
+        base_sequence=3,
+        leader_epoch=-1,
+    )
+    data = records.encode_batch([], base_offset=10, last_offset=9)
+    assert [each.next_offset for each in records.decode_batches(data)] == [10]
+
+
+def test_a_control_batch(records):
+    """A marker, as a coordinator writes it: an epoch and no sequence."""
+    data = records.encode_batch(
+        [(b"\0\0\0\1", b"\0\0\0\0\0\3")],
+        is_control=True,
+        is_transactional=True,
+        producer_id=5,
+        producer_epoch=2,
+    )
+    (found,) = records.decode_batches(data)
+    assert found.control_records[0].type_name == "COMMIT"
+    assert (found.attributes, found.producer_epoch, found.base_sequence) == (
+        0x30,
+        2,
+        -1,
+    )
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_messages_within_a_compressed_one(records, magic):
+    """Absolute offsets in magic 0; in magic 1 relative ones, the wrapper has the last."""
+    make = records.Record
+    rows = [make(offset=o, timestamp=t, value=b"v") for o, t in ((40, 9), (43, 5))]
+    data = records.encode_batch(rows, magic=magic, compression="gzip")
+    (found,) = records.decode_batches(data)
+    assert found.header.last_offset == 43
+    inner = gzip.decompress(data[26 if magic == 0 else 34 :])
+    base = 0 if magic == 0 else 40
+    stamps = (9, 5) if magic else (0, 0)
+    expected = [
+        message(magic, o - base, None, b"v", t)
+        for o, t in zip((40, 43), stamps, strict=True)
+    ]
+    assert inner == b"".join(expected)
+    again = wrapper(
+        magic, *expected, offset=43, timestamp=9, value=data[26 + 8 * magic :]
+    )
+    assert data == again
+
+
+@pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
+def test_every_compression_level_is_passed_on(kwire, records, magic, codec):
+    """The level changes the bytes, not the records; a wrong one is refused."""
+    rows = [(b"k", bytes(range(64)) * 40 + str(i).encode() * i) for i in range(30)]
+    usual = records.encode_batch(rows, magic=magic, compression=codec)
+    assert [r[2:4] for r in decoded(records, usual)] == rows
+    if codec == "none":
+        return
+    with pytest.raises(kwire.EncodeError) as caught:
+        records.encode_batch(rows, magic=magic, compression=codec, compression_level=23)
+    assert caught.value.path == "compression_level"
+    if codec != "snappy":
+        best = records.encode_batch(
+            rows, magic=magic, compression=codec, compression_level=9
+        )
+        assert decoded(records, best) == decoded(records, usual)
+        assert len(best) <= len(usual) + 50
+
+
+@pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
+def test_the_last_offsets_there_are(records, magic, codec):
+    """Up to 2^63 - 1, without a sum that overflows."""
+    for base in (2**63 - 2, 2**63 - 2**31, 2**63 - 2**31 - 1):
+        data = records.encode_batch(
+            [(b"k", b"v")] * 2, magic=magic, compression=codec, base_offset=base
+        )
+        assert [row[0] for row in decoded(records, data)] == [base, base + 1]
+
+
+def test_values_are_released_after_encoding(kwire, records):
+    """A bytearray can be resized after the call, good or bad."""
+    for last in (b"v", "bad"):
+        value, content = bytearray(b"v"), bytearray(b"h")
+        rows = [(value, value, 5, [("h", content)]), (b"k", last)]
+        try:
+            records.encode_batch(rows)
+        except kwire.EncodeError as error:
+            kept = error
+            assert kept.path == "records[1].value"
+        value.append(0)
+        content.append(0)
+
+
+NUMBERS = st.integers(-1, 2**63 - 1) | st.integers(-1, 200)
+BYTES = st.none() | st.binary(max_size=20) | st.binary(min_size=60, max_size=70)
+HEADERS = st.lists(st.tuples(st.text(max_size=5), BYTES), max_size=3)
+ROWS = st.lists(st.tuples(BYTES, BYTES, NUMBERS, HEADERS), min_size=1, max_size=6)
+GAPS = st.lists(st.integers(0, 2**30) | st.integers(0, 3), min_size=6, max_size=6)
+
+
+@given(
+    rows=ROWS, gaps=GAPS, base=st.integers(0, 2**62), codec=st.sampled_from(range(5))
+)
+def test_both_engines_write_the_same_bytes(twins, rows, gaps, base, codec):
+    """And read them again, into the rows that they were."""
+    name = ("none", "gzip", "snappy", "lz4", "zstd")[codec]
+    for magic in (0, 1, 2):
+        if magic < 2 and name == "zstd":
+            continue
+        made = []
+        for package in twins:
+            module = package.records
+            offset, given = base - 1, []
+            for row, gap in zip(rows, gaps, strict=False):
+                offset += 1 + (gap if magic < 2 else gap % 2**28)
+                headers = row[3] if magic == 2 else ()
+                given.append(
+                    module.Record(
+                        offset=offset,
+                        timestamp=row[2],
+                        key=row[0],
+                        value=row[1],
+                        headers=headers,
+                    )
+                )
+            options = {"magic": magic, "compression": name, "base_offset": base}
+            made.append(module.encode_batch(given, **options))
+            expected = [row_of(each) for each in given]
+            if magic == 0:
+                expected = [(row[0], -1, *row[2:]) for row in expected]
+            assert decoded(module, made[-1]) == expected
+        assert made[0] == made[1]
