@@ -335,6 +335,7 @@ def encode_batch(
         is_control,
         log_append_time,
         delete_horizon,
+        None,
     )
     header = header_of(count, magic, codec, *rest)
     inputs = (count, offsets, timestamps, key, value, headers)

@@ -119,6 +119,10 @@ def compress(codec: int, data: Any, magic: int, level: int | None = None) -> byt
     return _WRITERS[codec](payload, magic, level)
 
 
+def _memory(allocate: Callable[[int], Any], size: int) -> memoryview:
+    return memoryview(allocate(size)).cast("B")
+
+
 # gzip ---------------------------------------------------------------------------------
 
 GZIP_HEAD = b"\x1f\x8b\x08"
@@ -282,9 +286,9 @@ def _read_lz4(
     data: memoryview, magic: int, ceiling: int, allocate: Callable[[int], Any]
 ) -> memoryview:
     library = _load_cramjam()
-    largest, behind, first = _lz4_header(data, magic)
+    header = largest, _, _ = _lz4_header(data, magic)
     room = 0
-    for stored, _, length in _lz4_blocks(data, largest, behind, first):
+    for stored, _, length in _lz4_blocks(data, *header):
         room += length if stored else min(largest, LZ4_GROWTH * length)
         if room >= ceiling + largest:
             room = ceiling + largest
@@ -293,7 +297,7 @@ def _read_lz4(
     decompress_into = library.lz4.decompress_block_into
     size = 0
     try:
-        for stored, start, length in _lz4_blocks(data, largest, behind, first):
+        for stored, start, length in _lz4_blocks(data, *header):
             block = data[start : start + length]
             if stored:
                 memory[size : size + length] = block
@@ -372,8 +376,8 @@ def _lz4_checksum(header: bytes) -> bytes:
 def _write_lz4(data: memoryview, magic: int, level: int) -> bytes:
     library = _load_cramjam()
     header = b"\x60\x40"  # version 1, independent blocks; of 64 KiB
-    checksum = _lz4_checksum(header if magic else LZ4_HEAD + header)
-    head = LZ4_HEAD + header + checksum
+    head = LZ4_HEAD + header
+    head += _lz4_checksum(header if magic else head)
     if level > 1:
         return b"".join([head, *_lz4_dense_blocks(library, data, level), bytes(4)])
     size = len(data)
@@ -405,9 +409,8 @@ def _lz4_dense_blocks(library: Any, data: memoryview, level: int) -> Iterator[An
 
     Its frames have a checksum behind every block, which Kafka's do not.
     """
-    encoder = library.lz4.Compressor(
-        level=level, content_checksum=False, block_linked=False
-    )
+    options = {"content_checksum": False, "block_linked": False}
+    encoder = library.lz4.Compressor(level=level, **options)
     encoder.compress(bytes(data))
     frame = memoryview(bytes(encoder.finish()))
     for stored, start, length in _lz4_blocks(frame, *_lz4_header(frame, 2)):
@@ -534,12 +537,11 @@ def _unzstd(library: Any, data: memoryview, memory: memoryview) -> int:
 
 def _unzstd_by_cramjam(library: Any, data: memoryview, memory: memoryview) -> int:
     try:
-        size: int = library.zstd.decompress_into(data, memory)
+        return int(library.zstd.decompress_into(data, memory))
     except library.DecompressionError as failure:
         if "write whole buffer" in str(failure):
             raise _TooLarge from None
         raise _Damaged(str(failure)) from None
-    return size
 
 
 def _write_zstd(data: memoryview, magic: int, level: int) -> bytes:
@@ -558,10 +560,6 @@ def _write_zstd(data: memoryview, magic: int, level: int) -> bytes:
 
 
 # The libraries ------------------------------------------------------------------------
-
-
-def _memory(allocate: Callable[[int], Any], size: int) -> memoryview:
-    return memoryview(allocate(size)).cast("B")
 
 
 def _load_inflate() -> Any:

@@ -238,7 +238,8 @@ class Batch:
     def control_records(self) -> tuple[ControlRecord, ...]:
         """The records of a control batch, decoded; empty for other batches.
 
-        Raises ``DecodeError`` with the offset in the key or value.
+        Raises ``DecodeError`` with the offset in the key or value, and
+        ``UnsupportedVersion`` for a version of a message that kwire does not know.
         """
         if not self._header.is_control:
             return ()

@@ -260,15 +260,17 @@ def encode_batch(
     is_control: bool = False,
     log_append_time: int | None = None,
     delete_horizon: int | None = None,
+    max_timestamp: int | None = None,
 ) -> bytes:
     """Encode rows as one batch, or as messages of magic 0 or 1.
 
     A row is (key, value), (key, value, timestamp) or (key, value, timestamp, headers)
     with bytes or None for key and value, or a ``Record``, whose offset stands.
     ``base_offset`` is 0 for tuples, and the first one's for records. ``last_offset``
-    keeps the end of a batch that has lost records. ``log_append_time`` (ms) is the
-    timestamp of all records. Magic 0 and 1 without compression are one message for
-    each row; magic 0 has no timestamps.
+    keeps the end of a batch that has lost records, and without rows ``max_timestamp``
+    keeps its largest timestamp. ``log_append_time`` (ms) is the timestamp of all
+    records. Magic 0 and 1 without compression are one message for each row; magic 0 has
+    no timestamps.
     Raises ``EncodeError`` for what the format cannot carry, the row in its path.
     Source: ``MemoryRecordsBuilder``, KIP-98, KIP-534 (``delete_horizon``).
     """
@@ -290,6 +292,7 @@ def encode_batch(
         is_control,
         log_append_time,
         delete_horizon,
+        max_timestamp,
     )
     compress = compressor(codec, magic, compression_level)
     encode = engine.encode_batch if magic == 2 else engine.encode_messages
@@ -319,6 +322,7 @@ def header_of(
     is_control: bool,
     log_append_time: int | None,
     delete_horizon: int | None,
+    max_timestamp: int | None,
 ) -> BatchHeader:
     """Check what does not depend on single rows, and make the head of a batch of it.
 
@@ -352,10 +356,13 @@ def header_of(
         ("producer_epoch", producer_epoch, -1, 2**15 - 1),
         ("base_sequence", base_sequence, -1, _INT32),
         ("partition_leader_epoch", partition_leader_epoch, -1, _INT32),
-        ("last_offset", last_offset, base_offset - 1, base_offset + _INT32),
         ("log_append_time", log_append_time, -1, _INT64),
         ("delete_horizon", delete_horizon, -1, _INT64),
+        ("max_timestamp", max_timestamp, -1, _INT64),
+        ("last_offset", last_offset, None, None),
     ):
+        if low is None or high is None:
+            low, high = base_offset - 1, base_offset + _INT32
         if number is not None and (
             type(number) is not int or not low <= number <= high
         ):
@@ -373,6 +380,10 @@ def header_of(
             raise EncodeError("expected one, as there is a producer id", name)
     if is_transactional and producer_id < 0:
         raise EncodeError("expected one, as the batch is transactional", "producer_id")
+    if count and max_timestamp is not None:
+        raise EncodeError("expected none, as the records settle it", "max_timestamp")
+    if log_append_time is not None:
+        max_timestamp = log_append_time
     if not count and last_offset is None:
         raise EncodeError(
             "expected at least one (an emptied batch keeps its last_offset)", "records"
@@ -383,7 +394,7 @@ def header_of(
         base_offset=base_offset,
         last_offset=base_offset - 1 if last_offset is None else last_offset,
         base_timestamp=-1 if delete_horizon is None else delete_horizon,
-        max_timestamp=-1 if log_append_time is None else log_append_time,
+        max_timestamp=-1 if max_timestamp is None else max_timestamp,
         producer_id=producer_id,
         producer_epoch=producer_epoch,
         base_sequence=base_sequence,

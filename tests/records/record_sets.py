@@ -8,6 +8,7 @@ from. ``rows_of`` and ``table_of`` bring objects and columns into one form.
 
 import struct
 import sys
+from itertools import pairwise
 
 from record_bytes import batch, compressed_batch, message, record, wrapper
 
@@ -173,10 +174,7 @@ def table_of(table):
         )
         bounds = table.headers.offsets.tolist()
         assert len(bounds) == len(table) + 1 and bounds[-1] == len(pairs)
-        lists = [
-            tuple(pairs[start:end])
-            for start, end in zip(bounds[:-1], bounds[1:], strict=True)
-        ]
+        lists = [tuple(pairs[start:end]) for start, end in pairwise(bounds)]
     return list(
         zip(
             table.offset.tolist(),

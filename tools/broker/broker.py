@@ -229,7 +229,9 @@ class Broker:
         else:
             controller = f"{LOOPBACK}:{self.other_port}"
             merged |= KRAFT_SETTINGS
-            merged["listeners"] = f"PLAINTEXT://{self.address},CONTROLLER://{controller}"
+            merged["listeners"] = (
+                f"PLAINTEXT://{self.address},CONTROLLER://{controller}"
+            )
             merged["advertised.listeners"] = f"PLAINTEXT://{self.address}"
             merged["controller.quorum.bootstrap.servers"] = controller
             merged["listener.security.protocol.map"] = (
@@ -237,7 +239,7 @@ class Broker:
             )
             if self.release.startswith("4."):
                 merged |= SHARE_GROUP_SETTINGS
-        self._write_properties("server", merged | settings)
+        self._write_properties("server", {**merged, **settings})
 
     def _write_properties(self, name: str, properties: Mapping[str, str]) -> None:
         lines = (f"{key}={value}\n" for key, value in properties.items())
@@ -286,7 +288,9 @@ class Broker:
             )
 
     def _tail(self, name: str) -> str:
-        log = (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
+        log = (self.folder / f"{name}.log").read_text(
+            encoding="utf-8", errors="replace"
+        )
         return "\n".join(log.splitlines()[-15:]) or "(nothing)"
 
 

@@ -12,9 +12,9 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import aiokafka
+import aiokafka  # type: ignore[import-untyped]
 import confluent_kafka
-import kafka
+import kafka  # type: ignore[import-untyped]
 from broker import Broker, BrokerError
 
 SECONDS = 30
@@ -88,7 +88,7 @@ def send_with_librdkafka(
             row.key,
             partition=0,
             timestamp=row.timestamp,
-            headers=row.headers or None,
+            headers=[*row.headers] or None,
             on_delivery=delivered,
         )
     left = producer.flush(SECONDS)
@@ -206,14 +206,14 @@ def console_line(row: Row, with_headers: bool) -> str:
 
 def librdkafka_messages(
     broker: Broker, topic: str, partition: int = 0, *, committed: bool = False
-) -> list[confluent_kafka.Message]:
+) -> list[Any]:
     """Read a partition from start to end through librdkafka, as its own messages."""
     isolation = "read_committed" if committed else "read_uncommitted"
     consumer = librdkafka_consumer(
         broker, "reader", isolation_level=isolation, enable_partition_eof=True
     )
     consumer.assign([confluent_kafka.TopicPartition(topic, partition, 0)])
-    messages = []
+    messages: list[Any] = []
     try:
         # A message is false where its value is null.
         while (message := consumer.poll(SECONDS)) is not None:
@@ -243,10 +243,10 @@ def read_with_librdkafka(broker: Broker, topic: str) -> list[Received]:
     ]
 
 
-def timestamp_of(message: confluent_kafka.Message) -> int:
+def timestamp_of(message: Any) -> int:
     """Take the timestamp of a message; -1 for magic 0, as Kafka writes it."""
     kind, timestamp = message.timestamp()
-    return -1 if kind == confluent_kafka.TIMESTAMP_NOT_AVAILABLE else timestamp
+    return -1 if kind == confluent_kafka.TIMESTAMP_NOT_AVAILABLE else int(timestamp)
 
 
 def read_with_kafka_python(broker: Broker, topic: str) -> list[Received]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks kwire against live brokers: what it produces is read, what it fetches is right.
+"""Checks kwire against live brokers: what it writes is read, what it reads is right.
 
     python tools/broker/live.py                  # 4.x, and 2.8 for magic 0 and 1
     python tools/broker/live.py --version 3.9
@@ -205,7 +205,9 @@ def check_produce(kafka: Broker, wire: Connection) -> str:
                 expect(f"{topic}: the base offset", given, len(rows))
                 rows += workloads.ODD_ROWS
         for client, read in clients.READERS.items():
-            expect_rows(f"{topic}, read by {client}", read(kafka, topic), numbered(rows))
+            expect_rows(
+                f"{topic}, read by {client}", read(kafka, topic), numbered(rows)
+            )
     return f"Produce {versions[0]}-{versions[-1]} in 5 codecs, read by 3 clients"
 
 
@@ -233,7 +235,9 @@ def check_fetched(
 ) -> None:
     """Compare what one version of Fetch returns; old ones cannot carry everything."""
     batches = wire.fetch(topic, version)
-    magic = next((old for old in FETCHES_OF_MAGIC if version in FETCHES_OF_MAGIC[old]), 2)
+    magic = next(
+        (old for old in FETCHES_OF_MAGIC if version in FETCHES_OF_MAGIC[old]), 2
+    )
     formats = {(batch.magic, batch.compression) for batch in batches}
     # A client leaves a batch as it is that compression would not make smaller.
     formats.discard((magic, "none"))
@@ -263,7 +267,9 @@ def check_transactions(kafka: Broker, wire: Connection) -> str:
     return f"{len(wanted)} of {everything} records are committed, as librdkafka says"
 
 
-def write_transaction(wire: Connection, topic: str, sequence: int, commit: bool) -> None:
+def write_transaction(
+    wire: Connection, topic: str, sequence: int, commit: bool
+) -> None:
     """Write one transaction of two batches with nothing but kwire."""
     name = f"kwire-{sequence}"
     asked = messages.InitProducerIdRequest(
@@ -306,7 +312,9 @@ def check_old_formats(kafka: Broker, wire: Connection) -> str:
             rows: list[Row] = []
             for version in versions:
                 sent = old_formats.rows_without_headers("kwire", 12)
-                wire.produce(topic, encoded(sent, magic=magic, compression=codec), version)
+                wire.produce(
+                    topic, encoded(sent, magic=magic, compression=codec), version
+                )
                 rows += sent
             if magic == 0:
                 rows = [row._replace(timestamp=-1) for row in rows]
@@ -314,7 +322,9 @@ def check_old_formats(kafka: Broker, wire: Connection) -> str:
             for client, read in clients.READERS.items():
                 # The broken lz4 header of magic 0 is beyond the clients in Python.
                 if client == "librdkafka" or (magic, codec) != (0, "lz4"):
-                    expect_rows(f"{topic}, read by {client}", read(kafka, topic), wanted)
+                    expect_rows(
+                        f"{topic}, read by {client}", read(kafka, topic), wanted
+                    )
             batches = wire.fetch(topic, 11)
             formats = {(batch.magic, batch.compression) for batch in batches}
             expect(f"{topic}: formats", formats, {(magic, codec)})

@@ -14,7 +14,6 @@ import clients
 import workloads
 from broker import Broker
 from clients import Row
-from confluent_kafka import admin
 
 VERSIONS = {0: "0.9.0", 1: "0.10.0", 2: "2.8"}
 CODECS = ["none", "gzip", "snappy", "lz4"]
@@ -35,7 +34,10 @@ def write_formats(broker: Broker) -> None:
         for codec in CODECS:
             topic = f"magic{magic}-{codec}"
             workloads.create_topic(
-                broker, topic, message_format_version=VERSIONS[magic], segment_bytes=8192
+                broker,
+                topic,
+                message_format_version=VERSIONS[magic],
+                segment_bytes=8192,
             )
             rows = rows_without_headers("new", 24)
             clients.produce_with_librdkafka(broker, topic, rows, codec, 8)
@@ -66,7 +68,7 @@ def write_after_upgrade(broker: Broker) -> None:
     topic = "upgraded"
     workloads.create_topic(broker, topic, message_format_version=VERSIONS[0])
     for magic, version in VERSIONS.items():
-        of_topic = admin.ResourceType.TOPIC
+        of_topic = workloads.admin.ResourceType.TOPIC
         name = "message.format.version"
         workloads.set_config(broker, of_topic, topic, name, version)
         # ZooKeeper tells the broker a moment later, and nothing tells us.

@@ -14,9 +14,13 @@ from typing import Any
 
 import clients
 import confluent_kafka
+import confluent_kafka.admin
 from broker import Broker, BrokerError
 from clients import SECONDS, Row
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition, admin
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+
+# Its names come from private modules, where type checkers do not look for them.
+admin: Any = confluent_kafka.admin
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 FIRST_TIMESTAMP = 1_700_000_000_000
@@ -44,7 +48,7 @@ ODD_ROWS = [
     Row(b"", b"", [], FIRST_TIMESTAMP + 3),
     Row(b"one", b"header", [("name", b"value")], FIRST_TIMESTAMP + 4),
     Row(b"null", b"header", [("null", None), ("empty", b"")], FIRST_TIMESTAMP + 5),
-    Row(b"same", b"names", [("a", b"1"), ("a", b"2"), ("a", None)], FIRST_TIMESTAMP + 6),
+    Row(b"same", b"names", [("a", b"1"), ("a", b""), ("a", None)], FIRST_TIMESTAMP + 6),
     Row(b"empty", b"name", [("", b"of a header")], FIRST_TIMESTAMP + 7),
     Row("ключ".encode(), "Größe €".encode(), [("имя", b"\xf0\x9f")], FIRST_TIMESTAMP),
     Row(b"large", b"x" * 3000, [("many", b"y" * 300)] * 3, FIRST_TIMESTAMP + 9),
@@ -59,7 +63,7 @@ def administer(broker: Broker, action: str, *arguments: Any) -> None:
 
 
 def create_topic(
-    broker: Broker, topic: str, partitions: int = 1, **settings: str | int
+    broker: Broker, topic: str, *, partitions: int = 1, **settings: Any
 ) -> None:
     """Create a topic; underscores in setting names stand for dots."""
     named = {name.replace("_", "."): str(value) for name, value in settings.items()}
@@ -70,9 +74,7 @@ def create_topic(
     administer(broker, "create_topics", [asked])
 
 
-def set_config(
-    broker: Broker, kind: admin.ResourceType, resource: str, name: str, value: str
-) -> None:
+def set_config(broker: Broker, kind: Any, resource: str, name: str, value: str) -> None:
     """Set one setting of a topic or group."""
     operation = admin.AlterConfigOpType.SET
     entry = admin.ConfigEntry(name, value, incremental_operation=operation)
@@ -112,7 +114,7 @@ def rows_for(client: str) -> list[Row]:
     if client != "librdkafka":
         rows = [row for row in rows if (row.key, row.value) != (None, None)]
     if client == "kafka-python":
-        rows = [row for row in rows if all(value is not None for _, value in row.headers)]
+        rows = [row for row in rows if None not in [v for _, v in row.headers]]
     return rows
 
 
@@ -149,7 +151,7 @@ def write_segments(broker: Broker) -> None:
 
 def write_partitions(broker: Broker) -> None:
     """Write to some partitions of a topic and leave one empty."""
-    create_topic(broker, "partitions", 3)
+    create_topic(broker, "partitions", partitions=3)
     producer = clients.librdkafka_producer(broker)
     for number, row in enumerate(numbered_rows("partitions", 20)):
         producer.produce("partitions", row.value, row.key, partition=number % 2)
@@ -207,7 +209,7 @@ def overlap_transactions(broker: Broker, topic: str, first: int) -> None:
 
 
 def leave_transaction_open(broker: Broker) -> confluent_kafka.Producer:
-    """Begin a transaction and never end it; keep the producer until the copy is made."""
+    """Begin a transaction and never end it; the caller keeps the producer."""
     topic = "transaction-open"
     create_topic(broker, topic)
     rows = numbered_rows(topic, 12)
@@ -261,7 +263,7 @@ def rows_of_one_key(name: str, count: int, first: int) -> list[Row]:
     return [row._replace(key=b"key") for row in numbered_rows(name, count, first)]
 
 
-def create_compacted(broker: Broker, topic: str, **settings: str | int) -> None:
+def create_compacted(broker: Broker, topic: str, **settings: Any) -> None:
     """Create a topic that the cleaner visits as soon as a segment is closed."""
     create_topic(
         broker,
@@ -323,7 +325,7 @@ def join_group(
     return consumer
 
 
-def next_message(consumer: Any) -> confluent_kafka.Message:
+def next_message(consumer: confluent_kafka.Consumer) -> Any:
     """Poll one message."""
     message = consumer.poll(SECONDS)
     if message is None or message.error():
@@ -391,7 +393,7 @@ def write_tiered(broker: Broker) -> None:
 
 def write_metadata(broker: Broker) -> None:
     """Leave records of many kinds in the metadata log."""
-    create_topic(broker, "deleted", 2)
+    create_topic(broker, "deleted")
     administer(broker, "delete_topics", ["deleted"])
     set_config(broker, admin.ResourceType.TOPIC, "partitions", "retention.bytes", "-1")
     administer(broker, "create_partitions", [admin.NewPartitions("partitions", 4)])

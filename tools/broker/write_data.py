@@ -24,7 +24,6 @@ from typing import Any
 
 import broker
 import clients
-import confluent_kafka
 import dump
 import old_formats
 import workloads
@@ -130,9 +129,8 @@ def copy(stopped: Broker, seen: dict[str, Any]) -> None:
     dump.write_packed(target / "manifest.json.xz", manifest)
     dump.write_packed(target / "consumed.json.xz", seen)
     sizes = [path.stat().st_size for path in target.rglob("*") if path.is_file()]
-    batches = [
-        batch for file in manifest["files"].values() for batch in file.get("batches", [])
-    ]
+    files = manifest["files"].values()
+    batches = [batch for file in files for batch in file.get("batches", [])]
     records = sum(len(batch["records"]) for batch in batches)
     print(
         f"{stopped.release}: {len(sizes)} files, {sum(sizes) / 1000:.0f} kB, "
@@ -145,7 +143,7 @@ def consumed(running: Broker) -> dict[str, Any]:
     partitions = sorted(
         path.name for path in running.data.iterdir() if is_partition(path)
     )
-    seen = {}
+    seen: dict[str, Any] = {}
     for name in partitions:
         topic, _, number = name.rpartition("-")
         of_partition = running, topic, int(number)
@@ -163,9 +161,9 @@ def is_partition(path: Path) -> bool:
     return re.fullmatch(r"(?!__).+-\d+", path.name) is not None
 
 
-def row_of(message: confluent_kafka.Message) -> list[Any]:
-    """Write a message as JSON: offset, timestamp type, timestamp, key, value, headers."""
-    kind, timestamp = message.timestamp()[0], clients.timestamp_of(message)
+def row_of(message: Any) -> list[Any]:
+    """List offset, timestamp type, timestamp, key, value and headers."""
+    kind, timestamp = message.timestamp()
     headers = [[name, packed(value)] for name, value in message.headers() or []]
     key, value = packed(message.key()), packed(message.value())
     return [message.offset(), kind, timestamp, key, value, headers]

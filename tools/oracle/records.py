@@ -13,11 +13,15 @@ import argparse
 import base64
 import json
 import lzma
+import os
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import record_cases
+import record_check
 from oracle import HERE, VECTORS, OracleError, Row, compact, run, shortened
 
 PROJECT = HERE / "record_classes"
@@ -25,6 +29,9 @@ TARGET = PROJECT / "target"
 PACKED = VECTORS / "records.jsonl.xz"
 CONVERTING = "3.9.2"
 """The release that writes the vectors: the last one that knows all of it."""
+ENGINES = ("fast", "pure")
+SHOWN = 10
+"""How many faults are printed."""
 
 
 def releases() -> list[str]:
@@ -120,6 +127,38 @@ def check() -> None:
     print(f"all {len(again)} vectors of records are what Kafka writes and reads")
 
 
+def check_kwire() -> None:
+    """Let Kafka read what kwire writes, on both engines, with every release."""
+    pools = [
+        ProcessPoolExecutor(1, get_context("spawn"), choose, (engine,))
+        for engine in ENGINES
+    ]
+    waiting = [
+        pool.submit(record_check.write_all, engine)
+        for engine, pool in zip(ENGINES, pools, strict=True)
+    ]
+    written = [one for each in waiting for one in each.result()]
+    for pool in pools:
+        pool.shutdown()
+    for release in releases():
+        asked = [about("read", one.data, explain=True) for one in written]
+        faults = [
+            f"{one.name}: {text}"
+            for one, read in zip(written, ask(release, asked), strict=True)
+            if (text := record_check.fault(one, read))
+        ]
+        for text in faults[:SHOWN]:
+            print(f"  {shortened(text)}")
+        if faults:
+            raise OracleError(f"Kafka {release} reads {len(faults)} batches otherwise")
+        print(f"Kafka {release} reads {len(written)} batches as kwire meant them")
+
+
+def choose(engine: str) -> None:
+    """Choose the engine of this process, before kwire is imported."""
+    os.environ["KWIRE_BACKEND"] = engine
+
+
 def main() -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -132,6 +171,7 @@ def main() -> None:
             write()
         else:
             check()
+            check_kwire()
     except OracleError as error:
         sys.exit(f"records: {error}")
 

@@ -25,6 +25,7 @@ from .batches import (
     LOG_APPEND_TIME,
     LOG_OVERHEAD,
     MESSAGE_OVERHEADS,
+    wrapped,
 )
 from .checksums import crc32, crc32c
 from .path import path_text
@@ -111,7 +112,7 @@ def write_records(rows: Sequence[Any], header: Any) -> tuple[Any, int, int, int]
             if index == 0 and not header.attributes & DELETE_HORIZON:
                 base_timestamp = timestamp
             largest = max(largest, timestamp)
-            delta = timestamp - base_timestamp
+            delta = wrapped(timestamp - base_timestamp)
             body = b"".join(
                 (
                     b"\0",
@@ -140,6 +141,7 @@ def write_plainly(rows: Sequence[Any], header: Any) -> tuple[Any, int, int, int]
     """Write records that are what they should be at first sight; None for others."""
     base_offset = header.base_offset
     previous = base_offset - 1
+    most = min(base_offset + LARGEST, 2**63 - 1)
     largest = -1
     base_timestamp = None
     if header.attributes & DELETE_HORIZON:
@@ -170,9 +172,9 @@ def write_plainly(rows: Sequence[Any], header: Any) -> tuple[Any, int, int, int]
         if base_timestamp is None:
             base_timestamp = timestamp
         delta = timestamp - base_timestamp
-        if not -1 <= timestamp < 2**63:
+        if not (-1 <= timestamp < 2**63 and -(2**63) <= delta < 2**63):
             return None
-        if not previous < offset <= base_offset + LARGEST:
+        if not previous < offset <= most:
             return None
         previous = offset
         if timestamp > largest:

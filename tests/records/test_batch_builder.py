@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``BatchBuilder``: rows until the batch is full, and never a byte more.
+
+A producer sends what ``build`` gives, so the bound has to hold for every compression,
+even of bytes that no compression makes smaller.
+"""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from record_sets import row_of
+from test_writing import BYTES, HEADERS, MAGICS_AND_CODECS, NUMBERS
+
+
+def built(records, builder):
+    """The rows of what a builder gives."""
+    return [
+        row_of(each)
+        for found in records.decode_batches(builder.build())
+        for each in found.records
+    ]
+
+
+@pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
+def test_a_batch_is_filled_and_not_overfilled(records, magic, codec):
+    """As many rows as fit; what is refused has left no trace."""
+    dice = random.Random(3)
+    for limit in (400, 1000, 5000, 100_000):
+        builder = records.BatchBuilder(limit, magic=magic, compression=codec)
+        rows = []
+        while True:
+            value = dice.randbytes(dice.randrange(limit // 10))
+            before = builder.size_bound
+            taken = builder.append(b"key", value, 1000)
+            if not taken:
+                break
+            rows.append((b"key", value))
+            assert before < builder.size_bound
+        assert builder.size_bound == before
+        assert len(builder) == len(rows) >= 1
+        data = builder.build()
+        assert len(data) <= builder.size_bound <= limit
+        assert [row[2:4] for row in built(records, builder)] == rows
+        if codec == "none":
+            # The bound is near enough to fill most of a batch.
+            assert len(data) > limit * 0.6
+
+
+@pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
+def test_the_first_row_is_always_taken(records, magic, codec):
+    """However large: there is no smaller batch that has it. The second is not."""
+    builder = records.BatchBuilder(100, magic=magic, compression=codec)
+    assert builder.append(b"k", bytes(5000), 5)
+    assert builder.size_bound >= 100
+    assert not builder.append(None, None)
+    assert [row[3] for row in built(records, builder)] == [bytes(5000)]
+
+
+def test_the_bound_of_a_plain_batch_is_tight(records):
+    """Not more than the varints may take above what they do."""
+    builder = records.BatchBuilder(10**6)
+    for number in range(100):
+        builder.append(b"k" * 10, bytes(100), number, [("h", b"x")])
+    assert len(builder.build()) <= builder.size_bound
+    assert builder.size_bound - len(builder.build()) <= 100 * 28
+
+
+@given(
+    rows=st.lists(st.tuples(BYTES, BYTES, NUMBERS, HEADERS), max_size=8),
+    limit=st.integers(0, 700),
+    kind=st.sampled_from(MAGICS_AND_CODECS),
+)
+def test_the_bound_is_kept_whatever_the_rows_are(kwire, rows, limit, kind):
+    """Any bytes, any timestamps, any order of them; both engines alike."""
+    magic, codec = kind
+    options = {"magic": magic, "compression": codec, "base_offset": 2**40}
+    builder = kwire.records.BatchBuilder(limit, **options)
+    taken = []
+    for row in rows:
+        row = row if magic == 2 else (*row[:3], ())
+        if builder.append(*row):
+            taken.append(row)
+            assert len(taken) == 1 or builder.size_bound <= limit
+        else:
+            assert taken
+    assert bool(taken) == bool(rows)
+    if taken:
+        data = builder.build()
+        assert len(data) <= builder.size_bound
+        assert data == kwire.records.encode_batch(taken, **options)
+
+
+def test_both_engines_have_the_same_bound(twins):
+    """So a producer fills the same batches on both."""
+    dice = random.Random(8)
+    for magic, codec in MAGICS_AND_CODECS:
+        builders = [
+            package.records.BatchBuilder(3000, magic=magic, compression=codec)
+            for package in twins
+        ]
+        for _ in range(40):
+            headers = (
+                [("h" * dice.randrange(90), None)] * (magic // 2) * dice.randrange(3)
+            )
+            row = (None, dice.randbytes(dice.randrange(200)), None, headers)
+            assert builders[0].append(*row) == builders[1].append(*row)
+            assert builders[0].size_bound == builders[1].size_bound
+
+
+BAD = [
+    (("k", b"v"), "key"),
+    ((b"k", 5), "value"),
+    ((b"k", b"v", "now"), "timestamp"),
+    ((b"k", b"v", -2), "timestamp"),
+    ((b"k", b"v", 2**63), "timestamp"),
+    ((b"k", b"v", 5, {"h": b"v"}), "headers"),
+    ((b"k", b"v", 5, [("h", b"v"), ("h", 5)]), "headers[1].value"),
+    ((b"k", b"v", 5, [(None, b"v")]), "headers[0].key"),
+]
+
+
+@pytest.mark.parametrize(("row", "path"), BAD)
+def test_what_is_no_row_is_refused_by_append(kwire, records, row, path):
+    """Not by ``build``, when it could not be taken back; the builder goes on."""
+    builder = records.BatchBuilder(1000)
+    builder.append(b"a", b"b")
+    before = builder.size_bound
+    with pytest.raises(kwire.EncodeError) as caught:
+        builder.append(*row)
+    assert caught.value.path == path
+    assert (len(builder), builder.size_bound) == (1, before)
+    builder.append(b"c", b"d")
+    assert [row[2:4] for row in built(records, builder)] == [(b"a", b"b"), (b"c", b"d")]
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_messages_have_no_headers(kwire, records, magic):
+    """``append`` says so."""
+    builder = records.BatchBuilder(1000, magic=magic)
+    with pytest.raises(kwire.EncodeError) as caught:
+        builder.append(b"k", b"v", 5, [("h", b"v")])
+    assert caught.value.path == "headers"
+    assert len(builder) == 0
+
+
+def test_rows_are_kept_as_they_were(records):
+    """What the caller does with its buffers and lists later changes nothing."""
+    builder = records.BatchBuilder(300)
+    value, headers = bytearray(b"v"), [("h", b"1")]
+    builder.append(value, value, 5, headers)
+    builder.append(b"k", b"v", 5, (pair for pair in [("i", b"2")]))
+    value.extend(bytes(1000))
+    headers.append(("j", bytes(1000)))
+    assert len(builder.build()) <= builder.size_bound <= 300
+    assert [row[2:] for row in built(records, builder)] == [
+        (b"v", b"v", (("h", b"1"),)),
+        (b"k", b"v", (("i", b"2"),)),
+    ]
+
+
+def test_the_options_are_those_of_a_batch(records):
+    """Producer fields and offsets are in what is built, each time."""
+    builder = records.BatchBuilder(
+        *(500,),
+        base_offset=70,
+        producer_id=5,
+        producer_epoch=6,
+        base_sequence=7,
+        is_transactional=True,
+    )
+    builder.append(b"k", b"v")
+    first = builder.build()
+    assert first == builder.build()
+    (found,) = records.decode_batches(first)
+    assert (found.base_offset, found.producer_id, found.base_sequence) == (70, 5, 7)
+    assert found.is_transactional
+
+
+def test_nothing_is_no_batch(kwire, records):
+    """``build`` without rows is refused, and says what is missing."""
+    builder = records.BatchBuilder(500)
+    assert len(builder) == 0
+    with pytest.raises(kwire.EncodeError, match="records: expected at least one"):
+        builder.build()

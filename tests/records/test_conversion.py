@@ -1,0 +1,264 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of one magic into another: what changes, what stays, what the report says."""
+
+import pytest
+from record_bytes import batch, compressed_batch, message, record, wrapper
+from record_sets import HEADERS, SETS, header_of, marker, rows_of
+
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+
+
+def counts(report):
+    """All that a report counts, but what is nothing."""
+    return {name: n for name in report.__slots__ if (n := getattr(report, name))}
+
+
+def without_headers(row, magic):
+    """What a row of magic 2 is in an older format."""
+    offset, timestamp, key, value, _, kind = row
+    if magic == 0:
+        timestamp, kind = -1, -1
+    return offset, timestamp, key, value, (), kind
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+@pytest.mark.parametrize("name", SETS)
+def test_the_same_magic_is_copied(records, name, magic):
+    """Byte by byte, whatever it holds; what is damaged inside as well."""
+    data = SETS[name]
+    heads, position = [], 0
+    while head := records.read_batch_header(data, position):
+        heads.append(head)
+        position += head.size
+    if {head.magic for head in heads} <= {magic}:
+        made, report = records.convert_batches(data, magic)
+        assert made == data
+        assert counts(report) == ({"copied": len(heads)} if heads else {})
+        assert report.is_lossless
+    bad = compressed_batch(b"\1what is this", count=1)
+    assert records.convert_batches(bad, 2)[0] == bad
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("magic", [0, 1])
+def test_down_from_batches(kwire, records, magic, codec):
+    """Keys, values, offsets and the compression stay; zstd cannot."""
+    data = SETS[f"magic 2 {codec}"]
+    if codec == "zstd":
+        with pytest.raises(kwire.EncodeError, match="zstd") as caught:
+            records.convert_batches(message(magic, 0) + data, magic)
+        assert caught.value.path == f"batch at byte {len(message(magic, 0))}"
+        return
+    made, report = records.convert_batches(data, magic)
+    before = rows_of(records.decode_batches(data))
+    found = list(records.decode_batches(made))
+    assert rows_of(found) == [without_headers(row, magic) for row in before]
+    assert {each.magic for each in found} == {magic}
+    assert {each.compression for each in found} == {codec}
+    expected = {"converted": 1, "headers": 3}
+    if magic == 0:
+        expected["timestamps"] = sum(row[1] >= 0 for row in before)
+    assert counts(report) == expected
+    assert not report.is_lossless
+
+
+def test_each_record_is_a_message_of_its_own(records):
+    """Without compression; with it, one within a wrapper with relative offsets."""
+    rows = [record(0, 0, b"k", b"v"), record(2, 5, None, b"w")]
+    fields = {"base_offset": 40, "base_timestamp": 100, "last_delta": 4}
+    made, _ = records.convert_batches(batch(*rows, **fields), 1)
+    assert made == message(1, 40, b"k", b"v", 100) + message(1, 42, None, b"w", 105)
+    made, _ = records.convert_batches(batch(*rows, **fields), 0)
+    assert made == message(0, 40, b"k", b"v") + message(0, 42, None, b"w")
+    (found,) = records.decode_batches(
+        records.convert_batches(compressed_batch(*rows, **fields), 1)[0]
+    )
+    assert (found.base_offset, found.last_offset) == (40, 42)
+    assert found.max_timestamp == 105
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_batches_that_the_old_formats_do_not_know(records, magic):
+    """Control batches and emptied ones go, and transactions lose their producer."""
+    data = SETS["transactions"] + SETS["emptied"]
+    made, report = records.convert_batches(data, magic)
+    found = list(records.decode_batches(made))
+    assert [row[3] for row in rows_of(found)] == [b"a", b"b", b"c", b"d"]
+    assert report.control_batches == 3
+    assert report.empty_batches == 1
+    assert report.producer_fields == 3
+    assert report.converted == 3
+    assert not report.is_lossless
+
+
+def test_damage_in_what_is_dropped_costs_nothing(records):
+    """A control batch is not looked into on its way out."""
+    bad = batch(b"\1what is this", count=1, attributes=0x20)
+    assert records.convert_batches(bad, 1)[0] == b""
+
+
+@pytest.mark.parametrize("name", ["magic 1 none", "magic 1 gzip", "relative"])
+def test_down_to_absolute_offsets(records, name):
+    """From 1 to 0: no timestamps, and offsets within a wrapper as they are."""
+    made, report = records.convert_batches(SETS[name], 0)
+    before = rows_of(records.decode_batches(SETS[name]))
+    assert rows_of(records.decode_batches(made)) == [
+        without_headers(row, 0) for row in before
+    ]
+    assert report.timestamps == sum(row[1] >= 0 for row in before)
+    assert report.headers == report.producer_fields == 0
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+@pytest.mark.parametrize("to", [1, 2])
+@pytest.mark.parametrize("codec", CODECS[:4])
+def test_up_from_magic_0(records, to, codec, kind):
+    """No timestamp, of the type that the topic has."""
+    data = SETS[f"magic 0 {codec}"]
+    made, report = records.convert_batches(data, to, timestamp_type=kind)
+    found = list(records.decode_batches(made))
+    assert rows_of(found) == [
+        (*row[:5], kind) for row in rows_of(records.decode_batches(data))
+    ]
+    assert all(row[1] == -1 for row in rows_of(found))
+    assert {(each.magic, each.compression) for each in found} == {(to, codec)}
+    assert counts(report) == {"converted": 1}
+    assert report.is_lossless
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        SETS["run"],
+        SETS["relative"],
+        SETS["append time inside"],
+        SETS["magic 1 lz4"],
+        message(1, 2**63 - 1, b"k", timestamp=2**63 - 1),
+        message(1, 5, attributes=8, timestamp=9),
+    ],
+)
+def test_up_from_magic_1(records, data):
+    """One batch: its base is the first record's offset, and it has no producer."""
+    made, report = records.convert_batches(data, 2)
+    (found,) = records.decode_batches(made)
+    before = rows_of(records.decode_batches(data))
+    assert rows_of([found]) == before
+    assert found.base_offset == before[0][0]
+    assert header_of(found.header)[9:13] == (-1, -1, -1, -1)
+    assert counts(report) == {"converted": 1}
+    assert report.is_lossless
+
+
+def test_log_append_time_stays(records):
+    """Its time is the largest of the batch, in every format that has one."""
+    data = batch(record(timestamp=5), attributes=8, max_timestamp=77)
+    made, _ = records.convert_batches(data, 1)
+    assert made == message(1, 0, timestamp=77, attributes=8)
+    back, _ = records.convert_batches(made, 2)
+    assert rows_of(records.decode_batches(back)) == [(0, 77, None, None, (), 1)]
+
+
+def test_records_below_the_start_go(records):
+    """Of uncompressed batches going down, as brokers do it; no others."""
+    rows = [record(i, value=b"v") for i in range(4)]
+    for data, expected in (
+        (batch(*rows, base_offset=10), [12, 13]),
+        (compressed_batch(*rows, base_offset=10), [10, 11, 12, 13]),
+        (message(1, 10) + message(1, 11), [10, 11]),
+    ):
+        made, report = records.convert_batches(data, 1, start_offset=12)
+        assert [row[0] for row in rows_of(records.decode_batches(made))] == expected
+        assert report.below_start == 4 - len(expected) or not report.converted
+    made, report = records.convert_batches(batch(*rows), 1, start_offset=9)
+    assert made == b""
+    assert counts(report) == {"below_start": 4, "empty_batches": 1}
+
+
+def test_a_mixed_set(records):
+    """Each batch for itself, in order; wrappers, runs and batches."""
+    data = SETS["all magics"]
+    before = rows_of(records.decode_batches(data))
+    for magic in (0, 1, 2):
+        made, report = records.convert_batches(data, magic)
+        after = rows_of(records.decode_batches(made))
+        assert [row[::3] for row in after] == [row[::3] for row in before]
+        assert {each.magic for each in records.decode_batches(made)} == {magic}
+        # The run of two messages of magic 0 is one batch, or two copies.
+        expected = {0: (2, 5), 1: (3, 3), 2: (2, 4)}[magic]
+        assert (report.copied, report.converted) == expected
+
+
+def test_what_is_left_over_is_counted(records):
+    """An incomplete last batch stays out."""
+    data = batch(record()) + message(1, 1)[:-1]
+    for magic, size in ((2, len(batch(record()))), (1, 34)):
+        made, report = records.convert_batches(data, magic)
+        assert (len(made), report.trailing_bytes) == (size, 33)
+        assert report.is_lossless
+    assert repr(records.convert_batches(data, 2)[1]) == (
+        "ConversionReport(copied=1, trailing_bytes=33)"
+    )
+
+
+def test_damage_is_told_with_its_place(kwire, records):
+    """Checksums are checked, of what is copied too, unless they are trusted."""
+    good, bad = batch(record()), batch(record(), crc=5)
+    for magic in (0, 1, 2):
+        with pytest.raises(kwire.errors.CorruptBatch) as caught:
+            records.convert_batches(good + bad, magic)
+        assert caught.value.offset == len(good)
+        assert records.convert_batches(good + bad, magic, check_crc=False)[0]
+    bad = batch(record(), b"\1", last_delta=1)
+    with pytest.raises(kwire.errors.DecodeError) as caught:
+        records.convert_batches(good + bad, 1)
+    assert caught.value.offset == len(good)
+
+
+@pytest.mark.parametrize("magic", [3, -1, None, "2"])
+def test_there_are_three_magics(kwire, records, magic):
+    """Another one is refused."""
+    with pytest.raises(kwire.EncodeError, match="expected magic 0, 1 or 2"):
+        records.convert_batches(b"", magic)
+
+
+def test_limits_hold(kwire, records):
+    """What is converted is decompressed, under the ceiling."""
+    data = compressed_batch(record(value=bytes(5000)))
+    limits = kwire.Limits(decompressed_bytes=1000)
+    with pytest.raises(kwire.errors.LimitExceeded):
+        records.convert_batches(data, 1, limits=limits)
+    assert records.convert_batches(data, 2, limits=limits)[0] == data
+
+
+@pytest.mark.parametrize("name", ["all magics", "magic 2 none", "nothing"])
+def test_both_engines_convert_alike(twins, name):
+    """The same bytes and the same report."""
+    for magic in (0, 1, 2):
+        made = [p.records.convert_batches(SETS[name], magic) for p in twins]
+        assert made[0][0] == made[1][0]
+        assert counts(made[0][1]) == counts(made[1][1])
+
+
+def test_headers_are_counted_one_by_one(records):
+    """Not the records that had some."""
+    data = batch(record(headers=HEADERS), record(1, headers=HEADERS[:1]))
+    _, report = records.convert_batches(data, 1)
+    assert report.headers == 5
+
+
+def test_the_input_is_released(kwire, records):
+    """Good or bad, also where the error is kept."""
+    for data in (
+        batch(record()) + marker(1, 5, 1) + wrapper(1, message(1, 2)),
+        batch(record(), crc=5),
+        batch(record(), b"\1", last_delta=1),
+        compressed_batch(b"\1", count=1),
+    ):
+        given = bytearray(data)
+        try:
+            kept = records.convert_batches(given, 1)
+        except kwire.DecodeError as error:
+            kept = error
+        given.append(0)
+        assert kept
