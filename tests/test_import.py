@@ -144,7 +144,8 @@ def test_pure_run_loads_nothing_compiled():
 
 
 def floor_of(name):
-    """Find the floor of a module by its first name below ``kwire``."""
+    """Find the floor of a module, or of a public name, by its name below ``kwire``."""
+    name = installed._HOMES.get(name, name)
     found = [level for level, names in enumerate(FLOORS) if name in names]
     assert found, f"kwire.{name} is on no floor: give it one in FLOORS"
     return found[0]

@@ -20,6 +20,7 @@ import kwire as installed
 
 SOURCE = Path(installed.__file__).parents[1]
 PROGRAM = [sys.executable, "-m", "kwire"]
+UNWANTED = "NO_COLOR", "COLUMNS", "PYTHONUNBUFFERED"
 BACKENDS = ["pure"] + (["fast"] if installed.backend == "fast" else [])
 
 
@@ -27,7 +28,7 @@ BACKENDS = ["pure"] + (["fast"] if installed.backend == "fast" else [])
 def environment(request):
     """What a process needs to run the program on one engine."""
     return {
-        **{k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")},
+        **{k: v for k, v in os.environ.items() if k not in UNWANTED},
         "KWIRE_BACKEND": request.param,
         "PYTHONPATH": str(SOURCE),
         "TERM": "xterm-256color",

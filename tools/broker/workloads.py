@@ -127,7 +127,7 @@ def write_odd_rows(broker: Broker) -> None:
         produce(broker, "odd-rows", rows_for(client), codec, 5)
 
 
-def write_append_time(broker: Broker, **settings: str) -> None:
+def write_append_time(broker: Broker, **settings: Any) -> None:
     """Write to a topic whose timestamps are the broker's."""
     topic = "append-time"
     create_topic(broker, topic, message_timestamp_type="LogAppendTime", **settings)

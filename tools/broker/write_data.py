@@ -82,7 +82,7 @@ ONLY_NEWEST: list[Step] = [
     workloads.write_consumer_groups,
     workloads.write_share_group,
 ]
-LIVES = {
+LIVES: dict[str, tuple[list[Step], list[Step]]] = {
     "4": (FIRST_LIFE, SECOND_LIFE + ONLY_NEWEST),
     "3": (FIRST_LIFE, SECOND_LIFE),
     "2": (

@@ -85,12 +85,23 @@ def vectors() -> Iterator[Row]:
     written.update(zip(sets, repaired, strict=True))
     read = ask(CONVERTING, [about("read", data) for data in written.values()])
     for (name, data), answer in zip(written.items(), read, strict=True):
-        row = {"kind": "batches", "name": name, "asked": asked.get(name)}
-        yield {**row, "bytes": record_cases.text(data), "read": answer}
+        yield {
+            "kind": "batches",
+            "name": name,
+            "asked": asked.get(name),
+            "bytes": record_cases.text(data),
+            "read": answer,
+        }
 
     wanted = list(record_cases.conversions())
     questions = [
-        about("convert", written[each.source], **each._asdict()) for each in wanted
+        about(
+            "convert",
+            written[each.source],
+            magic=each.magic,
+            start_offset=each.start_offset,
+        )
+        for each in wanted
     ]
     for each, answer in zip(wanted, ask(CONVERTING, questions), strict=True):
         yield {"kind": "conversion", **each._asdict(), **answer}
@@ -99,8 +110,13 @@ def vectors() -> Iterator[Row]:
     repaired = all_bytes(CONVERTING, [about("repair", each[2]) for each in mutants])
     read = ask(CONVERTING, [about("read", data) for data in repaired])
     for (name, place, _), data, answer in zip(mutants, repaired, read, strict=True):
-        row = {"kind": "mutant", "name": name, "place": place}
-        yield {**row, "bytes": record_cases.text(data), "read": answer}
+        yield {
+            "kind": "mutant",
+            "name": name,
+            "place": place,
+            "bytes": record_cases.text(data),
+            "read": answer,
+        }
 
 
 def write() -> None:

@@ -93,45 +93,6 @@ def read_batch_header(
     return header
 
 
-def skip_batches(
-    data, Py_ssize_t position, Py_ssize_t end, int64_t expected, int leader_epoch
-):
-    """Pass over batches with which nothing can be wrong; return where that ends.
-
-    Such a batch is whole and has magic 2, begins with offset ``expected``, is no part
-    of a transaction and no control batch, and has the partition leader epoch
-    ``leader_epoch``. Returns the position (bytes) of the first other entry, the offset
-    that is expected there, and the largest timestamp (ms) that was passed, or -1.
-    Cost: nothing for each batch but its checksum; other threads run.
-    """
-    cdef Py_buffer buffer
-    cdef Cursor cursor
-    cdef Entry entry
-    cdef int64_t latest = -1
-    get_input(data, &buffer)
-    try:
-        if not 0 <= position <= end <= buffer.len:
-            raise ValueError(f"position is one in the input, not {position}")
-        cursor.fault = 0
-        cursor.start = <const uint8_t*>buffer.buf
-        with nogil:
-            while read_entry(&cursor, position, end, True, &entry):
-                if (
-                    entry.magic != 2
-                    or entry.base_offset != expected
-                    or entry.last_offset < expected
-                    or entry.attributes & (TRANSACTIONAL | CONTROL)
-                    or entry.partition_leader_epoch != leader_epoch
-                ):
-                    break
-                position += entry.size
-                expected = entry.last_offset + 1
-                latest = max(latest, entry.max_timestamp)
-    finally:
-        PyBuffer_Release(&buffer)
-    return position, expected, latest
-
-
 cdef int read_entry(
     Cursor* cursor, Py_ssize_t position, Py_ssize_t end, bint check_crc, Entry* entry
 ) noexcept nogil:

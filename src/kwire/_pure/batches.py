@@ -37,8 +37,6 @@ KEYS_AT = (18, 26)
 
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
-TRANSACTIONAL = 0x10
-CONTROL = 0x20
 LARGEST_CODECS = (3, 3, 4)
 """The highest number of a compression, by magic: zstd came with magic 2."""
 
@@ -87,38 +85,6 @@ def read_batch_header(
             failure = errors.decode_failure(fault.code, fault.detail, fault.offset, "")
     # Outside, so that a kept exception does not keep the caller's buffer.
     raise failure
-
-
-def skip_batches(
-    data: Any, position: int, end: int, expected: int, leader_epoch: int
-) -> tuple[int, int, int]:
-    """Pass over batches with which nothing can be wrong; return where that ends.
-
-    Such a batch is whole and has magic 2, begins with offset ``expected``, is no part
-    of a transaction and no control batch, and has the partition leader epoch
-    ``leader_epoch``. Returns the position (bytes) of the first other entry, the offset
-    that is expected there, and the largest timestamp (ms) that was passed, or -1.
-    Cost: nothing for each batch but its checksum; other threads run.
-    """
-    latest = -1
-    while True:
-        try:
-            header = read_batch_header(data, position, end=end)
-        except errors.CorruptBatch:
-            break
-        if (
-            header is None
-            or header.magic != 2
-            or header.base_offset != expected
-            or header.last_offset < expected
-            or header.attributes & (TRANSACTIONAL | CONTROL)
-            or header.partition_leader_epoch != leader_epoch
-        ):
-            break
-        position += header.size
-        expected = header.last_offset + 1
-        latest = max(latest, header.max_timestamp)
-    return position, expected, latest
 
 
 def read_entry(data: Any, position: int, end: int, check_crc: bool) -> Any:

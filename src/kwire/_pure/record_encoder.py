@@ -368,6 +368,7 @@ def size_bound(magic: int, row: Any) -> int:
 def check_no_headers(headers: Any, path: list[str | int]) -> None:
     """Refuse headers, which magic 0 and 1 have no place for."""
     if headers:
+        header_bytes(headers, path)
         path.append("headers")
         raise wrong_type(headers, "no headers, which came with magic 2")
 

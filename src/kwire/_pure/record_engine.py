@@ -10,7 +10,6 @@ from __future__ import annotations
 from .arrays import new_memory as new_memory
 from .batches import bind_batch_header as bind_batch_header
 from .batches import read_batch_header as read_batch_header
-from .batches import skip_batches as skip_batches
 from .checksums import crc32c as crc32c
 from .column_encoder import encode_columns as encode_columns
 from .record_columns import decode_columns as decode_columns

@@ -9,9 +9,10 @@ shown as they are.
 
 from __future__ import annotations
 
-from .. import internal_topics, to_json, wire
+from .. import internal_topics, wire
 from ..control_records import decode_control_record
 from ..errors import KwireError
+from ..json_form import to_json
 from .cells import NULL, Cell
 
 TYPE_CHECKING = False

@@ -72,7 +72,7 @@ class Output:
         """Write text, line ends included."""
         written = self._stream.write(text)
         now = time.monotonic()
-        if now - self._flushed > 1e9:
+        if now - self._flushed > FLUSH_SECONDS:
             self._stream.flush()
             self._flushed = now
         return written

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import click
 
-from .. import __version__, backend
+from .. import __version__
+from .._backend import backend
 from ..errors import KwireError
 
 TYPE_CHECKING = False
