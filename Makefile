@@ -12,18 +12,19 @@ ENGINE := $(wildcard src/kwire/_fast/*.pyx src/kwire/_fast/*.pxd src/kwire/_fast
 RELEASE ?= 4.4.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test pure check stubs schema vectors interop bench clean
+.PHONY: help setup build demo test pure check stubs schema vectors data interop bench clean
 
 help:
 	@echo "make demo     real Kafka traffic, recorded, decoded, and counted in Spark"
 	@echo "make test     the tests, on both engines"
 	@echo "make check    lint, types, and whether generated files are fresh"
 	@echo "make bench    speed and memory beside the peers; writes benchmarks/RESULTS.md"
-	@echo "make interop  against Kafka's own jars (needs Java 17 and Maven)"
+	@echo "make interop  against Kafka's own jars and brokers (needs Java 17 and Maven)"
 	@echo "make schema   absorb a Kafka release: make schema RELEASE=4.4.0"
 	@echo "make pure     the tests with no compiled engine"
 	@echo "make setup    all of the above's needs at once; make build, the engine alone"
-	@echo "make stubs    write messages.pyi again; make vectors, the vectors of Kafka"
+	@echo "make stubs    write messages.pyi again; make vectors, the vectors of Kafka;"
+	@echo "              make data, the data directories of brokers"
 	@echo "make clean    remove what was built"
 
 $(VENV)/.made: constraints.txt
@@ -84,7 +85,10 @@ schema: $(VENV)/.built
 vectors: $(VENV)/.built
 	@$(BIN)/python tools/oracle/oracle.py write
 
-interop: $(VENV)/.built
+data: $(VENV)/.built $(VENV)/.has-test
+	@$(BIN)/python tools/broker/write_data.py 4.3.1 3.9.2 2.8.2
+
+interop: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> vectors, written again by Kafka's classes"
 	@$(BIN)/python tools/oracle/oracle.py check
 	@echo "==> strictness and leniency beside Kafka's own reader"
@@ -92,11 +96,13 @@ interop: $(VENV)/.built
 	@echo "==> error codes and definitions against Kafka's jars"
 	@$(BIN)/python tools/oracle/oracle.py check-errors
 	@$(BIN)/python tools/import_schemas.py check --release $(RELEASE)
+	@echo "==> records, both ways, with live brokers"
+	@$(BIN)/python tools/broker/live.py
 
 bench: $(VENV)/.built $(VENV)/.has-bench
 	@$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf build dist tools/oracle/target src/kwire.egg-info $(VENV)
+	rm -rf build dist tools/oracle/target tools/broker/target src/kwire.egg-info $(VENV)
 	rm -f src/kwire/_fast/*.so src/kwire/_fast/*.pyd
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

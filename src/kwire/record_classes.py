@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 BATCH_OVERHEAD = 61
 """Bytes of a batch of magic 2 in front of its records."""
 
+WRAPPER_OVERHEADS = (26, 34)
+"""Bytes of a compressed message around its content, by magic."""
+
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
 TRANSACTIONAL = 0x10

@@ -22,6 +22,7 @@ from .record_classes import (
     DELETE_HORIZON,
     LOG_APPEND_TIME,
     TRANSACTIONAL,
+    WRAPPER_OVERHEADS,
     Batch,
     BatchHeader,
     Record,
@@ -402,96 +403,52 @@ def header_of(
     )
 
 
-class BatchBuilder:
+class BatchBuilder(engine.RowList):
     """Collects rows for one batch of at most ``max_bytes`` bytes.
 
-    ``append`` keeps to an upper bound of the size, so ``build`` gives no more; but the
-    first row is always taken, as a batch of one has to be as large as it is. All other
-    arguments are those of ``encode_batch``. ``len()`` counts the rows.
+    ``append(key, value, timestamp=None, headers=())`` takes a row and returns True, or
+    False if the batch might then be larger, by an upper bound of its size, so ``build``
+    gives no more. The first row is always taken, as a batch of one has to be as large
+    as it is. All other arguments are those of ``encode_batch``. ``len()`` counts the
+    rows. ``append`` raises ``EncodeError`` for what is no row.
     Source: ``MemoryRecordsBuilder.hasRoomFor``.
     """
 
-    __slots__ = ("_codec", "_content", "_magic", "_max_bytes", "_options", "_rows")
+    __slots__ = ("_codec", "_magic", "_options")
 
     def __init__(self, max_bytes: int, *, magic: int = 2, **options: Any) -> None:
         # Fails at once for what no row can mend.
         encode_batch([(None, None)], magic=magic, **options)
-        self._max_bytes = max_bytes
         self._magic = magic
         self._codec = codecs.codec_of(options.get("compression", "none"))
         self._options = options
-        self._rows: list[Any] = []
-        self._content = 0
-
-    def __len__(self) -> int:
-        return len(self._rows)
+        super().__init__(magic, self._room_in(max_bytes))
 
     @property
     def size_bound(self) -> int:
         """The most bytes that ``build`` can give as things are."""
-        return self._bound(self._content)
-
-    def append(
-        self,
-        key: Buffer | None,
-        value: Buffer | None,
-        timestamp: int | None = None,
-        headers: Headers = (),
-    ) -> bool:
-        """Take one more row; False if the batch might then be too large.
-
-        Raises ``EncodeError`` for what is no row.
-        """
-        if type(headers) is not tuple:
-            headers = _kept_headers(headers)
-        row = (key, value, timestamp, headers)
-        content = self._content + engine.size_bound(self._magic, row)
-        if self._rows and self._bound(content) > self._max_bytes:
-            return False
-        self._content = content
-        if not (
-            isinstance(key, _FROZEN) and isinstance(value, _FROZEN) and not headers
-        ):
-            row = _frozen(row)
-        self._rows.append(row)
-        return True
+        return self._bound(self.content)
 
     def build(self) -> bytes:
         """Encode the rows; ``EncodeError`` if there are none."""
-        return encode_batch(self._rows, magic=self._magic, **self._options)
+        return encode_batch(self.rows, magic=self._magic, **self._options)
 
     def _bound(self, content: int) -> int:
-        if self._codec:
-            content = codecs.bound(self._codec, content)
+        size = codecs.bound(self._codec, content)
         if self._magic == 2:
-            return BATCH_OVERHEAD + content
-        return content + engine.size_bound(self._magic, (None, None)) * bool(
-            self._codec
-        )
+            return BATCH_OVERHEAD + size
+        return size + WRAPPER_OVERHEADS[self._magic] * bool(self._codec)
 
-
-_FROZEN = (bytes, type(None))
-
-
-def _kept_headers(headers: Any) -> Any:
-    """Keep headers that an iterator gives but once; what is none is left as it is."""
-    if isinstance(headers, (list, str, bytes, dict)) or headers is None:
-        return headers
-    try:
-        return tuple(headers)
-    except TypeError:
-        return headers
-
-
-def _frozen(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Copy what might still change before the batch is built."""
-    key, value, timestamp, headers = row
-    pairs = tuple((name, _bytes_of(content)) for name, content in headers or ())
-    return _bytes_of(key), _bytes_of(value), timestamp, pairs
-
-
-def _bytes_of(value: Any) -> bytes | None:
-    return value if isinstance(value, _FROZEN) else memoryview(value).tobytes()
+    def _room_in(self, max_bytes: int) -> int:
+        """Find the most content that a batch of ``max_bytes`` has room for."""
+        low, high = 0, max(max_bytes, 0)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._bound(middle) <= max_bytes:
+                low = middle
+            else:
+                high = middle - 1
+        return low
 
 
 def __getattr__(name: str) -> Any:

@@ -98,7 +98,7 @@ def test_output_is_utf8_whatever_the_locale(tmp_path, environment):
 
 
 def test_names_of_folders_that_are_no_text_stop_nothing(tmp_path, environment):
-    folder = os.fsencode(tmp_path) + b"/caf\xe9-0"
+    folder = os.fsencode(tmp_path) + b"/\xe9t\xe9-0"
     try:
         os.mkdir(folder)
     except OSError as error:  # some file systems have no such names

@@ -180,7 +180,7 @@ def test_five_stray_bytes_are_no_error(read):
 
 @pytest.mark.parametrize("name", ["all magics", "transactions", "run"])
 def test_position_and_end_choose_entries(records, columns, name):
-    """The bytes in front and behind are not read, and positions count from the start."""
+    """What is in front and behind is not read; positions count from the start."""
     data = SETS[name]
     given = b"\xff" * 30 + data + b"\xff" * 30
     heads = read_heads(records, columns, data)

@@ -322,7 +322,7 @@ def test_limits_hold_for_each_batch(kwire, records, columns, magic):
 
 
 def test_an_inflated_batch_is_what_gzip_says(records):
-    """The tests' own writing is what kwire reads: else all faults above prove little."""
+    """The tests write what kwire reads: else all faults above prove little."""
     (found,) = records.decode_batches(compressed_batch(GOOD))
     assert (found.compression, found.records[0].value) == ("gzip", b"v" * 20)
     assert gzip.decompress(compressed_batch(GOOD)[61:]) == GOOD

@@ -105,7 +105,7 @@ def test_hidden_batches_keep_their_place(records):
 
 
 def test_a_marker_without_a_listed_transaction(records, columns):
-    """A log may begin in the middle of one: nothing that is listed, nothing is hidden."""
+    """A log may begin in the middle of one: it hides nothing that is not listed."""
     data = marker(ABORT, 7, 0) + transactional(7, 1, b"x") + marker(COMMIT, 7, 2)
     assert values(records, columns, data, [Aborted(8, 0)]) == [b"x"]
 

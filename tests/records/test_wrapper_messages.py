@@ -72,7 +72,7 @@ def test_offsets_of_magic_0_stand_as_they_are(records, columns):
 def test_offsets_of_magic_1_count_up_to_the_wrapper(
     records, columns, inner, outer, expected
 ):
-    """The last message has the wrapper's offset; 0 there means that they count from 0."""
+    """The last message has the wrapper's offset; 0 there: they count from 0."""
     messages = [message(1, offset) for offset in inner]
     data = wrapper(1, *messages, offset=outer)
     assert offsets(rows(records, columns, data)) == expected

@@ -174,7 +174,7 @@ def test_a_control_batch(records):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_messages_within_a_compressed_one(records, magic):
-    """Absolute offsets in magic 0; in magic 1 relative ones, the wrapper has the last."""
+    """Absolute offsets in magic 0; in magic 1 relative ones below the wrapper's."""
     make = records.Record
     rows = [make(offset=o, timestamp=t, value=b"v") for o, t in ((40, 9), (43, 5))]
     data = records.encode_batch(rows, magic=magic, compression="gzip")

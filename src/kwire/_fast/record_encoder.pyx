@@ -12,7 +12,8 @@ C needs for itself: ``store_batch_head``, ``put_record``, ``put_message``,
 ``put_varint``, ``put_varlong``, ``put_sized``, ``varint_size``, ``varlong_size``,
 ``sized_size``, ``take_integer``, ``take_bytes``, ``bytes_of``, ``take_headers``,
 ``plain_headers``, ``blame_value``, ``begin``, ``make_room``, ``written``,
-``bytes_of_block``, ``drop``, ``guessed_size``, ``failure_of``, ``following``.
+``bytes_of_block``, ``drop``, ``guessed_size``, ``failure_of``, ``following``,
+``as_headers``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -308,39 +309,93 @@ cdef bint put_message(Encoding* e, int magic, int attributes, Row* row) noexcept
     return True
 
 
-def size_bound(int magic, row):
-    """Tell the most bytes that a row can take in a batch of its magic.
+cdef class RowList:
+    """The rows of one batch, up to a bound of their bytes.
 
-    Raises ``EncodeError`` for what is no row. Units: bytes.
-    Source: ``AbstractRecords.recordSizeUpperBound``.
+    ``append`` takes a row and returns True, or False if the rows might then take more
+    than ``most`` bytes in a batch of ``magic``; the first is always taken. ``rows`` is
+    the list. What might still change before the batch is built is copied. Raises
+    ``EncodeError`` for what is no row.
+    Units: bytes. Source: ``AbstractRecords.recordSizeUpperBound``.
     """
-    cdef Encoding e
-    cdef Row parts
-    cdef Py_ssize_t content = 0
-    cdef bint done
-    e.block.raw = NULL
-    e.fault = 0
-    e.blamed = NULL
-    e.expected = NULL
-    e.record = -1
-    e.header = -1
-    e.part = NULL
-    done = split(&e, <PyObject*>row, 0, &parts)
-    if done and magic < 2:
-        done = check_no_headers(&e, &parts)
-    drop(&parts)
-    if not done:
-        raise failure_of(&e)
-    if parts.key_size > 0:
-        content += parts.key_size
-    if parts.value_size > 0:
-        content += parts.value_size
+
+    cdef readonly list rows
+    cdef readonly int64_t content
+    cdef int64_t most
+    cdef int magic
+
+    def __init__(self, int magic, int64_t most):
+        self.rows = []
+        self.content = 0
+        self.most = most
+        self.magic = magic
+
+    def __len__(self):
+        return len(self.rows)
+
+    def append(self, key, value, timestamp=None, headers=()):
+        """Take one more row; False if the batch might then be too large.
+
+        Raises ``EncodeError`` for what is no row.
+        """
+        cdef Encoding e
+        cdef Row parts
+        cdef int64_t content = self.content
+        cdef bint done, kept_as_is
+        if type(headers) is not tuple:
+            headers = as_headers(headers)
+        row = (key, value, timestamp, headers)
+        e.block.raw = NULL
+        e.fault = 0
+        e.blamed = NULL
+        e.expected = NULL
+        e.record = -1
+        e.header = -1
+        e.part = NULL
+        done = split(&e, <PyObject*>row, 0, &parts)
+        if done and self.magic < 2:
+            done = check_no_headers(&e, &parts)
+        if done:
+            content += row_bound(self.magic, &parts)
+            if parts.owned[0] != NULL:
+                key = <object>parts.owned[0]
+            if parts.owned[1] != NULL:
+                value = <object>parts.owned[1]
+            headers = <object>parts.headers
+            kept_as_is = (
+                parts.owned[0] == NULL
+                and parts.owned[1] == NULL
+                and parts.owned[2] == NULL
+            )
+        drop(&parts)
+        if not done:
+            raise failure_of(&e)
+        if content > self.most and self.rows:
+            return False
+        self.content = content
+        self.rows.append(row if kept_as_is else (key, value, timestamp, headers))
+        return True
+
+
+cdef object as_headers(object headers):
+    """Keep headers that an iterator gives but once; what is none is left as it is."""
+    if headers is None or isinstance(headers, (list, str, bytes, dict)):
+        return headers
+    try:
+        return tuple(headers)
+    except TypeError:
+        return headers
+
+
+cdef int64_t row_bound(int magic, Row* row) noexcept nogil:
+    """Tell the most bytes that a row can take in a batch of its magic."""
+    cdef int64_t content = max(row.key_size, 0) + max(row.value_size, 0)
     if magic == 0:
         return LOG_OVERHEAD + MESSAGE_OVERHEAD_0 + content
     if magic == 1:
         return LOG_OVERHEAD + MESSAGE_OVERHEAD_1 + content
     # Length, attributes, timestamp, offset, the two sizes, and the headers.
-    return 5 + 1 + 10 + 5 + 5 + 5 + parts.headers_size + content
+    return 5 + 1 + 10 + 5 + 5 + 5 + row.headers_size + content
 
 
 cdef bint check_no_headers(Encoding* e, Row* row) noexcept:

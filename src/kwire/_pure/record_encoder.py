@@ -343,26 +343,59 @@ def message_bytes(
     return struct.pack(">qiI", offset, 4 + len(body), crc32(body)) + body
 
 
-def size_bound(magic: int, row: Any) -> int:
-    """Tell the most bytes that a row can take in a batch of its magic.
+class RowList:
+    """The rows of one batch, up to a bound of their bytes.
 
-    Raises ``EncodeError`` for what is no row. Units: bytes.
-    Source: ``AbstractRecords.recordSizeUpperBound``.
+    ``append`` takes a row and returns True, or False if the rows might then take more
+    than ``most`` bytes in a batch of ``magic``; the first is always taken. ``rows`` is
+    the list. What might still change before the batch is built is copied. Raises
+    ``EncodeError`` for what is no row.
+    Units: bytes. Source: ``AbstractRecords.recordSizeUpperBound``.
     """
-    path: list[str | int] = []
-    try:
-        _, _, key, value, headers = split(row, 0, path)
-        content = len(key or b"") + len(value or b"")
-        pairs = len(header_bytes(headers, path))
-        if magic < 2:
-            check_no_headers(headers, path)
-            return LOG_OVERHEAD + MESSAGE_OVERHEADS[magic] + content
-    except ValueFault as fault:
-        failure = encode_failure_of(fault, path)
-    else:
-        # Length, attributes, timestamp, offset, the two sizes, and the headers.
-        return 5 + 1 + 10 + 5 + 5 + 5 + pairs + content
-    raise failure
+
+    def __init__(self, magic: int, most: int) -> None:
+        self.rows: list[Any] = []
+        self.content = 0
+        self._most = most
+        self._magic = magic
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def append(
+        self, key: Any, value: Any, timestamp: Any = None, headers: Any = ()
+    ) -> bool:
+        """Take one more row; False if the batch might then be too large.
+
+        Raises ``EncodeError`` for what is no row.
+        """
+        path: list[str | int] = []
+        try:
+            parts = split((key, value, timestamp, headers), 0, path)
+            _, _, key, value, headers = parts
+            pairs = header_bytes(headers, path)
+            if self._magic < 2:
+                check_no_headers(headers, path)
+            headers = tuple((name, raw_of(content)) for name, content in headers)
+        except ValueFault as fault:
+            failure = encode_failure_of(fault, path)
+        else:
+            content = self.content + row_bound(self._magic, key, value, len(pairs))
+            if content > self._most and self.rows:
+                return False
+            self.content = content
+            self.rows.append((key, value, timestamp, headers))
+            return True
+        raise failure
+
+
+def row_bound(magic: int, key: Any, value: Any, headers_size: int) -> int:
+    """Tell the most bytes that a row can take in a batch of its magic."""
+    content = len(key or b"") + len(value or b"")
+    if magic < 2:
+        return LOG_OVERHEAD + MESSAGE_OVERHEADS[magic] + content
+    # Length, attributes, timestamp, offset, the two sizes, and the headers.
+    return 5 + 1 + 10 + 5 + 5 + 5 + headers_size + content
 
 
 def check_no_headers(headers: Any, path: list[str | int]) -> None:

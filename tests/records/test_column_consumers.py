@@ -1,0 +1,218 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What pyarrow, polars, DuckDB and numpy see of columns: the records, all of them."""
+
+import subprocess
+import sys
+
+import duckdb
+import numpy
+import polars
+import pyarrow
+import pytest
+from record_sets import SETS, rows_of, table_of
+
+SCHEMA = pyarrow.schema(
+    [
+        ("offset", pyarrow.int64()),
+        ("timestamp", pyarrow.timestamp("ms", "UTC")),
+        ("timestamp_type", pyarrow.int32()),
+        ("key", pyarrow.binary()),
+        ("value", pyarrow.binary()),
+        (
+            "headers",
+            pyarrow.list_(
+                pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
+            ),
+        ),
+    ]
+)
+DATED = {name: data for name, data in SETS.items() if name != "extremes"}
+"""Sets whose timestamps Python's own dates can show."""
+
+
+def arrow_rows(batch):
+    """Turn an Arrow table into the tuples of ``rows_of``."""
+    columns = [
+        batch.column("offset").to_pylist(),
+        batch.column("timestamp").cast("int64").to_pylist(),
+        batch.column("key").to_pylist(),
+        batch.column("value").to_pylist(),
+        [
+            tuple((pair["key"], pair["value"]) for pair in row)
+            for row in batch.column("headers").to_pylist()
+        ],
+        batch.column("timestamp_type").to_pylist(),
+    ]
+    return list(zip(*columns, strict=True))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_pyarrow(records, columns, arrow, name):
+    """By ``records_to_arrow`` and by the capsules of ``decode_records``."""
+    expected = rows_of(records.decode_batches(SETS[name]), control=False)
+    table = columns.decode_records(SETS[name])
+    for batch in (
+        arrow.records_to_arrow(SETS[name]),
+        arrow.records_to_arrow(SETS[name]),
+        pyarrow.record_batch(table),
+    ):
+        assert type(batch) is pyarrow.RecordBatch
+        batch.validate(full=True)
+        assert batch.schema == SCHEMA
+        assert arrow_rows(batch) == expected
+    for part in (table.key, table.value, table.headers):
+        pyarrow.array(part).validate(full=True)
+    assert pyarrow.array(table.key).to_pylist() == [row[2] for row in expected]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("headers", [True, False])
+@pytest.mark.parametrize("batch_columns", [True, False])
+def test_arguments_of_arrow(columns, arrow, unit, headers, batch_columns):
+    """The schema is that of the arguments, each time."""
+    options = {
+        "timestamp_unit": unit,
+        "headers": headers,
+        "batch_columns": batch_columns,
+        "start_offset": 101,
+        "end_offset": 104,
+    }
+    table = columns.decode_records(SETS["magic 2 lz4"], **options)
+    for _ in range(2):
+        batch = arrow.records_to_arrow(SETS["magic 2 lz4"], **options)
+        batch.validate(full=True)
+        assert batch == pyarrow.record_batch(table)
+        assert batch.schema.names == list(table.names)
+        assert batch.schema.field("timestamp").type == pyarrow.timestamp(unit, "UTC")
+        assert batch.column("offset").to_pylist() == [101, 102, 103]
+
+
+def test_arrow_reads_what_is_committed(arrow):
+    """The arguments of ``decode_records`` are those of ``records_to_arrow``."""
+    data = SETS["transactions"]
+    batch = arrow.records_to_arrow(data, aborted_transactions=[])
+    assert batch.column("value").to_pylist() == [b"a", b"b", b"c", b"d"]
+
+
+def test_arrow_names_the_damage(kwire, arrow):
+    """As all readers do."""
+    with pytest.raises(kwire.errors.CorruptBatch) as caught:
+        arrow.records_to_arrow(SETS["headers"] + b"\0" * 20)
+    assert caught.value.offset == len(SETS["headers"])
+
+
+@pytest.mark.parametrize("name", DATED)
+def test_polars(records, columns, name):
+    """A data frame of the columns."""
+    table = columns.decode_records(DATED[name])
+    frame = polars.DataFrame(table)
+    expected = rows_of(records.decode_batches(DATED[name]), control=False)
+    assert frame.columns == list(table.names)
+    for place, column in (
+        (0, "offset"),
+        (2, "key"),
+        (3, "value"),
+        (5, "timestamp_type"),
+    ):
+        assert frame[column].to_list() == [row[place] for row in expected]
+    stamps = frame["timestamp"].dt.timestamp("ms").to_list()
+    assert stamps == [row[1] for row in expected]
+    found = [tuple((h["key"], h["value"]) for h in row) for row in frame["headers"]]
+    assert found == [row[4] for row in expected]
+
+
+@pytest.mark.parametrize("name", DATED)
+def test_duckdb(records, columns, arrow, name):
+    """A relation over the capsules, and over a table of pyarrow."""
+    expected = rows_of(records.decode_batches(DATED[name]), control=False)
+    batch = arrow.records_to_arrow(DATED[name])
+    for source in (columns.decode_records(DATED[name]), pyarrow.table(batch)):
+        relation = duckdb.from_arrow(source)
+        found = relation.select(
+            '"offset", epoch_ms(timestamp) AS t, key, value, headers, timestamp_type'
+        ).fetchall()
+        assert [
+            (
+                *row[:4],
+                tuple((pair["key"], pair["value"]) for pair in row[4]),
+                row[5],
+            )
+            for row in found
+        ] == expected
+
+
+def test_numpy(columns):
+    """Arrays of numpy need no Arrow, and share the memory of the columns."""
+    table = columns.decode_records(SETS["run"])
+    seen = pyarrow.record_batch(table).column("offset")
+    assert numpy.array_equal(table.offset, [0, 1, 2, 3])
+    assert seen.buffers()[1].address == table.offset.ctypes.data
+    assert table.timestamp.astype("datetime64[ms]")[3] == numpy.datetime64(30, "ms")
+
+
+def test_slices_of_columns(arrow):
+    """Parts of a batch hold the right rows, headers included."""
+    batch = arrow.records_to_arrow(SETS["magic 2 zstd"])
+    rows = arrow_rows(batch)
+    for start in range(len(rows)):
+        part = batch.slice(start, 2)
+        part.validate(full=True)
+        assert arrow_rows(part) == rows[start : start + 2]
+
+
+def test_columns_may_go_before_their_consumers(columns, arrow):
+    """What was exported keeps the memory."""
+    table = columns.decode_records(SETS["headers"])
+    expected = table_of(table)
+    key, batch = pyarrow.array(table.key), pyarrow.record_batch(table)
+    frame = polars.DataFrame(table)
+    del table
+    assert key.to_pylist() == [row[2] for row in expected]
+    assert arrow_rows(batch) == expected
+    assert frame["value"].to_list() == [row[3] for row in expected]
+
+
+LACKING = """
+import sys
+for name in {blocked!r}:
+    sys.modules[name] = None
+import kwire.records, kwire.columns, kwire.arrow
+data = kwire.records.encode_batch([(b"k", b"v")])
+table = kwire.columns.decode_records(data)
+assert (len(table), table.key[0]) == (1, b"k")
+assert kwire.columns.encode_batch(table)[17:] != b""
+try:
+    {call}
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("blocked", "call", "words"),
+    [
+        (["numpy"], "table.offset", "need numpy: pip install kwire[numpy]"),
+        (
+            ["numpy", "pyarrow"],
+            "kwire.arrow.records_to_arrow(data)",
+            "kwire.arrow needs pyarrow: pip install kwire[arrow]",
+        ),
+        (
+            ["numpy", "pyarrow"],
+            "kwire.columns.encode_batch(object())",
+            "need pyarrow: pip install kwire[arrow]",
+        ),
+    ],
+)
+def test_libraries_are_loaded_where_they_are_needed(kwire, blocked, call, words):
+    """Without them the rest works, and the error names the extra."""
+    code = LACKING.format(blocked=blocked, call=call)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"KWIRE_BACKEND": kwire.backend},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == ""
+    assert words in done.stdout

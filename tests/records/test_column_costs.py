@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Columns cost no object for a record, and no other thread its turn.
+
+Both are promises of the C engine. Memory of columns is the engine's own, so what
+``tracemalloc`` and the interpreter count are objects.
+"""
+
+import gc
+import importlib
+import sys
+import threading
+import time
+import tracemalloc
+
+import pyarrow
+import pytest
+from record_bytes import batch, record
+
+
+def columns_of(twins):
+    """``kwire.columns`` on the C engine."""
+    return importlib.import_module(f"{twins.fast.__name__}.columns")
+
+
+def rows(count):
+    """Make rows with keys, values and headers, some of them null."""
+    return [
+        (b"key", None if i % 7 == 0 else b"value", 1000 + i, [("h", b"x")] * (i % 3))
+        for i in range(count)
+    ]
+
+
+def costs(call):
+    """Measure the objects that a call leaves, and the most bytes while it ran."""
+    call()
+    gc.collect()
+    gc.disable()
+    try:
+        before = sys.getallocatedblocks()
+        kept = call()
+        blocks = sys.getallocatedblocks() - before
+        del kept
+        tracemalloc.start()
+        kept = call()
+        peak = tracemalloc.get_traced_memory()[1]
+        del kept
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+    return blocks, peak
+
+
+@pytest.mark.parametrize("codec", ["none", "lz4", "zstd"])
+@pytest.mark.parametrize("magic", [1, 2])
+def test_decoding_makes_no_object_per_record(twins, codec, magic):
+    """Ten records and ten thousand cost the same objects, kept or not."""
+    columns = columns_of(twins)
+    arrow = importlib.import_module(f"{twins.fast.__name__}.arrow")
+
+    def measured(count):
+        data = twins.fast.records.encode_batch(
+            [row[: 4 if magic == 2 else 3] for row in rows(count)],
+            magic=magic,
+            compression=codec,
+        )
+        return [
+            costs(lambda: columns.decode_records(data, batch_columns=True)),
+            costs(lambda: arrow.records_to_arrow(data)),
+        ]
+
+    for few, many in zip(measured(10), measured(10_000), strict=True):
+        assert many[0] <= few[0] + 20
+        assert many[1] <= few[1] + 2000
+
+
+def test_encoding_makes_no_object_per_record(twins):
+    """The one object is the batch."""
+    columns = columns_of(twins)
+
+    def measured(count):
+        data = twins.fast.records.encode_batch(rows(count))
+        table = pyarrow.table(columns.decode_records(data))
+        blocks, peak = costs(lambda: columns.encode_batch(table))
+        return blocks, peak - 2 * len(data)
+
+    few, many = measured(10), measured(10_000)
+    assert many[0] <= few[0] + 20
+    # Room is made for the longest varints, and given back.
+    assert many[1] <= few[1] + 10_000 * 40
+
+
+def test_the_measure_sees_objects(twins):
+    """Else the tests above would prove nothing: records as objects are counted."""
+    read = twins.fast.records.decode_batches
+
+    def measured(count):
+        data = twins.fast.records.encode_batch(rows(count))
+        return costs(lambda: list(read(data)))
+
+    few, many = measured(10), measured(10_000)
+    assert many[0] > few[0] + 10_000
+    assert many[1] > few[1] + 10_000 * 50
+
+
+class Clock:
+    """Another thread that notes the time whenever it gets its turn."""
+
+    def __enter__(self):
+        """Start the thread, and wait until it runs."""
+        self.ticks = []
+        self.stopped = False
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+        while len(self.ticks) < 5:
+            time.sleep(0.001)
+        return self
+
+    def run(self):
+        """Tick about every millisecond."""
+        while not self.stopped:
+            self.ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    def __exit__(self, *_):
+        """End the thread."""
+        self.stopped = True
+        self.thread.join()
+
+    def turns_during(self, call):
+        """Count the turns within the middle of a call; how long it took."""
+        start = time.perf_counter()
+        kept = call()
+        end = time.perf_counter()
+        margin = (end - start) / 10
+        turns = [t for t in self.ticks if start + margin < t < end - margin]
+        assert kept is not None
+        return len(turns), end - start
+
+
+def test_other_threads_run_during_one_call(twins):
+    """One call on 256 MB: the other thread goes on all the while."""
+    columns = columns_of(twins)
+    content = bytes(range(256)) * 400
+    one = batch(*(record(i, i, b"key", content) for i in range(10)))
+    data = one * ((256 << 20) // len(one))
+    with Clock() as clock:
+        turns, seconds = clock.turns_during(lambda: columns.decode_records(data))
+        assert turns >= max(5, seconds / 0.02)
+        # The same measure sees a call that keeps the others waiting.
+        turns, _ = clock.turns_during(lambda: sorted(range(3_000_000, 0, -1)))
+        held, _ = clock.turns_during(lambda: data.count(b"\1\2\3\5"))
+        assert min(turns, held) < 3

@@ -1,0 +1,375 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Columns into batches: the bytes are those that the same rows give.
+
+Columns come from kwire itself, or as tables of pyarrow and polars in any types that
+can be cast, sliced and in chunks. Columns that lie about themselves are refused.
+"""
+
+import datetime
+
+import polars
+import pyarrow
+import pytest
+from record_sets import SETS, row_of, rows_of
+from test_writing import MAGICS_AND_CODECS
+
+PAIR = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
+ROWS = [
+    (10, 500, b"k", b"v", (("h", b"1"), ("\u00e4", None))),
+    (11, -1, None, b"", ()),
+    (15, 499, b"", None, (("h", b""),)),
+    (16, 2**62, b"x" * 200, bytes(300), ()),
+    (2**30, 0, b"last", b"row", (("h", b"1"), ("h", b"2"), ("", None))),
+]
+
+
+def table_of_rows(rows):
+    """Make a table of pyarrow."""
+    fields = {
+        "offset": pyarrow.array([row[0] for row in rows], pyarrow.int64()),
+        "timestamp": pyarrow.array(
+            [None if row[1] < 0 else row[1] for row in rows], pyarrow.int64()
+        ).cast(pyarrow.timestamp("ms", "UTC")),
+        "key": pyarrow.array([row[2] for row in rows], pyarrow.binary()),
+        "value": pyarrow.array([row[3] for row in rows], pyarrow.binary()),
+        "headers": pyarrow.array(
+            [[{"key": k, "value": v} for k, v in row[4]] for row in rows],
+            pyarrow.list_(PAIR),
+        ),
+    }
+    return pyarrow.table(fields)
+
+
+def as_records(records, rows):
+    """Make records of rows."""
+    names = ("offset", "timestamp", "key", "value", "headers")
+    return [records.Record(**dict(zip(names, row, strict=True))) for row in rows]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_decoded_columns_can_be_encoded(kwire, records, columns, name):
+    """In each magic, the bytes are those of the records as objects."""
+    expected = rows_of(records.decode_batches(SETS[name]), control=False)
+    rows = [row[:5] for row in expected]
+    table = columns.decode_records(SETS[name])
+    for magic, codec in MAGICS_AND_CODECS:
+        made = []
+        for encode, given in (
+            (columns.encode_batch, table),
+            (records.encode_batch, as_records(records, rows)),
+        ):
+            try:
+                made.append(encode(given, magic=magic, compression=codec))
+            except kwire.EncodeError as error:
+                made.append(error.path)
+        if made[0] == "records[0].headers" and isinstance(made[1], str):
+            continue
+        assert made[0] == made[1]
+
+
+def test_a_table_gives_the_bytes_of_its_rows(records, columns):
+    """Offsets with holes, null timestamps, nulls, headers."""
+    expected = records.encode_batch(as_records(records, ROWS))
+    table = table_of_rows(ROWS)
+    for given in (
+        table,
+        table.to_batches()[0],
+        pyarrow.concat_tables([table.slice(0, 1), table.slice(1, 0), table.slice(1)]),
+        pyarrow.concat_tables([table, table]).slice(0, 5),
+        pyarrow.concat_tables([table, table]).combine_chunks().slice(5, 5),
+        polars.from_arrow(table),
+    ):
+        assert columns.encode_batch(given) == expected
+
+
+@pytest.mark.parametrize("start", range(5))
+@pytest.mark.parametrize("count", range(1, 5))
+def test_slices(records, columns, start, count):
+    """Only the rows of a slice are there, its headers and nulls included."""
+    rows = ROWS[start : start + count]
+    expected = records.encode_batch(as_records(records, rows))
+    table = table_of_rows(ROWS)
+    assert columns.encode_batch(table.slice(start, count)) == expected
+    batch = table.to_batches()[0].slice(start, count)
+    assert columns.encode_batch(batch) == expected
+    assert columns.encode_batch(polars.from_arrow(table)[start : start + count]) == (
+        expected
+    )
+
+
+def test_other_types_are_cast(records, columns):
+    """Text, large and view types, smaller numbers, other units."""
+    rows = [(3, 5000, b"k", b"v", (("h", b"x"),)), (4, 6000, None, b"w", ())]
+    expected = records.encode_batch(as_records(records, rows))
+    table = table_of_rows(rows)
+    large = pyarrow.struct(
+        [("key", pyarrow.large_string()), ("value", pyarrow.large_binary())]
+    )
+    for changes in (
+        {"key": pyarrow.string(), "value": pyarrow.large_string()},
+        {"key": pyarrow.large_binary(), "value": pyarrow.binary_view()},
+        {"key": pyarrow.string_view(), "offset": pyarrow.int32()},
+        {"offset": pyarrow.uint8(), "timestamp": pyarrow.int64()},
+        {"timestamp": pyarrow.timestamp("ns", "UTC")},
+        {"timestamp": pyarrow.timestamp("s", "Europe/Vienna")},
+        {"timestamp": pyarrow.timestamp("us")},
+        {"headers": pyarrow.large_list(large)},
+    ):
+        schema = pyarrow.schema(
+            [
+                (field.name, changes.get(field.name, field.type))
+                for field in table.schema
+            ]
+        )
+        given = table.cast(schema)
+        assert given.schema == schema
+        assert columns.encode_batch(given) == expected
+        assert columns.encode_batch(given.slice(1)) == records.encode_batch(
+            as_records(records, rows[1:])
+        )
+
+
+def test_columns_that_may_be_missing(records, columns):
+    """Without offsets they go on from the base; without timestamps there are none."""
+    table = pyarrow.table({"value": [b"v", b"w"], "key": ["k", None], "other": [1, 2]})
+    rows = [(b"k", b"v"), (None, b"w")]
+    assert columns.encode_batch(table) == records.encode_batch(rows)
+    assert columns.encode_batch(table, base_offset=70) == (
+        records.encode_batch(rows, base_offset=70)
+    )
+    frame = polars.DataFrame(
+        {
+            "key": ["k", None],
+            "value": [b"v", b"w"],
+            "timestamp": [datetime.datetime(1970, 1, 1, 0, 0, 5), None],
+        }
+    )
+    assert columns.encode_batch(frame) == (
+        records.encode_batch([(b"k", b"v", 5000), (None, b"w")])
+    )
+
+
+def test_the_options_are_those_of_rows(records, columns):
+    """Producer fields, attributes and levels."""
+    options = {
+        "base_offset": 5,
+        "last_offset": 2**30 + 4,
+        "producer_id": 6,
+        "producer_epoch": 7,
+        "base_sequence": 8,
+        "partition_leader_epoch": 9,
+        "is_transactional": True,
+        "is_control": True,
+        "log_append_time": 10,
+        "delete_horizon": 11,
+        "compression": "gzip",
+        "compression_level": 9,
+    }
+    assert columns.encode_batch(table_of_rows(ROWS), **options) == (
+        records.encode_batch(as_records(records, ROWS), **options)
+    )
+
+
+def test_no_rows(kwire, records, columns):
+    """Refused, unless there is a last offset to be kept."""
+    empty = table_of_rows(ROWS[:0])
+    for given in (empty, columns.decode_records(b"")):
+        with pytest.raises(kwire.EncodeError) as caught:
+            columns.encode_batch(given)
+        assert caught.value.path == "records"
+        assert columns.encode_batch(given, base_offset=5, last_offset=9) == (
+            records.encode_batch([], base_offset=5, last_offset=9)
+        )
+
+
+def replaced(name, values, kind):
+    """The table of good rows with one other column."""
+    table = table_of_rows(ROWS)
+    place = table.schema.get_field_index(name)
+    return table.set_column(place, name, pyarrow.array(values, kind))
+
+
+def test_rows_that_no_batch_can_carry(kwire, columns):
+    """Named by their row, as rows are."""
+    none_key = [[], [], [{"key": None, "value": b"v"}], [], []]
+    for given, options, path in (
+        (replaced("offset", [1, 2, 2, 3, 4], "int64"), {}, "[2].offset"),
+        (replaced("offset", [1, 2, None, 3, 4], "int64"), {}, "[2].offset"),
+        (
+            replaced("offset", [-5, 2, 3, 4, 5], "int64"),
+            {"base_offset": 0},
+            "[0].offset",
+        ),
+        (replaced("offset", [1, 2, 3, 4, 2**31 + 1], "int64"), {}, "[4].offset"),
+        (table_of_rows(ROWS), {"base_offset": 11}, "[0].offset"),
+        (replaced("timestamp", [1, 2, 3, -2, 5], "int64"), {}, "[3].timestamp"),
+        (replaced("headers", none_key, pyarrow.list_(PAIR)), {}, "[2].headers"),
+        (replaced("headers", none_key, pyarrow.list_(PAIR)), {"magic": 1}, None),
+        (table_of_rows(ROWS), {"magic": 1}, "[0].headers"),
+        (table_of_rows(ROWS), {"magic": 0, "compression": "gzip"}, "[0].headers"),
+        (table_of_rows(ROWS), {"magic": 3}, ""),
+        (table_of_rows(ROWS), {"is_transactional": True}, ""),
+    ):
+        with pytest.raises(kwire.EncodeError) as caught:
+            columns.encode_batch(given, **options)
+        if path:
+            assert caught.value.path == f"records{path}"
+
+
+def test_what_is_no_table_is_refused(columns):
+    """By type, or by the columns that are missing."""
+    for wrong, words in (
+        (5, "expected columns, got int"),
+        ([(b"k", b"v")], "expected columns, got list"),
+        (pyarrow.table({"key": [b"k"]}), "expected columns key and value, got key"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            columns.encode_batch(wrong)
+    table = columns.decode_records(SETS["headers"], timestamp_unit="us")
+    with pytest.raises(TypeError, match="timestamps in ms"):
+        columns.encode_batch(table)
+
+
+def test_null_headers_are_no_headers(records, columns):
+    """A null list has none, whatever its offsets say."""
+    pairs = pyarrow.array(
+        [{"key": "a", "value": b"x"}, {"key": "b", "value": b"y"}], PAIR
+    )
+    offsets = pyarrow.array([0, 1, 2], pyarrow.int32())
+    lists = pyarrow.ListArray.from_arrays(
+        offsets, pairs, mask=pyarrow.array([True, False])
+    )
+    given = pyarrow.table(
+        {"key": [b"k", b"l"], "value": [b"v", b"w"], "headers": lists}
+    )
+    assert columns.encode_batch(given) == records.encode_batch(
+        [(b"k", b"v"), (b"l", b"w", None, [("b", b"y")])]
+    )
+
+
+def with_a_null(values, kind):
+    """Make an array without nulls that has bits for them all the same."""
+    return pyarrow.array([*values, None], kind).slice(0, len(values))
+
+
+def test_every_column_may_have_nulls(records, columns):
+    """All buffers that Arrow arrays can have are there at once."""
+    pairs = pyarrow.StructArray.from_arrays(
+        [
+            with_a_null(["a", "b", "c"], pyarrow.string()),
+            with_a_null([b"x", None, b"z"], pyarrow.binary()),
+        ],
+        fields=list(PAIR),
+    )
+    lists = pyarrow.ListArray.from_arrays(
+        pyarrow.array([0, 2, 3], pyarrow.int32()), pairs
+    )
+    given = pyarrow.record_batch(
+        {
+            "offset": with_a_null([5, 6], pyarrow.int64()),
+            "timestamp": with_a_null([7, 8], pyarrow.timestamp("ms", "UTC")),
+            "key": with_a_null([b"k", None], pyarrow.binary()),
+            "value": with_a_null([None, b"w"], pyarrow.binary()),
+            "headers": lists,
+        }
+    )
+    assert all(column.buffers()[0] is not None for column in given.columns[:4])
+    (found,) = records.decode_batches(columns.encode_batch(given))
+    assert [row_of(each) for each in found.records] == [
+        (5, 7, b"k", None, (("a", b"x"), ("b", None))),
+        (6, 8, None, b"w", (("c", b"z"),)),
+    ]
+
+
+def lying(offsets, data=b"abcdef", rows=3, kind="binary", validity=None):
+    """Make an array whose buffers do not fit each other."""
+    buffers = [validity, pyarrow.array(offsets, pyarrow.int32()).buffers()[1]]
+    return pyarrow.Array.from_buffers(
+        getattr(pyarrow, kind)(), rows, [*buffers, pyarrow.py_buffer(data)]
+    )
+
+
+LIES = {
+    "offsets that go back": [0, 4, 2, 6],
+    "offsets behind the data": [0, 2, 4, 7],
+    "offsets before the data": [-2, 0, 2, 4],
+    "the last offsets there are": [0, 2**31 - 1, 2**31 - 1, 2**31 - 1],
+    "far below": [-(2**31), 0, 2, 4],
+    "up and far down": [0, 2**31 - 1, -(2**31), 4],
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+@pytest.mark.parametrize("place", ["key", "value", "header key", "header value"])
+def test_columns_that_lie_are_refused(kwire, columns, name, place):
+    """No byte outside of the buffers is read, and none is written."""
+    lie = lying(LIES[name], kind="string" if place == "header key" else "binary")
+    plain = pyarrow.array([b"a", b"b", b"c"])
+    given = {"key": plain, "value": plain}
+    if place in given:
+        given[place] = lie
+    else:
+        names = pyarrow.array(["a", "b", "c"])
+        parts = [lie, plain] if place == "header key" else [names, lie]
+        pairs = pyarrow.StructArray.from_arrays(parts, fields=list(PAIR))
+        bounds = pyarrow.array([0, 1, 2, 3], pyarrow.int32())
+        given["headers"] = pyarrow.ListArray.from_arrays(bounds, pairs)
+    with pytest.raises(kwire.EncodeError, match="offsets within the column's bytes"):
+        columns.encode_batch(pyarrow.record_batch(given))
+
+
+@pytest.mark.parametrize(
+    "bounds", [[0, 2, 1, 3], [0, 1, 2, 4], [-1, 0, 1, 2], [0, 9, 0, 1]]
+)
+def test_lists_that_lie_are_refused(kwire, columns, bounds):
+    """Neither may the lists of headers point outside."""
+    pairs = pyarrow.array([{"key": "a", "value": b"x"}] * 3, PAIR)
+    buffers = [None, pyarrow.array(bounds, pyarrow.int32()).buffers()[1]]
+    lists = pyarrow.Array.from_buffers(
+        pyarrow.list_(PAIR), 3, buffers, children=[pairs]
+    )
+    plain = pyarrow.array([b"a", b"b", b"c"])
+    given = pyarrow.record_batch({"key": plain, "value": plain, "headers": lists})
+    with pytest.raises(kwire.EncodeError, match="offsets within the column's bytes"):
+        columns.encode_batch(given)
+
+
+def test_buffers_that_are_too_short_are_refused(kwire, columns):
+    """Offsets, numbers and the bits of nulls are counted before they are read."""
+    plain = pyarrow.array([b"x"] * 100)
+    short = pyarrow.py_buffer(bytes(8))
+    number = pyarrow.array(range(100), pyarrow.int64()).buffers()[1]
+    from_buffers = pyarrow.Array.from_buffers
+    stamp = pyarrow.timestamp("ms", "UTC")
+    for name, lie in (
+        ("key", lying([0, 1], rows=100)),
+        ("value", lying(range(101), data=bytes(100), rows=100, validity=short)),
+        ("offset", from_buffers(pyarrow.int64(), 100, [None, short])),
+        ("timestamp", from_buffers(stamp, 100, [None, short])),
+        ("timestamp", from_buffers(stamp, 100, [short, number])),
+    ):
+        given = pyarrow.record_batch({"key": plain, "value": plain} | {name: lie})
+        with pytest.raises(kwire.EncodeError, match="as long as their count"):
+            columns.encode_batch(given)
+    short = pyarrow.py_buffer(bytes(40))
+    lists = from_buffers(
+        *(pyarrow.list_(PAIR), 100, [None, short]), children=[pyarrow.array([], PAIR)]
+    )
+    given = pyarrow.record_batch({"key": plain, "value": plain, "headers": lists})
+    with pytest.raises(kwire.EncodeError, match="as long as their count"):
+        columns.encode_batch(given)
+
+
+@pytest.mark.parametrize("key", [b"\xff", b"a\xed\xa0\x80", b"\xc3"])
+def test_header_keys_are_utf8(kwire, columns, key):
+    """Arrow's text is promised to be; nobody checked."""
+    names = lying([0, 0, 0, len(key)], data=key, kind="string")
+    plain = pyarrow.array([b"a", b"b", b"c"])
+    pairs = pyarrow.StructArray.from_arrays([names, plain], fields=list(PAIR))
+    bounds = pyarrow.array([0, 1, 2, 3], pyarrow.int32())
+    lists = pyarrow.ListArray.from_arrays(bounds, pairs)
+    given = pyarrow.record_batch({"key": plain, "value": plain, "headers": lists})
+    with pytest.raises(kwire.EncodeError) as caught:
+        columns.encode_batch(given)
+    assert caught.value.path == "records[2].headers"

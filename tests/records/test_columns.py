@@ -1,0 +1,260 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Columns hold what the objects hold: for every format, compression and edge.
+
+``decode_records`` is a reader of its own on the C engine, so everything is compared
+with ``decode_batches``. What other libraries make of columns is
+``test_column_consumers.py``'s business.
+"""
+
+import importlib
+import random
+
+import numpy
+import pyarrow
+import pytest
+from record_bytes import batch, compressed_batch, message, record, wrapper
+from record_sets import HEADERS, SETS, rows_of, table_of
+
+BATCH_COLUMNS = (
+    *("batch_position", "base_offset", "magic", "attributes"),
+    *("partition_leader_epoch", "producer_id", "producer_epoch", "base_sequence"),
+)
+DTYPES = ["int64", "int64", "int8", "int16", "int32", "int64", "int16", "int32"]
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("headers", [True, False])
+@pytest.mark.parametrize("batch_columns", [True, False])
+def test_columns_are_the_records(records, columns, name, headers, batch_columns):
+    """Row by row, whatever columns are asked for."""
+    table = columns.decode_records(
+        SETS[name], headers=headers, batch_columns=batch_columns
+    )
+    expected = rows_of(records.decode_batches(SETS[name]), control=False)
+    if not headers:
+        expected = [(*row[:4], (), row[5]) for row in expected]
+        assert table.headers is None
+    assert table_of(table) == expected
+    assert len(table) == len(expected)
+    assert table.end_position == len(SETS[name])
+    names = ("offset", "timestamp", "timestamp_type", "key", "value")
+    assert table.names == (
+        names + ("headers",) * headers + BATCH_COLUMNS * batch_columns
+    )
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_batch_columns_are_the_head_of_the_entry(records, columns, name):
+    """What ``read_batch_header`` reads at ``batch_position``, for each row."""
+    data = SETS[name]
+    table = columns.decode_records(b"\xff" + data, position=1, batch_columns=True)
+    for column, dtype in zip(BATCH_COLUMNS, DTYPES, strict=True):
+        found = getattr(table, column)
+        assert found.dtype == dtype and found.shape == (len(table),)
+        for row in range(len(table)):
+            at = int(table.batch_position[row])
+            head = records.read_batch_header(data, at - 1)
+            wanted = at if column == "batch_position" else getattr(head, column)
+            assert found[row] == wanted
+
+
+def test_many_sets_in_one_call(records, columns):
+    """Columns grow over hundreds of batches of all kinds, small ones and large."""
+    dice = random.Random(5)
+    names = [name for name in SETS if name != "transactions"]
+    parts = [SETS[dice.choice(names)] for _ in range(300)]
+    for size in (10_000, 100, 70_000):
+        rows = [record(i, i, bytes(dice.randrange(9)), b"v") for i in range(size // 50)]
+        large = record(0, 0, bytes(size), None, HEADERS * (size // 100))
+        parts.insert(dice.randrange(300), batch(large, *rows))
+        parts.insert(dice.randrange(300), compressed_batch(*rows, large))
+    data = b"".join(parts)
+    expected = rows_of(records.decode_batches(data))
+    table = columns.decode_records(data, batch_columns=True)
+    assert table_of(table) == expected
+    assert (numpy.diff(table.batch_position) >= 0).all()
+    assert len(expected) > 4000
+
+
+def test_nulls_at_every_place(records, columns):
+    """The bits of the validity belong to their rows, in each byte of them."""
+    dice = random.Random(6)
+    for count in (1, 7, 8, 9, 63, 64, 65, 300):
+        for share in (0.0, 0.1, 0.9, 1.0):
+            keys = [None if dice.random() < share else b"k" for _ in range(count)]
+            values = [None if dice.random() < share else b"" for _ in range(count)]
+            rows = [
+                record(i, 0, keys[i], values[i], [(b"h", values[i])])
+                for i in range(count)
+            ]
+            half = count // 2
+            data = batch(*rows[:half]) + batch(*rows[half:])
+            table = columns.decode_records(data)
+            assert [table.key[row] for row in range(count)] == keys
+            assert [table.value[row] for row in range(count)] == values
+            assert [table.headers.value[row] for row in range(count)] == values
+            assert table.key.null_count == keys.count(None)
+            assert table.headers.value.null_count == values.count(None)
+            assert table.headers.key.null_count == 0
+            assert table_of(table) == rows_of(records.decode_batches(data))
+
+
+STAMPS = [0, 1, -1, 999, -999, 1000, -1000, -1001, 1_700_000_000_123]
+STAMPS += [
+    s * (n + d)
+    for n in (2**63 - 1000, (2**63 - 1) // 1000)
+    for s, d in ((1, 0), (1, 1), (-1, 0), (-1, 1))
+]
+STAMPS += [(2**63 - 1) // 10**6, (2**63 - 1) // 10**6 + 1, -((2**63 - 1) // 10**6)]
+STAMPS += [2**63 - 1, -(2**63), -(2**63) + 1]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("write", [batch, compressed_batch])
+def test_units_of_timestamps(columns, unit, write):
+    """Seconds are rounded down; what the finer ones cannot carry is null."""
+    data = b"".join(write(record(), base_timestamp=stamp) for stamp in STAMPS)
+    table = columns.decode_records(data, timestamp_unit=unit)
+    factor = {"s": None, "ms": 1, "us": 1000, "ns": 10**6}[unit]
+    if factor is None:
+        expected = [stamp // 1000 for stamp in STAMPS]
+    else:
+        fits = [abs(stamp) <= (2**63 - 1) // factor for stamp in STAMPS]
+        if factor == 1:
+            fits = [True] * len(STAMPS)
+        expected = [
+            stamp * factor if fit else None
+            for stamp, fit in zip(STAMPS, fits, strict=True)
+        ]
+    found = pyarrow.record_batch(table).column("timestamp")
+    found.validate(full=True)
+    assert found.type == pyarrow.timestamp(unit, "UTC")
+    assert found.view("int64").to_pylist() == expected
+    assert table.timestamp.dtype == "int64"
+    # A null has some number below it: always the same one.
+    assert table.timestamp.tolist() == [each or 0 for each in expected]
+
+
+def test_no_records_are_columns_too(columns):
+    """All columns are there, and empty; of no input, and of emptied batches."""
+    for data in (b"", b"\0" * 11, SETS["emptied"], bytearray()):
+        table = columns.decode_records(data, batch_columns=True)
+        assert len(table) == 0 and table_of(table) == []
+        for name in ("offset", "timestamp", "timestamp_type", *BATCH_COLUMNS):
+            assert getattr(table, name).shape == (0,)
+        for column in (table.key, table.value, table.headers.key, table.headers.value):
+            assert column.offsets.tolist() == [0]
+            assert column.data.shape == column.validity.shape == (0,)
+            assert column.null_count == len(column) == 0
+            with pytest.raises(IndexError):
+                column[0]
+
+
+def test_a_column_of_bytes_is_a_sequence(columns):
+    """Indexed from both ends; null is None."""
+    table = columns.decode_records(
+        batch(record(key=b"a"), record(1), record(2, 0, b"", b"v"))
+    )
+    assert len(table.key) == 3
+    assert [table.key[row] for row in (0, 1, 2, -1, -3)] == [b"a", None, b"", b"", b"a"]
+    for row in (3, -4):
+        with pytest.raises(IndexError):
+            table.key[row]
+    assert table.key.validity.tolist() == [True, False, True]
+    assert table.key.validity.dtype == bool
+    assert table.value.null_count == 2
+    assert list(table.key) == [b"a", None, b""]
+
+
+def test_arrays_cannot_be_written(columns):
+    """They are views of memory that Arrow consumers may share."""
+    table = columns.decode_records(SETS["headers"])
+    arrays = (table.offset, table.timestamp, table.key.offsets, table.key.data)
+    for array in (*arrays, table.headers.offsets, table.headers.key.data):
+        assert not array.flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            array[:1] = 0
+
+
+def test_columns_live_on_their_own(columns):
+    """Neither the input nor the table is needed by an array."""
+    data = bytearray(SETS["headers"])
+    table = columns.decode_records(data)
+    expected = table_of(table)
+    data[:] = bytes(len(data))
+    data.extend(b"resized")
+    assert table_of(table) == expected
+    content, offset = table.value.data, table.offset
+    del table
+    assert content.tobytes() == b"v"
+    assert offset.tolist() == [0, 1]
+
+
+def test_other_columns_are_not_there(columns):
+    """The error names the column; batch columns come if they are asked for."""
+    table = columns.decode_records(SETS["headers"])
+    for name in (*BATCH_COLUMNS, "nothing"):
+        with pytest.raises(AttributeError, match=f"no column '{name}'"):
+            getattr(table, name)
+    assert repr(table) == (
+        "Records(<2>, columns=offset, timestamp, timestamp_type, key, value, headers)"
+    )
+
+
+@pytest.mark.parametrize("place", ["key", "value"])
+@pytest.mark.parametrize("write", [batch, compressed_batch])
+def test_columns_have_a_ceiling(kwire, records, columns, monkeypatch, place, write):
+    """Arrow's offsets end at 2 GiB; here at 1000 bytes, so that it is soon seen."""
+    module = f"{kwire.__name__}._{kwire.backend}.record_columns"
+    monkeypatch.setattr(importlib.import_module(module), "LARGEST_OFFSET", 1000)
+    data = write(record(0, 0, **{place: bytes(500)}))
+    assert len(columns.decode_records(2 * data)) == 2
+    with pytest.raises(
+        kwire.errors.LimitExceeded, match="decode fewer bytes"
+    ) as caught:
+        columns.decode_records(3 * data)
+    assert (caught.value.offset, caught.value.path) == (2 * len(data), "")
+    assert len(list(records.decode_batches(3 * data))) == 3
+
+
+def test_wrappers_and_offsets_in_part(records, columns):
+    """``start_offset`` and ``end_offset`` look at each message within a wrapper."""
+    data = wrapper(1, *(message(1, i, bytes([i])) for i in range(6)), offset=15)
+    data += compressed_batch(*(record(i) for i in range(4)), base_offset=16)
+    every = rows_of(records.decode_batches(data))
+    for start in range(9, 21):
+        for end in range(start, 22):
+            table = columns.decode_records(
+                data, start_offset=start, end_offset=end, batch_columns=True
+            )
+            assert table_of(table) == [row for row in every if start <= row[0] < end]
+            assert table.end_position == len(data)
+
+
+def test_headers_of_rows_that_are_left_out(records, columns):
+    """Their headers are left out with them."""
+    rows = [record(i, 0, b"k", None, HEADERS[: i % 5]) for i in range(20)]
+    for data in (batch(*rows), compressed_batch(*rows)):
+        every = rows_of(records.decode_batches(data))
+        for start, end in ((3, 20), (0, 17), (4, 5), (7, 7)):
+            table = columns.decode_records(data, start_offset=start, end_offset=end)
+            assert table_of(table) == every[start:end]
+
+
+def test_both_engines_make_the_same_columns(twins):
+    """Buffer by buffer, but for what stands below a null."""
+    for name, data in SETS.items():
+        for unit in ("s", "ms", "us", "ns"):
+            tables = [
+                importlib.import_module(f"{p.__name__}.columns").decode_records(
+                    data, batch_columns=True, timestamp_unit=unit
+                )
+                for p in twins
+            ]
+            assert tables[0].names == tables[1].names
+            assert table_of(tables[0]) == table_of(tables[1]), name
+            for column in (*BATCH_COLUMNS, "offset", "timestamp"):
+                pair = [getattr(table, column) for table in tables]
+                assert pair[0].dtype == pair[1].dtype
+                assert pair[0].tolist() == pair[1].tolist()
