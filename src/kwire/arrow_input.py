@@ -50,8 +50,12 @@ def inputs_of(table: Any) -> tuple[Any, ...]:
     }
     headers = found.get("headers")
     if headers is not None:
+        if headers.null_count:
+            # A null list may span items all the same; one that is taken has none.
+            headers = headers.take(pyarrow.array(range(len(headers))))
         pairs = headers.values
-        below = (_buffers(pairs.field(index)) for index in range(2))
+        # Flattened, so that a pair that is null has a key that is null.
+        below = (_buffers(column) for column in pairs.flatten())
         headers = (headers.buffers()[1], headers.offset, len(pairs), *below)
     numbers = [
         _buffers(found[name]) if name in found else None

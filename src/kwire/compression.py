@@ -69,32 +69,33 @@ def decompress(
     Raises ``CorruptBatch`` for damaged data and ``LimitExceeded`` before the result
     passes ``decompressed_bytes`` or ``decompressed_ratio`` of ``limits``.
     """
-    payload = memoryview(data).cast("B")
     if codec == 0:
-        return payload
+        return memoryview(data).cast("B")
     if not 0 < codec < len(NAMES) or (codec == 4 and magic < 2):
         raise errors.decode_failure(errors.BAD_CODEC, codec, position, "")
-    ceiling = sys.maxsize
-    if limits.decompressed_bytes is not None:
-        ceiling = int(min(ceiling, limits.decompressed_bytes))
-    if limits.decompressed_ratio is not None:
-        ceiling = int(min(ceiling, limits.decompressed_ratio * len(payload)))
-    try:
-        return _READERS[codec - 1](payload, magic, ceiling, allocate)
-    except _Damaged as fault:
-        raise errors.CorruptBatch(
-            f"the {NAMES[codec]} data is damaged: {fault}", position
-        ) from None
-    except _TooLarge:
-        raise errors.LimitExceeded(
-            f"the {NAMES[codec]} data grows past {ceiling} bytes; pass limits="
-            "kwire.Limits(decompressed_bytes=..., decompressed_ratio=...) for more",
-            position,
-        ) from None
-    except (MemoryError, OverflowError):
-        raise errors.LimitExceeded(
-            f"the {NAMES[codec]} data grows to more than there is memory for", position
-        ) from None
+    failure: errors.DecodeError
+    with memoryview(data) as view, view.cast("B") as payload:
+        ceiling = sys.maxsize
+        if limits.decompressed_bytes is not None:
+            ceiling = int(min(ceiling, limits.decompressed_bytes))
+        if limits.decompressed_ratio is not None:
+            ceiling = int(min(ceiling, limits.decompressed_ratio * len(payload)))
+        try:
+            return _READERS[codec - 1](payload, magic, ceiling, allocate)
+        except _Damaged as fault:
+            words = f"the {NAMES[codec]} data is damaged: {fault}"
+            failure = errors.CorruptBatch(words, position)
+        except _TooLarge:
+            failure = errors.LimitExceeded(
+                f"the {NAMES[codec]} data grows past {ceiling} bytes; pass limits="
+                "kwire.Limits(decompressed_bytes=..., decompressed_ratio=...) for more",
+                position,
+            )
+        except (MemoryError, OverflowError):
+            words = f"the {NAMES[codec]} data grows to more than there is memory for"
+            failure = errors.LimitExceeded(words, position)
+    # Outside, so that a kept exception does not keep the caller's buffer.
+    raise failure
 
 
 def compress(codec: int, data: Any, magic: int, level: int | None = None) -> bytes:

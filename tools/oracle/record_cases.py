@@ -73,6 +73,12 @@ TIMES = (
     row(4, b"i", b"j", 8191),
     row(5, b"k", b"l", 2**34),
 )
+# The second is further from the first than an int64 can say.
+WRAPPED = (
+    row(0, b"k", b"v", -1),
+    row(1, b"k", b"v", 2**63 - 1),
+    row(2, b"k", b"v", BASE_TIME),
+)
 HOLES = tuple(row(offset, b"k", b"v%d" % offset) for offset in (5, 9, 10, 140, 20_000))
 MANY = tuple(
     row(7 + number, b"key-%d" % (number % 9), b"value of %d " % number * 3, BASE_TIME)
@@ -119,6 +125,7 @@ def batches() -> Iterator[Case]:
         "one": ONE,
         "nulls": NULLS,
         "times": TIMES,
+        "wrapped times": WRAPPED,
         "holes": HOLES,
         "many": MANY,
         "far": moved(NULLS, 2**62),
@@ -349,7 +356,7 @@ class Conversion(NamedTuple):
 
 def conversions() -> Iterator[Conversion]:
     """Name what is to be converted down, to which magic, and from which offset."""
-    common = ("one", "nulls", "times", "holes", "many", "far")
+    common = ("one", "nulls", "times", "wrapped times", "holes", "many", "far")
     for source, targets in ((2, (1, 0)), (1, (0,))):
         names = [*common, "log append time"]
         if source == 2:

@@ -107,11 +107,9 @@ def encode_columns(
     try:
         open_numbers(&s, &s.offsets, offsets, entry.base_offset, 1)
         open_numbers(&s, &s.timestamps, timestamps, -1, 0)
-        size = open_bytes(&s, &s.key, key, s.count)
-        size += open_bytes(&s, &s.value, value, s.count)
-        size += open_headers(&s, headers)
-        if size > LARGEST:
-            raise errors.encode_failure(errors.TOO_LARGE, "", None, "records")
+        open_bytes(&s, &s.key, key, s.count)
+        open_bytes(&s, &s.value, value, s.count)
+        open_headers(&s, headers)
         # Bytes of the right size from the start cost less than those that shrink.
         with nogil:
             fault = put_rows(&s, &entry, NULL, &size, &largest)
@@ -158,50 +156,60 @@ cdef Fault put_rows(
     cdef const char* key
     cdef const char* value
     cdef Py_ssize_t key_size, value_size, size
-    cdef int64_t row
-    cdef Fault fault
+    cdef int64_t row = 0
+    cdef Fault fault = FINE
     cdef bint measure = at == NULL
-    if measure:
-        total[0] = 0
-        largest[0] = -1
-    if not entry.attributes & DELETE_HORIZON:
-        entry.base_timestamp = -1
+    # Copies, as what is written through ``at`` could be the source for all C knows.
+    cdef Numbers offsets = s.offsets
+    cdef Numbers timestamps = s.timestamps
+    cdef Bytes keys = s.key
+    cdef Bytes values = s.value
+    cdef bint has_headers = s.has_headers
+    cdef int64_t base_offset = entry.base_offset
+    cdef int64_t base_timestamp = -1
+    cdef int64_t highest = -1
+    cdef int64_t sum = 0
+    if entry.attributes & DELETE_HORIZON:
+        base_timestamp = entry.base_timestamp
+    elif s.count:
+        base_timestamp = number_at(&timestamps, 0)
     for row in range(s.count):
-        s.row = row
-        offset = number_at(&s.offsets, row)
-        timestamp = number_at(&s.timestamps, row)
-        if unlikely(offset <= previous or offset - entry.base_offset > LARGEST):
-            return BAD_OFFSET
+        offset = number_at(&offsets, row)
+        timestamp = number_at(&timestamps, row)
+        if unlikely(offset <= previous or offset - base_offset > LARGEST):
+            fault = BAD_OFFSET
+            break
         if unlikely(timestamp < -1):
-            return BAD_TIMESTAMP
+            fault = BAD_TIMESTAMP
+            break
         previous = offset
-        if row == 0 and not entry.attributes & DELETE_HORIZON:
-            entry.base_timestamp = timestamp
-        if not piece(&s.key, row, &key, &key_size):
-            return BAD_OFFSETS
-        if not piece(&s.value, row, &value, &value_size):
-            return BAD_OFFSETS
-        raw = <uint64_t>timestamp - <uint64_t>entry.base_timestamp
+        if unlikely(
+            not piece(&keys, row, &key, &key_size)
+            or not piece(&values, row, &value, &value_size)
+        ):
+            fault = BAD_OFFSETS
+            break
+        raw = <uint64_t>timestamp - <uint64_t>base_timestamp
         raw = raw << 1 ^ <uint64_t>(<int64_t>raw >> 63)
-        delta = <uint32_t>(offset - entry.base_offset) << 1
+        delta = <uint32_t>(offset - base_offset) << 1
         size = (
             1 + varlong_size(raw) + varint_size(delta)
             + sized_size(key_size) + sized_size(value_size)
         )
-        if s.has_headers:
+        if has_headers:
             fault = headers_size(s, row, &size)
             if unlikely(fault != FINE):
-                return fault
+                break
         else:
             size += 1
         if measure:
-            total[0] += size + varint_size(<uint32_t>size << 1)
-            if timestamp > largest[0]:
-                largest[0] = timestamp
+            sum += size + varint_size(<uint32_t>size << 1)
+            highest = max(highest, timestamp)
             continue
         # Nobody should write to columns meanwhile, but somebody may.
         if unlikely(size + varint_size(<uint32_t>size << 1) > end - at):
-            return BAD_OFFSETS
+            fault = BAD_OFFSETS
+            break
         put_varint(&at, <uint32_t>size << 1)
         at[0] = 0
         at += 1
@@ -209,13 +217,20 @@ cdef Fault put_rows(
         put_varint(&at, delta)
         put_sized(&at, key, key_size)
         put_sized(&at, value, value_size)
-        if s.has_headers:
+        if has_headers:
             put_headers(s, row, &at)
         else:
             at[0] = 0
             at += 1
-    if not measure and at != end:
-        return BAD_OFFSETS
+    if fault == FINE and not measure and at != end:
+        fault = BAD_OFFSETS
+    if fault != FINE:
+        s.row = row
+        return fault
+    if measure:
+        total[0] = sum
+        largest[0] = highest
+    entry.base_timestamp = base_timestamp
     if previous > entry.last_offset:
         entry.last_offset = previous
     return FINE
@@ -330,10 +345,10 @@ cdef int open_numbers(
     return 0
 
 
-cdef int64_t open_bytes(
+cdef int open_bytes(
     Source* s, Bytes* bytes_, object column, int64_t count
 ) except -1:
-    """Look at a column of bytes; return how many bytes its rows have at most."""
+    """Look at a column of bytes."""
     cdef const void* data
     cdef int place
     validity, offsets, content, start = column
@@ -346,17 +361,13 @@ cdef int64_t open_bytes(
     place = open_buffer(s, content, &data)
     bytes_.data = <const char*>data
     bytes_.data_size = s.buffers[place].len
-    if not count:
-        return 0
-    return max(
-        0, bytes_.offsets[bytes_.start + count] - bytes_.offsets[bytes_.start]
-    )
+    return 0
 
 
-cdef int64_t open_headers(Source* s, object headers) except -1:
-    """Look at the columns of headers; return how many bytes they take at most."""
+cdef int open_headers(Source* s, object headers) except -1:
+    """Look at the columns of headers."""
     cdef const void* lists
-    cdef int64_t start, size
+    cdef int64_t start
     cdef int place
     if headers is None or s.count == 0:
         return 0
@@ -367,9 +378,9 @@ cdef int64_t open_headers(Source* s, object headers) except -1:
     check_room(s, place, 4 * (start + s.count + 1))
     s.lists = <const int32_t*>lists + start
     s.has_headers = True
-    size = open_bytes(s, &s.header_key, key, s.header_count)
-    size += open_bytes(s, &s.header_value, value, s.header_count)
-    return size + 10 * s.header_count
+    open_bytes(s, &s.header_key, key, s.header_count)
+    open_bytes(s, &s.header_value, value, s.header_count)
+    return 0
 
 
 cdef void close_all(Source* s) noexcept:

@@ -15,7 +15,6 @@ C needs for itself: ``read_headers``, ``header_name``, ``make_record``, ``path_o
 
 from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memset
 
 from kwire._fast.batches cimport *
@@ -26,6 +25,17 @@ from kwire._fast.python_api cimport *
 from kwire._fast.structs cimport new_struct, slots_of
 
 from kwire import errors
+
+cdef extern from *:
+    """
+    #include <stdlib.h>
+    /* Volatile, or compilers see that nothing is done with the block. */
+    static void kwire_take_and_free(size_t size) {
+        void *volatile block = malloc(size);
+        free(block);
+    }
+    """
+    void take_and_free "kwire_take_and_free"(size_t size) noexcept nogil
 
 cdef PyTypeObject* _record_class = NULL
 cdef object _no_headers = ()
@@ -113,7 +123,7 @@ cdef PyObject* read_all(Reading* r) noexcept:
         # glibc gives freed heap back to the kernel beyond a threshold, which follows
         # the largest block ever freed: one block, never touched, saves the values of
         # every large batch from being written to fresh pages.
-        free(malloc(<size_t>(r.cursor.end - r.cursor.at)))
+        take_and_free(<size_t>(r.cursor.end - r.cursor.at))
     if count > (r.cursor.end - r.cursor.at) // LEAST_RECORD:
         note(&r.cursor, BAD_RECORD_COUNT, r.cursor.start + r.entry.position, count)
         return NULL

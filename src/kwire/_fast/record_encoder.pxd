@@ -11,6 +11,23 @@ from libc.string cimport memcpy
 from kwire._fast.arrays cimport Block
 from kwire._fast.batches cimport Entry
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    /* ceil(bits / 7), by the position of the highest bit. */
+    #define kwire_size_of_varint(v) \\
+        ((Py_ssize_t)((63 ^ __builtin_clzll((unsigned long long)(v) | 1)) * 9 + 73) >> 6)
+    #else
+    static inline Py_ssize_t kwire_size_of_varint(unsigned long long v) {
+        Py_ssize_t size = 1;
+        while (v >>= 7)
+            size++;
+        return size;
+    }
+    #endif
+    """
+    Py_ssize_t size_of_varint "kwire_size_of_varint"(uint64_t raw) noexcept nogil
+
 cdef enum:
     LARGEST = 2147483647
 
@@ -24,6 +41,15 @@ cdef void store_batch_head(
 
 cdef inline void put_varint(uint8_t** at, uint32_t raw) noexcept nogil:
     """Write an unsigned varint of up to 32 bits where there is room."""
+    if raw < 0x80:
+        at[0][0] = <uint8_t>raw
+        at[0] += 1
+        return
+    if raw < 0x4000:
+        at[0][0] = <uint8_t>(raw | 0x80)
+        at[0][1] = <uint8_t>(raw >> 7)
+        at[0] += 2
+        return
     while raw > 0x7F:
         at[0][0] = <uint8_t>(raw | 0x80)
         at[0] += 1
@@ -57,20 +83,12 @@ cdef inline void put_sized(
 
 cdef inline Py_ssize_t varint_size(uint32_t raw) noexcept nogil:
     """Tell how many bytes an unsigned varint takes."""
-    cdef Py_ssize_t size = 1
-    while raw > 0x7F:
-        raw >>= 7
-        size += 1
-    return size
+    return size_of_varint(raw)
 
 
 cdef inline Py_ssize_t varlong_size(uint64_t raw) noexcept nogil:
     """Tell how many bytes an unsigned varint of up to 64 bits takes."""
-    cdef Py_ssize_t size = 1
-    while raw > 0x7F:
-        raw >>= 7
-        size += 1
-    return size
+    return size_of_varint(raw)
 
 
 cdef inline Py_ssize_t sized_size(Py_ssize_t size) noexcept nogil:

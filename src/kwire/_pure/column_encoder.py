@@ -8,18 +8,17 @@ Arrow arrays come as they are.
 
 Twin: ``_fast/column_encoder.pyx``. Differs from its twin in: rows are made on the way,
 and ``record_encoder.py`` encodes them.
-Python needs for itself: ``rows_of``, ``pieces``, ``numbers_of``, ``headers_of``,
-``valid_rows``, ``offsets_of``, ``checked``.
+Python needs for itself: ``checked``, ``bits_of``, ``stray_offsets``.
 """
 
 from __future__ import annotations
 
 from .. import errors
-from .record_encoder import _classes, encode_batch
+from .record_encoder import LARGEST, _classes, encode_batch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 
@@ -41,116 +40,144 @@ def encode_columns(
     ``compress`` are those of ``encode_batch``.
     Raises ``EncodeError`` with the row in its path.
     """
-    rows = rows_of(count, offsets, timestamps, key, value, headers, header.base_offset)
+    rows = Rows(count, offsets, timestamps, key, value, headers, header.base_offset)
     return encode_batch(rows, header, compress)
 
 
-def rows_of(
-    count: int,
-    offsets: Any,
-    timestamps: Any,
-    key: Any,
-    value: Any,
-    headers: Any,
-    base_offset: int = 0,
-) -> list[Any]:
-    """Make a record of each row of columns."""
-    record = _classes["record"]
-    places = range(base_offset, base_offset + count)
-    if offsets is not None:
-        places = numbers_of(offsets, count)  # type: ignore[assignment]
-    stamps = [-1] * count if timestamps is None else numbers_of(timestamps, count)
-    lists = [()] * count if headers is None else headers_of(headers, count)
-    return [
-        record(offset=offset, timestamp=stamp, key=k, value=v, headers=pairs)
-        for offset, stamp, k, v, pairs in zip(
-            places,
-            stamps,
-            pieces(key, count),
-            pieces(value, count),
-            lists,
-            strict=True,
-        )
-    ]
+class Rows:
+    """The rows of columns, made one by one each time that they are gone through.
+
+    A row is checked before it is made: offset, timestamp, key, value, headers.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        offsets: Any,
+        timestamps: Any,
+        key: Any,
+        value: Any,
+        headers: Any,
+        base_offset: int,
+    ) -> None:
+        self._count = count
+        self._base_offset = base_offset
+        self._offsets = None if offsets is None else Numbers(offsets, count)
+        self._timestamps = None if timestamps is None else Numbers(timestamps, count)
+        self._key, self._value = Pieces(key, count), Pieces(value, count)
+        self._lists: Any = None
+        if headers is not None and count:
+            lists, start, items, names, values = headers
+            self._lists = checked(lists, 4 * (start + count + 1)).cast("i")[start:]
+            self._items = items
+            self._names, self._values = Pieces(names, items), Pieces(values, items)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Any]:
+        record = _classes["record"]
+        base = self._base_offset
+        offset, timestamp = base - 1, -1
+        for row in range(self._count):
+            path = f"records[{row}]"
+            previous, offset = offset, offset + 1
+            if self._offsets is not None:
+                offset = self._offsets[row]
+            if self._timestamps is not None:
+                timestamp = self._timestamps[row]
+            if not previous < offset <= base + LARGEST:
+                raise errors.EncodeError(
+                    f"expected ascending offsets from {base} to {base + LARGEST}, "
+                    f"got {offset}",
+                    f"{path}.offset",
+                )
+            if timestamp < -1:
+                raise errors.encode_failure(
+                    errors.OUT_OF_RANGE,
+                    "an int64 from -1",
+                    timestamp,
+                    f"{path}.timestamp",
+                )
+            yield record(
+                offset=offset,
+                timestamp=timestamp,
+                key=self._key.read(row, path),
+                value=self._value.read(row, path),
+                headers=() if self._lists is None else self._headers(row, path),
+            )
+
+    def _headers(self, row: int, path: str) -> tuple[Any, ...]:
+        first, last = self._lists[row], self._lists[row + 1]
+        if not 0 <= first <= last <= self._items:
+            raise stray_offsets(path)
+        found = []
+        for item in range(first, last):
+            name = self._names.read(item, path)
+            if name is None:
+                words = "expected a string, got None"
+                raise errors.EncodeError(words, f"{path}.headers")
+            try:
+                text = name.decode()
+            except UnicodeDecodeError:
+                words = "expected header keys of UTF-8"
+                raise errors.EncodeError(words, f"{path}.headers") from None
+            found.append((text, self._values.read(item, path)))
+        return tuple(found)
+
+
+class Numbers:
+    """A column of int64; null is -1."""
+
+    def __init__(self, column: Any, count: int) -> None:
+        validity, data, self._start = column
+        self._bits = bits_of(validity, self._start + count)
+        size = 8 * (self._start + count)
+        self._values = checked(data, size)[:size].cast("q")
+
+    def __getitem__(self, row: int) -> int:
+        row += self._start
+        if self._bits is not None and not self._bits[row >> 3] >> (row & 7) & 1:
+            return -1
+        return self._values[row]
+
+
+class Pieces:
+    """A column of bytes."""
+
+    def __init__(self, column: Any, count: int) -> None:
+        validity, offsets, data, self._start = column
+        self._bits = bits_of(validity, self._start + count)
+        size = 4 * (self._start + count + 1) if count else 0
+        self._places = checked(offsets, size)[:size].cast("i")
+        self._data = checked(data, 0)
+
+    def read(self, row: int, path: str) -> bytes | None:
+        """Read one row; ``path`` is that of the record, for what is wrong with it."""
+        row += self._start
+        first, last = self._places[row], self._places[row + 1]
+        if not 0 <= first <= last <= len(self._data):
+            raise stray_offsets(path)
+        if self._bits is not None and not self._bits[row >> 3] >> (row & 7) & 1:
+            return None
+        return bytes(self._data[first:last])
 
 
 def checked(data: Any, size: int) -> memoryview:
     """Look at a buffer that has to have ``size`` bytes."""
-    view = memoryview(data).cast("B") if len(data) else memoryview(b"")
+    view = memoryview(b"")
+    if data is not None and memoryview(data).nbytes:
+        view = memoryview(data).cast("B")
     if view.nbytes < size:
         raise errors.EncodeError("expected columns as long as their count", "records")
     return view
 
 
-def valid_rows(validity: Any, start: int, count: int) -> list[bool]:
-    """Tell of each row whether it is not null."""
-    if validity is None:
-        return [True] * count
-    bits = checked(validity, (start + count + 7) // 8)
-    return [
-        bool(bits[row >> 3] >> (row & 7) & 1) for row in range(start, start + count)
-    ]
+def bits_of(validity: Any, rows: int) -> memoryview | None:
+    """Look at the validity of rows; None where there is none."""
+    return None if validity is None else checked(validity, (rows + 7) // 8)
 
 
-def numbers_of(column: Any, count: int) -> list[int]:
-    """Read a column of int64; null is -1."""
-    validity, data, start = column
-    view = checked(data, 8 * (start + count))
-    values = view[8 * start : 8 * (start + count)].cast("q").tolist() if count else []
-    known = valid_rows(validity, start, count)
-    return [
-        number if valid else -1 for number, valid in zip(values, known, strict=True)
-    ]
-
-
-def offsets_of(data: Any, start: int, count: int) -> list[int]:
-    """Read the offsets of ``count`` rows, one more than rows."""
-    if not count:
-        return [0]
-    view = checked(data, 4 * (start + count + 1))
-    return view[4 * start : 4 * (start + count + 1)].cast("i").tolist()
-
-
-def pieces(column: Any, count: int) -> list[bytes | None]:
-    """Read a column of bytes."""
-    validity, offsets, data, start = column
-    places = offsets_of(offsets, start, count)
-    content = bytes(data) if data is not None else b""
-    known = valid_rows(validity, start, count)
-    found: list[bytes | None] = []
-    for row in range(count):
-        first, last = places[row], places[row + 1]
-        if not 0 <= first <= last <= len(content):
-            raise errors.EncodeError(
-                "expected offsets within the column's bytes", f"records[{row}]"
-            )
-        found.append(content[first:last] if known[row] else None)
-    return found
-
-
-def headers_of(headers: Any, count: int) -> list[Any]:
-    """Read the headers of each row."""
-    offsets, start, header_count, key, value = headers
-    if not count:
-        return []
-    places = offsets_of(offsets, start, count)
-    names = pieces(key, header_count)
-    values = pieces(value, header_count)
-    found = []
-    for row in range(count):
-        path = f"records[{row}]"
-        first, last = places[row], places[row + 1]
-        if not 0 <= first <= last <= header_count:
-            raise errors.EncodeError("expected offsets within the column's bytes", path)
-        try:
-            texts = [name.decode() for name in names[first:last]]  # type: ignore[union-attr]
-        except AttributeError:
-            raise errors.EncodeError(
-                "expected a string, got None", f"{path}.headers"
-            ) from None
-        except UnicodeDecodeError:
-            raise errors.EncodeError(
-                "expected header keys of UTF-8", f"{path}.headers"
-            ) from None
-        found.append(tuple(zip(texts, values[first:last], strict=True)))
-    return found
+def stray_offsets(path: str) -> errors.EncodeError:
+    """Make the exception for offsets that do not ascend within the bytes."""
+    return errors.EncodeError("expected offsets within the column's bytes", path)

@@ -124,7 +124,10 @@ def decode_columns(
             raise errors.decode_failure(
                 errors.TOO_MANY_RECORDS, len(found), head.position, ""
             )
-        if straddles or (head.magic < 2 and head.count < 0):
+        if head.count < 0:
+            head = head.replace(base_offset=found[0].offset)
+            straddles = True
+        if straddles:
             found = tuple(each for each in found if low <= each.offset < high)
         kind = -1 if head.magic == 0 else (head.attributes & LOG_APPEND_TIME) >> 3
         records += found

@@ -33,8 +33,15 @@ from .writer import ValueFault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterator
+    from typing import Any, Protocol
+
+    class Rows(Protocol):
+        """What can be counted and gone through, more than once."""
+
+        def __len__(self) -> int: ...
+        def __iter__(self) -> Iterator[Any]: ...
+
 
 DELETE_HORIZON = 0x40
 LARGEST = 2**31 - 1
@@ -51,7 +58,7 @@ def bind_rows(cls: type) -> None:
 
 
 def encode_batch(
-    rows: Sequence[Any], header: Any, compress: Callable[[Any], bytes] | None = None
+    rows: Rows, header: Any, compress: Callable[[Any], bytes] | None = None
 ) -> bytes:
     """Encode a batch of magic 2.
 
@@ -87,7 +94,7 @@ def encode_batch(
     return b"".join((head, b"\2", crc.to_bytes(4, "big"), rest, payload))
 
 
-def write_records(rows: Sequence[Any], header: Any) -> tuple[Any, int, int, int]:
+def write_records(rows: Rows, header: Any) -> tuple[Any, int, int, int]:
     """Write the records of a batch, each checked field by field.
 
     Returns them with the base timestamp, the largest one, and the last offset.
@@ -137,7 +144,7 @@ def write_records(rows: Sequence[Any], header: Any) -> tuple[Any, int, int, int]
     raise failure
 
 
-def write_plainly(rows: Sequence[Any], header: Any) -> tuple[Any, int, int, int] | None:
+def write_plainly(rows: Rows, header: Any) -> tuple[Any, int, int, int] | None:
     """Write records that are what they should be at first sight; None for others."""
     base_offset = header.base_offset
     previous = base_offset - 1
@@ -273,7 +280,7 @@ def header_bytes(headers: Any, path: list[str | int]) -> bytes:
 
 
 def encode_messages(
-    rows: Sequence[Any], header: Any, compress: Callable[[Any], bytes] | None = None
+    rows: Rows, header: Any, compress: Callable[[Any], bytes] | None = None
 ) -> bytes:
     """Encode messages of magic 0 or 1, each for itself or all in a compressed one.
 

@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A broker of one record format, just enough for a client to produce and to fetch.
+
+It speaks the versions that brokers of that format had, keeps what it is sent and hands
+out what it is given, byte by byte; every topic has one partition. Loopback only, and
+every wait ends. What the records are is the business of the tests.
+"""
+
+import socket
+import threading
+import time
+from contextlib import suppress
+
+from kwire import framing, messages
+from kwire.messages import (
+    ApiVersionsResponse,
+    FetchResponse,
+    FindCoordinatorResponse,
+    InitProducerIdResponse,
+    MetadataResponse,
+    ProduceResponse,
+)
+
+TIMEOUT_S = 15
+EMPTY_FETCH_S = 0.02
+
+# Version ranges by magic. Coordinators are how a client tells who knows lz4.
+VERSIONS = {
+    0: {"Produce": (0, 1), "Fetch": (0, 1)},
+    1: {"Produce": (0, 2), "Fetch": (0, 2)},
+    2: {"Produce": (3, 7), "Fetch": (4, 11), "InitProducerId": (0, 1)},
+}
+ALL = {"Metadata": (0, 2), "FindCoordinator": (0, 1), "ApiVersions": (0, 3)}
+
+
+class Broker:
+    """One broker; ``with`` runs it.
+
+    ``stored`` maps a topic to its bytes, the offset behind them and the aborted
+    transactions, (producer id, first offset) each; ``produced`` maps a topic to all
+    that was sent for it.
+    """
+
+    def __init__(self, magic):
+        """Speak as a broker of ``magic`` does."""
+        self.versions = {**ALL, **VERSIONS[magic]}
+        self.stored: dict[str, tuple[bytes, int, tuple]] = {}
+        self.produced: dict[str, list[bytes]] = {}
+        self.failures: list[Exception] = []
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self._open: list[socket.socket] = [self._server]
+        self._threads: list[threading.Thread] = []
+
+    @property
+    def address(self):
+        """Where it listens, as clients are told."""
+        host, port = self._server.getsockname()
+        return f"{host}:{port}"
+
+    def __enter__(self):
+        """Start listening."""
+        self._start(self._accept)
+        return self
+
+    def __exit__(self, *exception):
+        """Close every connection and wait for all threads."""
+        for each in self._open:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+        for thread in self._threads:
+            thread.join(TIMEOUT_S)
+
+    def _start(self, target, *arguments):
+        thread = threading.Thread(target=target, args=arguments, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self):
+        # Closing the listener ends the wait.
+        with suppress(OSError):
+            while True:
+                connection, _ = self._server.accept()
+                connection.settimeout(TIMEOUT_S)
+                self._open.append(connection)
+                self._start(self._serve, connection)
+
+    def _serve(self, connection):
+        splitter = framing.FrameSplitter()
+        try:
+            while chunk := connection.recv(1 << 16):
+                for frame in splitter.feed(chunk):
+                    connection.sendall(self._answered(frame))
+        except OSError:
+            pass  # the client or the test has closed it
+        except Exception as failure:
+            self.failures.append(failure)
+            connection.close()
+
+    def _answered(self, frame):
+        header, request = framing.decode_request(frame)
+        answer = getattr(self, f"_{type(request).__name__}")(request)
+        version = header.request_api_version
+        return framing.encode_response(answer, version, header.correlation_id)
+
+    def _ApiVersionsRequest(self, request):
+        ranges = {
+            getattr(messages, f"{name}Request").api_key: (low, high)
+            for name, (low, high) in self.versions.items()
+        }
+        return ApiVersionsResponse(
+            api_keys=[
+                ApiVersionsResponse.ApiVersion(
+                    api_key=key, min_version=low, max_version=high
+                )
+                for key, (low, high) in sorted(ranges.items())
+            ]
+        )
+
+    def _MetadataRequest(self, request):
+        host, port = self._server.getsockname()
+        broker = MetadataResponse.MetadataResponseBroker(
+            node_id=1, host=host, port=port
+        )
+        partition = MetadataResponse.MetadataResponsePartition(
+            leader_id=1, replica_nodes=[1], isr_nodes=[1]
+        )
+        return MetadataResponse(
+            brokers=[broker],
+            controller_id=1,
+            topics=[
+                MetadataResponse.MetadataResponseTopic(
+                    name=topic.name, partitions=[partition]
+                )
+                for topic in request.topics or ()
+            ],
+        )
+
+    def _FindCoordinatorRequest(self, request):
+        host, port = self._server.getsockname()
+        return FindCoordinatorResponse(node_id=1, host=host, port=port)
+
+    def _InitProducerIdRequest(self, request):
+        return InitProducerIdResponse(producer_id=2**33, producer_epoch=5)
+
+    def _ProduceRequest(self, request):
+        for topic in request.topic_data:
+            sent = [bytes(each.records) for each in topic.partition_data]
+            self.produced.setdefault(topic.name, []).extend(sent)
+        answer = ProduceResponse.PartitionProduceResponse
+        return ProduceResponse(
+            responses=[
+                ProduceResponse.TopicProduceResponse(
+                    name=topic.name,
+                    partition_responses=[answer() for _ in topic.partition_data],
+                )
+                for topic in request.topic_data
+            ]
+        )
+
+    def _FetchRequest(self, request):
+        answers = [
+            FetchResponse.FetchableTopicResponse(
+                topic=topic.topic,
+                partitions=[
+                    self._fetched(topic.topic, partition)
+                    for partition in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+        if not any(part.records for topic in answers for part in topic.partitions):
+            time.sleep(EMPTY_FETCH_S)
+        return FetchResponse(responses=answers)
+
+    def _fetched(self, name, partition):
+        data, end, aborted = self.stored[name]
+        return FetchResponse.PartitionData(
+            partition_index=partition.partition,
+            high_watermark=end,
+            last_stable_offset=end,
+            log_start_offset=0,
+            aborted_transactions=[
+                FetchResponse.AbortedTransaction(
+                    producer_id=producer_id, first_offset=first_offset
+                )
+                for producer_id, first_offset in aborted
+            ],
+            records=data if partition.fetch_offset < end else b"",
+        )

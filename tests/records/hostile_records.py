@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Record sets made bad, the same way on every run.
+
+Each family is an endless generator of bytes. In most inputs the checksums are
+repaired, so that what is bad is reached and not only noticed.
+"""
+
+import gzip
+import itertools
+import random
+
+from hostile import _NUMBERS, _TOO_LONG
+from record_bytes import batch, message, raw_varint, repaired, wrapper
+from record_sets import SETS
+
+SMALL = {name: data for name, data in SETS.items() if 0 < len(data) < 900}
+HOSTILE = (0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF)
+
+
+def seeds(name):
+    """Choose good sets without end, in a shuffled order."""
+    dice = random.Random(name)
+    names = sorted(SMALL)
+    while True:
+        dice.shuffle(names)
+        for name in names:
+            yield SMALL[name], dice
+
+
+def maybe_repaired(data, dice):
+    """Put the right checksums into most of the inputs."""
+    return repaired(data) if dice.random() < 0.8 else bytes(data)
+
+
+def changed_bytes():
+    """Put another value in the place of one byte, anywhere but in the checksum."""
+    for data, dice in seeds("changed bytes"):
+        at = dice.randrange(len(data))
+        for new in (*HOSTILE, data[at] + 1 & 0xFF, data[at] - 1 & 0xFF):
+            changed = bytearray(data)
+            changed[at] = new
+            yield maybe_repaired(changed, dice)
+
+
+def refitted(data):
+    """Correct the size of a single entry, so that a change of length is one inside."""
+    return data[:8] + max(0, len(data) - 12).to_bytes(4, "big") + data[12:]
+
+
+def spliced():
+    """Insert, delete, repeat or swap some bytes; the size of the entry is right."""
+    for data, dice in seeds("spliced"):
+        data = bytearray(data)
+        for _ in range(dice.randint(1, 3)):
+            at = dice.randrange(12, len(data) + 1)
+            end = min(len(data), at + dice.randint(1, 6))
+            action = dice.randrange(4)
+            if action == 0:
+                data[at:at] = dice.randbytes(dice.randint(1, 6))
+            elif action == 1 and len(data) > 30:
+                del data[at:end]
+            elif action == 2:
+                data[at:at] = data[at:end]
+            else:
+                data[at:end] = data[at:end][::-1]
+        yield maybe_repaired(refitted(data) if dice.random() < 0.8 else data, dice)
+
+
+def large_numbers():
+    """Write a huge length or count over the bytes at some place."""
+    attacks = [
+        *(number.to_bytes(4, "big") for number in (2**31 - 1, 2**31, 2**32 - 2, 2**16)),
+        *map(raw_varint, _NUMBERS),
+        *_TOO_LONG,
+    ]
+    for data, dice in seeds("large numbers"):
+        at = dice.randrange(len(data) + 1)
+        attack = dice.choice(attacks)
+        end = at + len(attack) if dice.random() < 0.5 else at + 1
+        data = data[:at] + attack + data[end:]
+        yield maybe_repaired(refitted(data) if dice.random() < 0.8 else data, dice)
+
+
+def mixed_sets():
+    """Entries of several sets one after the other, and some bytes between them."""
+    for data, dice in seeds("mixed sets"):
+        other = SMALL[dice.choice(sorted(SMALL))]
+        between = dice.randbytes(dice.choice((0, 0, 0, 1, 12, 30)))
+        cut = dice.randrange(len(other) + 1)
+        yield data + between + other[:cut]
+        yield other[:cut] + data
+
+
+def random_records():
+    """Heads that are right, over bytes that were never records."""
+    for data, dice in seeds("random records"):
+        size = dice.randrange(60)
+        if dice.random() < 0.3:
+            content = dice.randbytes(size)
+        else:
+            content = bytes(dice.choices((0, 1, 2, 4, 6, 8, 12, 0x80), k=size))
+        count = dice.choice((0, 1, 1, 1, 2, 3, 8))
+        kind = dice.randrange(5)
+        if kind == 0:
+            yield batch(content, count=count, attributes=dice.choice((0, 8, 0x30)))
+        elif kind == 1:
+            packed = gzip.compress(content, mtime=0)
+            yield batch(packed, count=count, attributes=1)
+        elif kind == 2:
+            yield message(dice.randrange(2), 5, body=content)
+        elif kind == 3:
+            packed = gzip.compress(refitted(data[:16] + content), mtime=0)
+            yield wrapper(dice.randrange(2), offset=5, value=packed)
+        else:
+            packed = gzip.compress(repaired(data), mtime=0)
+            yield wrapper(dice.randrange(2), offset=dice.choice((0, 9)), value=packed)
+
+
+def changed_within():
+    """Change what is compressed, and compress it again."""
+    for data, dice in seeds("changed within"):
+        at = dice.randrange(len(data))
+        changed = bytearray(data)
+        changed[at] = dice.choice(HOSTILE)
+        inner = repaired(changed) if dice.random() < 0.8 else bytes(changed)
+        if data[16] == 2 and not data[22] & 7:
+            packed = gzip.compress(bytes(changed[61:]), mtime=0)
+            yield batch(packed, count=data[60], attributes=data[22] | 1)
+        elif data[16] < 2:
+            packed = gzip.compress(inner, mtime=0)
+            yield wrapper(data[16], offset=dice.choice((0, 200)), value=packed)
+
+
+FAMILIES = {
+    "changed bytes": changed_bytes,
+    "spliced": spliced,
+    "large numbers": large_numbers,
+    "mixed sets": mixed_sets,
+    "random records": random_records,
+    "changed within": changed_within,
+}
+
+
+def take(family, count):
+    """Take the first inputs of a family."""
+    return itertools.islice(FAMILIES[family](), count)

@@ -1,0 +1,316 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Any bytes are records or a ``DecodeError``: the same on both engines and readers.
+
+Objects and columns of each engine have to agree, and the engines with each other:
+in every record, or in class, byte, path and words of the error.
+"""
+
+import contextlib
+import importlib
+import tracemalloc
+
+import hostile_records
+import pytest
+from hostile import share
+from hostile_records import FAMILIES, SMALL
+from record_bytes import (
+    batch,
+    compressed_batch,
+    framed,
+    message,
+    raw_varint,
+    record,
+    repaired,
+    varint,
+    wrapper,
+)
+from record_sets import SETS, header_of, rows_of, table_of
+from test_guard_pages import Guarded, check
+
+
+def facts(package, data, error):
+    """Everything that an error says; it has to be one of kwire's own about bytes."""
+    assert isinstance(error, package.errors.DecodeError)
+    assert 0 <= error.offset <= len(data)
+    return type(error).__name__, error.offset, error.path, str(error)
+
+
+def read_objects(package, data, **options):
+    """Read as objects: heads, rows, and how it ended."""
+    heads, rows, fault = [], [], None
+    try:
+        for found in package.records.decode_batches(data, **options):
+            heads.append(header_of(found.header))
+            rows += rows_of([found])
+    except package.errors.KwireError as error:
+        fault = facts(package, data, error)
+    return heads, rows, fault
+
+
+def read_columns(package, data, **options):
+    """Read as columns: rows, or how it failed."""
+    columns = importlib.import_module(f"{package.__name__}.columns")
+    try:
+        table = columns.decode_records(data, **options)
+    except package.errors.KwireError as error:
+        return None, facts(package, data, error)
+    return (table_of(table), table.end_position), None
+
+
+def compare(package, data, **options):
+    """Read both ways, which have to agree; give what was found."""
+    heads, rows, fault = read_objects(package, data, **options)
+    table, other = read_columns(package, data, **options)
+    assert other == fault, data.hex()
+    if fault is None:
+        assert table[0] == rows, data.hex()
+        assert table[1] == (heads[-1][0] + heads[-1][1] if heads else 0)
+    return heads, rows, fault
+
+
+COMMITTED = {"aborted_transactions": ()}
+"""Only so do both readers look at the same batches: columns never show control ones."""
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_readers_agree(twins, family):
+    """Two engines, two readers: records for records, error for error."""
+    seen = set()
+    for data in hostile_records.take(family, share(3)):
+        found = compare(twins.fast, data, **COMMITTED)
+        assert found == compare(twins.pure, data, **COMMITTED), data.hex()
+        seen.add(found[2] and found[2][0])
+    assert {None, "Truncated", "CorruptBatch"} <= seen or family == "mixed sets"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_readers_agree_without_a_filter(twins, family):
+    """As above, with control batches, without checksums, with odd header keys."""
+    options = {"check_crc": False, "errors": "replace"}
+    for data in hostile_records.take(family, share(1)):
+        found = read_objects(twins.fast, data, **options)
+        assert found == read_objects(twins.pure, data, **options), data.hex()
+        table = read_columns(twins.fast, data, **options)
+        assert table == read_columns(twins.pure, data, **options), data.hex()
+        # Control batches are never in columns, nor is damage in them.
+        if found[2] is None or table[1] is not None:
+            assert (table[1] is None) == (found[2] is None)
+        if found[2] is None and not any(head[3] & 0x20 for head in found[0]):
+            assert table[0][0] == found[1]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_parts_of_bad_sets_agree(twins, family):
+    """With a first and a last offset, and columns of the batch."""
+    for number, data in enumerate(hostile_records.take(family, share(1))):
+        start = (0, 1, 5, 101, 103)[number % 5]
+        options = {"start_offset": start, "end_offset": start + 3}
+        options |= {"batch_columns": True, "headers": number % 2 == 0}
+        table = read_columns(twins.fast, data, **options)
+        assert table == read_columns(twins.pure, data, **options), data.hex()
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_single_byte_change(kwire, name):
+    """Each byte takes each of the hostile values, the checksum fits again."""
+    data = bytearray(SMALL[name])
+    ends = set()
+    for at in range(len(data)):
+        old = data[at]
+        for new in {0, 0x7F, 0xFF, (old + 1) % 256, old ^ 0x80} - {old}:
+            if kwire.backend == "pure" and new not in (0, 0xFF):
+                continue
+            data[at] = new
+            found = compare(kwire, repaired(data), **COMMITTED)
+            ends.add(found[2] and found[2][0])
+        data[at] = old
+    assert None in ends and len(ends) > 1
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_changed_byte_is_noticed_by_the_checksum(kwire, name):
+    """Nothing but offsets, leader epoch and size can change without notice."""
+    data = bytearray(SMALL[name])
+    whole = read_objects(kwire, bytes(data))
+    position, free = 0, set()
+    while head := kwire.records.read_batch_header(bytes(data), position):
+        free |= set(range(position, position + (17 if head.magic == 2 else 12)))
+        position += head.size
+    for at in range(0, len(data), 3):
+        if at in free:
+            continue
+        data[at] ^= 0x04
+        heads, rows, fault = read_objects(kwire, bytes(data))
+        assert fault is not None
+        assert heads[:-1] == whole[0][: max(0, len(heads) - 1)]
+        assert rows == whole[1][: len(rows)]
+        data[at] ^= 0x04
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_prefix_is_the_whole_entries(kwire, name):
+    """A cut is no error; but a cut within the compressed bytes of a repaired one is."""
+    data = SMALL[name]
+    for cut in range(len(data)):
+        assert compare(kwire, data[:cut], **COMMITTED)[2] is None
+        if cut > 26:
+            refitted = hostile_records.refitted(data[:cut])
+            compare(kwire, repaired(refitted), **COMMITTED)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_bad_input_is_not_read_past_its_end(twins, family):
+    """The last byte stands at the end of what may be read."""
+    package = twins.fast
+    guarded = Guarded()
+
+    def work(note):
+        for data in hostile_records.take(family, share(3)):
+            note(data)
+            given = guarded.put(data)
+            for options in (COMMITTED, {"check_crc": False, "start_offset": 3}):
+                read_objects(package, given, **options)
+                read_columns(package, given, **options)
+
+    check(work)
+
+
+def test_prefixes_are_not_read_past_their_end(twins):
+    """All cuts of all sets, with and without a right size."""
+    package = twins.fast
+    guarded = Guarded()
+
+    def work(note):
+        for data in SMALL.values():
+            for cut in range(len(data) + 1):
+                for part in (
+                    data[:cut],
+                    repaired(hostile_records.refitted(data[:cut])),
+                ):
+                    note(part)
+                    given = guarded.put(part)
+                    read_objects(package, given)
+                    read_columns(package, given, check_crc=False, batch_columns=True)
+                    with contextlib.suppress(package.KwireError):
+                        package.records.convert_batches(given, 1)
+
+    check(work)
+
+
+def converted(package, data, magic):
+    """Convert: the bytes and the report, or what the error says."""
+    try:
+        made, report = package.records.convert_batches(data, magic)
+    except package.errors.EncodeError as error:
+        # What was read and has no place in the other format.
+        return error.path, str(error)
+    except package.errors.KwireError as error:
+        return facts(package, data, error)
+    return made, repr(report)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_bad_sets_are_converted_alike(twins, family):
+    """Or refused alike; what was not just copied can be read."""
+    good = 0
+    for number, data in enumerate(hostile_records.take(family, share(1))):
+        found = converted(twins.fast, data, number % 3)
+        assert found == converted(twins.pure, data, number % 3), data.hex()
+        if isinstance(found[0], bytes) and "copied" not in found[1]:
+            good += 1
+            assert read_objects(twins.fast, found[0])[2] is None
+    assert good > 10
+
+
+BOMBS = {
+    "records": batch(bytes(50), count=2**31 - 1),
+    "compressed records": compressed_batch(bytes(50), count=2**31 - 1),
+    "a record": batch(varint(2**31 - 1) + bytes(50), count=1),
+    "a key": batch(framed(b"\0\0\0" + varint(2**31 - 1) + bytes(50))),
+    "a value": batch(framed(b"\0\0\0\1" + varint(2**31 - 1) + bytes(50))),
+    "headers": batch(framed(b"\0\0\0\1\1" + varint(2**31 - 1) + bytes(50))),
+    "a header key": batch(framed(b"\0\0\0\1\1\2" + varint(2**31 - 1) + bytes(50))),
+    "a size": (2**31 - 1).to_bytes(12, "big") + bytes(100),
+    "a key of a message": message(1, body=b"\x7f\xff\xff\xff" + bytes(50)),
+    "a key within a wrapper": wrapper(
+        1, message(1, body=b"\x7f\xff\xff\xff" + bytes(50)), offset=0
+    ),
+    "snappy": batch(raw_varint(2**32 - 1) + bytes(50), attributes=2),
+    "zstd": batch(b"\x28\xb5\x2f\xfd\xe0" + b"\x7f" * 8 + b"\1\0\0", attributes=4),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_huge_numbers_allocate_little(kwire, name):
+    """A length or count of 2^31 costs no more than an error does."""
+    data = BOMBS[name]
+    for read in (read_objects, read_columns):
+        read(kwire, data)
+        tracemalloc.start()
+        try:
+            found = read(kwire, data)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert found[-1] is not None or name == "a size"
+        # What a library of compression needs to begin with.
+        assert peak < 160 * 1024
+
+
+def test_memory_follows_the_input(kwire):
+    """The smallest records there are cost no more than 40 bytes for each of theirs.
+
+    And a fixed sum; columns cost as much, whatever heads announce.
+    """
+    data = batch(*[record()] * 2000)
+    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    for call in (
+        lambda: list(kwire.records.decode_batches(data)),
+        lambda: columns.decode_records(data),
+    ):
+        call()
+        tracemalloc.start()
+        try:
+            kept = call()
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert len(kept) in (1, 2000)
+        assert peak <= 40 * len(data) + 64 * 1024
+
+
+def test_a_failed_call_leaves_nothing_behind(kwire):
+    """Good bytes give the same after each failure of any kind."""
+    names = ("headers", "all magics", "magic 2 gzip", "transactions")
+    good = {name: compare(kwire, SETS[name], **COMMITTED) for name in names}
+    inputs = [data for family in FAMILIES for data in hostile_records.take(family, 120)]
+    failed = 0
+    for number, data in enumerate(inputs):
+        failed += compare(kwire, data, **COMMITTED)[2] is not None
+        name = names[number % len(names)]
+        assert compare(kwire, SETS[name], **COMMITTED) == good[name]
+    assert failed > len(inputs) // 4
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_input_is_released_and_unchanged(kwire, family):
+    """A bytearray can be resized after each call, though the error is kept."""
+    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    failed = 0
+    for data in hostile_records.take(family, 150):
+        for read in (
+            lambda given: list(kwire.records.decode_batches(given)),
+            columns.decode_records,
+        ):
+            given = bytearray(data)
+            try:
+                # What is kept of an error, or of records, must not hold the input.
+                kept = read(given)
+            except kwire.DecodeError as error:
+                kept = error
+                failed += 1
+            assert given == data
+            given.append(0)
+            assert kept is not None
+    assert failed > 10

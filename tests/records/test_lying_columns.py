@@ -1,0 +1,222 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Columns whose buffers do not fit each other: refused before a byte is misread.
+
+pyarrow finds some of these lies itself, so the engines are asked directly, with
+buffers that end where memory ends. A lie that reached memory would end the process.
+"""
+
+import contextlib
+import importlib
+import random
+import struct
+
+import pytest
+from test_guard_pages import Guarded, check
+
+
+def int32s(*values):
+    """Write 32-bit offsets as Arrow has them."""
+    return struct.pack(f"={len(values)}i", *values)
+
+
+def int64s(*values):
+    """Write numbers as Arrow has them."""
+    return struct.pack(f"={len(values)}q", *values)
+
+
+TEXT = (None, int32s(0, 1, 2, 3), b"abc", 0)
+"""Three rows of one byte."""
+
+
+def encode(package, count=3, headers=None, **columns):
+    """Ask the engine of a package for a batch."""
+    records = importlib.import_module(f"{package.__name__}.records")
+    engine = importlib.import_module(f"{package.__name__}._backend").record_engine
+    columns = {
+        "offsets": None,
+        "timestamps": None,
+        "key": TEXT,
+        "value": TEXT,
+    } | columns
+    header = records.BatchHeader(magic=2, last_offset=-1)
+    return engine.encode_columns(count, *columns.values(), headers, header, None)
+
+
+OFFSETS = {
+    "back": [0, 2, 1, 3],
+    "behind the data": [0, 1, 2, 4],
+    "far behind": [0, 2**31 - 1, 2**31 - 1, 2**31 - 1],
+    "before the data": [-1, 0, 1, 2],
+    "far before": [-(2**31), 0, 1, 2],
+    "up and down": [0, 2**31 - 1, -(2**31), 3],
+    "down and up": [3, -(2**31), 2**31 - 1, 3],
+    "more bytes than the last says": [0, 3, 0, 0],
+}
+
+
+def lists(offsets=(0, 1, 2, 3), key=TEXT, value=TEXT, count=3):
+    """Make the columns of headers."""
+    return (int32s(*offsets), 0, count, key, value)
+
+
+@pytest.mark.parametrize("name", OFFSETS)
+@pytest.mark.parametrize("place", ["key", "value", "header key", "header value"])
+def test_offsets_that_leave_the_bytes(kwire, name, place):
+    """Each row's offsets are looked at, not only the last."""
+    lie = (None, int32s(*OFFSETS[name]), b"abc", 0)
+    given = {place: lie}
+    if place.startswith("header"):
+        given = {"headers": lists(**{place.removeprefix("header "): lie})}
+    with pytest.raises(kwire.EncodeError, match="offsets within the column's bytes"):
+        encode(kwire, **given)
+
+
+@pytest.mark.parametrize("name", OFFSETS)
+def test_lists_that_leave_their_items(kwire, name):
+    """The lists of headers as well."""
+    with pytest.raises(kwire.EncodeError, match="offsets within the column's bytes"):
+        encode(kwire, headers=lists(OFFSETS[name]))
+
+
+def test_the_first_row_that_lies_is_named(twins):
+    """The same on both engines."""
+    for offsets, row in (([0, 2, 1, 3], 1), ([0, 1, 2, 4], 2), ([-1, 0, 1, 2], 0)):
+        for place in ("key", "value"):
+            for package in twins:
+                with pytest.raises(package.EncodeError) as caught:
+                    encode(package, **{place: (None, int32s(*offsets), b"abc", 0)})
+                assert caught.value.path == f"records[{row}]"
+
+
+SHORT = {
+    "offsets of a key": {"key": (None, int32s(0, 1, 2), b"abc", 0)},
+    "offsets behind a start": {"value": (None, int32s(0, 1, 2, 3), b"abc", 1)},
+    "no offsets": {"key": (None, b"", b"", 0)},
+    "no offsets at all": {"key": (None, None, None, 0)},
+    "validity": {"key": (b"", int32s(0, 1, 2, 3), b"abc", 0)},
+    "validity behind a start": {"key": (b"\xff", bytes(40), b"", 6)},
+    "numbers": {"offsets": (None, int64s(1, 2), 0)},
+    "numbers behind a start": {"offsets": (None, int64s(1, 2, 3), 1)},
+    "half a number": {"timestamps": (None, int64s(1, 2, 3)[:-1], 0)},
+    "no numbers": {"timestamps": (None, None, 0)},
+    "validity of numbers": {"timestamps": (b"", int64s(1, 2, 3), 0)},
+    "lists": {"headers": lists((0, 1, 2))},
+    "offsets of header keys": {"headers": lists(key=(None, int32s(0, 1), b"a", 0))},
+    "validity of header values": {"headers": lists(value=(b"", *TEXT[1:]))},
+}
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_buffers_that_are_too_short(kwire, name):
+    """Counted before the first of them is read."""
+    with pytest.raises(kwire.EncodeError, match="as long as their count") as caught:
+        encode(kwire, **SHORT[name])
+    assert caught.value.path == "records"
+
+
+@pytest.mark.parametrize(
+    "key", [b"\xff", b"a\xed\xa0\x80", b"\xc3", b"\xf5\x80\x80\x80"]
+)
+def test_header_keys_are_utf8(kwire, key):
+    """Arrow promises that its text is; nobody checked."""
+    names = (None, int32s(0, 0, 0, len(key)), key, 0)
+    with pytest.raises(kwire.EncodeError, match="UTF-8") as caught:
+        encode(kwire, headers=lists(key=names))
+    assert caught.value.path == "records[2].headers"
+
+
+def test_all_buffers_at_once(kwire):
+    """As many as columns can have, with bits for nulls in each."""
+    bits = b"\x07"
+    text = (bits, *TEXT[1:])
+    made = encode(
+        kwire,
+        offsets=(bits, int64s(0, 1, 2), 0),
+        timestamps=(bits, int64s(5, 6, 7), 0),
+        key=text,
+        value=text,
+        headers=lists(key=text, value=text),
+    )
+    (found,) = kwire.records.decode_batches(made)
+    assert [each.key for each in found.records] == [b"a", b"b", b"c"]
+    assert found.records[2].headers == (("c", b"c"),)
+
+
+def test_buffers_are_released(kwire):
+    """All of them, whether the columns were good or not."""
+    for offsets in (int32s(0, 1, 2, 3), int32s(0, 2, 1, 3), int32s(0, 1)):
+        buffers = [bytearray(b"\x07"), bytearray(offsets), bytearray(b"abc")]
+        with contextlib.suppress(kwire.EncodeError):
+            encode(kwire, key=(*buffers, 0), value=(*buffers, 0))
+        for buffer in buffers:
+            buffer.append(0)
+
+
+def random_column(dice, put):
+    """Make a column of bytes that may be right, its buffers placed by ``put``."""
+    size = dice.randrange(8)
+    count = dice.choice((3, 4, 4, 4, 5))
+    values = sorted(dice.randrange(size + 1) for _ in range(count))
+    if dice.random() < 0.3:
+        values[dice.randrange(count)] = dice.choice((-1, size, size + 1, 2**31 - 1))
+    bits = None if dice.random() < 0.5 else put(dice.randbytes(dice.choice((0, 1, 1))))
+    return (
+        bits,
+        put(int32s(*values)),
+        put(bytes(dice.randrange(97, 123) for _ in range(size))),
+        dice.choice((0, 0, 0, 1)),
+    )
+
+
+def random_columns(dice, put):
+    """Make columns of three rows that may be right."""
+    given = {"key": random_column(dice, put), "value": random_column(dice, put)}
+    for name in ("offsets", "timestamps"):
+        if dice.random() < 0.5:
+            numbers = int64s(*range(dice.choice((2, 3, 3, 4))))
+            bits = None if dice.random() < 0.5 else put(b"\xff")
+            given[name] = (bits, put(numbers), dice.choice((0, 0, 1)))
+    if dice.random() < 0.6:
+        bounds = sorted(dice.randrange(4) for _ in range(dice.choice((3, 4, 4, 5))))
+        key, value = random_column(dice, put), random_column(dice, put)
+        given["headers"] = (put(int32s(*bounds)), 0, dice.choice((2, 3)), key, value)
+    return given
+
+
+def test_random_buffers_are_not_read_past_their_end(twins):
+    """Each flush against memory that nobody may read."""
+    pages = [Guarded() for _ in range(20)]
+
+    def work(note):
+        dice = random.Random(9)
+        good = 0
+        for number in range(20_000):
+            free = iter(pages)
+            note(number)
+
+            def put(data, free=free):
+                return next(free).put(data)
+
+            with contextlib.suppress(twins.fast.EncodeError):
+                good += bool(encode(twins.fast, **random_columns(dice, put)))
+        assert good > 500
+
+    check(work)
+
+
+def test_both_engines_take_the_same_columns(twins):
+    """The same bytes, or both refuse."""
+    dice = random.Random(10)
+    seen = set()
+    for _ in range(4000):
+        given = random_columns(dice, bytes)
+        outcomes = []
+        for package in twins:
+            try:
+                outcomes.append(encode(package, **given))
+            except package.EncodeError:
+                outcomes.append(None)
+        assert outcomes[0] == outcomes[1], given
+        seen.add(type(outcomes[0]))
+    assert seen == {bytes, type(None)}
