@@ -15,6 +15,7 @@ import golden_records as golden
 import pytest
 from golden_records import of_kafka, of_kwire, raw
 
+MAGIC_AT = 16
 WRITTEN = [row for row in golden.vectors("batches") if row["asked"]]
 
 
@@ -166,18 +167,49 @@ class Deviation(NamedTuple):
 
 DEVIATIONS = (
     Deviation(
-        "length below -1", "^InvalidLength: -.* not a valid length", "takes it for null"
+        "length below -1 in a record",
+        "^InvalidLength: -.* not a valid length, .* magic 2$",
+        "takes it for null",
     ),
-    Deviation("bytes left over", "^TrailingBytes: ", "leaves them unread"),
+    Deviation(
+        "length below -1 in a message",
+        "^InvalidLength: -.* not a valid length, .* magic [01]$",
+        "takes it for null",
+    ),
+    Deviation(
+        "bytes behind the records",
+        "^TrailingBytes: .*, , magic 2$",
+        "leaves them unread",
+    ),
+    Deviation(
+        "bytes behind a message",
+        "^TrailingBytes: .*, magic [01]$",
+        "leaves them unread",
+    ),
+    Deviation(
+        "bytes behind the message of a control record",
+        "^TrailingBytes: .*, value, magic 2$",
+        "leaves them unread",
+    ),
     Deviation(
         "message cut within a compressed one",
-        r"^Truncated: .*, records\[\d\]$",
+        r"^(Truncated: |CorruptBatch: magic ).*, records\[\d\], magic [01]$",
         "ends the set there",
+    ),
+    Deviation(
+        "lz4 without an end mark",
+        "^CorruptBatch: the lz4 data is damaged: it ends without an end mark,",
+        "has all records before it looks for one",
+    ),
+    Deviation(
+        "snappy for newer readers",
+        "^CorruptBatch: the snappy data is damaged: its header asks for a newer",
+        "does not look at it",
     ),
     Deviation("bad UTF-8", "^InvalidValue: not UTF-8", "reads it as U+FFFD"),
     Deviation(
         "version of a control record's message",
-        r"^UnsupportedVersion: |^InvalidValue: .* no version|, value\.voters$",
+        r"^UnsupportedVersion: |^InvalidValue: .* no version|, value\.voters, ",
         "reads version 0, whatever it says",
     ),
     Deviation(
@@ -200,7 +232,8 @@ def difference(kwire, row):
         for batch in kwire.records.decode_batches(data):
             batch.control_records  # noqa: B018  it is this that may be refused
     except kwire.DecodeError as error:
-        return f"{type(error).__name__}: {error.reason}, {error.path}"
+        magic = data[MAGIC_AT]
+        return f"{type(error).__name__}: {error.reason}, {error.path}, magic {magic}"
     except kwire.UnsupportedVersion as error:
         return f"UnsupportedVersion: {error}"
 

@@ -46,7 +46,7 @@ def test_columns_are_the_records(records, columns, name, headers, batch_columns)
 
 @pytest.mark.parametrize("name", SETS)
 def test_batch_columns_are_the_head_of_the_entry(records, columns, name):
-    """What ``read_batch_header`` reads at ``batch_position``, for each row."""
+    """The batch at ``batch_position`` as ``decode_batches`` gives it, for each row."""
     data = SETS[name]
     table = columns.decode_records(b"\xff" + data, position=1, batch_columns=True)
     for column, dtype in zip(BATCH_COLUMNS, DTYPES, strict=True):
@@ -54,7 +54,8 @@ def test_batch_columns_are_the_head_of_the_entry(records, columns, name):
         assert found.dtype == dtype and found.shape == (len(table),)
         for row in range(len(table)):
             at = int(table.batch_position[row])
-            head = records.read_batch_header(data, at - 1)
+            end = at - 1 + records.read_batch_header(data, at - 1).size
+            (head,) = records.decode_batches(data, position=at - 1, end=end)
             wanted = at if column == "batch_position" else getattr(head, column)
             assert found[row] == wanted
 

@@ -23,7 +23,8 @@ CODECS = {
     2: ("none", "gzip", "snappy", "lz4", "zstd"),
 }
 BASE_TIME = 1_600_000_000_000
-BATCH_OVERHEAD = 61
+PAYLOAD_AT = (26, 34, 61)
+"""Where the compressed bytes of an entry without a key begin, by magic."""
 
 # Larger than a block of snappy (32 KiB) and of lz4 (64 KiB), and small when packed.
 LARGE = bytes(range(256)) * 330
@@ -269,8 +270,8 @@ def sets(written: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
     for codec in (5, 6, 7):
         yield f"magic 2 codec {codec}", one[:22] + bytes([codec]) + one[23:]
     packed = written["magic 2 gzip many"]
-    members = split_in_members(packed[BATCH_OVERHEAD:])
-    yield "magic 2 gzip of two members", resized(packed[:BATCH_OVERHEAD] + members)
+    members = split_in_members(packed[PAYLOAD_AT[2] :])
+    yield "magic 2 gzip of two members", resized(packed[: PAYLOAD_AT[2]] + members)
 
 
 def split_in_members(packed: bytes) -> bytes:
@@ -288,18 +289,25 @@ def resized(entry: bytes) -> bytes:
 def mutants(written: dict[str, bytes]) -> Iterator[tuple[str, int, bytes]]:
     """Change single bytes: the name of the batch, the place and what came of it.
 
-    The place of ``... inside`` ones is in what was packed, so that the change is one of
-    the records and not of the compression.
+    The place of ``... packed`` ones is in the compressed bytes; that of ``... inside``
+    ones in what they hold, so that the change is one of the records.
     """
     for name in ATTACKED:
         plain = written[name]
         for place in range(len(plain)):
             for changed in changes_of(plain, place):
                 yield name, place, changed
-    for magic in (0, 1, 2):
+    for magic, codecs in CODECS.items():
+        start = PAYLOAD_AT[magic]
+        for codec in codecs[1:]:
+            name = f"magic {magic} {codec} nulls"
+            entry = written[name]
+            for place in range(start, len(entry)):
+                for changed in changes_of(entry, place):
+                    yield f"{name} packed", place - start, changed
+    for magic, start in enumerate(PAYLOAD_AT):
         name = f"magic {magic} gzip nulls"
         entry = written[name]
-        start = BATCH_OVERHEAD if magic == 2 else (26, 34)[magic]
         content = gzip.decompress(entry[start:])
         for place in range(len(content)):
             for changed in changes_of(content, place):
@@ -326,7 +334,7 @@ def claims_much(messages: bytes) -> bool:
 def changes_of(plain: bytes, place: int) -> Iterator[bytes]:
     """Give one byte a few other values."""
     old = plain[place]
-    for new in sorted({old ^ 1, old ^ 3, old ^ 0x80, 0, 0x7F, 0xFF} - {old}):
+    for new in sorted({old ^ 1, old ^ 0x80, 0, 0x7F, 0xFF} - {old}):
         yield plain[:place] + bytes([new]) + plain[place + 1 :]
 
 

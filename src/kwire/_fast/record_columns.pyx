@@ -617,6 +617,7 @@ cdef Reason walk_inner(Walk* w, const uint8_t* start, Py_ssize_t size) noexcept 
     cdef Entry inner
     cdef Py_ssize_t at = 0
     cdef int64_t count = 0
+    cdef int64_t first = 0
     cdef uint64_t base = 0
     cdef Reason reason
     cursor.fault = 0
@@ -626,6 +627,8 @@ cdef Reason walk_inner(Walk* w, const uint8_t* start, Py_ssize_t size) noexcept 
             return BAD_ENTRY
         if inner.magic != w.entry.magic or inner.attributes & CODEC_MASK:
             return BAD_ENTRY
+        if count == 0:
+            first = inner.base_offset
         at += inner.size
         count += 1
     if count == 0:
@@ -637,6 +640,8 @@ cdef Reason walk_inner(Walk* w, const uint8_t* start, Py_ssize_t size) noexcept 
         if w.entry.last_offset < inner.base_offset:
             return BAD_ENTRY
         base = <uint64_t>w.entry.last_offset - <uint64_t>inner.base_offset
+    # Its head knows its last offset only.
+    w.entry.base_offset = <int64_t>(<uint64_t>first + base)
     at = 0
     while at < size:
         read_entry(&cursor, at, size, False, &inner)

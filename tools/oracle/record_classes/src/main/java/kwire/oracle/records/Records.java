@@ -150,7 +150,8 @@ public final class Records {
             for (RecordBatch batch : records(asked).batches()) {
                 batches.add(read(batch));
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // The library for snappy throws errors of its own.
             answer.put("error", e.getClass().getSimpleName());
             if (asked.has("explain")) {
                 answer.put("why", e.toString());
@@ -159,7 +160,7 @@ public final class Records {
         try {
             ProduceRequest.validateRecords(NEWEST_PRODUCE, records(asked));
             answer.put("producible", true);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             answer.put("producible", false);
         }
     }
