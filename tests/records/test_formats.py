@@ -321,6 +321,8 @@ def test_batches_and_records_are_values(records):
         with pytest.raises(AttributeError):
             thing.offset = 5
     assert one.records[0].replace(key=None).key is None
+    made = records.Record(offset=0, timestamp=0, key=b"k", headers=[("h", b"x")])
+    assert made == one.records[0] and hash(made) == hash(one.records[0])
     for name in one.header.__match_args__:
         assert getattr(one, name) == getattr(one.header, name)
 

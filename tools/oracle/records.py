@@ -49,6 +49,8 @@ def command(release: str) -> list[str]:
         maven = ["mvn", "-q", "-B", "-Dstyle.color=never", "-f", f"{PROJECT}/pom.xml"]
         goals = ["compile", "dependency:build-classpath"]
         run([*maven, "-P", release, f"-Dmdep.outputFile={listing}", *goals])
+        # Maven leaves a file alone that would not change.
+        listing.touch()
     path = f"{TARGET}/classes-{release}:{listing.read_text().strip()}"
     return ["java", "-cp", path, "kwire.oracle.records.Records"]
 

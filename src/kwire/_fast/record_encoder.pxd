@@ -16,7 +16,7 @@ cdef extern from *:
     #if defined(__GNUC__)
     /* ceil(bits / 7), by the position of the highest bit. */
     #define kwire_size_of_varint(v) \\
-        ((Py_ssize_t)((63 ^ __builtin_clzll((unsigned long long)(v) | 1)) * 9 + 73) >> 6)
+        ((Py_ssize_t)((63 ^ __builtin_clzll((v) | 1ULL)) * 9 + 73) >> 6)
     #else
     static inline Py_ssize_t kwire_size_of_varint(unsigned long long v) {
         Py_ssize_t size = 1;
