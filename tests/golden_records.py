@@ -41,11 +41,16 @@ class Reading(NamedTuple):
 
 
 @cache
-def vectors(kind: str) -> tuple[dict, ...]:
-    """Read the vectors of a kind: "batches", "conversion" or "mutant"."""
+def all_vectors() -> tuple[dict, ...]:
+    """Read all vectors."""
     with lzma.open(PACKED) as lines:
-        rows = [json.loads(line) for line in lines]
-    return tuple(row for row in rows if row["kind"] == kind)
+        return tuple(json.loads(line) for line in lines)
+
+
+@cache
+def vectors(kind: str) -> tuple[dict, ...]:
+    """Give the vectors of a kind: "batches", "conversion", "mutant" or "origin"."""
+    return tuple(row for row in all_vectors() if row["kind"] == kind)
 
 
 @cache

@@ -320,3 +320,13 @@ def test_the_vectors_reach_every_format_and_feature():
     types |= {"KRAFT_VERSION", "KRAFT_VOTERS"}
     kinds = {"is_transactional", "is_control", "delete_horizon", "emptied"}
     assert seen == formats | {(2, "zstd")} | types | kinds
+
+
+def test_the_vectors_name_their_origin():
+    """One released jar of Kafka wrote all of them."""
+    (origin,) = golden.vectors("origin")
+    assert re.fullmatch(r"kafka-clients-\d+\.\d+\.\d+\.jar", origin["jar"])
+    assert re.fullmatch("[0-9a-f]{64}", origin["sha256"])
+    assert {row["kind"] for row in golden.all_vectors()} == {
+        *("origin", "batches", "conversion", "mutant")
+    }

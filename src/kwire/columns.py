@@ -289,9 +289,9 @@ def decode_array(
         check_crc=check_crc,
         replace=errors == "replace",
         transactions=seen,
-        start_offset=start_offset,
-        end_offset=end_offset,
-        most_records=limits.records,
+        start_offset=_clamped(start_offset),
+        end_offset=_clamped(end_offset),
+        most_records=_clamped(limits.records),
     )
 
 
@@ -382,6 +382,11 @@ def _inputs_of(columns: Any) -> tuple[Any, ...]:
 def _first_number(column: Any) -> int:
     _, data, start = column
     return int(unpack_from("=q", data, 8 * start)[0])
+
+
+def _clamped(number: float | None) -> int | None:
+    """Bring a bound into the range of what it is compared with."""
+    return None if number is None else int(max(1 - 2**63, min(number, 2**63 - 1)))
 
 
 def _decompress(

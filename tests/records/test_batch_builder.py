@@ -68,6 +68,20 @@ def test_the_bound_of_a_plain_batch_is_tight(records):
     assert builder.size_bound - len(builder.build()) <= 100 * 28
 
 
+@pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
+def test_the_last_byte_may_be_used(records, magic, codec):
+    """A row that fits exactly is taken, and one that needs a byte more is not."""
+    options = {"magic": magic, "compression": codec}
+    first = records.BatchBuilder(10**6, **options)
+    rows = [(b"k", bytes(70)), (None, bytes(200))]
+    for row in rows:
+        assert first.append(*row)
+    exact = records.BatchBuilder(first.size_bound, **options)
+    assert [exact.append(*row) for row in rows] == [True, True]
+    short = records.BatchBuilder(first.size_bound - 1, **options)
+    assert [short.append(*row) for row in rows] == [True, False]
+
+
 @given(
     rows=st.lists(st.tuples(BYTES, BYTES, NUMBERS, HEADERS), max_size=8),
     limit=st.integers(0, 700),

@@ -340,6 +340,19 @@ def test_a_run_of_messages_is_one_batch(records):
     assert (found[0].base_timestamp, found[0].max_timestamp) == (5, 9)
 
 
+def test_deltas_of_every_size_of_varint(records):
+    """Offsets and timestamps on both sides of each step of their own length."""
+    steps = [sign << 7 * size - 1 for size in range(1, 10) for sign in (1, -1)]
+    stamps = [step + around for step in steps for around in (-1, 0, 1)]
+    places = [step for step in stamps if -(2**31) <= step < 2**31]
+    data = batch(
+        *(record(0, stamp) for stamp in stamps), *(record(place) for place in places)
+    )
+    found = only(records, data).records
+    assert [each.timestamp for each in found] == stamps + [0] * len(places)
+    assert [each.offset for each in found] == [0] * len(stamps) + places
+
+
 def test_lengths_of_every_size_of_varint(records):
     """Keys and values around each step of the length's own length."""
     sizes = [0, 1, 63, 64, 65, 8191, 8192, 8193]

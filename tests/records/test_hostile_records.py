@@ -113,14 +113,13 @@ def test_parts_of_bad_sets_agree(twins, family):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_every_single_byte_change(kwire, name):
-    """Each byte takes each of the hostile values, the checksum fits again."""
+    """Each byte takes each of the hostile values, or one; the checksum fits again."""
     data = bytearray(SMALL[name])
     ends = set()
     for at in range(len(data)):
         old = data[at]
-        for new in {0, 0x7F, 0xFF, (old + 1) % 256, old ^ 0x80} - {old}:
-            if kwire.backend == "pure" and new not in (0, 0xFF):
-                continue
+        news = [0, 0xFF, 0x7F, (old + 1) % 256, old ^ 0x80]
+        for new in news if kwire.backend == "fast" else news[at % 5 : at % 5 + 1]:
             data[at] = new
             found = compare(kwire, repaired(data), **COMMITTED)
             ends.add(found[2] and found[2][0])
@@ -154,7 +153,7 @@ def test_every_prefix_is_the_whole_entries(kwire, name):
     data = SMALL[name]
     for cut in range(len(data)):
         assert compare(kwire, data[:cut], **COMMITTED)[2] is None
-        if cut > 26:
+        if cut > 26 and cut % 3 == 0:
             refitted = hostile_records.refitted(data[:cut])
             compare(kwire, repaired(refitted), **COMMITTED)
 

@@ -45,7 +45,7 @@ def lies(package):
 
 
 def test_heads_that_lie_are_refused(twins):
-    """They are not of this input: a ``ValueError``, whose kind may be a decode error."""
+    """They are not of this input: a ``ValueError``, as decode errors are too."""
     for package in twins:
 
         def work(note, package=package):

@@ -114,7 +114,7 @@ PARTS = {name: data for name, data in SETS.items() if 0 < len(data) < 900}
 @pytest.mark.parametrize("name", PARTS)
 def test_a_cut_last_entry_is_no_error(records, columns, name):
     """At every length: the whole entries, and nothing of the one that was cut."""
-    data = 2 * PARTS[name]
+    data = PARTS[name] * (2 if len(PARTS[name]) < 250 else 1)
     heads = read_heads(records, columns, data)
     ends = [header.position + header.size for header in heads]
     assert ends[-1] == len(data)

@@ -148,6 +148,17 @@ def test_other_control_records_end_nothing(records, columns, kind):
     assert values(records, columns, data, [Aborted(7, 0)]) == [b"z"]
 
 
+@pytest.mark.parametrize("start", [0, 1, 2])
+def test_markers_may_have_odd_headers(records, columns, start):
+    """Nobody is shown their header keys, so nobody has to decode them."""
+    content = record(key=b"\0\0\0\0", value=bytes(6), headers=[(b"\xff", b"")])
+    data = transactional(7, 0, b"x")
+    data += batch(content, attributes=0x30, base_offset=1, producer_id=7)
+    data += transactional(7, 2, b"y")
+    found = values(records, columns, data, [Aborted(7, 0)], start_offset=start)
+    assert found == [b"y"]
+
+
 @pytest.mark.parametrize("key", [None, b"", b"\0\0\0"])
 def test_strange_control_records_end_nothing(records, columns, key):
     """A key that is too short says nothing; it is hidden like all control records."""

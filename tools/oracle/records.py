@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import hashlib
 import json
 import lzma
 import os
@@ -19,6 +20,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import record_cases
 import record_check
@@ -71,8 +73,18 @@ def about(verb: str, data: bytes, **more: object) -> Row:
     return {"do": verb, "bytes": record_cases.text(data), **more}
 
 
+def origin() -> Row:
+    """Name the jar that writes the vectors."""
+    command(CONVERTING)
+    paths = (TARGET / f"classpath-{CONVERTING}").read_text().strip().split(":")
+    (jar,) = (Path(path) for path in paths if "kafka-clients" in Path(path).name)
+    digest = hashlib.sha256(jar.read_bytes()).hexdigest()
+    return {"kind": "origin", "jar": jar.name, "sha256": digest}
+
+
 def vectors() -> Iterator[Row]:
     """Let Kafka write and read everything; give one row for each vector."""
+    yield origin()
     cases = [
         *record_cases.batches(),
         *record_cases.CONTROL,

@@ -10,7 +10,7 @@ Twin: ``_pure/column_encoder.py``. Differs from its twin in: noted faults for
 exceptions, and no rows are made on the way.
 C needs for itself: ``open_buffer``, ``open_bits``, ``open_bytes``, ``open_numbers``,
 ``open_headers``, ``check_room``, ``close_all``, ``piece``, ``number_at``, ``put_rows``,
-``put_headers``, ``headers_size``, ``failure_of``.
+``put_headers``, ``headers_size``, ``failure_of``, ``row_number``.
 """
 
 from cpython.object cimport PyObject
@@ -103,7 +103,9 @@ def encode_columns(
     cdef Fault fault = FINE
     entry_of(header, &entry)
     memset(&s, 0, sizeof(Source))
-    s.count = count
+    s.count = row_number(count)
+    if entry.base_offset < 0:
+        raise errors.EncodeError("expected an int64 from 0", "base_offset")
     try:
         open_numbers(&s, &s.offsets, offsets, entry.base_offset, 1)
         open_numbers(&s, &s.timestamps, timestamps, -1, 0)
@@ -218,7 +220,9 @@ cdef Fault put_rows(
         put_sized(&at, key, key_size)
         put_sized(&at, value, value_size)
         if has_headers:
-            put_headers(s, row, &at)
+            fault = put_headers(s, row, &at, end)
+            if unlikely(fault != FINE):
+                break
         else:
             at[0] = 0
             at += 1
@@ -239,7 +243,7 @@ cdef Fault put_rows(
 cdef inline int64_t number_at(Numbers* numbers, int64_t row) noexcept nogil:
     """Read a number; null is -1."""
     if numbers.values == NULL:
-        return numbers.first + row * numbers.step
+        return <int64_t>(<uint64_t>numbers.first + <uint64_t>(row * numbers.step))
     row += numbers.start
     if numbers.validity != NULL and not numbers.validity[row >> 3] >> (row & 7) & 1:
         return -1
@@ -286,17 +290,32 @@ cdef Fault headers_size(Source* s, int64_t row, Py_ssize_t* size) noexcept nogil
     return FINE
 
 
-cdef void put_headers(Source* s, int64_t row, uint8_t** at) noexcept nogil:
-    """Write the headers of a record."""
+cdef Fault put_headers(
+    Source* s, int64_t row, uint8_t** at, const uint8_t* end
+) noexcept nogil:
+    """Write the headers of a record, which may not be what they were when checked."""
+    cdef int64_t first = s.lists[row]
+    cdef int64_t last = s.lists[row + 1]
     cdef int64_t index
     cdef const char* data = NULL
     cdef Py_ssize_t length = -1
-    put_varint(at, <uint32_t>(s.lists[row + 1] - s.lists[row]) << 1)
-    for index in range(s.lists[row], s.lists[row + 1]):
-        piece(&s.header_key, index, &data, &length)
+    if first < 0 or last < first or last > s.header_count:
+        return BAD_OFFSETS
+    if varint_size(<uint32_t>(last - first) << 1) > end - at[0]:
+        return BAD_OFFSETS
+    put_varint(at, <uint32_t>(last - first) << 1)
+    for index in range(first, last):
+        if not piece(&s.header_key, index, &data, &length):
+            return BAD_OFFSETS
+        if sized_size(length) > end - at[0]:
+            return BAD_OFFSETS
         put_sized(at, data, length)
-        piece(&s.header_value, index, &data, &length)
+        if not piece(&s.header_value, index, &data, &length):
+            return BAD_OFFSETS
+        if sized_size(length) > end - at[0]:
+            return BAD_OFFSETS
         put_sized(at, data, length)
+    return FINE
 
 
 cdef int open_buffer(Source* s, object data, const void** start) except -1:
@@ -307,6 +326,13 @@ cdef int open_buffer(Source* s, object data, const void** start) except -1:
     s.held += 1
     start[0] = s.buffers[s.held - 1].buf
     return s.held - 1
+
+
+cdef int64_t row_number(object number) except -1:
+    """Check a count of rows, or the row that a column begins with."""
+    if not 0 <= number <= LARGEST:
+        raise errors.EncodeError("expected columns as long as their count", "records")
+    return number
 
 
 cdef int check_room(Source* s, int place, int64_t size) except -1:
@@ -337,7 +363,7 @@ cdef int open_numbers(
     if column is None:
         return 0
     validity, data, start = column
-    numbers.start = start
+    numbers.start = row_number(start)
     numbers.validity = open_bits(s, validity, numbers.start + s.count)
     place = open_buffer(s, data, &values)
     check_room(s, place, 8 * (numbers.start + s.count))
@@ -352,7 +378,7 @@ cdef int open_bytes(
     cdef const void* data
     cdef int place
     validity, offsets, content, start = column
-    bytes_.start = start
+    bytes_.start = row_number(start)
     bytes_.validity = open_bits(s, validity, bytes_.start + count)
     place = open_buffer(s, offsets, &data)
     bytes_.offsets = <const int32_t*>data
@@ -372,8 +398,8 @@ cdef int open_headers(Source* s, object headers) except -1:
     if headers is None or s.count == 0:
         return 0
     offsets, first, count, key, value = headers
-    start = first
-    s.header_count = count
+    start = row_number(first)
+    s.header_count = row_number(count)
     place = open_buffer(s, offsets, &lists)
     check_room(s, place, 4 * (start + s.count + 1))
     s.lists = <const int32_t*>lists + start
@@ -398,7 +424,8 @@ cdef object failure_of(Source* s, Fault fault, Entry* entry):
     if fault == BAD_OFFSET:
         return errors.EncodeError(
             f"expected ascending offsets from {entry.base_offset} to "
-            f"{entry.base_offset + LARGEST}, got {number_at(&s.offsets, s.row)}",
+            f"{<object>entry.base_offset + LARGEST}, "
+            f"got {number_at(&s.offsets, s.row)}",
             f"{path}.offset",
         )
     if fault == BAD_TIMESTAMP:

@@ -192,14 +192,6 @@ def decode_columns(
     cdef Walk w
     cdef Column* next_column
     cdef Reason reason
-    w.columns = <Column*>calloc(<size_t>shape.total, sizeof(Column))
-    if w.columns == NULL:
-        raise MemoryError
-    next_column = w.columns + 1
-    build_columns(w.columns, &next_column, shape, NULL, LARGEST_OFFSET)
-    w.key = &w.columns.children[<int>KEY]
-    w.value = &w.columns.children[<int>VALUE]
-    w.headers = &w.columns.children[<int>HEADERS] if headers else NULL
     w.rows = 0
     w.check_crc = check_crc
     w.replace = replace
@@ -211,11 +203,17 @@ def decode_columns(
     w.position = position
     w.cursor.fault = 0
     w.cursor.lenient = False
-    try:
-        get_input(data, &buffer)
-    except BaseException:
-        free(w.columns)
-        raise
+    get_input(data, &buffer)
+    # From here on nothing may fail before the try.
+    w.columns = <Column*>calloc(<size_t>shape.total, sizeof(Column))
+    if w.columns == NULL:
+        PyBuffer_Release(&buffer)
+        raise MemoryError
+    next_column = w.columns + 1
+    build_columns(w.columns, &next_column, shape, NULL, LARGEST_OFFSET)
+    w.key = &w.columns.children[<int>KEY]
+    w.value = &w.columns.children[<int>VALUE]
+    w.headers = &w.columns.children[<int>HEADERS] if headers else NULL
     try:
         w.end = buffer.len if end is None else end
         if not 0 <= position <= w.end <= buffer.len:

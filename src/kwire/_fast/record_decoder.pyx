@@ -124,7 +124,7 @@ cdef PyObject* read_all(Reading* r) noexcept:
         # the largest block ever freed: one block, never touched, saves the values of
         # every large batch from being written to fresh pages.
         take_and_free(<size_t>(r.cursor.end - r.cursor.at))
-    if count > (r.cursor.end - r.cursor.at) // LEAST_RECORD:
+    if count < 0 or count > (r.cursor.end - r.cursor.at) // LEAST_RECORD:
         note(&r.cursor, BAD_RECORD_COUNT, r.cursor.start + r.entry.position, count)
         return NULL
     made = PyTuple_New(count)
@@ -459,13 +459,13 @@ def find_payload(data, header):
     cdef const uint8_t* start
     cdef Py_ssize_t size, found, end
     begin(&r, header, False)
-    found = r.entry.position + BATCH_OVERHEAD
-    end = r.entry.position + r.entry.size
-    if r.entry.magic == 2:
-        return found, end
     get_input(data, &buffer)
     try:
         check_place(&r.entry, buffer.len)
+        found = r.entry.position + BATCH_OVERHEAD
+        end = r.entry.position + r.entry.size
+        if r.entry.magic == 2:
+            return found, end
         r.cursor.start = <const uint8_t*>buffer.buf
         r.cursor.at = r.cursor.start + r.entry.position
         r.cursor.at += KEY_AT_1 if r.entry.magic else KEY_AT_0
@@ -598,9 +598,17 @@ cdef void finish(Reading* r) noexcept:
 
 cdef int check_place(Entry* entry, Py_ssize_t size) except -1:
     """Check that the bytes of a head are in the input that it came with."""
-    if not (0 <= entry.position <= size and 0 <= entry.size <= size - entry.position):
-        raise ValueError("the header is not that of an entry of this input")
-    if entry.magic == 2 and entry.size < BATCH_OVERHEAD:
+    cdef Py_ssize_t least = BATCH_OVERHEAD
+    if entry.magic < 2:
+        least = LOG_OVERHEAD + MESSAGE_OVERHEAD_0
+    if entry.magic == 1:
+        least = LOG_OVERHEAD + MESSAGE_OVERHEAD_1
+    if (
+        not 0 <= entry.magic <= 2
+        or entry.size < least
+        or not 0 <= entry.position <= size
+        or entry.size > size - entry.position
+    ):
         raise ValueError("the header is not that of an entry of this input")
     return 0
 

@@ -13,7 +13,7 @@ C needs for itself: ``store_batch_head``, ``put_record``, ``put_message``,
 ``sized_size``, ``take_integer``, ``take_bytes``, ``bytes_of``, ``take_headers``,
 ``plain_headers``, ``blame_value``, ``begin``, ``make_room``, ``written``,
 ``bytes_of_block``, ``drop``, ``guessed_size``, ``failure_of``, ``following``,
-``as_headers``.
+``as_headers``, ``check_base``, ``keep_error``, ``pending``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -46,7 +46,14 @@ from kwire import errors
 cdef PyTypeObject* _record_class = NULL
 cdef object _no_headers = ()
 
+cdef enum:
+    MOST_GUESSED = 67108864
+
 cdef extern from "Python.h":
+    PyObject* PyExc_TypeError
+    PyObject* PyExc_BufferError
+    PyObject* PyExc_ValueError
+    void PyErr_SetObject(PyObject* kind, PyObject* value)
     bint PyTuple_Check(PyObject* value)
     bint PyList_Check(PyObject* value)
     bint PyDict_Check(PyObject* value)
@@ -111,6 +118,7 @@ def encode_batch(rows, header, compress=None):
     cdef PyObject* item
     cdef bint done = True
     entry_of(header, &entry)
+    check_base(&entry)
     begin(&e, BATCH_OVERHEAD + guessed_size(items))
     previous = entry.base_offset - 1
     largest = -1
@@ -210,6 +218,13 @@ cdef bint put_record(Encoding* e, Entry* entry, Row* row) noexcept:
     return True
 
 
+cdef int check_base(Entry* entry) except -1:
+    """Refuse a head that no batch can be written behind."""
+    if entry.base_offset < 0:
+        raise errors.EncodeError("expected an int64 from 0", "base_offset")
+    return 0
+
+
 def encode_messages(rows, header, compress=None):
     """Encode messages of magic 0 or 1, each for itself or all in a compressed one.
 
@@ -230,6 +245,7 @@ def encode_messages(rows, header, compress=None):
     cdef bint done = True
     cdef int attributes
     entry_of(header, &entry)
+    check_base(&entry)
     attributes = entry.attributes & ~CODEC_MASK
     if entry.magic and compress is not None:
         base = entry.base_offset
@@ -477,6 +493,9 @@ cdef inline bint take_integer(
     else:
         number[0] = PyLong_AsLongLongAndOverflow(value, &overflow)
         if number[0] == -1 and not overflow and PyErr_Occurred():
+            if not PyErr_ExceptionMatches(PyExc_TypeError):
+                e.fault = WRITE_ERROR
+                return False
             PyErr_Clear()
             e.part = name
             e.expected = b"an int64 from 0" if low == 0 else b"an int64 from -1"
@@ -522,7 +541,12 @@ cdef PyObject* bytes_of(PyObject* value) noexcept:
     cdef Py_buffer buffer
     cdef PyObject* made
     if PyObject_GetBuffer(value, &buffer, PyBUF_SIMPLE) < 0:
-        PyErr_Clear()
+        if (
+            PyErr_ExceptionMatches(PyExc_TypeError)
+            or PyErr_ExceptionMatches(PyExc_BufferError)
+            or PyErr_ExceptionMatches(PyExc_ValueError)
+        ):
+            PyErr_Clear()
         return NULL
     made = PyBytes_FromStringAndSize(<const char*>buffer.buf, buffer.len)
     PyBuffer_Release(&buffer)
@@ -546,6 +570,9 @@ cdef inline bint take_headers(Encoding* e, PyObject* headers, Row* row) noexcept
             headers = NULL
         else:
             headers = row.owned[2] = PySequence_Tuple(headers)
+            if headers == NULL and not PyErr_ExceptionMatches(PyExc_TypeError):
+                e.fault = WRITE_ERROR
+                return False
             PyErr_Clear()
         if headers == NULL:
             e.part = b"headers"
@@ -593,7 +620,8 @@ cdef bint plain_headers(Encoding* e, Row* row, Py_ssize_t index) noexcept:
             if not isinstance(name, str):
                 return blame_value(e, fault, <PyObject*>name)
             try:
-                name.encode()
+                # Not the method of a subclass, which may say anything.
+                str.encode(name)
             except UnicodeEncodeError:
                 return blame_value(e, NOT_UTF8, <PyObject*>name)
             e.part = b"value"
@@ -603,15 +631,13 @@ cdef bint plain_headers(Encoding* e, Row* row, Py_ssize_t index) noexcept:
                     view = memoryview(content)
                     if not view.c_contiguous:
                         raise TypeError
-                except TypeError:
+                except (TypeError, BufferError, ValueError):
                     return blame_value(e, fault, <PyObject*>content)
                 content = view.tobytes()
             pairs[index] = (name, content)
         made = tuple(pairs)
-    except BaseException:
-        PyErr_Clear()
-        e.fault = WRITE_ERROR
-        return False
+    except BaseException as error:
+        return keep_error(e, error)
     e.header = -1
     e.part = NULL
     e.expected = NULL
@@ -642,7 +668,7 @@ cdef int begin(Encoding* e, Py_ssize_t hint) except -1:
     e.record = -1
     e.header = -1
     e.part = NULL
-    if not take_block(&e.block, hint):
+    if not take_block(&e.block, min(hint, LARGEST)):
         raise MemoryError
     e.at = e.block.data
     return 0
@@ -655,7 +681,10 @@ cdef inline bint make_room(Encoding* e, Py_ssize_t size) noexcept:
         return True
     if size > LARGEST - used:
         return blame_value(e, TOO_LARGE, NONE)
-    if not grow_block(&e.block, used, max(2 * e.block.room, used + size)):
+    # No block is ever larger than a batch may be, so room is all there is to check.
+    if not grow_block(
+        &e.block, used, min(max(2 * e.block.room, used + size), LARGEST)
+    ):
         e.fault = WRITE_ERROR
         return False
     e.at = e.block.data + used
@@ -706,7 +735,32 @@ cdef Py_ssize_t guessed_size(tuple rows) except -1:
             part = PyTuple_GET_ITEM(<PyObject*>item, index)
         if part != NULL and PyBytes_CheckExact(part):
             content += PyBytes_GET_SIZE(part)
-    return len(rows) * (content + 16)
+    # The first row may be the only one of its size.
+    return min(len(rows) * min(content + 16, LARGEST), content + MOST_GUESSED)
+
+
+cdef bint keep_error(Encoding* e, object error) noexcept:
+    """Leave an exception of the caller's own objects for ``pending``; always False."""
+    cdef object kind = type(error)
+    PyErr_SetObject(<PyObject*>kind, <PyObject*>error)
+    e.fault = WRITE_ERROR
+    return False
+
+
+cdef object pending():
+    """Take the exception that is set; where memory ran out there may be none."""
+    cdef PyObject* kind = NULL
+    cdef PyObject* value = NULL
+    cdef PyObject* trace = NULL
+    PyErr_Fetch(&kind, &value, &trace)
+    if kind == NULL:
+        return MemoryError()
+    PyErr_NormalizeException(&kind, &value, &trace)
+    error = <object>value
+    Py_XDECREF(kind)
+    Py_XDECREF(value)
+    Py_XDECREF(trace)
+    return error
 
 
 cdef object failure_of(Encoding* e, value=None, str expected=None):
@@ -715,8 +769,7 @@ cdef object failure_of(Encoding* e, value=None, str expected=None):
     if e.block.raw != NULL:
         give_block(&e.block)
     if e.fault == WRITE_ERROR:
-        PyErr_Clear()
-        return MemoryError()
+        return pending()
     if e.header >= 0:
         text += f"{'.' if text else ''}headers[{e.header}]"
     if e.part != NULL:

@@ -40,7 +40,11 @@ def encode_columns(
     ``compress`` are those of ``encode_batch``.
     Raises ``EncodeError`` with the row in its path.
     """
-    rows = Rows(count, offsets, timestamps, key, value, headers, header.base_offset)
+    if header.base_offset < 0:
+        raise errors.EncodeError("expected an int64 from 0", "base_offset")
+    rows = Rows(
+        row_number(count), offsets, timestamps, key, value, headers, header.base_offset
+    )
     return encode_batch(rows, header, compress)
 
 
@@ -68,6 +72,7 @@ class Rows:
         self._lists: Any = None
         if headers is not None and count:
             lists, start, items, names, values = headers
+            start, items = row_number(start), row_number(items)
             self._lists = checked(lists, 4 * (start + count + 1)).cast("i")[start:]
             self._items = items
             self._names, self._values = Pieces(names, items), Pieces(values, items)
@@ -130,7 +135,8 @@ class Numbers:
     """A column of int64; null is -1."""
 
     def __init__(self, column: Any, count: int) -> None:
-        validity, data, self._start = column
+        validity, data, start = column
+        self._start = row_number(start)
         self._bits = bits_of(validity, self._start + count)
         size = 8 * (self._start + count)
         self._values = checked(data, size)[:size].cast("q")
@@ -146,7 +152,8 @@ class Pieces:
     """A column of bytes."""
 
     def __init__(self, column: Any, count: int) -> None:
-        validity, offsets, data, self._start = column
+        validity, offsets, data, start = column
+        self._start = row_number(start)
         self._bits = bits_of(validity, self._start + count)
         size = 4 * (self._start + count + 1) if count else 0
         self._places = checked(offsets, size)[:size].cast("i")
@@ -161,6 +168,13 @@ class Pieces:
         if self._bits is not None and not self._bits[row >> 3] >> (row & 7) & 1:
             return None
         return bytes(self._data[first:last])
+
+
+def row_number(number: int) -> int:
+    """Check a count of rows, or the row that a column begins with."""
+    if not 0 <= number <= LARGEST:
+        raise errors.EncodeError("expected columns as long as their count", "records")
+    return number
 
 
 def checked(data: Any, size: int) -> memoryview:

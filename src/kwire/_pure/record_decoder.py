@@ -25,6 +25,7 @@ from .batches import (
     LEAST_RECORD,
     LOG_APPEND_TIME,
     LOG_OVERHEAD,
+    MESSAGE_OVERHEADS,
     read_entry,
     wrapped,
 )
@@ -72,9 +73,11 @@ def read_records(
     """
     start = 0 if compressed else header.position + BATCH_OVERHEAD
     with memoryview(data) as view:
+        if not compressed:
+            check_place(header, view.nbytes)
         stop = view.nbytes if compressed else header.position + header.size
         body = bytes(view.cast("B")[start:stop]) if stop > start else b""
-    if header.count > len(body) // LEAST_RECORD:
+    if not 0 <= header.count <= len(body) // LEAST_RECORD:
         raise errors.decode_failure(
             errors.BAD_RECORD_COUNT, header.count, header.position, ""
         )
@@ -169,7 +172,8 @@ def read_message_run(
     Raises ``DecodeError`` for the first message alone.
     """
     with memoryview(data) as raw, raw.cast("B") as view:
-        stop = len(view) if end is None else end
+        stop = len(view) if end is None else min(end, len(view))
+        check_place(header, stop)
         source = data if type(data) is bytes else view
         return run_of(source, view, header, stop, check_crc)
 
@@ -272,9 +276,10 @@ def find_payload(data: Any, header: Any) -> tuple[int, int]:
     A wrapper's key is skipped; one without a value is refused at its first byte.
     """
     end = header.position + header.size
-    if header.magic == 2:
-        return header.position + BATCH_OVERHEAD, end
     with memoryview(data) as view, view.cast("B") as source:
+        check_place(header, view.nbytes)
+        if header.magic == 2:
+            return header.position + BATCH_OVERHEAD, end
         cursor = Cursor(source, header.position, end)
         try:
             cursor.at += KEYS_AT[header.magic]
@@ -373,6 +378,20 @@ def settled(made: list[Any], header: Any) -> list[Any]:
             each.__class__ = _classes["record"]
         return made
     raise failure
+
+
+def check_place(header: Any, size: int) -> None:
+    """Check that the bytes of a head are in the input that it came with."""
+    least = BATCH_OVERHEAD
+    if 0 <= header.magic < 2:
+        least = LOG_OVERHEAD + MESSAGE_OVERHEADS[header.magic]
+    if (
+        not 0 <= header.magic <= 2
+        or header.size < least
+        or not 0 <= header.position <= size
+        or header.size > size - header.position
+    ):
+        raise ValueError("the header is not that of an entry of this input")
 
 
 def failure_of(fault: Fault, cursor: Cursor) -> errors.DecodeError:

@@ -70,6 +70,7 @@ def encode_batch(
     Shape: as ``read_entry`` and ``read_records`` tell. Raises ``EncodeError`` with the
     row in its path. Source: ``DefaultRecord.writeTo``, ``DefaultRecordBatch``.
     """
+    check_base(header)
     written = write_plainly(rows, header)
     if written is None:
         written = write_records(rows, header)
@@ -233,7 +234,7 @@ def headers_at_sight(headers: Any) -> bytes | None:
         raw = len(headers) << 1
         parts = [varint(raw)]
         for name, value in headers:
-            text = name.encode()
+            text = str.encode(name)
             raw = len(text) << 1
             parts.append(known[raw] if raw < short else varint(raw))
             parts.append(text)
@@ -264,7 +265,8 @@ def header_bytes(headers: Any, path: list[str | int]) -> bytes:
         if not isinstance(name, str):
             raise wrong_type(name, "a string")
         try:
-            text = name.encode()
+            # Not the method of a subclass, which may say anything.
+            text = str.encode(name)
         except UnicodeEncodeError:
             raise ValueFault(errors.NOT_UTF8, name) from None
         path[-1] = "value"
@@ -279,6 +281,12 @@ def header_bytes(headers: Any, path: list[str | int]) -> bytes:
     return b"".join(parts)
 
 
+def check_base(header: Any) -> None:
+    """Refuse a head that no batch can be written behind."""
+    if header.base_offset < 0:
+        raise errors.EncodeError("expected an int64 from 0", "base_offset")
+
+
 def encode_messages(
     rows: Rows, header: Any, compress: Callable[[Any], bytes] | None = None
 ) -> bytes:
@@ -289,6 +297,7 @@ def encode_messages(
     Shape: as ``read_entry`` and ``read_message`` tell. Raises ``EncodeError`` with
     the row in its path. Source: ``LegacyRecord.write``, ``MemoryRecordsBuilder``.
     """
+    check_base(header)
     magic = header.magic
     path: list[str | int] = ["records"]
     previous = header.base_offset - 1
@@ -472,7 +481,7 @@ def raw_of(value: Any) -> bytes | None:
         view = memoryview(value)
         if not view.c_contiguous:
             raise TypeError
-    except TypeError:
+    except (TypeError, BufferError, ValueError):
         raise wrong_type(value, "bytes or None") from None
     with view:
         return view.tobytes()
