@@ -84,6 +84,7 @@ schema: $(VENV)/.built
 
 vectors: $(VENV)/.built
 	@$(BIN)/python tools/oracle/oracle.py write
+	@$(BIN)/python tools/oracle/records.py write
 
 data: $(VENV)/.built $(VENV)/.has-test
 	@$(BIN)/python tools/broker/write_data.py 4.3.1 3.9.2 2.8.2
@@ -96,6 +97,8 @@ interop: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> error codes and definitions against Kafka's jars"
 	@$(BIN)/python tools/oracle/oracle.py check-errors
 	@$(BIN)/python tools/import_schemas.py check --release $(RELEASE)
+	@echo "==> records, written by kwire and read by Kafka's classes"
+	@$(BIN)/python tools/oracle/records.py check
 	@echo "==> records, both ways, with live brokers"
 	@$(BIN)/python tools/broker/live.py
 
