@@ -206,7 +206,12 @@ cpdef Memory new_memory(Py_ssize_t size):
 
 cdef Memory memory_of(Block* block, Py_ssize_t size):
     """Make a ``Memory`` the owner of a block, of which ``size`` bytes are used."""
-    cdef Memory memory = Memory.__new__(Memory)
+    cdef Memory memory = None
+    try:
+        memory = Memory.__new__(Memory)
+    finally:
+        if memory is None:
+            give_block(block)
     memory.block = block[0]
     memory.data = block.data
     shrink(memory, size)

@@ -30,6 +30,7 @@ from kwire._fast.python_api cimport (
 from kwire._fast.column cimport utf8_prefix
 from kwire._fast.record_encoder cimport (
     LARGEST,
+    compressed,
     put_sized,
     put_varint,
     put_varlong,
@@ -133,8 +134,7 @@ def encode_columns(
     finally:
         close_all(&s)
     if compress is not None:
-        with memoryview(data) as view, view[BATCH_OVERHEAD:] as content:
-            data = b"".join((view[:BATCH_OVERHEAD], compress(content)))
+        data = compressed(memoryview(data), BATCH_OVERHEAD, compress)
     if not (entry.attributes & LOG_APPEND_TIME or s.count == 0):
         entry.max_timestamp = largest
     entry.count = <int32_t>s.count

@@ -36,7 +36,13 @@ from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
 from kwire._fast.primitives cimport is_ascii
 from kwire._fast.program cimport *
-from kwire._fast.python_api cimport PyBuffer_Release, Py_XDECREF
+from kwire._fast.python_api cimport (
+    Py_XDECREF,
+    PyBuffer_Release,
+    PyErr_Clear,
+    PyUnicode_AsUTF8AndSize,
+    PyUnicode_DecodeUTF8,
+)
 
 from kwire import errors
 from kwire._fast.record_decoder import (
@@ -304,11 +310,25 @@ cdef object decoded_payload(Walk* w, object data, object decompress):
     header = <object>made
     Py_XDECREF(made)
     start, end = find_payload(data, header)
-    with memoryview(data) as view, view.cast("B") as source:
-        with source[start:end] as payload:
-            return decompress(
-                w.entry.attributes & CODEC_MASK, payload, w.entry.magic, w.position
-            )
+    # No with statement: in C it crashes where memory runs out.
+    view = memoryview(data)
+    try:
+        source = view.cast("B")
+        try:
+            payload = source[start:end]
+            try:
+                return decompress(
+                    w.entry.attributes & CODEC_MASK,
+                    payload,
+                    w.entry.magic,
+                    w.position,
+                )
+            finally:
+                payload.release()
+        finally:
+            source.release()
+    finally:
+        view.release()
 
 
 cdef void reserve_rows(Walk* w) noexcept nogil:
@@ -558,11 +578,18 @@ cdef Outcome put_replaced(
     Column* column, int64_t row, const uint8_t* at, int64_t size
 ) noexcept with gil:
     """Append text whose bad bytes become U+FFFD."""
-    try:
-        text = at[:size].decode("utf-8", "replace").encode()
-    except MemoryError:
-        return NO_MEMORY
-    return append_text(column, row, <const uint8_t*><const char*>text, len(text))
+    cdef Outcome outcome = NO_MEMORY
+    cdef Py_ssize_t length
+    cdef const char* content = NULL
+    cdef PyObject* text = PyUnicode_DecodeUTF8(<const char*>at, size, "replace")
+    if text != NULL:
+        content = PyUnicode_AsUTF8AndSize(text, &length)
+    if content != NULL:
+        outcome = append_text(column, row, <const uint8_t*>content, length)
+    else:
+        PyErr_Clear()
+    Py_XDECREF(text)
+    return outcome
 
 
 cdef Reason walk_message(Walk* w, Entry* entry, const uint8_t* at) noexcept nogil:
@@ -723,4 +750,5 @@ cdef object failure_of(Walk* w, Reason reason, object data):
             else:
                 read_message_run(data, header, check_crc=w.check_crc)
             raise SystemError(_DISAGREE)
+    PyErr_Clear()
     return MemoryError()

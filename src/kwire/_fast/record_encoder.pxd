@@ -34,6 +34,7 @@ cdef enum:
 cdef object bytes_of_block(
     Block* block, Py_ssize_t used, Py_ssize_t head, object compress
 )
+cdef object compressed(object view, Py_ssize_t head, object compress)
 cdef void store_batch_head(
     uint8_t* at, Py_ssize_t size, Entry* entry
 ) noexcept nogil

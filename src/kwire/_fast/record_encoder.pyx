@@ -12,8 +12,8 @@ C needs for itself: ``store_batch_head``, ``put_record``, ``put_message``,
 ``put_varint``, ``put_varlong``, ``put_sized``, ``varint_size``, ``varlong_size``,
 ``sized_size``, ``take_integer``, ``take_bytes``, ``bytes_of``, ``take_headers``,
 ``plain_headers``, ``blame_value``, ``begin``, ``make_room``, ``written``,
-``bytes_of_block``, ``drop``, ``guessed_size``, ``failure_of``, ``following``,
-``as_headers``, ``check_base``, ``keep_error``, ``pending``.
+``bytes_of_block``, ``compressed``, ``drop``, ``guessed_size``, ``failure_of``, ``following``,
+``as_headers``, ``check_base``, ``plain_pair``, ``pending``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -53,7 +53,7 @@ cdef extern from "Python.h":
     PyObject* PyExc_TypeError
     PyObject* PyExc_BufferError
     PyObject* PyExc_ValueError
-    void PyErr_SetObject(PyObject* kind, PyObject* value)
+    PyObject* PyExc_UnicodeEncodeError
     bint PyTuple_Check(PyObject* value)
     bint PyList_Check(PyObject* value)
     bint PyDict_Check(PyObject* value)
@@ -144,11 +144,7 @@ def encode_batch(rows, header, compress=None):
             e.record = index
             break
     if unlikely(not done):
-        if e.part != NULL and e.part[0] == b"o" and e.blamed == NULL:
-            low, high = <object>previous + 1, <object>entry.base_offset + LARGEST
-            expected = f"an offset from {low} to {high}"
-            raise failure_of(&e, row.offset, expected)
-        raise failure_of(&e)
+        raise failure_of(&e, row.offset, previous, entry.base_offset)
     data = written(&e, BATCH_OVERHEAD, compress)
     if entry.attributes & LOG_APPEND_TIME or not count:
         largest = entry.max_timestamp
@@ -163,6 +159,19 @@ def encode_batch(rows, header, compress=None):
         &entry,
     )
     return data
+
+
+cdef object compressed(object view, Py_ssize_t head, object compress):
+    """Compress what a view shows behind its first ``head`` bytes, and let go of it."""
+    # No with statement: in C it crashes where memory runs out.
+    try:
+        content = view[head:]
+        try:
+            return b"".join((bytes(view[:head]), compress(content)))
+        finally:
+            content.release()
+    finally:
+        view.release()
 
 
 cdef void store_batch_head(
@@ -274,10 +283,7 @@ def encode_messages(rows, header, compress=None):
             e.record = index
             break
     if not done:
-        if e.part != NULL and e.part[0] == b"o" and e.blamed == NULL:
-            expected = f"an offset of at least {<object>previous + 1}"
-            raise failure_of(&e, row.offset, expected)
-        raise failure_of(&e)
+        raise failure_of(&e, row.offset, previous, -1)
     payload = written(&e, 0, compress)
     if compress is None:
         return payload
@@ -584,66 +590,98 @@ cdef inline bint take_headers(Encoding* e, PyObject* headers, Row* row) noexcept
     for index in range(count):
         pair = PyTuple_GET_ITEM(headers, index)
         if not PyTuple_Check(pair) or PyTuple_GET_SIZE(pair) != 2:
-            return plain_headers(e, row, index)
+            return plain_headers(e, row)
         part = PyTuple_GET_ITEM(pair, 0)
         if not PyUnicode_Check(part) or PyUnicode_AsUTF8AndSize(part, &size) == NULL:
             PyErr_Clear()
-            return plain_headers(e, row, index)
+            return plain_headers(e, row)
         row.headers_size += sized_size(size)
         part = PyTuple_GET_ITEM(pair, 1)
         if part != NONE and not PyBytes_CheckExact(part):
-            return plain_headers(e, row, index)
+            return plain_headers(e, row)
         row.headers_size += sized_size(-1 if part == NONE else PyBytes_GET_SIZE(part))
     return True
 
 
-cdef bint plain_headers(Encoding* e, Row* row, Py_ssize_t index) noexcept:
+cdef bint plain_headers(Encoding* e, Row* row) noexcept:
     """Turn headers with lists and odd bytes into tuples, or blame the first that is
-    none; those below ``index`` are plain already.
+    none.
     """
-    cdef PyObject* value = NULL
-    cdef int fault = WRONG_TYPE
-    pairs = list(<object>row.headers)
-    try:
-        for index in range(index, len(pairs)):
-            e.header = index
-            e.part = NULL
-            e.expected = b"a pair of a string and bytes"
-            pair = pairs[index]
-            value = PyTuple_GET_ITEM(row.headers, index)
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                return blame_value(e, fault, value)
-            # A list may change hands; the headers that were given keep it alive.
-            name, content = pair
-            e.part = b"key"
-            e.expected = b"a string"
-            if not isinstance(name, str):
-                return blame_value(e, fault, <PyObject*>name)
-            try:
-                # Not the method of a subclass, which may say anything.
-                str.encode(name)
-            except UnicodeEncodeError:
-                return blame_value(e, NOT_UTF8, <PyObject*>name)
-            e.part = b"value"
-            e.expected = b"bytes or None"
-            if content is not None and type(content) is not bytes:
-                try:
-                    view = memoryview(content)
-                    if not view.c_contiguous:
-                        raise TypeError
-                except (TypeError, BufferError, ValueError):
-                    return blame_value(e, fault, <PyObject*>content)
-                content = view.tobytes()
-            pairs[index] = (name, content)
-        made = tuple(pairs)
-    except BaseException as error:
-        return keep_error(e, error)
+    cdef Py_ssize_t count = PyTuple_GET_SIZE(row.headers)
+    cdef Py_ssize_t index
+    cdef PyObject* pair
+    cdef PyObject* made = PyTuple_New(count)
+    if made == NULL:
+        e.fault = WRITE_ERROR
+        return False
+    for index in range(count):
+        e.header = index
+        pair = plain_pair(e, PyTuple_GET_ITEM(row.headers, index))
+        if pair == NULL:
+            Py_XDECREF(made)
+            return False
+        PyTuple_SET_ITEM(made, index, pair)
     e.header = -1
     e.part = NULL
     e.expected = NULL
     Py_XDECREF(row.owned[2])
-    row.owned[2] = kept(<PyObject*>made)
-    return take_headers(e, row.owned[2], row)
+    row.owned[2] = made
+    return take_headers(e, made, row)
+
+
+cdef PyObject* plain_pair(Encoding* e, PyObject* pair) noexcept:
+    """Make a tuple of str and bytes or None of one header; NULL if it is none."""
+    cdef PyObject* whole = NULL
+    cdef PyObject* made = NULL
+    cdef PyObject* content
+    cdef Py_ssize_t size
+    e.part = NULL
+    e.expected = b"a pair of a string and bytes"
+    if PyList_Check(pair):
+        # A copy, as a list may change hands.
+        whole = PySequence_Tuple(pair)
+        if whole == NULL:
+            e.fault = WRITE_ERROR
+            return NULL
+    elif PyTuple_Check(pair):
+        whole = kept(pair)
+    if whole == NULL or PyTuple_GET_SIZE(whole) != 2:
+        blame_value(e, WRONG_TYPE, pair)
+        Py_XDECREF(whole)
+        return NULL
+    e.part = b"key"
+    e.expected = b"a string"
+    pair = PyTuple_GET_ITEM(whole, 0)
+    if not PyUnicode_Check(pair):
+        blame_value(e, WRONG_TYPE, pair)
+    elif PyUnicode_AsUTF8AndSize(pair, &size) == NULL:
+        if PyErr_ExceptionMatches(PyExc_UnicodeEncodeError):
+            PyErr_Clear()
+            blame_value(e, NOT_UTF8, pair)
+        else:
+            e.fault = WRITE_ERROR
+    else:
+        e.part = b"value"
+        e.expected = b"bytes or None"
+        content = PyTuple_GET_ITEM(whole, 1)
+        if content == NONE or PyBytes_CheckExact(content):
+            content = kept(content)
+        else:
+            content = bytes_of(content)
+        if content != NULL:
+            made = PyTuple_New(2)
+            if made == NULL:
+                Py_XDECREF(content)
+                e.fault = WRITE_ERROR
+            else:
+                PyTuple_SET_ITEM(made, 0, kept(pair))
+                PyTuple_SET_ITEM(made, 1, content)
+        elif PyErr_Occurred():
+            e.fault = WRITE_ERROR
+        else:
+            blame_value(e, WRONG_TYPE, PyTuple_GET_ITEM(whole, 1))
+    Py_XDECREF(whole)
+    return made
 
 
 cdef bint blame_value(Encoding* e, int fault, PyObject* value) noexcept:
@@ -706,10 +744,7 @@ cdef object bytes_of_block(
     """
     cdef PyObject* made
     if compress is not None:
-        memory = memory_of(block, used)
-        with memoryview(memory) as view, view[head:] as content:
-            payload = compress(content)
-            return b"".join((view[:head], payload))
+        return compressed(memoryview(memory_of(block, used)), head, compress)
     made = PyBytes_FromStringAndSize(<const char*>block.data, used)
     give_block(block)
     if made == NULL:
@@ -739,14 +774,6 @@ cdef Py_ssize_t guessed_size(tuple rows) except -1:
     return min(len(rows) * min(content + 16, LARGEST), content + MOST_GUESSED)
 
 
-cdef bint keep_error(Encoding* e, object error) noexcept:
-    """Leave an exception of the caller's own objects for ``pending``; always False."""
-    cdef object kind = type(error)
-    PyErr_SetObject(<PyObject*>kind, <PyObject*>error)
-    e.fault = WRITE_ERROR
-    return False
-
-
 cdef object pending():
     """Take the exception that is set; where memory ran out there may be none."""
     cdef PyObject* kind = NULL
@@ -763,13 +790,17 @@ cdef object pending():
     return error
 
 
-cdef object failure_of(Encoding* e, value=None, str expected=None):
-    """Turn a fault into the exception."""
-    cdef str text = "" if e.record < 0 else f"records[{e.record}]"
+cdef object failure_of(
+    Encoding* e, int64_t offset=0, int64_t previous=0, int64_t base_offset=0
+):
+    """Turn a fault into the exception; the numbers are for an offset that is wrong."""
     if e.block.raw != NULL:
         give_block(&e.block)
     if e.fault == WRITE_ERROR:
         return pending()
+    cdef str text = "" if e.record < 0 else f"records[{e.record}]"
+    cdef str expected = "" if e.expected == NULL else e.expected.decode()
+    value = None
     if e.header >= 0:
         text += f"{'.' if text else ''}headers[{e.header}]"
     if e.part != NULL:
@@ -777,6 +808,10 @@ cdef object failure_of(Encoding* e, value=None, str expected=None):
     if e.blamed != NULL:
         value = <object>e.blamed
         Py_XDECREF(e.blamed)
-    if expected is None:
-        expected = "" if e.expected == NULL else e.expected.decode()
+    elif e.fault == OUT_OF_RANGE:
+        value = offset
+        low = <object>previous + 1
+        expected = f"an offset of at least {low}"
+        if base_offset >= 0:
+            expected = f"an offset from {low} to {<object>base_offset + LARGEST}"
     return errors.encode_failure(e.fault, expected, value, text)
