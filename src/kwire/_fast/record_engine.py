@@ -18,8 +18,8 @@ from .record_decoder import find_payload as find_payload
 from .record_decoder import read_inner_messages as read_inner_messages
 from .record_decoder import read_message_run as read_message_run
 from .record_decoder import read_records as read_records
-from .record_encoder import RowList as RowList
-from .record_encoder import bind_rows as bind_rows
 from .record_encoder import encode_batch as encode_batch
 from .record_encoder import encode_messages as encode_messages
+from .rows import RowList as RowList
+from .rows import bind_rows as bind_rows
 from .structs import make_struct as make_struct

@@ -14,7 +14,8 @@ Python needs for itself: ``checked``, ``bits_of``, ``stray_offsets``.
 from __future__ import annotations
 
 from .. import errors
-from .record_encoder import LARGEST, _classes, encode_batch
+from .record_encoder import LARGEST, encode_batch
+from .rows import classes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Rows:
         return self._count
 
     def __iter__(self) -> Iterator[Any]:
-        record = _classes["record"]
+        record = classes["record"]
         base = self._base_offset
         offset, timestamp = base - 1, -1
         for row in range(self._count):

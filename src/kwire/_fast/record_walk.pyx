@@ -1,0 +1,426 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The walk that appends records to columns, without Python. Without a twin.
+
+It reads as ``record_decoder.pyx`` does, stops at whatever that would refuse, and says
+no more than that. What to do then is ``record_columns.pyx``'s business.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport (
+    INT64_MAX,
+    int8_t,
+    int16_t,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint64_t,
+)
+
+from kwire._fast.batches cimport *
+from kwire._fast.big_endian cimport likely, load_int32, unlikely
+from kwire._fast.column cimport *
+from kwire._fast.cursor cimport *
+from kwire._fast.primitives cimport is_ascii
+from kwire._fast.python_api cimport (
+    Py_XDECREF,
+    PyErr_Clear,
+    PyUnicode_AsUTF8AndSize,
+    PyUnicode_DecodeUTF8,
+)
+from kwire._fast.record_walk cimport *
+
+
+cdef void reserve_rows(Walk* w) noexcept nogil:
+    """Make room for what the heads of the entries announce; a hint, no more."""
+    cdef const uint8_t* at = w.cursor.start + w.position
+    cdef const uint8_t* end = w.cursor.start + w.end
+    cdef int64_t rows = 0
+    cdef int64_t bytes_ = 0
+    cdef int64_t size, count
+    while end - at > BATCH_OVERHEAD:
+        size = LOG_OVERHEAD + <int64_t>load_int32(at + 8)
+        if size < LOG_OVERHEAD + MESSAGE_OVERHEAD_0 or size > end - at:
+            break
+        if at[MAGIC_AT] < 2:
+            rows += 1
+            bytes_ += size
+        elif size >= BATCH_OVERHEAD and not at[22] & CODEC_MASK:
+            count = load_int32(at + 57)
+            if 0 < count <= (size - BATCH_OVERHEAD) // LEAST_RECORD:
+                rows += count
+                bytes_ += size - BATCH_OVERHEAD
+        at += size
+    if 0 < rows <= w.columns.ceiling and widen(w.columns, rows) == DONE:
+        # Values are most of what records are; keys grow by themselves.
+        grow_block(&w.value.text, 0, min(bytes_, w.value.ceiling))
+
+
+cdef Reason walk_entries(Walk* w, bint one) noexcept nogil:
+    """Read plain entries until there is one that needs Python, or ``one`` at all.
+
+    ``position`` is then that of the entry, or the end of the last whole one.
+    """
+    cdef Reason reason
+    while True:
+        if not read_entry(&w.cursor, w.position, w.end, w.check_crc, &w.entry):
+            return AT_FAULT if w.cursor.fault else AT_END
+        if w.entry.last_offset < w.lowest or w.entry.base_offset > w.highest:
+            # A compressed message has but its last offset in its head.
+            if not one and (
+                w.entry.count >= 0 or w.entry.last_offset < w.lowest
+            ):
+                w.position += w.entry.size
+                continue
+        if one:
+            return AT_ENTRY
+        if w.entry.magic == 2 and w.entry.attributes & CONTROL:
+            w.position += w.entry.size
+            continue
+        if w.entry.attributes & CODEC_MASK:
+            return AT_ENTRY
+        if w.entry.count > w.most_records:
+            return TOO_MANY
+        reason = walk_plain(w)
+        if reason != AT_END:
+            return reason
+        w.position += w.entry.size
+
+
+cdef Reason walk_plain(Walk* w) noexcept nogil:
+    """Read an entry that is not compressed."""
+    cdef const uint8_t* at = w.cursor.start + w.entry.position
+    if w.entry.magic == 2:
+        return walk_records(w, at + BATCH_OVERHEAD, at + w.entry.size)
+    return walk_message(w, &w.entry, at)
+
+
+cdef Reason make_room(Walk* w, int64_t count) noexcept nogil:
+    """Make room for more rows, and look up where the columns are then."""
+    cdef Outcome outcome
+    if w.rows + count > w.columns.room:
+        w.columns.length = w.rows
+        outcome = widen(w.columns, w.rows + count)
+        if outcome != DONE:
+            return NO_ROOM if outcome == NO_MEMORY else TOO_LARGE
+    w.offsets = <int64_t*>w.columns.children[<int>OFFSET].values.data
+    w.timestamps = <int64_t*>w.columns.children[<int>TIMESTAMP].values.data
+    w.timestamp_types = <int32_t*>w.columns.children[<int>TIMESTAMP_TYPE].values.data
+    return AT_END
+
+
+cdef Reason walk_records(
+    Walk* w, const uint8_t* at, const uint8_t* end
+) noexcept nogil:
+    """Append the records of a batch of magic 2 to the columns."""
+    cdef Entry* entry = &w.entry
+    cdef int64_t count = entry.count
+    cdef int64_t first = w.rows
+    cdef uint64_t raw, offset, timestamp
+    cdef const uint8_t* stop
+    cdef bint keep = True
+    cdef bint inside = entry.base_offset >= w.lowest and entry.last_offset <= w.highest
+    cdef int32_t appended = (entry.attributes & LOG_APPEND_TIME) >> 3
+    cdef Reason reason
+    if count > (end - at) // LEAST_RECORD:
+        return BAD_ENTRY
+    reason = make_room(w, count)
+    if reason != AT_END:
+        return reason
+    for _ in range(count):
+        if unlikely(not take_raw(&at, end, 32, &raw)):
+            return BAD_ENTRY
+        if unlikely(raw & 1 or raw >> 1 > <uint64_t>(end - at)):
+            return BAD_ENTRY
+        stop = at + (raw >> 1)
+        if unlikely(at == stop):
+            return BAD_ENTRY
+        at += 1
+        if unlikely(not take_raw(&at, stop, 64, &timestamp)):
+            return BAD_ENTRY
+        timestamp = (
+            <uint64_t>entry.base_timestamp + (timestamp >> 1 ^ (0 - (timestamp & 1)))
+        )
+        if appended:
+            timestamp = <uint64_t>entry.max_timestamp
+        if unlikely(not take_raw(&at, stop, 32, &offset)):
+            return BAD_ENTRY
+        offset = <uint64_t>entry.base_offset + (offset >> 1 ^ (0 - (offset & 1)))
+        if not inside:
+            keep = w.lowest <= <int64_t>offset <= w.highest
+        reason = put_sized(w.key, w.rows, &at, stop, keep)
+        if unlikely(reason != AT_END):
+            return reason
+        reason = put_sized(w.value, w.rows, &at, stop, keep)
+        if unlikely(reason != AT_END):
+            return reason
+        if unlikely(at == stop or at[0] != 0):
+            reason = walk_headers(w, &at, stop, keep)
+            if unlikely(reason != AT_END):
+                return reason
+        else:
+            at += 1
+        if unlikely(at != stop):
+            return BAD_ENTRY
+        if likely(keep):
+            reason = put_row(w, <int64_t>offset, <int64_t>timestamp, appended)
+            if unlikely(reason != AT_END):
+                return reason
+    if at != end:
+        return BAD_ENTRY
+    if w.batch_columns:
+        fill_batch(w, first)
+    return AT_END
+
+
+cdef inline Reason put_row(
+    Walk* w, int64_t offset, int64_t timestamp, int32_t kind
+) noexcept nogil:
+    """Append the numbers of a row whose key, value and headers stand already."""
+    cdef Outcome outcome = DONE
+    w.offsets[w.rows] = offset
+    w.timestamp_types[w.rows] = kind
+    if w.factor != 1:
+        if -INT64_MAX // w.factor <= timestamp <= INT64_MAX // w.factor:
+            timestamp *= w.factor
+        else:
+            timestamp = 0
+            outcome = mark_null(&w.columns.children[<int>TIMESTAMP], w.rows)
+    elif w.divisor != 1:
+        # Towards the past, as Python's // does; C's goes towards 0.
+        timestamp = timestamp // w.divisor - (timestamp % w.divisor < 0)
+    w.timestamps[w.rows] = timestamp
+    if w.headers != NULL:
+        offsets_of(w.headers)[w.rows + 1] = <int32_t>w.headers.children.length
+    w.rows += 1
+    return AT_END if outcome == DONE else NO_ROOM
+
+
+cdef inline Reason put_sized(
+    Column* column, int64_t row, const uint8_t** at, const uint8_t* end, bint keep
+) noexcept nogil:
+    """Append bytes behind their VARINT length, or null for -1."""
+    cdef uint64_t raw
+    cdef int64_t size
+    cdef Outcome outcome
+    if unlikely(not take_raw(at, end, 32, &raw)):
+        return BAD_ENTRY
+    if raw & 1:
+        if unlikely(raw != 1):
+            return BAD_ENTRY
+        outcome = put_null(column, row) if keep else DONE
+        return AT_END if outcome == DONE else NO_ROOM
+    size = <int64_t>(raw >> 1)
+    if unlikely(size > end - at[0]):
+        return BAD_ENTRY
+    if likely(keep):
+        outcome = append_text(column, row, at[0], size)
+        if unlikely(outcome != DONE):
+            return NO_ROOM if outcome == NO_MEMORY else TOO_LARGE
+    at[0] += size
+    return AT_END
+
+
+cdef Reason walk_headers(
+    Walk* w, const uint8_t** at, const uint8_t* end, bint keep
+) noexcept nogil:
+    """Append the headers of a record, or only check them."""
+    cdef uint64_t raw
+    cdef int64_t count, size
+    cdef Column* item
+    cdef Outcome outcome
+    cdef Reason reason
+    if not take_raw(at, end, 32, &raw):
+        return BAD_ENTRY
+    count = <int64_t>(raw >> 1)
+    if raw & 1 or count > (end - at[0]) // 2:
+        return BAD_ENTRY
+    keep = keep and w.headers != NULL
+    item = w.headers.children if keep else NULL
+    if keep and item.length + count > item.room:
+        outcome = widen(item, item.length + count)
+        if outcome != DONE:
+            return NO_ROOM if outcome == NO_MEMORY else TOO_LARGE
+    for _ in range(count):
+        if not take_raw(at, end, 32, &raw):
+            return BAD_ENTRY
+        size = <int64_t>(raw >> 1)
+        if raw & 1 or size > end - at[0]:
+            return BAD_ENTRY
+        if is_ascii(at[0], size) or utf8_prefix(at[0], size) == size:
+            outcome = DONE
+            if keep:
+                outcome = append_text(&item.children[0], item.length, at[0], size)
+        elif w.replace:
+            outcome = DONE
+            if keep:
+                outcome = put_replaced(&item.children[0], item.length, at[0], size)
+        else:
+            return BAD_ENTRY
+        if unlikely(outcome != DONE):
+            return NO_ROOM if outcome == NO_MEMORY else TOO_LARGE
+        at[0] += size
+        reason = put_sized(
+            &item.children[1] if keep else NULL,
+            item.length if keep else 0,
+            at,
+            end,
+            keep,
+        )
+        if reason != AT_END:
+            return reason
+        if keep:
+            item.length += 1
+    return AT_END
+
+
+cdef Outcome put_replaced(
+    Column* column, int64_t row, const uint8_t* at, int64_t size
+) noexcept with gil:
+    """Append text whose bad bytes become U+FFFD."""
+    cdef Outcome outcome = NO_MEMORY
+    cdef Py_ssize_t length
+    cdef const char* content = NULL
+    cdef PyObject* text = PyUnicode_DecodeUTF8(<const char*>at, size, "replace")
+    if text != NULL:
+        content = PyUnicode_AsUTF8AndSize(text, &length)
+    if content != NULL:
+        outcome = append_text(column, row, <const uint8_t*>content, length)
+    else:
+        PyErr_Clear()
+    Py_XDECREF(text)
+    return outcome
+
+
+cdef Reason walk_message(Walk* w, Entry* entry, const uint8_t* at) noexcept nogil:
+    """Append one message of magic 0 or 1 to the columns."""
+    cdef const uint8_t* end = at + entry.size
+    cdef int64_t first = w.rows
+    cdef int64_t size
+    cdef int index
+    cdef Outcome outcome
+    cdef Reason reason = make_room(w, 1)
+    cdef bint keep = w.lowest <= entry.base_offset <= w.highest
+    if reason != AT_END:
+        return reason
+    at += KEY_AT_1 if entry.magic else KEY_AT_0
+    for index in range(2):
+        if end - at < 4:
+            return BAD_ENTRY
+        size = load_int32(at)
+        at += 4
+        if size < -1 or size > end - at:
+            return BAD_ENTRY
+        outcome = DONE
+        if keep and size < 0:
+            outcome = put_null(&w.columns.children[<int>KEY + index], w.rows)
+        elif keep:
+            outcome = append_text(
+                &w.columns.children[<int>KEY + index], w.rows, at, size
+            )
+        if outcome != DONE:
+            return NO_ROOM if outcome == NO_MEMORY else TOO_LARGE
+        at += max(size, 0)
+    if at != end:
+        return BAD_ENTRY
+    if not keep:
+        return AT_END
+    reason = put_row(
+        w,
+        entry.base_offset,
+        entry.base_timestamp,
+        -1 if entry.magic == 0 else (w.entry.attributes & LOG_APPEND_TIME) >> 3,
+    )
+    if reason == AT_END and w.batch_columns:
+        fill_batch(w, first)
+    return reason
+
+
+cdef Reason walk_inner(Walk* w, const uint8_t* start, Py_ssize_t size) noexcept nogil:
+    """Append the messages within a compressed one; their offsets are settled first."""
+    cdef Cursor cursor
+    cdef Entry inner
+    cdef Py_ssize_t at = 0
+    cdef int64_t count = 0
+    cdef int64_t first = 0
+    cdef uint64_t base = 0
+    cdef Reason reason
+    cursor.fault = 0
+    cursor.start = start
+    while at < size:
+        if not read_entry(&cursor, at, size, w.check_crc, &inner):
+            return BAD_ENTRY
+        if inner.magic != w.entry.magic or inner.attributes & CODEC_MASK:
+            return BAD_ENTRY
+        if count == 0:
+            first = inner.base_offset
+        at += inner.size
+        count += 1
+    if count == 0:
+        return BAD_ENTRY
+    if count > w.most_records:
+        w.entry.count = <int32_t>count
+        return TOO_MANY
+    if w.entry.magic == 1 and w.entry.last_offset != 0:
+        if w.entry.last_offset < inner.base_offset:
+            return BAD_ENTRY
+        base = <uint64_t>w.entry.last_offset - <uint64_t>inner.base_offset
+    # Its head knows its last offset only.
+    w.entry.base_offset = <int64_t>(<uint64_t>first + base)
+    at = 0
+    while at < size:
+        read_entry(&cursor, at, size, False, &inner)
+        inner.base_offset = <int64_t>(<uint64_t>inner.base_offset + base)
+        if w.entry.magic == 1 and w.entry.attributes & LOG_APPEND_TIME:
+            inner.base_timestamp = w.entry.max_timestamp
+        reason = walk_message(w, &inner, start + at)
+        if reason != AT_END:
+            return reason
+        at += inner.size
+    return AT_END
+
+
+cdef void fill_batch(Walk* w, int64_t first) noexcept nogil:
+    """Fill the columns that say which batch a row came from."""
+    cdef Column* column = &w.columns.children[<int>HEADERS + (w.headers != NULL)]
+    cdef Entry* entry = &w.entry
+    cdef int64_t row
+    for row in range(first, w.rows):
+        (<int64_t*>column[0].values.data)[row] = entry.position
+        (<int64_t*>column[1].values.data)[row] = entry.base_offset
+        (<int8_t*>column[2].values.data)[row] = <int8_t>entry.magic
+        (<int16_t*>column[3].values.data)[row] = <int16_t>entry.attributes
+        (<int32_t*>column[4].values.data)[row] = entry.partition_leader_epoch
+        (<int64_t*>column[5].values.data)[row] = entry.producer_id
+        (<int16_t*>column[6].values.data)[row] = <int16_t>entry.producer_epoch
+        (<int32_t*>column[7].values.data)[row] = entry.base_sequence
+
+
+cdef inline bint take_raw(
+    const uint8_t** at, const uint8_t* end, int bits, uint64_t* raw
+) noexcept nogil:
+    """Read an unsigned varint of up to 32 or 64 bits; False if it is none."""
+    cdef const uint8_t* start = at[0]
+    cdef uint64_t byte
+    cdef int shift
+    if likely(start < end and start[0] < 0x80):
+        raw[0] = start[0]
+        at[0] = start + 1
+        return True
+    if likely(end - start >= 2 and start[1] < 0x80):
+        raw[0] = (start[0] & 0x7F) | <uint64_t>start[1] << 7
+        at[0] = start + 2
+        return True
+    raw[0] = 0
+    for shift in range(0, bits + 6, 7):
+        if start == end:
+            return False
+        byte = start[0]
+        start += 1
+        if shift + 7 > bits and byte >> (bits - shift):
+            return False
+        raw[0] |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            at[0] = start
+            return True
+    return False

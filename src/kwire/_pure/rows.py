@@ -1,0 +1,221 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rows: the records that a caller wants written, taken apart and checked.
+
+A row is a record, or a tuple of key, value, timestamp (ms, None for none) and headers
+of which the last two may be missing. Offsets of tuples go on from the row before. How
+a row becomes bytes is ``record_encoder.py``'s business.
+
+Twin: ``_fast/rows.pyx``. Differs from its twin in: faults as exceptions, and headers
+that are encoded to find out whether they can be.
+Python needs for itself: ``integer``, ``raw_of``, ``wrong_type``,
+``encode_failure_of``, ``header_bytes``, ``varint``.
+"""
+
+from __future__ import annotations
+
+import operator
+
+from .. import errors
+from .batches import LOG_OVERHEAD, MESSAGE_OVERHEADS
+from .path import path_text
+from .writer import ValueFault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+classes: dict[str, Any] = {}
+
+
+def bind_rows(cls: type) -> None:
+    """Tell the engine which class a record is."""
+    classes["record"] = cls
+
+
+class RowList:
+    """The rows of one batch, up to a bound of their bytes.
+
+    ``append`` takes a row and returns True, or False if the rows might then take more
+    than ``most`` bytes in a batch of ``magic``; the first is always taken. ``rows`` is
+    the list. What might still change before the batch is built is copied. Raises
+    ``EncodeError`` for what is no row.
+    Units: bytes. Source: ``AbstractRecords.recordSizeUpperBound``.
+    """
+
+    def __init__(self, magic: int, most: int) -> None:
+        self.rows: list[Any] = []
+        self.content = 0
+        self._most = most
+        self._magic = magic
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def append(
+        self, key: Any, value: Any, timestamp: Any = None, headers: Any = ()
+    ) -> bool:
+        """Take one more row; False if the batch might then be too large.
+
+        Raises ``EncodeError`` for what is no row.
+        """
+        path: list[str | int] = []
+        try:
+            parts = split((key, value, timestamp, headers), 0, path)
+            _, _, key, value, headers = parts
+            pairs = header_bytes(headers, path)
+            if self._magic < 2:
+                check_no_headers(headers, path)
+            headers = tuple((name, raw_of(content)) for name, content in headers)
+        except ValueFault as fault:
+            failure = encode_failure_of(fault, path)
+        else:
+            content = self.content + row_bound(self._magic, key, value, len(pairs))
+            if content > self._most and self.rows:
+                return False
+            self.content = content
+            self.rows.append((key, value, timestamp, headers))
+            return True
+        raise failure
+
+
+def row_bound(magic: int, key: Any, value: Any, headers_size: int) -> int:
+    """Tell the most bytes that a row can take in a batch of its magic."""
+    content = len(key or b"") + len(value or b"")
+    if magic < 2:
+        return LOG_OVERHEAD + MESSAGE_OVERHEADS[magic] + content
+    # Length, attributes, timestamp, offset, the two sizes, and the headers.
+    return 5 + 1 + 10 + 5 + 5 + 5 + headers_size + content
+
+
+def check_no_headers(headers: Any, path: list[str | int]) -> None:
+    """Refuse headers, which magic 0 and 1 have no place for."""
+    if headers:
+        header_bytes(headers, path)
+        path.append("headers")
+        raise wrong_type(headers, "no headers, which came with magic 2")
+
+
+def split(row: Any, offset: int, path: list[str | int]) -> tuple[Any, ...]:
+    """Take a row apart: offset, timestamp, key, value and headers."""
+    if type(row) is classes["record"]:
+        offset, timestamp = row.offset, row.timestamp
+        key, value, headers = row.key, row.value, row.headers
+    elif isinstance(row, (tuple, list)) and 2 <= len(row) <= 4:
+        key, value = row[:2]
+        timestamp = row[2] if len(row) > 2 else -1
+        headers = row[3] if len(row) > 3 else ()
+    else:
+        words = "a record or a tuple of key, value, timestamp and headers"
+        raise wrong_type(row, words)
+    offset = integer(offset, 0, "offset", path)
+    timestamp = -1 if timestamp is None else integer(timestamp, -1, "timestamp", path)
+    if type(key) is not bytes and key is not None:
+        path.append("key")
+        key = raw_of(key)
+        path.pop()
+    if type(value) is not bytes and value is not None:
+        path.append("value")
+        value = raw_of(value)
+        path.pop()
+    if headers is None:
+        headers = ()
+    elif type(headers) is not tuple:
+        path.append("headers")
+        if isinstance(headers, (str, bytes, dict)):
+            raise wrong_type(headers, "pairs of a string and bytes")
+        try:
+            headers = tuple(headers)
+        except TypeError:
+            raise wrong_type(headers, "pairs of a string and bytes") from None
+        path.pop()
+    return offset, timestamp, key, value, headers
+
+
+def integer(value: Any, low: int, name: str, path: list[str | int]) -> int:
+    """Check an offset or timestamp: an int64 of at least ``low``."""
+    if type(value) is int and low <= value < 2**63:
+        return value
+    path.append(name)
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise wrong_type(value, f"an int64 from {low}") from None
+    if not low <= value < 2**63:
+        raise ValueFault(errors.OUT_OF_RANGE, value, f"an int64 from {low}")
+    path.pop()
+    return int(value)
+
+
+def raw_of(value: Any) -> bytes | None:
+    """Get the bytes of anything contiguous that has some; None stays."""
+    if value is None or type(value) is bytes:
+        return value
+    try:
+        view = memoryview(value)
+        if not view.c_contiguous:
+            raise TypeError
+    except (TypeError, BufferError, ValueError):
+        raise wrong_type(value, "bytes or None") from None
+    with view:
+        return view.tobytes()
+
+
+def wrong_type(value: Any, expected: str) -> ValueFault:
+    """Make the fault of a value that is of another type."""
+    return ValueFault(errors.WRONG_TYPE, value, expected)
+
+
+def encode_failure_of(fault: ValueFault, path: list[str | int]) -> errors.EncodeError:
+    """Turn a fault into the exception."""
+    return errors.encode_failure(
+        fault.code, fault.expected, fault.value, path_text(path)
+    )
+
+
+def header_bytes(headers: Any, path: list[str | int]) -> bytes:
+    """Encode the headers of a record: VARINT count, then key and value of each."""
+    path.append("headers")
+    parts = [varint(len(headers) << 1)]
+    for index, header in enumerate(headers):
+        path.append(index)
+        if not isinstance(header, (tuple, list)) or len(header) != 2:
+            raise wrong_type(header, "a pair of a string and bytes")
+        name, value = header
+        path.append("key")
+        if not isinstance(name, str):
+            raise wrong_type(name, "a string")
+        try:
+            # Not the method of a subclass, which may say anything.
+            text = str.encode(name)
+        except UnicodeEncodeError:
+            raise ValueFault(errors.NOT_UTF8, name) from None
+        path[-1] = "value"
+        content = raw_of(value)
+        parts += (varint(len(text) << 1), text)
+        if content is None:
+            parts.append(b"\1")
+        else:
+            parts += (varint(len(content) << 1), content)
+        del path[-2:]
+    path.pop()
+    return b"".join(parts)
+
+
+def varint(raw: int) -> bytes:
+    """Make the bytes of an unsigned varint of a value that is in its zigzag form."""
+    if raw < len(VARINTS):
+        return VARINTS[raw]
+    if raw < 16384:
+        return bytes((raw & 127 | 128, raw >> 7))
+    out = bytearray()
+    while raw > 127:
+        out.append(raw & 127 | 128)
+        raw >>= 7
+    out.append(raw)
+    return bytes(out)
+
+
+# Most sizes and deltas are among these.
+VARINTS = [bytes((raw,)) for raw in range(128)]
+VARINTS += [bytes((raw & 127 | 128, raw >> 7)) for raw in range(128, 4096)]
