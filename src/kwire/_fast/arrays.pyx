@@ -17,7 +17,7 @@ C needs for itself: ``take_block``, ``grow_block``, ``resize_block``, ``give_blo
 """
 
 cimport cython
-from cpython.buffer cimport PyBuffer_FillInfo
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 from cpython.ref cimport Py_INCREF
@@ -146,7 +146,7 @@ cdef bint recycled(Block* block, Py_ssize_t room) noexcept nogil:
     if _kept_count == 0 or not PyThread_acquire_lock(_kept_lock, 0):
         return False
     for index in range(_kept_count):
-        if room <= _kept[index].room <= 8 * room and (
+        if room <= _kept[index].room and _kept[index].room // 8 <= room and (
             best < 0 or _kept[index].room < _kept[best].room
         ):
             best = index
@@ -187,7 +187,20 @@ cdef class Memory:
         return self.size
 
     def __getbuffer__(self, Py_buffer* buffer, int flags):
-        PyBuffer_FillInfo(buffer, self, self.data, self.size, 0, flags)
+        # By hand: Cython has put None into ``obj``, which PyBuffer_FillInfo would lose.
+        buffer.obj = self
+        buffer.buf = self.data
+        buffer.len = self.size
+        buffer.itemsize = 1
+        buffer.readonly = 0
+        buffer.ndim = 1
+        buffer.format = <char*>b"B" if flags & PyBUF_FORMAT else NULL
+        buffer.shape = &self.size if flags & PyBUF_ND else NULL
+        buffer.strides = NULL
+        if flags & PyBUF_STRIDES == PyBUF_STRIDES:
+            buffer.strides = &buffer.itemsize
+        buffer.suboffsets = NULL
+        buffer.internal = NULL
         self.exports += 1
 
     def __releasebuffer__(self, Py_buffer* buffer):
@@ -303,6 +316,8 @@ cdef class Array:
         bint nullable=True,
         dict metadata=None,
     ):
+        if self.buffers is not None:
+            raise TypeError("an Array cannot be changed; make a new one")
         for buffer in buffers:
             if buffer is not None and not isinstance(buffer, Memory):
                 raise TypeError(f"a buffer is a Memory or None, not {buffer!r:.40}")
@@ -327,7 +342,14 @@ cdef class Array:
         place.node = <char*>(root + 1)
         place.pointer = <void**>(root + self.nodes)
         fill_schema(self, root, &place)
-        return PyCapsule_New(root, "arrow_schema", close_schema)
+        made = None
+        try:
+            made = PyCapsule_New(root, "arrow_schema", close_schema)
+        finally:
+            if made is None:
+                root.release(root)
+                settle(export)
+        return made
 
     def __arrow_c_array__(self, requested_schema=None):
         """Export type and data as capsules of ``ArrowSchema`` and ``ArrowArray``.
@@ -335,9 +357,14 @@ cdef class Array:
         The data comes as it is whatever schema is requested, as the protocol allows.
         """
         cdef ArrowArray* root = exported(self)
-        return self.__arrow_c_schema__(), PyCapsule_New(
-            root, "arrow_array", close_array
-        )
+        made = None
+        try:
+            made = PyCapsule_New(root, "arrow_array", close_array)
+        finally:
+            if made is None:
+                root.release(root)
+                settle((<Export*>root) - 1)
+        return self.__arrow_c_schema__(), made
 
     def import_with(self, take, schema):
         """Give the data to ``take(address, schema)``, such as ``_import_from_c``.

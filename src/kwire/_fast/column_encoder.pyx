@@ -330,9 +330,13 @@ cdef int open_buffer(Source* s, object data, const void** start) except -1:
 
 cdef int64_t row_number(object number) except -1:
     """Check a count of rows, or the row that a column begins with."""
-    if not 0 <= number <= LARGEST:
+    cdef int64_t row = -1
+    # An object's own idea of <= may be any.
+    if -LARGEST <= int(number) <= LARGEST:
+        row = int(number)
+    if not 0 <= row <= LARGEST:
         raise errors.EncodeError("expected columns as long as their count", "records")
-    return number
+    return row
 
 
 cdef int check_room(Source* s, int place, int64_t size) except -1:

@@ -125,7 +125,8 @@ cdef PyObject* read_all(Reading* r) noexcept:
         # every large batch from being written to fresh pages.
         take_and_free(<size_t>(r.cursor.end - r.cursor.at))
     if count < 0 or count > (r.cursor.end - r.cursor.at) // LEAST_RECORD:
-        note(&r.cursor, BAD_RECORD_COUNT, r.cursor.start + r.entry.position, count)
+        note(&r.cursor, BAD_RECORD_COUNT, r.cursor.start, count)
+        r.cursor.fault_offset = r.entry.position
         return NULL
     made = PyTuple_New(count)
     if made == NULL:

@@ -369,7 +369,12 @@ cdef Reason walk_inner(Walk* w, const uint8_t* start, Py_ssize_t size) noexcept 
     w.entry.base_offset = <int64_t>(<uint64_t>first + base)
     at = 0
     while at < size:
-        read_entry(&cursor, at, size, False, &inner)
+        # The same bytes as before, unless somebody writes to them meanwhile.
+        if (
+            not read_entry(&cursor, at, size, False, &inner)
+            or inner.magic != w.entry.magic
+        ):
+            return BAD_ENTRY
         inner.base_offset = <int64_t>(<uint64_t>inner.base_offset + base)
         if w.entry.magic == 1 and w.entry.attributes & LOG_APPEND_TIME:
             inner.base_timestamp = w.entry.max_timestamp

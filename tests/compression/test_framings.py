@@ -3,110 +3,41 @@
 """Compressed payloads: what others write is read, what is written others read.
 
 The judges are the libraries themselves (``zstandard``, ``lz4``, the standard gzip)
-and the codec functions of two other clients. A route is a codec by one of its
-libraries: gzip goes by isal or zlib, zstd by zstandard or cramjam. Damage is made
-byte by byte in ``damage``; bombs, with all sizes a lie can be told with, are in
-``BOMBS``, and their memory is measured here and in an interpreter of their own.
+and the codec functions of two other clients.
 """
 
 import gzip
-import importlib
 import io
 import itertools
 import mmap
 import random
-import subprocess
 import sys
 import threading
 import time
-import tracemalloc
 import warnings
 import zlib
 from types import SimpleNamespace
 
 import aiokafka.codec
-import cramjam
 import lz4.block
 import lz4.frame
 import pytest
 import zstandard
+from codecs_under_test import (
+    MIB,
+    PAYLOADS,
+    XERIAL,
+    Codec,
+    lz4_frame,
+    raw_snappy,
+    text,
+    xerial,
+    xxh32,
+)
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of the standard library's, on newer Pythons
     import kafka.codec
-
-MIB = 1024 * 1024
-POSITION = 4711
-
-ROUTES = {
-    "gzip": ("gzip", None),
-    "gzip by zlib": ("gzip", "isal"),
-    "snappy": ("snappy", None),
-    "lz4": ("lz4", None),
-    "zstd": ("zstd", None),
-    "zstd by cramjam": ("zstd", "zstandard"),
-}
-"""The codec, and the library that is not there."""
-
-
-def text(size):
-    """Make bytes that compress about as well as records do."""
-    dice = random.Random(size)
-    words = [dice.randbytes(3).hex().encode() for _ in range(100)]
-    return b" ".join(dice.choices(words, k=size // 7 + 1))[:size]
-
-
-SIZES = (0, 1, 100, 32768, 65536, 65537, 300_000)
-PAYLOADS = [text(size) for size in SIZES] + [
-    random.Random(1).randbytes(200_000),
-    text(65536) + random.Random(2).randbytes(65536) + text(10),
-    bytes(3 * MIB),
-]
-
-
-class Codec:
-    """One codec of the package, with everything but the bytes filled in."""
-
-    def __init__(self, kwire, name):
-        self.kwire = kwire
-        self.module = importlib.import_module(f"{kwire.__name__}.compression")
-        self.number = self.module.codec_of(name)
-
-    def read(self, data, magic=2, allocate=bytearray, **ceilings):
-        limits = self.kwire.Limits(**ceilings)
-        return self.module.decompress(
-            self.number, data, magic, limits, POSITION, allocate
-        )
-
-    def write(self, data, magic=2, level=None):
-        return self.module.compress(self.number, data, magic, level)
-
-    def refusal(self, data, **ceilings):
-        """Read what must not be readable and return the error."""
-        kinds = (self.kwire.CorruptBatch, self.kwire.LimitExceeded)
-        with pytest.raises(kinds) as caught:
-            self.read(data, **ceilings)
-        assert caught.value.offset == POSITION
-        return caught.value
-
-    def reason(self, data, **ceilings):
-        """Read damaged data and return what is said to be wrong with it."""
-        error = self.refusal(data, **ceilings)
-        assert type(error) is self.kwire.CorruptBatch, error
-        assert error.reason.isprintable() and len(error.reason) < 160
-        return error.reason
-
-
-@pytest.fixture(params=sorted(ROUTES))
-def route(request, kwire, monkeypatch):
-    """Each codec by each of its libraries."""
-    name, missing = ROUTES[request.param]
-    if missing:
-        monkeypatch.setitem(sys.modules, missing, None)
-    return Codec(kwire, name)
-
-
-# There and back -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("number", range(len(PAYLOADS)))
@@ -299,25 +230,6 @@ def test_other_clients(kwire, plain):
     assert Codec(kwire, "snappy").read(raw) == plain
 
 
-def xxh32(data):
-    """Compute the xxh32 of fewer than 16 bytes, as its specification words it."""
-    primes = 2654435761, 2246822519, 3266489917, 668265263, 374761393
-    value = (primes[4] + len(data)) % 2**32
-
-    def rotated(number, by):
-        return (number << by | number >> 32 - by) % 2**32
-
-    while len(data) >= 4:
-        value += int.from_bytes(data[:4], "little") * primes[2]
-        value = rotated(value % 2**32, 17) * primes[3] % 2**32
-        data = data[4:]
-    for byte in data:
-        value = rotated((value + byte * primes[4]) % 2**32, 11) * primes[0] % 2**32
-    value = (value ^ value >> 15) * primes[1] % 2**32
-    value = (value ^ value >> 13) * primes[2] % 2**32
-    return (value ^ value >> 16).to_bytes(4, "big")
-
-
 def test_lz4_header_bytes(kwire):
     """Version 1, independent blocks of 64 KiB; the checksum as each magic has it."""
     codec = Codec(kwire, "lz4")
@@ -381,13 +293,6 @@ def test_lz4_stores_what_does_not_compress(kwire):
     codec = Codec(kwire, "lz4")
     plain = random.Random(1).randbytes(65536)
     assert codec.write(plain)[7:] == b"\x00\x00\x01\x80" + plain + bytes(4)
-
-
-def lz4_frame(*blocks, flags=0x60, sizes=0x40, magic=b"\x04\x22\x4d\x18", extra=b""):
-    """Build a frame from blocks that are compressed already."""
-    head = bytes([flags, sizes]) + extra
-    body = b"".join(len(block).to_bytes(4, "little") + block for block in blocks)
-    return magic + head + xxh32(head)[2:3] + body + bytes(4)
 
 
 @pytest.mark.parametrize(
@@ -514,18 +419,6 @@ def test_gzip_trailer_is_verified(kwire, monkeypatch, place, missing):
     assert "gzip" in codec.reason(packed)
 
 
-XERIAL = bytes.fromhex("82534e4150505900 00000001 00000001")
-
-
-def xerial(*blocks):
-    """Frame raw blocks as xerial does."""
-    return XERIAL + b"".join(len(block).to_bytes(4, "big") + block for block in blocks)
-
-
-def raw_snappy(plain):
-    return bytes(cramjam.snappy.compress_raw(plain))
-
-
 def test_snappy_framing(kwire):
     """Xerial's header and blocks of 32 KiB are written; raw blocks are read as well."""
     snappy = Codec(kwire, "snappy")
@@ -558,257 +451,3 @@ def test_snappy_damage(kwire, data, words):
     """Every block and every declared size is checked."""
     snappy = Codec(kwire, "snappy")
     assert words in snappy.reason(data, decompressed_bytes=None)
-
-
-# Damage -------------------------------------------------------------------------------
-
-
-def test_every_prefix_is_refused(route):
-    """A payload that was cut off is never taken for a shorter one."""
-    packed = route.write(text(300))
-    for size in range(len(packed)):
-        if packed[:size] != XERIAL:  # which is how no bytes at all are written
-            assert len(route.reason(packed[:size])) > 20
-
-
-def test_every_prefix_of_two_frames_is_refused(kwire, monkeypatch):
-    """Also when the first frame is whole, and however the size of them is known."""
-    for missing in ("", "zstandard"):
-        if missing:
-            monkeypatch.setitem(sys.modules, missing, None)
-        zstd = Codec(kwire, "zstd")
-        for sized in (False, True):
-            writer = zstandard.ZstdCompressor(write_content_size=sized)
-            first, second = writer.compress(text(200)), writer.compress(text(300))
-            for size in range(len(first) + 1, len(first + second)):
-                data = (first + second)[:size]
-                assert "zstd" in zstd.reason(data)
-                zstd.refusal(data, decompressed_bytes=250)
-
-
-def damage(packed):
-    """Change one byte at a time: to everything in the header, bit by bit behind it."""
-    for at in range(len(packed)):
-        flips = range(1, 256) if at < 20 else (1 << bit for bit in range(8))
-        for flip in flips:
-            changed = bytearray(packed)
-            changed[at] ^= flip
-            yield changed
-
-
-def test_every_changed_byte(route):
-    """Bytes, ``CorruptBatch`` or ``LimitExceeded``: nothing else ever comes out."""
-    plain = text(300)
-    packed = route.write(plain)
-    read = refused = 0
-    for data in damage(packed):
-        try:
-            back = route.read(data, decompressed_bytes=1000)
-        except (route.kwire.CorruptBatch, route.kwire.LimitExceeded) as error:
-            assert error.offset == POSITION
-            refused += 1
-        else:
-            read += 1
-            assert len(back) <= 1000
-            assert route.number != 1 or back == plain
-    assert refused > 1000
-    assert read > 0
-    assert route.read(packed) == plain  # no damage stays behind
-
-
-# Ceilings -----------------------------------------------------------------------------
-
-
-def zstd_bomb(frames=1, blocks=2048, head=b"\x00\x38"):
-    """Repeat zeros: blocks of four bytes that hold 128 KiB each."""
-    block = (128 * 1024 << 3 | 1 << 1).to_bytes(3, "little") + b"\0"
-    body = block * (blocks - 1) + bytes([block[0] | 1]) + block[1:]
-    return (b"\x28\xb5\x2f\xfd" + head + body) * frames
-
-
-def gzip_bomb():
-    """Write 256 MiB of zeros without having them."""
-    writer = zlib.compressobj(9, zlib.DEFLATED, 31)
-    return b"".join(writer.compress(bytes(MIB)) for _ in range(256)) + writer.flush()
-
-
-LZ4_ZEROS = lz4.block.compress(bytes(65536), store_size=False)
-LZ4_MANY_ZEROS = lz4.block.compress(bytes(4 * MIB), store_size=False)
-HUGE = (2**62).to_bytes(8, "little")
-
-BOMBS = {
-    "gzip": ("gzip", gzip_bomb()),
-    "gzip, many members": ("gzip", gzip.compress(bytes(MIB // 2)) * 500),
-    "gzip, size too low": ("gzip", gzip_bomb()[:-4] + bytes(4)),
-    "gzip, size a lie": ("gzip", gzip.compress(b"abc")[:-4] + b"\xff" * 4),
-    "snappy, many blocks": ("snappy", xerial(*[raw_snappy(bytes(65536))] * 4000)),
-    "snappy, one block": ("snappy", raw_snappy(bytes(16 * MIB))),
-    "snappy, size a lie": ("snappy", b"\xff\xff\xff\xff\x0f" + bytes(100)),
-    "lz4": ("lz4", lz4_frame(*[LZ4_ZEROS] * 4096)),
-    "lz4, large blocks": ("lz4", lz4_frame(*[LZ4_MANY_ZEROS] * 64, sizes=0x70)),
-    "lz4, size a lie": (
-        "lz4",
-        lz4_frame(*[LZ4_ZEROS] * 4096, flags=0x68, extra=HUGE),
-    ),
-    "zstd": ("zstd", zstd_bomb()),
-    "zstd, compressed": ("zstd", zstandard.compress(bytes(64 * MIB), 3)),
-    "zstd, many frames": ("zstd", zstd_bomb(frames=50_000, blocks=1)),
-    "zstd, many frames with sizes": (
-        *("zstd", zstd_bomb(frames=50_000, blocks=1, head=b"\xa0\0\0\2\0")),
-    ),
-    "zstd, size a lie": ("zstd", zstd_bomb(blocks=1, head=b"\xe0" + HUGE)),
-    "zstd, window a lie": ("zstd", zstd_bomb(blocks=1, head=b"\x00\xff")),
-    "zstd, size within the ceiling": (
-        *("zstd", zstd_bomb(blocks=2000, head=b"\x80\x38\x00\x00\x08\x00")),
-    ),
-}
-
-
-@pytest.fixture(params=sorted(BOMBS))
-def bomb(request):
-    """A codec's name and bytes that grow to far more than they should."""
-    return BOMBS[request.param]
-
-
-@pytest.fixture(params=[(), ("zstandard", "isal")], ids=["fastest", "others"])
-def libraries(request, monkeypatch):
-    """All libraries, then without those that only make things faster."""
-    for library in request.param:
-        monkeypatch.setitem(sys.modules, library, None)
-
-
-def test_bombs_stop_at_the_ceiling(kwire, libraries, bomb):
-    """Memory grows by the ceiling and a block or two, and it takes no time."""
-    name, data = bomb
-    codec = Codec(kwire, name)
-    asked = []
-
-    def allocate(size):
-        asked.append(size)
-        return bytearray(size)
-
-    def refused():
-        with pytest.raises((kwire.LimitExceeded, kwire.CorruptBatch)) as caught:
-            codec.read(data, decompressed_bytes=MIB, allocate=allocate)
-        assert caught.value.offset == POSITION
-
-    refused()
-    largest = 4 * MIB if b"\x60\x70" in data[:7] else 128 * 1024
-    assert max(asked, default=0) <= MIB + largest
-    tracemalloc.start()
-    refused()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 2 * MIB + 2 * largest
-    times = []
-    for _ in range(5):
-        start = time.thread_time()
-        refused()
-        times.append(time.thread_time() - start)
-    assert min(times) < 0.050
-
-
-def test_lies_cost_nothing_without_a_ceiling(kwire, libraries, bomb):
-    """Then the bytes that are there bound the first allocation, not what they say."""
-    name, data = bomb
-    codec = Codec(kwire, name)
-    data = data[:199]
-    asked = [0]
-
-    def allocate(size):
-        asked.append(size)
-        return bytearray(size)
-
-    with pytest.raises((kwire.LimitExceeded, kwire.CorruptBatch)):
-        codec.read(data, decompressed_bytes=None, allocate=allocate)
-    assert max(asked) <= 64 * MIB
-
-
-RESIDENT = """
-import resource, sys
-sys.path[:0] = {path!r}
-import cramjam, isal.isal_zlib, kwire, zlib, zstandard
-from kwire import compression
-with open({file!r}, "rb") as file:
-    data = file.read()
-for missing in {missing!r}:
-    sys.modules[missing] = None
-codec = compression.codec_of({name!r})
-small = compression.compress(codec, bytes(1000), 2)
-compression.decompress(codec, small, 2, kwire.Limits(), 0)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-try:
-    compression.decompress(codec, data, 2, kwire.Limits(decompressed_bytes=2**20), 0)
-except kwire.DecodeError:
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-"""
-ALONE = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
-"""A process starts with its parent's largest size, so a small one stands between."""
-
-
-@pytest.mark.parametrize("missing", [(), ("zstandard", "isal")], ids=str)
-@pytest.mark.parametrize(
-    "kind", ["gzip", "snappy, many blocks", "lz4", "lz4, large blocks", "zstd"]
-)
-def test_bombs_leave_the_process_small(kind, missing, tmp_path):
-    """The libraries' own memory counts as well: the whole process is measured."""
-    name, data = BOMBS[kind]
-    (tmp_path / "bomb").write_bytes(data)
-    code = RESIDENT.format(
-        path=sys.path, file=str(tmp_path / "bomb"), name=name, missing=missing
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", ALONE, code], capture_output=True, text=True, check=True
-    )
-    assert int(done.stdout) < 8 * 1024, done.stderr  # KiB
-
-
-def test_ceilings_are_exact(route):
-    """What fits passes, and one byte more does not; the error says what to change."""
-    for plain in (text(5000), text(200_000), bytes(MIB)):
-        packed = route.write(plain)
-        assert route.read(packed, decompressed_bytes=len(plain)) == plain
-        error = route.refusal(packed, decompressed_bytes=len(plain) - 1)
-        assert type(error) is route.kwire.LimitExceeded
-        assert f"{len(plain) - 1} bytes" in error.reason
-        assert "limits=kwire.Limits(decompressed_bytes=" in error.reason
-
-
-def test_ratio(route):
-    """A multiple of the compressed size; the lower of both ceilings holds."""
-    plain = bytes(100_000)
-    packed = route.write(plain)
-    ratio = len(plain) / len(packed)
-    off = {"decompressed_bytes": None}
-    assert route.read(packed, decompressed_ratio=ratio + 0.1, **off) == plain
-    assert route.read(packed, decompressed_ratio=float("inf")) == plain
-    for ceilings in (
-        {"decompressed_ratio": ratio - 0.1, **off},
-        {"decompressed_ratio": ratio - 0.1},
-        {"decompressed_ratio": ratio + 1, "decompressed_bytes": 99_999},
-        {"decompressed_ratio": 0},
-    ):
-        error = route.refusal(packed, **ceilings)
-        assert type(error) is route.kwire.LimitExceeded
-
-
-@pytest.mark.parametrize("route", ["zstd", "zstd by cramjam"], indirect=True)
-def test_zstd_windows(route):
-    """Eight MiB are always allowed; more only if the ceiling is as high."""
-    whole = zstd_bomb(blocks=1, head=bytes([0, 13 << 3]))
-    assert route.read(whole, decompressed_bytes=MIB) == bytes(128 * 1024)
-    large = zstd_bomb(blocks=1, head=bytes([0, 16 << 3]))
-    assert route.read(large, decompressed_bytes=64 * MIB) == bytes(128 * 1024)
-    error = route.refusal(large, decompressed_bytes=63 * MIB)
-    assert type(error) is route.kwire.LimitExceeded
-
-
-def test_memory_that_is_not_there(route):
-    """Without a ceiling a batch may grow past the memory, which is said plainly."""
-    packed = route.write(text(100_000))
-
-    def allocate(size):
-        raise MemoryError
-
-    with pytest.raises(route.kwire.LimitExceeded, match="more than there is memory"):
-        route.read(packed, allocate=allocate, decompressed_bytes=None)

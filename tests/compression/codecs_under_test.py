@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A codec of the package with all but its bytes filled in, and bytes to give it.
+
+A route is a codec by one of its libraries: gzip goes by isal or zlib, zstd by
+zstandard or cramjam.
+"""
+
+import importlib
+import random
+
+import cramjam
+import pytest
+
+MIB = 1024 * 1024
+POSITION = 4711
+
+ROUTES = {
+    "gzip": ("gzip", None),
+    "gzip by zlib": ("gzip", "isal"),
+    "snappy": ("snappy", None),
+    "lz4": ("lz4", None),
+    "zstd": ("zstd", None),
+    "zstd by cramjam": ("zstd", "zstandard"),
+}
+"""The codec, and the library that is not there."""
+
+
+def text(size):
+    """Make bytes that compress about as well as records do."""
+    dice = random.Random(size)
+    words = [dice.randbytes(3).hex().encode() for _ in range(100)]
+    return b" ".join(dice.choices(words, k=size // 7 + 1))[:size]
+
+
+SIZES = (0, 1, 100, 32768, 65536, 65537, 300_000)
+PAYLOADS = [text(size) for size in SIZES] + [
+    random.Random(1).randbytes(200_000),
+    text(65536) + random.Random(2).randbytes(65536) + text(10),
+    bytes(3 * MIB),
+]
+
+
+class Codec:
+    """One codec of the package, with everything but the bytes filled in."""
+
+    def __init__(self, kwire, name):
+        self.kwire = kwire
+        self.module = importlib.import_module(f"{kwire.__name__}.compression")
+        self.number = self.module.codec_of(name)
+
+    def read(self, data, magic=2, allocate=bytearray, **ceilings):
+        limits = self.kwire.Limits(**ceilings)
+        return self.module.decompress(
+            self.number, data, magic, limits, POSITION, allocate
+        )
+
+    def write(self, data, magic=2, level=None):
+        return self.module.compress(self.number, data, magic, level)
+
+    def refusal(self, data, **ceilings):
+        """Read what must not be readable and return the error."""
+        kinds = (self.kwire.CorruptBatch, self.kwire.LimitExceeded)
+        with pytest.raises(kinds) as caught:
+            self.read(data, **ceilings)
+        assert caught.value.offset == POSITION
+        return caught.value
+
+    def reason(self, data, **ceilings):
+        """Read damaged data and return what is said to be wrong with it."""
+        error = self.refusal(data, **ceilings)
+        assert type(error) is self.kwire.CorruptBatch, error
+        assert error.reason.isprintable() and len(error.reason) < 160
+        return error.reason
+
+
+def xxh32(data):
+    """Compute the xxh32 of fewer than 16 bytes, as its specification words it."""
+    primes = 2654435761, 2246822519, 3266489917, 668265263, 374761393
+    value = (primes[4] + len(data)) % 2**32
+
+    def rotated(number, by):
+        return (number << by | number >> 32 - by) % 2**32
+
+    while len(data) >= 4:
+        value += int.from_bytes(data[:4], "little") * primes[2]
+        value = rotated(value % 2**32, 17) * primes[3] % 2**32
+        data = data[4:]
+    for byte in data:
+        value = rotated((value + byte * primes[4]) % 2**32, 11) * primes[0] % 2**32
+    value = (value ^ value >> 15) * primes[1] % 2**32
+    value = (value ^ value >> 13) * primes[2] % 2**32
+    return (value ^ value >> 16).to_bytes(4, "big")
+
+
+def lz4_frame(*blocks, flags=0x60, sizes=0x40, magic=b"\x04\x22\x4d\x18", extra=b""):
+    """Build a frame from blocks that are compressed already."""
+    head = bytes([flags, sizes]) + extra
+    body = b"".join(len(block).to_bytes(4, "little") + block for block in blocks)
+    return magic + head + xxh32(head)[2:3] + body + bytes(4)
+
+
+XERIAL = bytes.fromhex("82534e4150505900 00000001 00000001")
+
+
+def xerial(*blocks):
+    """Frame raw blocks as xerial does."""
+    return XERIAL + b"".join(len(block).to_bytes(4, "big") + block for block in blocks)
+
+
+def raw_snappy(plain):
+    return bytes(cramjam.snappy.compress_raw(plain))

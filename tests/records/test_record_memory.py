@@ -1,0 +1,329 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records and memory: nothing stays behind, nothing is used after it was given back.
+
+Every entry is called many times, with good and with bad input; with an allocator that
+fails; in many threads at once; and with buffers that other threads write to. What could
+end the process is tried in a child of it. That no reader goes past the end of its input
+is the business of ``test_hostile_records.py`` and ``test_lying_callers.py``.
+"""
+
+import contextlib
+import gc
+import importlib
+import struct
+import sys
+import threading
+import tracemalloc
+
+import pytest
+from record_bytes import batch, compressed_batch, message, record, wrapper
+from test_guard_pages import check
+
+HEADERS = [("first", b"x"), ("zweiter ü", None)]
+ROWS = [(b"key", bytes(index), 10**12 + index, HEADERS) for index in range(300, 306)]
+PLAIN = batch(
+    *(
+        record(index, 10**9 * index, b"key", b"value", [(b"name", b"x")])
+        for index in range(3)
+    )
+)
+MESSAGES = message(1, 300, b"key", b"value", 10**12) + message(1, 301, None, b"value")
+WRAPPED = wrapper(1, message(1, 0, b"key", b"v"), message(1, 1), offset=1000)
+COMPRESSED = compressed_batch(record(0, 10**9, b"key", b"value"))
+BAD_NAME = batch(record(0, 0, b"key", b"value", [(b"n\xff\xfeme", b"x")]))
+TEXT = (None, struct.pack("=3i", 0, 1, 2), b"ab", 0)
+LISTS = (struct.pack("=3i", 0, 1, 2), 0, 2, TEXT, TEXT)
+
+
+def engine_of(package):
+    """Find what the engine of a package offers for records."""
+    return importlib.import_module(f"{package.__name__}._backend").record_engine
+
+
+class Raising:
+    """Raises when it is asked for a number or for its items."""
+
+    def __index__(self):
+        """Be no number."""
+        raise LookupError("mine")
+
+    __iter__ = __index__
+
+
+def refuse(*_):
+    """Stand in for a codec that fails."""
+    raise LookupError("mine")
+
+
+def calls(package):
+    """Name every entry with good input and with each kind of bad input."""
+    engine = engine_of(package)
+    columns = importlib.import_module(f"{package.__name__}.columns")
+    records = package.records
+    head = records.BatchHeader(last_offset=-1)
+    first = records.read_batch_header(MESSAGES)
+    outer = records.read_batch_header(WRAPPED)
+    plain = records.read_batch_header(PLAIN)
+    inner = message(1, 0, b"key", b"v")
+    odd = [[bytearray(b"k"), memoryview(b"v"), True, [["a", bytearray(b"x")]]]] * 2
+    text = [(b"k", b"v", None, [("a", b"b"), ("\ud800", b"b")])]
+    texts = (TEXT, TEXT, LISTS)
+    nulls = (*LISTS[:3], (b"\0", *TEXT[1:]), TEXT)
+    table = columns.decode_records(PLAIN)
+    return {
+        "head": lambda: records.read_batch_header(PLAIN),
+        "head, checksum": lambda: records.read_batch_header(PLAIN[:-1] + b"?"),
+        "records": lambda: engine.read_records(PLAIN, plain),
+        "records, cut": lambda: engine.read_records(PLAIN[61:-1], plain, compressed=1),
+        "records, name": lambda: list(records.decode_batches(BAD_NAME)),
+        "replaced": lambda: list(records.decode_batches(BAD_NAME, errors="replace")),
+        "messages": lambda: engine.read_message_run(MESSAGES, first),
+        "inner": lambda: engine.read_inner_messages(inner, outer),
+        "inner, cut": lambda: engine.read_inner_messages(inner[:-1], outer),
+        "payload": lambda: engine.find_payload(WRAPPED, outer),
+        "batches": lambda: list(records.decode_batches(WRAPPED + COMPRESSED)),
+        "encode": lambda: engine.encode_batch(ROWS, head, None),
+        "encode compressed": lambda: engine.encode_batch(ROWS, head, bytes),
+        "encode odd": lambda: engine.encode_batch(odd, head, None),
+        "encode, text": lambda: engine.encode_batch(text, head, None),
+        "encode, number": lambda: engine.encode_batch([(b"", b"", 2**70)], head, None),
+        "encode, row": lambda: engine.encode_batch([5], head, None),
+        "encode, raise": lambda: engine.encode_batch(
+            [(bytearray(1), b"", Raising())], head, None
+        ),
+        "encode, headers": lambda: engine.encode_batch(
+            [(b"", bytearray(1), None, Raising())], head, None
+        ),
+        "encode, codec": lambda: engine.encode_batch(ROWS, head, refuse),
+        "encode messages": lambda: engine.encode_messages(
+            [row[:3] for row in ROWS], head.replace(magic=1, attributes=1), bytes
+        ),
+        "columns": lambda: columns.decode_records(PLAIN + MESSAGES, batch_columns=True),
+        "columns compressed": lambda: columns.decode_records(WRAPPED + COMPRESSED),
+        "columns replaced": lambda: columns.decode_records(BAD_NAME, errors="replace"),
+        "columns, name": lambda: columns.decode_records(BAD_NAME),
+        "columns, checksum": lambda: columns.decode_records(PLAIN[:-1] + b"?"),
+        "columns, start": lambda: columns.decode_records(PLAIN, start_offset="0"),
+        "columns, codec": lambda: engine.decode_columns(COMPRESSED, refuse),
+        "encode columns": lambda: engine.encode_columns(
+            2, None, None, *texts, head, bytes
+        ),
+        "encode columns, null": lambda: engine.encode_columns(
+            2, None, None, TEXT, TEXT, nulls, head, None
+        ),
+        "encode columns, count": lambda: engine.encode_columns(
+            3, None, None, *texts, head, None
+        ),
+        "memory": lambda: bytes(memoryview(engine.new_memory(100))),
+        "arrow": lambda: table.__arrow_c_array__(),
+    }
+
+
+def attempt(package, call):
+    """Make a call that may fail in the ways there are; tell whether it did."""
+    try:
+        call()
+    except (package.KwireError, TypeError, LookupError):
+        return True
+    return False
+
+
+ROUNDS = {"fast": 1000, "pure": 20}
+
+
+def test_nothing_grows(kwire):
+    """No entry leaves memory or references behind, whether it works or fails."""
+    watched = [None, True, (), "", b"", 0, kwire.records.Record]
+    rounds = ROUNDS[kwire.backend]
+    gc.collect()
+    gc.freeze()
+    try:
+        for what, call in calls(kwire).items():
+            # The first rounds fill caches.
+            failed = [attempt(kwire, call) for _ in range(10)]
+            assert all(failed) == any(failed) == ("," in what), what
+            gc.collect()
+            references = [sys.getrefcount(value) for value in watched]
+            tracemalloc.start()
+            try:
+                for _ in range(10):
+                    attempt(kwire, call)
+                gc.collect()
+                before = tracemalloc.get_traced_memory()[0]
+                for _ in range(rounds):
+                    attempt(kwire, call)
+                gc.collect()
+                after = tracemalloc.get_traced_memory()[0]
+            finally:
+                tracemalloc.stop()
+            # The smallest object has 16 bytes.
+            assert after - before < 8 * rounds, what
+            pairs = zip(watched, references, strict=True)
+            grown = [sys.getrefcount(value) - number for value, number in pairs]
+            assert max(grown) < rounds // 2, (what, grown)
+    finally:
+        gc.unfreeze()
+
+
+CALL_BACK = {"encode, raise", "encode, headers", "encode, codec", "columns, codec"}
+LACKS = {"one allocation": 1, "two allocations": 2, "thirty allocations": 30}
+
+
+@pytest.mark.parametrize("lack", LACKS)
+def test_memory_that_runs_out_is_an_error(twins, lack):
+    """Whichever allocation fails: ``MemoryError`` or what the call says anyway."""
+    failing = pytest.importorskip("_testcapi")
+    package, width = twins.fast, LACKS[lack]
+    allowed = (package.KwireError, TypeError, LookupError)
+    # What the interpreter says that has no memory for a frame of Python; for those
+    # that an engine calls back it says more, as it does for an engine that fails.
+    own = "error return without exception set"
+    tried = {
+        what: call for what, call in calls(package).items() if what not in CALL_BACK
+    }
+
+    def work(note):
+        sys.unraisablehook = lambda given: None
+        ran_out = 0
+        for what, call in tried.items():
+            attempt(package, call)
+            start = calm = 0
+            while calm < 20 and start < 400:
+                note((what, start))
+                calm += 1
+                try:
+                    failing.set_nomemory(start, start + width)
+                    try:
+                        call()
+                    finally:
+                        failing.remove_mem_hooks()
+                except MemoryError:
+                    calm = 0
+                    ran_out += 1
+                except allowed:
+                    pass
+                except SystemError as error:
+                    if own not in str(error):
+                        raise
+                start += 1
+            attempt(package, call)
+        assert ran_out > 300
+
+    check(work)
+
+
+def test_what_a_codec_keeps_is_not_written_again(kwire):
+    """A view that outlives its call is closed, or shows what it showed."""
+    engine = engine_of(kwire)
+    head = kwire.records.BatchHeader(last_offset=-1)
+    kept = []
+
+    def compress(content):
+        kept.append((content, bytes(content)))
+        return bytes(content)
+
+    for number in range(20):
+        rows = [(None, bytes([number]) * 1000)] * 100
+        engine.encode_batch(rows, head, compress)
+        engine.encode_batch(rows, head, None)
+    assert len(kept) == 20
+    for content, shown in kept:
+        with contextlib.suppress(ValueError):
+            assert bytes(content) == shown
+
+
+def in_threads(*works):
+    """Run functions in threads, the first one until it ends and the others as long."""
+    ended = threading.Event()
+    failures = []
+
+    def run(number, work):
+        try:
+            while not ended.is_set():
+                work()
+                if number == 0:
+                    break
+        except BaseException as error:
+            failures.append(error)
+        if number == 0:
+            ended.set()
+
+    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(works)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    if failures:
+        raise failures[0]
+
+
+def test_threads_read_and_write_at_once(kwire):
+    """Eight threads over memory that is used again: each has its own bytes."""
+    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    rows = [(b"key", bytes([i % 256]) * (i % 400), i, HEADERS) for i in range(900)]
+    compressed = kwire.records.encode_batch(rows, compression="gzip")
+    plain = kwire.records.encode_batch(rows)
+
+    def work():
+        first = columns.decode_records(plain)
+        second = columns.decode_records(compressed)
+        assert columns.encode_batch(first) == plain
+        assert kwire.records.encode_batch(rows) == plain
+        assert columns.encode_batch(second) == columns.encode_batch(first)
+
+    def long():
+        for _ in range(30 if kwire.backend == "fast" else 1):
+            work()
+
+    in_threads(long, *[work] * 7)
+
+
+def test_input_that_changes_while_it_is_read(twins):
+    """Garbage or an error comes of it, and no read outside of the input."""
+    package = twins.fast
+    columns = importlib.import_module(f"{package.__name__}.columns")
+    good = package.records.encode_batch([(b"key", bytes(50), 5, HEADERS)] * 3000)
+    data = bytearray(good)
+
+    def read():
+        for _ in range(150):
+            # Two readers of the same bytes may see different ones.
+            with contextlib.suppress(package.DecodeError, SystemError):
+                columns.decode_records(data, check_crc=False, errors="replace")
+
+    def change():
+        for at in range(70, len(data), 997):
+            data[at] = 0xFF
+        data[:] = good
+
+    check(lambda note: in_threads(read, change))
+
+
+def test_columns_that_change_while_they_are_written(twins):
+    """What was measured is written, or refused: not a byte more than there is room."""
+    package = twins.fast
+    engine = engine_of(package)
+    head = package.records.BatchHeader(last_offset=-1)
+    count, large = 100_000, 1_000_000
+    offsets = struct.pack(f"={count + 1}i", *range(count + 1))
+    changing = bytearray(offsets)
+    key = (None, offsets, bytes(large), 0)
+    value = (None, changing, bytes(large), 0)
+    lists = (struct.pack("=2i", 0, count), 0, count, key, value)
+
+    def write():
+        for _ in range(300):
+            with contextlib.suppress(package.EncodeError):
+                engine.encode_columns(1, None, None, TEXT, TEXT, lists, head, None)
+
+    def change():
+        changing[-4:] = struct.pack("=i", large)
+        changing[-4:] = offsets[-4:]
+
+    check(lambda note: in_threads(write, change))
