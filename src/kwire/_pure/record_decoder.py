@@ -76,16 +76,21 @@ def read_records(
         if not compressed:
             check_place(header, view.nbytes)
         stop = view.nbytes if compressed else header.position + header.size
-        body = bytes(view.cast("B")[start:stop]) if stop > start else b""
-    if not 0 <= header.count <= len(body) // LEAST_RECORD:
+        if type(data) is bytes:
+            # No copy of what can be sliced as it is.
+            body, first, last = data, start, stop
+        else:
+            body = bytes(view.cast("B")[start:stop]) if stop > start else b""
+            first, last = 0, len(body)
+    if not 0 <= header.count <= (last - first) // LEAST_RECORD:
         raise errors.decode_failure(
             errors.BAD_RECORD_COUNT, header.count, header.position, ""
         )
     try:
-        return read_plainly(body, header)
+        return read_plainly(body, first, last, header)
     except Exception:
         # Whatever went wrong, the walk below says what it was and where.
-        cursor = Cursor(body, 0, len(body))
+        cursor = Cursor(body, first, last)
     records = []
     try:
         for index in range(header.count):
@@ -94,7 +99,7 @@ def read_records(
         cursor.path.clear()
         check_end(cursor)
     except Fault as fault:
-        fault.offset = header.position if compressed else start + fault.offset
+        fault.offset = header.position if compressed else start + fault.offset - first
         failure = failure_of(fault, cursor)
     else:
         return tuple(records)
@@ -400,13 +405,12 @@ def failure_of(fault: Fault, cursor: Cursor) -> errors.DecodeError:
     return errors.decode_failure(fault.code, fault.detail, fault.offset, path)
 
 
-def read_plainly(data: bytes, header: Any) -> tuple[Any, ...]:
+def read_plainly(data: bytes, at: int, end: int, header: Any) -> tuple[Any, ...]:
     """Read the records of a batch with nothing but slices; any exception is a fault.
 
     Each field's size moves the position, and each record's end is compared with it,
     so a slice that was cut at the end of ``data`` cannot pass unseen.
     """
-    at, end = 0, len(data)
     record = _classes["record"]
     builder = record._builder
     base_offset, base_timestamp = header.base_offset, header.base_timestamp

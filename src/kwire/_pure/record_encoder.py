@@ -27,8 +27,8 @@ from .batches import (
 from .checksums import crc32, crc32c
 from .rows import (
     VARINTS,
-    classes,
     check_no_headers,
+    classes,
     encode_failure_of,
     header_bytes,
     split,
@@ -155,6 +155,7 @@ def write_plainly(rows: Rows, header: Any) -> tuple[Any, int, int, int] | None:
     parts: list[bytes] = []
     push = parts.append
     record, known, short = classes["record"], VARINTS, len(VARINTS)
+    timestamp: Any
     headers: Any
     pairs: bytes | None
     size = 0
@@ -173,6 +174,8 @@ def write_plainly(rows: Rows, header: Any) -> tuple[Any, int, int, int] | None:
             key, value = row
         else:
             return None
+        if timestamp is None:
+            timestamp = -1
         if type(timestamp) is not int or type(offset) is not int:
             return None
         if base_timestamp is None:
@@ -208,11 +211,13 @@ def write_plainly(rows: Rows, header: Any) -> tuple[Any, int, int, int] | None:
             pairs = headers_at_sight(headers)
             if pairs is None:
                 return None
-        body = b"".join((b"\0", stamp, place, key_size, key, value_size, value, pairs))
-        raw = len(body) << 1
+        # The parts as they are: values are not copied before the end.
+        length = 1 + len(stamp) + len(place) + len(key_size) + len(key)
+        length += len(value_size) + len(value) + len(pairs)
+        raw = length << 1
         push(known[raw] if raw < short else varint(raw))
-        push(body)
-        size += len(body) + 5
+        parts += (b"\0", stamp, place, key_size, key, value_size, value, pairs)
+        size += length + 5
     if size > LARGEST - BATCH_OVERHEAD:
         return None
     return (

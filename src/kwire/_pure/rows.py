@@ -25,6 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_INT64 = 2**63
+
 classes: dict[str, Any] = {}
 
 
@@ -59,6 +61,22 @@ class RowList:
 
         Raises ``EncodeError`` for what is no row.
         """
+        if (
+            headers == ()
+            and (type(key) is bytes or key is None)
+            and (type(value) is bytes or value is None)
+            and (
+                timestamp is None
+                or (type(timestamp) is int and 0 <= timestamp < _INT64)
+            )
+        ):
+            # Right at first sight, as most rows are.
+            content = self.content + row_bound(self._magic, key, value, 1)
+            if content > self._most and self.rows:
+                return False
+            self.content = content
+            self.rows.append((key, value, timestamp, ()))
+            return True
         path: list[str | int] = []
         try:
             parts = split((key, value, timestamp, headers), 0, path)
