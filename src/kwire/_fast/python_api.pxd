@@ -117,3 +117,14 @@ cdef extern from *:
     PyObject* NONE "Py_None"
     PyObject* TRUE "Py_True"
     PyObject* FALSE "Py_False"
+
+cdef extern from *:
+    """
+    #include <stdlib.h>
+    /* Volatile, or compilers see that nothing is done with the block. */
+    static inline void kwire_take_and_free(size_t size) {
+        void *volatile block = malloc(size);
+        free(block);
+    }
+    """
+    void take_and_free "kwire_take_and_free"(size_t size) noexcept nogil

@@ -26,17 +26,6 @@ from kwire._fast.structs cimport new_struct, slots_of
 
 from kwire import errors
 
-cdef extern from *:
-    """
-    #include <stdlib.h>
-    /* Volatile, or compilers see that nothing is done with the block. */
-    static void kwire_take_and_free(size_t size) {
-        void *volatile block = malloc(size);
-        free(block);
-    }
-    """
-    void take_and_free "kwire_take_and_free"(size_t size) noexcept nogil
-
 cdef PyTypeObject* _record_class = NULL
 cdef object _no_headers = ()
 

@@ -8,7 +8,6 @@ Twin: ``_pure/record_encoder.py``.
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from kwire._fast.arrays cimport Block
 from kwire._fast.batches cimport Entry
 
 cdef extern from *:
@@ -31,9 +30,6 @@ cdef extern from *:
 cdef enum:
     LARGEST = 2147483647
 
-cdef object bytes_of_block(
-    Block* block, Py_ssize_t used, Py_ssize_t head, object compress
-)
 cdef object compressed(object view, Py_ssize_t head, object compress)
 cdef void store_batch_head(
     uint8_t* at, Py_ssize_t size, Entry* entry

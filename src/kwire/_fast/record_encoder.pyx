@@ -9,15 +9,13 @@ Twin: ``_pure/record_encoder.py``. Differs from its twin in: noted faults for
 exceptions, and sizes that are settled before the first byte of a record is written.
 C needs for itself: ``store_batch_head``, ``put_record``, ``put_message``,
 ``put_varint``, ``put_varlong``, ``put_sized``, ``varint_size``, ``varlong_size``,
-``sized_size``, ``begin``, ``make_room``, ``written``, ``bytes_of_block``,
-``compressed``.
+``sized_size``, ``begin``, ``make_room``, ``written``, ``compressed``.
 """
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from kwire._fast.arrays cimport Block, give_block, grow_block, memory_of, take_block
 from kwire._fast.batches cimport *
 from kwire._fast.big_endian cimport (
     likely,
@@ -35,10 +33,14 @@ from kwire._fast.writer cimport OUT_OF_RANGE, TOO_LARGE, WRITE_ERROR
 from kwire import errors
 
 
+cdef enum:
+    LARGE_OUTPUT = 65536
+
 cdef struct Encoding:
-    # Recycled memory of some room, and where the next byte goes.
-    Block block
+    # A bytes object of some room, and where the next byte goes.
+    PyObject* out
     uint8_t* at
+    uint8_t* end
     Blame blame
 
 
@@ -89,7 +91,7 @@ def encode_batch(rows, header, compress=None):
             e.blame.record = index
             break
     if unlikely(not done):
-        give_block(&e.block)
+        Py_XDECREF(e.out)
         raise failure_of(&e.blame, row.offset, previous, entry.base_offset)
     data = written(&e, BATCH_OVERHEAD, compress)
     if entry.attributes & LOG_APPEND_TIME or not count:
@@ -229,7 +231,7 @@ def encode_messages(rows, header, compress=None):
             e.blame.record = index
             break
     if not done:
-        give_block(&e.block)
+        Py_XDECREF(e.out)
         raise failure_of(&e.blame, row.offset, previous, -1)
     payload = written(&e, 0, compress)
     if compress is None:
@@ -241,7 +243,7 @@ def encode_messages(rows, header, compress=None):
     row.offset = previous
     row.timestamp = largest
     if not put_message(&e, entry.magic, entry.attributes, &row):
-        give_block(&e.block)
+        Py_XDECREF(e.out)
         raise failure_of(&e.blame)
     return written(&e, 0, None)
 
@@ -282,49 +284,49 @@ cdef bint put_message(Encoding* e, int magic, int attributes, Row* row) noexcept
 cdef int begin(Encoding* e, Py_ssize_t hint) except -1:
     """Set up what one call knows."""
     clear(&e.blame)
-    if not take_block(&e.block, min(hint, LARGEST)):
+    hint = min(hint, LARGEST)
+    if hint >= LARGE_OUTPUT:
+        # The bytes will be cut to size. glibc maps fresh pages for each block above a
+        # threshold, which follows the largest block ever freed: one that is larger,
+        # and never touched, keeps this one and all that follow on the heap.
+        take_and_free(<size_t>(hint + hint // 4))
+    e.out = PyBytes_FromStringAndSize(NULL, hint)
+    if e.out == NULL:
         raise MemoryError
-    e.at = e.block.data
+    e.at = <uint8_t*>PyBytes_AS_STRING(e.out)
+    e.end = e.at + hint
     return 0
 
 
 cdef inline bint make_room(Encoding* e, Py_ssize_t size) noexcept:
     """Make room for ``size`` more bytes of a batch that stays below 2 GiB."""
-    cdef Py_ssize_t used = e.at - e.block.data
-    if likely(size <= e.block.room - used):
+    cdef Py_ssize_t used, room
+    if likely(size <= e.end - e.at):
         return True
+    used = e.at - <uint8_t*>PyBytes_AS_STRING(e.out)
+    room = e.end - <uint8_t*>PyBytes_AS_STRING(e.out)
     if size > LARGEST - used:
         return blame_value(&e.blame, TOO_LARGE, NONE)
-    # No block is ever larger than a batch may be, so room is all there is to check.
-    if not grow_block(
-        &e.block, used, min(max(2 * e.block.room, used + size), LARGEST)
-    ):
+    # No room is ever larger than a batch may be, so room is all there is to check.
+    room = min(max(2 * room, used + size), LARGEST)
+    if _PyBytes_Resize(&e.out, room) < 0:
+        e.out = NULL
         e.blame.fault = WRITE_ERROR
         return False
-    e.at = e.block.data + used
+    e.at = <uint8_t*>PyBytes_AS_STRING(e.out) + used
+    e.end = <uint8_t*>PyBytes_AS_STRING(e.out) + room
     return True
 
 
 cdef object written(Encoding* e, Py_ssize_t head, object compress):
     """Take what was written as bytes, compressed behind the first ``head`` bytes."""
-    return bytes_of_block(&e.block, e.at - e.block.data, head, compress)
-
-
-cdef object bytes_of_block(
-    Block* block, Py_ssize_t used, Py_ssize_t head, object compress
-):
-    """Copy what a block holds, which is then given back.
-
-    A bytes object of the right size from the start costs less than one that shrinks:
-    malloc would take fresh pages for each.
-    """
-    cdef PyObject* made
-    if compress is not None:
-        return compressed(memoryview(memory_of(block, used)), head, compress)
-    made = PyBytes_FromStringAndSize(<const char*>block.data, used)
-    give_block(block)
-    if made == NULL:
+    cdef Py_ssize_t used = e.at - <uint8_t*>PyBytes_AS_STRING(e.out)
+    cdef PyObject* out = e.out
+    e.out = NULL
+    if _PyBytes_Resize(&out, used) < 0:
         raise MemoryError
-    data = <object>made
-    Py_XDECREF(made)
-    return data
+    data = <object>out
+    Py_XDECREF(out)
+    if compress is None:
+        return data
+    return compressed(memoryview(data), head, compress)
