@@ -6,9 +6,10 @@ The segment is one batch over and over, with only its base offset changed, which
 CRC covers. It lies in a temporary file that was just written, so in the page cache.
 """
 
-from __future__ import os
+from __future__ import annotations
 
 import json
+import os
 import struct
 import subprocess
 import sys
