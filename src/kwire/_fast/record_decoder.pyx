@@ -21,6 +21,7 @@ from kwire._fast.batches cimport *
 from kwire._fast.big_endian cimport likely, unlikely
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
+from kwire._fast.primitives cimport note_utf8
 from kwire._fast.python_api cimport *
 from kwire._fast.structs cimport new_struct, slots_of
 
@@ -635,16 +636,7 @@ cdef PyObject* text_of(Reading* r, const uint8_t* start, Py_ssize_t size) noexce
     """Decode a header key that ends at byte ``end``."""
     cdef const char* on_error = "replace" if r.replace else "strict"
     cdef PyObject* text = PyUnicode_DecodeUTF8(<const char*>start, size, on_error)
-    cdef PyObject* kind
-    cdef PyObject* value
-    cdef PyObject* trace
-    cdef Py_ssize_t bad = 0
-    if text == NULL and PyErr_ExceptionMatches(PyExc_UnicodeDecodeError):
-        PyErr_Fetch(&kind, &value, &trace)
-        PyErr_NormalizeException(&kind, &value, &trace)
-        PyUnicodeDecodeError_GetStart(value, &bad)
-        Py_XDECREF(kind)
-        Py_XDECREF(value)
-        Py_XDECREF(trace)
-        note(&r.cursor, BAD_UTF8, start + bad, 0)
+    if text == NULL:
+        r.cursor.at = start
+        note_utf8(&r.cursor)
     return text
