@@ -8,9 +8,7 @@ it. The columns themselves are made by the engine, which needs no pyarrow.
 
 from __future__ import annotations
 
-from importlib import import_module
-
-from ._backend import backend
+from ._backend import record_engine as engine
 from .columns import decode_array
 from .limits import DEFAULT, Limits
 
@@ -110,8 +108,7 @@ def messages_to_arrow(
     pyarrow = load_pyarrow()
     flat = _binary_array(array, pyarrow)
     validity, offsets, data = flat.buffers()
-    columns = import_module(f"._{backend}.message_columns", __package__)
-    made = columns.decode_messages(
+    made = engine.decode_messages(
         cls,
         version,
         validity,

@@ -174,7 +174,9 @@ LACKS = {"one allocation": 1, "two allocations": 2, "thirty allocations": 30}
 @pytest.mark.parametrize("lack", LACKS)
 def test_memory_that_runs_out_is_an_error(twins, lack):
     """Whichever allocation fails: ``MemoryError`` or what the call says anyway."""
-    failing = pytest.importorskip("_testcapi")
+    failing = pytest.importorskip(
+        "_testcapi", reason="this CPython came without its own tests, which fail memory"
+    )
     package, width = twins.fast, LACKS[lack]
     allowed = (package.KwireError, TypeError, LookupError)
     # What the interpreter says that has no memory for a frame of Python; for those

@@ -12,6 +12,7 @@ from .batches import bind_batch_header as bind_batch_header
 from .batches import read_batch_header as read_batch_header
 from .checksums import crc32c as crc32c
 from .column_encoder import encode_columns as encode_columns
+from .message_columns import decode_messages as decode_messages
 from .record_columns import decode_columns as decode_columns
 from .record_decoder import bind_record as bind_record
 from .record_decoder import find_payload as find_payload

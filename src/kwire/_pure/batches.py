@@ -37,6 +37,7 @@ KEYS_AT = (18, 26)
 
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
+CONTROL = 0x20
 LARGEST_CODECS = (3, 3, 4)
 """The highest number of a compression, by magic: zstd came with magic 2."""
 

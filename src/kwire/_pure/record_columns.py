@@ -18,7 +18,7 @@ from itertools import accumulate
 
 from .. import errors
 from .arrays import Array, Memory
-from .batches import CODEC_MASK, LOG_APPEND_TIME, read_batch_header
+from .batches import CODEC_MASK, CONTROL, LOG_APPEND_TIME, read_batch_header
 from .cursor import Cursor, Fault
 from .record_decoder import (
     failure_of,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 LARGEST_OFFSET = 2**31 - 1
 
-_CONTROL = 0x20
 _UNITS = {"s": (1, 1000), "ms": (1, 1), "us": (1000, 1), "ns": (1000000, 1)}
 
 _BATCH_COLUMNS = (
@@ -100,7 +99,7 @@ def decode_columns(
             head.last_offset < low or (head.count >= 0 and head.base_offset >= high)
         ):
             continue
-        control = head.magic == 2 and bool(head.attributes & _CONTROL)
+        control = head.magic == 2 and bool(head.attributes & CONTROL)
         if control and transactions is None:
             continue
         if transactions is not None:
