@@ -67,7 +67,7 @@ check: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-lint
 	@$(BIN)/ruff check src tests tools benchmarks examples setup.py
 	@$(BIN)/ruff format --check --quiet src tests tools benchmarks examples setup.py
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint src/kwire/_fast
-	@$(BIN)/codespell src tests tools benchmarks examples *.md
+	@$(BIN)/codespell src tests tools benchmarks examples docs *.md
 	@$(BIN)/reuse lint --lines
 	@echo "==> types"
 	@$(BIN)/mypy src tools

@@ -37,7 +37,8 @@ FLOORS = [
     },
     {
         *("columns", "arrow_input", "internal_topics"),
-        *("negotiation", "connection", "drafts"),
+        *("negotiation", "connection", "drafts", "sasl", "protocol_guide"),
+        *("protocol_pages", "byte_map"),
     },
     {"arrow", "log"},
     {"spark", "cli", "net", "__main__"},

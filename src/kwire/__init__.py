@@ -34,6 +34,9 @@ _HOMES = {
             "InvalidVarint",
             "KwireError",
             "LimitExceeded",
+            "LocalProtocolError",
+            "ProtocolError",
+            "RemoteProtocolError",
             "SchemaError",
             "TrailingBytes",
             "Truncated",
@@ -43,8 +46,9 @@ _HOMES = {
     ),
 }
 _MODULES = (
-    *("arrow", "columns", "error_codes", "errors", "framing", "internal_topics"),
-    *("log", "messages", "records", "schema", "wire"),
+    *("arrow", "columns", "connection", "drafts", "error_codes", "errors", "framing"),
+    *("internal_topics", "log", "messages", "negotiation", "net", "records", "sasl"),
+    *("schema", "wire"),
 )
 
 __all__ = ["__version__", *_HOMES, *_MODULES]

@@ -10,6 +10,10 @@ in the same words. ``TypeError`` is for programming mistakes and has no place he
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .versions import VersionRange
+
 
 class KwireError(Exception):
     """The root: every exception that kwire raises on purpose about data."""
@@ -103,7 +107,43 @@ class EncodeError(KwireError, ValueError):
 
 
 class UnsupportedVersion(KwireError):
-    """No version fits: the text names what was asked for and what there is."""
+    """No version fits: the text names what was asked for and what there is.
+
+    ``api_key`` is the API's number, ``ours`` what this side speaks of it and
+    ``theirs`` what the peer does (``VersionRange``); None where that is not known.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        api_key: int | None = None,
+        ours: VersionRange | None = None,
+        theirs: VersionRange | None = None,
+    ) -> None:
+        super().__init__(reason, api_key, ours, theirs)
+        self.reason = reason
+        self.api_key = api_key
+        self.ours = ours
+        self.theirs = theirs
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class ProtocolError(KwireError):
+    """A rule of connections is broken; ``reason`` says which."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class LocalProtocolError(ProtocolError):
+    """This side asked for what the connection cannot do: the caller is to blame."""
+
+
+class RemoteProtocolError(ProtocolError):
+    """The peer did what no broker or client does: the connection is of no more use."""
 
 
 class SchemaError(KwireError, ValueError):

@@ -9,6 +9,8 @@ here, and no memory of requests.
 
 from __future__ import annotations
 
+from struct import Struct
+
 from . import errors, plan
 from ._backend import engine
 from .errors import DecodeError, InvalidLength, LimitExceeded, UnsupportedVersion
@@ -31,10 +33,14 @@ if TYPE_CHECKING:
 
 engine.bind_headers(RequestHeader, ResponseHeader)
 
+_size_at = Struct(">i").unpack_from
+
 encode_request = engine.encode_request
 encode_response = engine.encode_response
 
 _SIZE_BYTES = 4
+_HIGHEST_SIZE = 0x7FFFFFFF
+_SMALL_FRAME_BYTES = 4096
 _TLS_ALERT, _TLS_HANDSHAKE = 0x15, 0x16
 
 
@@ -181,30 +187,35 @@ class FrameSplitter:
         return self._frames()
 
     def _frames(self) -> Iterator[bytes]:
-        while self._failure is None and len(self._pending) >= _SIZE_BYTES:
-            size = int.from_bytes(self._pending[:_SIZE_BYTES], "big", signed=True)
-            self._failure = self._judge(size)
-            if self._failure is not None:
-                self._pending.clear()
+        pending = self._pending
+        ceiling = self._limits.frame_bytes
+        highest = _HIGHEST_SIZE if ceiling is None else ceiling
+        while self._failure is None and len(pending) >= _SIZE_BYTES:
+            (size,) = _size_at(pending)
+            if not 0 <= size <= highest:
+                self._failure = self._judge(size)
+                pending.clear()
                 break
             end = _SIZE_BYTES + size
-            if len(self._pending) < end:
+            if len(pending) < end:
                 return
-            with memoryview(self._pending) as pending:
+            # Copied twice, but a small frame is quicker so than through a view.
+            if end <= _SMALL_FRAME_BYTES:
                 frame = bytes(pending[_SIZE_BYTES:end])
-            del self._pending[:end]
+            else:
+                with memoryview(pending) as view:
+                    frame = bytes(view[_SIZE_BYTES:end])
+            del pending[:end]
             self._start += end
             yield frame
         if self._failure is not None:
             kind, reason = self._failure
             raise kind(reason, self._start, "size")
 
-    def _judge(self, size: int) -> tuple[type[DecodeError], str] | None:
+    def _judge(self, size: int) -> tuple[type[DecodeError], str]:
         if size < 0:
             return InvalidLength, f"a frame cannot have {size} bytes"
         ceiling = self._limits.frame_bytes
-        if ceiling is None or size <= ceiling:
-            return None
         reason = f"a frame of {size} bytes is over the ceiling of {ceiling}"
         first, second = self._pending[:2]
         if first in (_TLS_ALERT, _TLS_HANDSHAKE) and second == 3:

@@ -1,0 +1,369 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``ClientConnection``: the client's side of one connection to one broker.
+
+It asks for versions first, gives each request its correlation id and each response its
+request. Sockets, time and what to ask are the caller's; the bytes of frames are
+``framing``'s, the choice of versions is ``negotiation``'s.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from .. import __version__, framing
+from ..errors import (
+    KwireError,
+    LocalProtocolError,
+    RemoteProtocolError,
+    UnsupportedVersion,
+)
+from ..framing import FrameSplitter
+from ..limits import DEFAULT, Limits
+from ..messages import (
+    ProduceRequest,
+    SaslAuthenticateRequest,
+    SaslHandshakeRequest,
+    by_key,
+)
+from ..negotiation import DEFAULT_POLICY, ApiVersionsHandshake
+from ..negotiation.facts import name_of
+from .events import (
+    ConnectionClosed,
+    Negotiated,
+    RequestUnsupported,
+    ResponseReceived,
+    SaslFailed,
+    SaslStarted,
+    SaslToken,
+    Unanswered,
+)
+from .splitting import HEADER_BYTES, DraftSplitter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from typing_extensions import Buffer
+
+    from ..messages import Request
+    from ..negotiation import ApiVersionTable, Constraint, VersionPolicy
+    from .events import Event
+
+_HIGHEST_ID = 0x7FFFFFFF
+
+
+class ClientConnection:
+    """One connection of a client: requests in, bytes out; bytes in, events out.
+
+        connection = ClientConnection()
+        socket.sendall(connection.data_to_send())
+        for event in connection.receive_data(socket.recv(65536)): ...
+
+    The first bytes to send ask for the broker's versions; after ``Negotiated``,
+    ``send`` takes requests, as many at a time as the caller likes. With ``table`` the
+    question is left out (a broker before 0.10; see ``negotiation.fallback_table``).
+    ``fallback`` names the release to assume of a broker that hangs up on the question.
+    With ``zero_copy``, bytes and records of responses are memoryviews of their frame.
+
+    A broken rule ends it: the error is raised once, kept as ``failure``, and every
+    later call raises ``LocalProtocolError`` which says why. Memory grows with what has
+    come, never with what a size announces; a frame over ``limits`` is refused.
+    """
+
+    __slots__ = (
+        "_client_id",
+        "_ended",
+        "_events",
+        "_handshake",
+        "_in_flight",
+        "_limits",
+        "_mechanism",
+        "_next_id",
+        "_outgoing",
+        "_raw",
+        "_splitter",
+        "_zero_copy",
+        "failure",
+        "table",
+    )
+
+    def __init__(
+        self,
+        client_id: str | None = "kwire",
+        *,
+        client_name: str = "kwire",
+        client_version: str = __version__,
+        table: ApiVersionTable | None = None,
+        fallback: str | None = None,
+        policy: VersionPolicy = DEFAULT_POLICY,
+        limits: Limits = DEFAULT,
+        zero_copy: bool = False,
+        draft_empty_responses: bool = False,
+    ) -> None:
+        self.table = table
+        self.failure: KwireError | None = None
+        self._ended = ""
+        self._client_id = client_id
+        self._limits = limits
+        self._zero_copy = zero_copy
+        self._splitter = (DraftSplitter if draft_empty_responses else FrameSplitter)(
+            limits
+        )
+        self._in_flight: deque[tuple[int, Request, int, type]] = deque()
+        self._outgoing: list[bytes] = []
+        self._events: deque[Event] = deque()
+        self._next_id = 0
+        self._mechanism = ""
+        self._raw = False
+        self._handshake: ApiVersionsHandshake | None = None
+        if table is None:
+            self._handshake = ApiVersionsHandshake(
+                client_name,
+                client_version,
+                client_id=client_id,
+                fallback=fallback,
+                policy=policy,
+                limits=limits,
+            )
+            self._outgoing.append(self._handshake.data_to_send())
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection can still be used."""
+        return not self._ended
+
+    @property
+    def in_flight(self) -> tuple[Unanswered, ...]:
+        """The requests that wait for their response, oldest first."""
+        return tuple(Unanswered(*each[:3]) for each in self._in_flight)
+
+    def data_to_send(self) -> bytes:
+        """Give the bytes that have to be written now, once; empty if there are none."""
+        data = b"".join(self._outgoing)
+        self._outgoing.clear()
+        return data
+
+    def send(
+        self,
+        request: Request,
+        version: int | None = None,
+        *,
+        constraints: tuple[Constraint, ...] = (),
+    ) -> int:
+        """Put a request among the bytes to send; return its correlation id.
+
+        Without ``version`` it is the highest that both sides can use and that fits the
+        ``constraints``; one that is given is used as it is. A Produce request with
+        ``acks=0`` has no response. ``UnsupportedVersion``, ``EncodeError``, and
+        ``LocalProtocolError`` before negotiation or after the end.
+        """
+        table = self._ready()
+        cls = type(request)
+        if version is None:
+            version = table.pick(cls, *constraints)
+        correlation_id = self._next_id
+        self._outgoing.append(
+            framing.encode_request(request, version, correlation_id, self._client_id)
+        )
+        self._next_id = correlation_id + 1 & _HIGHEST_ID
+        if expects_response(request):
+            answer = by_key(cls.api_key, "response")
+            self._in_flight.append((correlation_id, request, version, answer))
+        return correlation_id
+
+    def start_sasl(self, mechanism: str) -> None:
+        """Ask for a SASL mechanism ("PLAIN"); ``SaslStarted`` or ``SaslFailed`` comes.
+
+        SaslHandshake goes in version 1 where the broker has SaslAuthenticate, and else
+        in version 0, after which tokens are frames without headers (``raw``).
+        """
+        table = self._ready()
+        if self._in_flight:
+            raise LocalProtocolError(
+                "SASL starts on a quiet connection; responses are still to come"
+            )
+        raw = not table.usable(SaslAuthenticateRequest)
+        self._mechanism = mechanism
+        request = SaslHandshakeRequest(mechanism=mechanism)
+        self.send(request, 0 if raw else table.pick(SaslHandshakeRequest))
+
+    def send_sasl_token(self, data: bytes) -> None:
+        """Send bytes of the mechanism; the answer is ``SaslToken`` or ``SaslFailed``.
+
+        Shape with ``raw``: INT32 size and the bytes; else a SaslAuthenticate request.
+        """
+        self._ready(within_sasl=True)
+        if self._raw:
+            self._outgoing.append(len(data).to_bytes(4, "big") + data)
+        else:
+            self.send(SaslAuthenticateRequest(auth_bytes=data))
+
+    def finish_sasl(self) -> None:
+        """Say that the mechanism is content: from here on requests may be sent.
+
+        Only the mechanism knows when raw tokens end, so it has to be said.
+        """
+        self._check_open()
+        self._raw = False
+
+    def receive_data(self, chunk: Buffer) -> Iterator[Event]:
+        """Take bytes that the broker sent (empty: it closed); iterate over the events.
+
+        Events come in the order of the bytes; an error comes after the events before
+        it. ``DecodeError`` or ``RemoteProtocolError``: the connection is of no more
+        use.
+        """
+        self._check_open()
+        with memoryview(chunk) as view:
+            ended = not view.nbytes
+        if ended:
+            self._close_by_peer()
+            return self._drain(None)
+        try:
+            for frame in self._splitter.feed(chunk):
+                self._receive(frame)
+        except KwireError as error:
+            self.failure = error
+            self._end(f"it failed: {error}")
+            return self._drain(error)
+        return self._drain(None)
+
+    def close(self) -> None:
+        """Say that this side closes the connection; its table ends with it."""
+        self._end("it was closed by this side")
+
+    def _drain(self, error: KwireError | None) -> Iterator[Event]:
+        events = self._events
+        while events:
+            yield events.popleft()
+        if error is not None:
+            raise error
+
+    def _receive(self, frame: bytes) -> None:
+        if self._handshake is not None:
+            self._negotiate(self._handshake, frame)
+        elif self._raw:
+            self._events.append(SaslToken(frame))
+        elif len(frame) <= HEADER_BYTES:
+            self._receive_empty(frame)
+        else:
+            correlation_id, request, version, cls = self._expected(frame)
+            _, response = framing.decode_response(
+                cls, frame, version, zero_copy=self._zero_copy, limits=self._limits
+            )
+            if type(request) in _SASL:
+                self._events.append(self._sasl_event(version, response))
+            else:
+                self._events.append(
+                    ResponseReceived(correlation_id, request, version, response)
+                )
+
+    def _negotiate(self, handshake: ApiVersionsHandshake, frame: bytes) -> None:
+        if not frame:
+            raise RemoteProtocolError(_EMPTY_FRAME)
+        table = handshake.receive_frame(frame)
+        if table is None:
+            self._outgoing.append(handshake.data_to_send())
+            return
+        self.table = table
+        self._handshake = None
+        self._next_id = handshake.correlation_id + 1 & _HIGHEST_ID
+        self._events.append(Negotiated(table))
+
+    def _expected(self, frame: bytes) -> tuple[int, Request, int, type[Any]]:
+        """Take the oldest request in flight, if the frame is the answer to it."""
+        came = int.from_bytes(frame[:HEADER_BYTES], "big", signed=True)
+        in_flight = self._in_flight
+        if in_flight and in_flight[0][0] == came:
+            return in_flight.popleft()
+        if any(each[0] == came for each in in_flight):
+            raise RemoteProtocolError(
+                f"the response to request {came} came before that to"
+                f" {in_flight[0][0]}; brokers answer in order"
+            )
+        awaited = f"awaited is {in_flight[0][0]}" if in_flight else "none is awaited"
+        raise RemoteProtocolError(
+            f"a response has the correlation id {came}, which no request in flight"
+            f" has; {awaited}"
+        )
+
+    def _receive_empty(self, frame: bytes) -> None:
+        if len(frame) < HEADER_BYTES:
+            raise RemoteProtocolError(
+                f"a frame of {len(frame)} bytes cannot hold a correlation id"
+                if frame
+                else _EMPTY_FRAME
+            )
+        correlation_id, request, version, _ = self._expected(frame)
+        name = name_of(request.api_key)
+        error = UnsupportedVersion(
+            f"{name} version {version}: request not supported by server",
+            request.api_key,
+            self.table.policy.range_of(request.api_key) if self.table else None,
+        )
+        self._events.append(RequestUnsupported(correlation_id, request, version, error))
+
+    def _sasl_event(self, version: int, response: Any) -> Event:
+        if hasattr(response, "auth_bytes"):
+            if response.error_code:
+                return SaslFailed(response.error_code, response.error_message or "")
+            return SaslToken(response.auth_bytes, response.session_lifetime_ms)
+        if response.error_code:
+            return SaslFailed(response.error_code, "", tuple(response.mechanisms))
+        self._raw = version == 0
+        return SaslStarted(self._mechanism, self._raw)
+
+    def _close_by_peer(self) -> None:
+        reason = "the broker closed the connection"
+        fallback = None
+        if self._splitter.pending:
+            reason += f" in the middle of a frame, after {self._splitter.pending} bytes"
+        elif self._handshake is not None:
+            try:
+                fallback = self._handshake.connection_lost()
+            except KwireError as error:
+                reason = str(error)
+        if self._in_flight:
+            reason += f"; requests without a response: {len(self._in_flight)}"
+        self._events.append(ConnectionClosed(reason, self.in_flight, fallback))
+        self._end(reason)
+
+    def _end(self, reason: str) -> None:
+        self._ended = self._ended or reason
+        self._in_flight.clear()
+        self._outgoing.clear()
+        if self.table is not None:
+            self.table.expire()
+
+    def _check_open(self) -> None:
+        if self._ended:
+            raise LocalProtocolError(
+                f"this connection is over: {self._ended}"
+            ) from self.failure
+
+    def _ready(self, within_sasl: bool = False) -> ApiVersionTable:
+        self._check_open()
+        if self.table is None:
+            raise LocalProtocolError(
+                "versions are not negotiated yet; wait for the event Negotiated"
+            )
+        if self._raw and not within_sasl:
+            raise LocalProtocolError(
+                "SASL tokens are being exchanged; finish_sasl() ends that"
+            )
+        return self.table
+
+
+_SASL = (SaslHandshakeRequest, SaslAuthenticateRequest)
+
+_EMPTY_FRAME = (
+    "an empty frame, which says neither what it answers nor anything else; a server of"
+    " KIP-35's drafts needs draft_empty_responses=True"
+)
+
+
+def expects_response(request: Request) -> bool:
+    """Tell whether a request has a response: all but Produce with ``acks=0``."""
+    return not (isinstance(request, ProduceRequest) and request.acks == 0)

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What happens on a connection, one class for each kind of event.
+
+Plain tuples with names: match them, compare them, keep them. What goes wrong for one
+request is an event; what goes wrong for the connection is an exception.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from ..errors import UnsupportedVersion
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..messages import Request, Response
+    from ..negotiation import ApiVersionTable
+
+
+class Negotiated(NamedTuple):
+    """The client knows what the broker speaks; requests may be sent from here on."""
+
+    table: ApiVersionTable
+
+
+class ResponseReceived(NamedTuple):
+    """The response to the oldest request in flight."""
+
+    correlation_id: int
+    request: Request
+    version: int
+    response: Response
+
+
+class RequestUnsupported(NamedTuple):
+    """The server answered a request with an empty response: it does not support it.
+
+    Source: KIP-35, documents 000 and 001. Real brokers close the connection instead.
+    """
+
+    correlation_id: int
+    request: Request
+    version: int
+    error: UnsupportedVersion
+
+
+class SaslStarted(NamedTuple):
+    """The server agreed to a mechanism; with ``raw``, tokens have no headers."""
+
+    mechanism: str
+    raw: bool
+
+
+class SaslToken(NamedTuple):
+    """Bytes of the mechanism from the other side.
+
+    ``session_lifetime_ms`` is after how long to authenticate anew, 0 for never.
+    """
+
+    data: bytes
+    session_lifetime_ms: int = 0
+
+
+class SaslFailed(NamedTuple):
+    """The server refused the mechanism, or what it was sent.
+
+    ``mechanisms`` are those that the server offers, where it says so.
+    """
+
+    error_code: int
+    message: str
+    mechanisms: tuple[str, ...] = ()
+
+
+class Unanswered(NamedTuple):
+    """A request that was in flight when its connection ended."""
+
+    correlation_id: int
+    request: Request
+    version: int
+
+
+class ConnectionClosed(NamedTuple):
+    """The peer closed the connection.
+
+    ``unanswered`` are the client's requests of which nobody knows whether they were
+    carried out, oldest first. ``fallback`` is there if the broker hung up on the
+    question for its versions: the table to use, unasked, on the next connection.
+    """
+
+    reason: str
+    unanswered: tuple[Unanswered, ...] = ()
+    fallback: ApiVersionTable | None = None
+
+
+class RequestReceived(NamedTuple):
+    """A request; answer it with ``send``, unless ``expects_response`` is false."""
+
+    correlation_id: int
+    client_id: str | None
+    request: Request
+    version: int
+    expects_response: bool
+
+
+class ApiVersionsAnswered(NamedTuple):
+    """The client asked what the server speaks, and has its answer already.
+
+    Both software texts are empty where the client does not tell (before version 3).
+    """
+
+    version: int
+    error_code: int
+    client_id: str | None
+    software_name: str
+    software_version: str
+
+
+class UnsupportedReceived(NamedTuple):
+    """A request that the server does not serve; it was treated as configured."""
+
+    api_key: int
+    version: int
+    correlation_id: int
+
+
+Event: TypeAlias = (
+    Negotiated
+    | ResponseReceived
+    | RequestUnsupported
+    | SaslStarted
+    | SaslToken
+    | SaslFailed
+    | ConnectionClosed
+    | RequestReceived
+    | ApiVersionsAnswered
+    | UnsupportedReceived
+)

@@ -1,0 +1,303 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``ServerConnection``: a broker's side of one connection from one client.
+
+It answers ApiVersions by itself, refuses what it does not serve, and brings responses
+into the order of their requests. What the answers are is the caller's business.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from .. import framing
+from ..errors import KwireError, LocalProtocolError, RemoteProtocolError
+from ..framing import FrameSplitter
+from ..limits import DEFAULT, Limits
+from ..messages import ApiVersionsRequest, SaslHandshakeRequest, by_key
+from ..negotiation import answer_api_versions
+from ..versions import NONE
+from .client import expects_response
+from .events import (
+    ApiVersionsAnswered,
+    ConnectionClosed,
+    RequestReceived,
+    SaslToken,
+    UnsupportedReceived,
+)
+from .splitting import empty_response
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Literal, TypeAlias
+
+    from typing_extensions import Buffer
+
+    from ..messages import Response
+    from ..negotiation import ApiVersionTable
+    from .events import Event
+
+    OnUnsupported: TypeAlias = Literal["close", "empty", "empty-draft"]
+
+_REQUEST_START = 8
+"""Bytes before which not even the correlation id of a request is there."""
+
+
+class _Turn:
+    """A request that is to be answered, and its response once it is there."""
+
+    __slots__ = ("api_key", "correlation_id", "frame", "version")
+
+    def __init__(
+        self, api_key: int, version: int, correlation_id: int, frame: bytes = b""
+    ) -> None:
+        self.api_key = api_key
+        self.version = version
+        self.correlation_id = correlation_id
+        self.frame = frame
+
+
+class ServerConnection:
+    """One connection of a server: bytes in, events out; responses in, bytes out.
+
+    ``served`` is what the server offers and accepts. ``on_unsupported`` says what a
+    request gets that is not served: "close" the connection, as Kafka does; "empty", a
+    response without a body (KIP-35); "empty-draft", the same with the size of 0 that
+    the drafts' words have literally. A client reads the last only if told to.
+
+    A broken rule ends it, as it does a ``ClientConnection``.
+    """
+
+    __slots__ = (
+        "_closing",
+        "_cluster_id",
+        "_ended",
+        "_events",
+        "_limits",
+        "_node_id",
+        "_on_unsupported",
+        "_outgoing",
+        "_raw",
+        "_splitter",
+        "_turns",
+        "_zero_copy",
+        "failure",
+        "served",
+    )
+
+    def __init__(
+        self,
+        served: ApiVersionTable,
+        *,
+        on_unsupported: OnUnsupported = "close",
+        cluster_id: str | None = None,
+        node_id: int = -1,
+        zero_copy: bool = False,
+        limits: Limits = DEFAULT,
+    ) -> None:
+        if on_unsupported not in ("close", "empty", "empty-draft"):
+            raise ValueError(
+                "on_unsupported is 'close', 'empty' or 'empty-draft', not"
+                f" {on_unsupported!r:.40}"
+            )
+        self.served = served
+        self.failure: KwireError | None = None
+        self._on_unsupported = on_unsupported
+        self._cluster_id = cluster_id
+        self._node_id = node_id
+        self._zero_copy = zero_copy
+        self._limits = limits
+        self._splitter = FrameSplitter(limits)
+        self._turns: deque[_Turn] = deque()
+        self._outgoing: list[bytes] = []
+        self._events: deque[Event] = deque()
+        self._raw = False
+        self._closing = False
+        self._ended = ""
+
+    @property
+    def wants_close(self) -> bool:
+        """Whether to close the socket once ``data_to_send`` has been written.
+
+        After a request that is refused, but not before older ones have their answer.
+        """
+        return bool(self._ended) or (self._closing and not self._turns)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection can still be used."""
+        return not self._ended
+
+    def data_to_send(self) -> bytes:
+        """Give the bytes that have to be written now, once; empty if there are none."""
+        data = b"".join(self._outgoing)
+        self._outgoing.clear()
+        return data
+
+    def receive_data(self, chunk: Buffer) -> Iterator[Event]:
+        """Take bytes that the client sent (empty: it closed); iterate over the events.
+
+        Events come in the order of the bytes; an error comes after the events before
+        it. ``DecodeError`` or ``RemoteProtocolError``: close the connection.
+        """
+        self._check_open()
+        with memoryview(chunk) as view:
+            ended = not view.nbytes
+        if ended:
+            reason = "the client closed the connection"
+            if self._splitter.pending:
+                reason += (
+                    f" in the middle of a frame, after {self._splitter.pending} bytes"
+                )
+            self._events.append(ConnectionClosed(reason))
+            self._end(reason)
+            return self._drain(None)
+        try:
+            for frame in self._splitter.feed(chunk):
+                if self._closing:
+                    break
+                self._receive(frame)
+        except KwireError as error:
+            self.failure = error
+            self._end(f"it failed: {error}")
+            return self._drain(error)
+        return self._drain(None)
+
+    def send(self, request: RequestReceived, response: Response) -> None:
+        """Answer a request; the response goes out when its turn has come.
+
+        ``EncodeError`` if the response does not fit the version of the request,
+        ``LocalProtocolError`` if the request has its answer or awaits none.
+        """
+        self._check_open()
+        key = type(request.request).api_key
+        cls = by_key(key, "response") if key is not None else None
+        if type(response) is not cls:
+            raise TypeError(
+                f"a {type(request.request).__name__} is not answered with a"
+                f" {type(response).__name__}"
+            )
+        for turn in self._turns:
+            if turn.correlation_id == request.correlation_id and not turn.frame:
+                break
+        else:
+            raise LocalProtocolError(
+                f"request {request.correlation_id} awaits no response"
+            )
+        turn.frame = framing.encode_response(
+            response, turn.version, turn.correlation_id
+        )
+        if isinstance(request.request, SaslHandshakeRequest):
+            agreed = not response.error_code  # type: ignore[attr-defined]
+            self._raw = agreed and turn.version == 0
+        self._flush()
+
+    def send_sasl_token(self, data: bytes) -> None:
+        """Send a token without a header, after a SaslHandshake in version 0."""
+        self._check_open()
+        if not self._raw:
+            raise LocalProtocolError(
+                "tokens go in SaslAuthenticate responses, unless SaslHandshake came in"
+                " version 0"
+            )
+        self._outgoing.append(len(data).to_bytes(4, "big") + data)
+
+    def finish_sasl(self) -> None:
+        """Say that the mechanism is content: requests follow from here on."""
+        self._check_open()
+        self._raw = False
+
+    def close(self) -> None:
+        """Say that this side closes the connection."""
+        self._end("it was closed by this side")
+
+    def _drain(self, error: KwireError | None) -> Iterator[Event]:
+        events = self._events
+        while events:
+            yield events.popleft()
+        if error is not None:
+            raise error
+
+    def _receive(self, frame: bytes) -> None:
+        if self._raw:
+            self._events.append(SaslToken(frame))
+            return
+        if len(frame) < _REQUEST_START:
+            raise RemoteProtocolError(
+                f"a frame of {len(frame)} bytes cannot hold the header of a request"
+            )
+        api_key = int.from_bytes(frame[:2], "big", signed=True)
+        version = int.from_bytes(frame[2:4], "big", signed=True)
+        correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
+        served = self.served.ranges().get(api_key, NONE)
+        if api_key == ApiVersionsRequest.api_key and served:
+            self._answer(frame)
+        elif version not in served or not self._knows(api_key, version):
+            self._refuse(api_key, version, correlation_id)
+        else:
+            header, request = framing.decode_request(
+                frame, zero_copy=self._zero_copy, limits=self._limits
+            )
+            awaited = expects_response(request)
+            if awaited:
+                self._turns.append(_Turn(api_key, version, correlation_id))
+            self._events.append(
+                RequestReceived(
+                    correlation_id, header.client_id, request, version, awaited
+                )
+            )
+
+    def _knows(self, api_key: int, version: int) -> bool:
+        try:
+            return version in by_key(api_key, "request").valid_versions
+        except KeyError:
+            return False
+
+    def _answer(self, frame: bytes) -> None:
+        answer = answer_api_versions(
+            frame,
+            self.served,
+            cluster_id=self._cluster_id,
+            node_id=self._node_id,
+            limits=self._limits,
+        )
+        key = ApiVersionsRequest.api_key
+        self._turns.append(
+            _Turn(key, answer.version, answer.correlation_id, answer.frame)
+        )
+        self._events.append(
+            ApiVersionsAnswered(
+                answer.version,
+                answer.error_code,
+                answer.client_id,
+                answer.software_name,
+                answer.software_version,
+            )
+        )
+        self._flush()
+
+    def _refuse(self, api_key: int, version: int, correlation_id: int) -> None:
+        self._events.append(UnsupportedReceived(api_key, version, correlation_id))
+        if self._on_unsupported == "close":
+            self._closing = True
+            return
+        draft = self._on_unsupported == "empty-draft"
+        empty = empty_response(correlation_id, draft=draft)
+        self._turns.append(_Turn(api_key, version, correlation_id, empty))
+        self._flush()
+
+    def _flush(self) -> None:
+        """Let go the responses whose turn it is: none before that to an older one."""
+        turns = self._turns
+        while turns and turns[0].frame:
+            self._outgoing.append(turns.popleft().frame)
+
+    def _end(self, reason: str) -> None:
+        self._ended = self._ended or reason
+
+    def _check_open(self) -> None:
+        if self._ended:
+            raise LocalProtocolError(
+                f"this connection is over: {self._ended}"
+            ) from self.failure

@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Negotiation: which version of each API two sides may speak.
+
+    table = ApiVersionTable.from_response(response)      # one connection's view
+    table.pick(FetchRequest)                             # the highest in common
+    ClusterVersions({"B1": table, ...}).ranges()         # what all brokers speak
+
+``policy`` is what this side lets itself use, ``constraints`` what one message needs,
+``tables`` and ``cluster`` what brokers offer, ``handshake`` and ``answers`` the two
+sides of asking for it. No sockets; connections are ``kwire.connection``.
+"""
+
+from .answers import ApiVersionsAnswer as ApiVersionsAnswer
+from .answers import answer_api_versions as answer_api_versions
+from .cluster import ClusterVersions as ClusterVersions
+from .constraints import CLIENT as CLIENT
+from .constraints import MAGIC_2 as MAGIC_2
+from .constraints import NO_TOPIC_IDS as NO_TOPIC_IDS
+from .constraints import TRANSACTION_PROTOCOL_1 as TRANSACTION_PROTOCOL_1
+from .constraints import ZSTD as ZSTD
+from .constraints import Constraint as Constraint
+from .features import FEATURES as FEATURES
+from .features import Feature as Feature
+from .finalized import FinalizedFeatures as FinalizedFeatures
+from .handshake import ApiVersionsHandshake as ApiVersionsHandshake
+from .policy import DEFAULT_POLICY as DEFAULT_POLICY
+from .policy import VersionPolicy as VersionPolicy
+from .release_guess import ReleaseGuess as ReleaseGuess
+from .release_guess import guess_release as guess_release
+from .tables import ApiVersionTable as ApiVersionTable
+from .tables import fallback_table as fallback_table

@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The server's side of the handshake: an answer to ApiVersions of any version.
+
+A request in a version that the server does not know is answered all the same, in
+version 0 and without reading its body, so that every client finds its way (KIP-511).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .. import error_codes, framing
+from ..limits import DEFAULT, Limits
+from ..messages import ApiVersionsRequest, ApiVersionsResponse
+from .handshake import FIRST_WITH_NAMES, SOFTWARE_NAME
+from .tables import ApiVersionTable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_KEY = ApiVersionsRequest.api_key
+_FIRST_WITH_FEATURES_FROM_0 = 4
+
+
+class ApiVersionsAnswer(NamedTuple):
+    """What a server answers: the frame to send, and what it was about.
+
+    ``software_name`` and ``software_version`` are empty where the client does not tell.
+    """
+
+    frame: bytes
+    version: int
+    error_code: int
+    correlation_id: int
+    client_id: str | None = None
+    software_name: str = ""
+    software_version: str = ""
+
+
+def answer_api_versions(
+    frame: bytes,
+    served: ApiVersionTable,
+    *,
+    cluster_id: str | None = None,
+    node_id: int = -1,
+    limits: Limits = DEFAULT,
+) -> ApiVersionsAnswer:
+    """Answer a frame whose API key is that of ApiVersions.
+
+    ``served`` is what the server offers. ``cluster_id`` and ``node_id`` are who it is:
+    a client that means another one hears REBOOTSTRAP_REQUIRED (KIP-1242). Errors:
+    UNSUPPORTED_VERSION in version 0 with the range of ApiVersions alone, and
+    INVALID_REQUEST for a name that is none. ``DecodeError`` for bytes that are wrong.
+    """
+    version = int.from_bytes(frame[2:4], "big", signed=True)
+    correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
+    known = served.range_of(_KEY) & ApiVersionsRequest.valid_versions
+    if version not in known and len(frame) >= 8:
+        # Servers older than KIP-511 listed nothing.
+        rows = [_KEY] if known.max >= FIRST_WITH_NAMES else []
+        response = ApiVersionsResponse(
+            error_code=error_codes.UNSUPPORTED_VERSION, api_keys=_rows(served, rows)
+        )
+        answer = framing.encode_response(response, 0, correlation_id)
+        error = response.error_code
+        return ApiVersionsAnswer(answer, version, error, correlation_id)
+    header, request = framing.decode_request(frame, limits=limits)
+    assert isinstance(request, ApiVersionsRequest)
+    error = _judge(request, version, cluster_id, node_id)
+    response = (
+        ApiVersionsResponse(error_code=error) if error else _response(served, version)
+    )
+    return ApiVersionsAnswer(
+        framing.encode_response(response, version, correlation_id),
+        version,
+        error,
+        correlation_id,
+        header.client_id,
+        request.client_software_name,
+        request.client_software_version,
+    )
+
+
+def _judge(
+    request: ApiVersionsRequest, version: int, cluster_id: str | None, node_id: int
+) -> int:
+    names = (request.client_software_name, request.client_software_version)
+    if version >= FIRST_WITH_NAMES and not all(map(SOFTWARE_NAME.fullmatch, names)):
+        return error_codes.INVALID_REQUEST
+    if (request.cluster_id is None) != (request.node_id == -1):
+        return error_codes.INVALID_REQUEST
+    mistaken = request.cluster_id is not None and (
+        (request.cluster_id, request.node_id) != (cluster_id, node_id)
+    )
+    if cluster_id is not None and mistaken:
+        return error_codes.REBOOTSTRAP_REQUIRED
+    return error_codes.NONE
+
+
+def _response(served: ApiVersionTable, version: int) -> ApiVersionsResponse:
+    supported = [
+        ApiVersionsResponse.SupportedFeatureKey(
+            name=name, min_version=each.min, max_version=each.max
+        )
+        for name, each in served.supported_features.items()
+        # Clients up to version 3 take a feature that starts at 0 for an error.
+        if each.min > 0 or version >= _FIRST_WITH_FEATURES_FROM_0
+    ]
+    finalized = [
+        ApiVersionsResponse.FinalizedFeatureKey(
+            name=name, min_version_level=each.min, max_version_level=each.max
+        )
+        for name, each in served.finalized_features.items()
+    ]
+    return ApiVersionsResponse(
+        api_keys=_rows(served, served.advertised),
+        throttle_time_ms=served.throttle_time_ms if version else 0,
+        supported_features=supported,
+        finalized_features=finalized,
+        finalized_features_epoch=served.finalized_features_epoch,
+        zk_migration_ready=served.zk_migration_ready,
+    )
+
+
+def _rows(
+    served: ApiVersionTable, keys: Iterable[int]
+) -> list[ApiVersionsResponse.ApiVersion]:
+    return [
+        ApiVersionsResponse.ApiVersion(
+            api_key=key,
+            min_version=served.advertised[key][0],
+            max_version=served.advertised[key][1],
+        )
+        for key in keys
+    ]

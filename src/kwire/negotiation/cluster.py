@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``ClusterVersions``: what several brokers speak alike (KIP-35).
+
+For requests that may go to any of them, and for features that need all of them.
+"""
+
+from __future__ import annotations
+
+from ..errors import LocalProtocolError, UnsupportedVersion
+from ..versions import NONE, VersionRange
+from .facts import key_of, name_of
+from .features import FEATURES
+from .finalized import FinalizedFeatures
+from .policy import DEFAULT_POLICY
+from .tables import no_common_version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .constraints import Constraint
+    from .facts import Api
+    from .features import Feature
+    from .policy import VersionPolicy
+    from .tables import ApiVersionTable
+
+
+class ClusterVersions:
+    """The intersection of the tables of several brokers, by their names.
+
+    Always that of the tables at hand: ``update`` a broker that was connected anew,
+    ``remove`` one that is gone. A table that ended with its connection raises
+    ``LocalProtocolError`` which names the broker.
+    """
+
+    __slots__ = ("_finalized", "_policy", "_tables")
+
+    def __init__(
+        self,
+        tables: Mapping[str, ApiVersionTable] | None = None,
+        policy: VersionPolicy = DEFAULT_POLICY,
+    ) -> None:
+        self._policy = policy
+        self._tables: dict[str, ApiVersionTable] = {}
+        self._finalized = FinalizedFeatures()
+        for broker, table in (tables or {}).items():
+            self.update(broker, table)
+
+    @property
+    def brokers(self) -> tuple[str, ...]:
+        """The names of the brokers, in the order in which they came."""
+        return tuple(self._tables)
+
+    def update(self, broker: str, table: ApiVersionTable) -> None:
+        """Add a broker, or replace its table by that of a newer connection."""
+        self._tables[broker] = table
+        self._finalized.update(table)
+
+    def remove(self, broker: str) -> None:
+        """Forget a broker; ``KeyError`` if it is not there."""
+        del self._tables[broker]
+
+    def ranges(self) -> dict[int, VersionRange]:
+        """Give what all brokers speak, by ascending key.
+
+        A key that one broker lacks is gone. Where all have a key but no version in
+        common, its range is empty: there, but unusable.
+        """
+        tables = [self._alive(broker).ranges() for broker in self._tables]
+        if not tables:
+            return {}
+        shared: dict[int, VersionRange] = {}
+        for key, versions in tables[0].items():
+            if all(key in each for each in tables):
+                for each in tables:
+                    versions &= each[key]
+                shared[key] = versions
+        return shared
+
+    def range_of(self, api: Api) -> VersionRange:
+        """Give what all brokers speak of one API, empty if nothing."""
+        key = key_of(api)
+        versions: VersionRange | None = None
+        for broker in self._tables:
+            theirs = self._alive(broker).range_of(key)
+            versions = theirs if versions is None else versions & theirs
+        return versions or NONE
+
+    def usable(self, api: Api, *constraints: Constraint) -> tuple[int, ...]:
+        """List the versions that this side and all brokers can use, ascending."""
+        key = key_of(api)
+        fitting = self.range_of(key)
+        for constraint in constraints:
+            fitting &= constraint.ranges.get(key, fitting)
+        return tuple(v for v in self._policy.versions(key) if v in fitting)
+
+    def pick(self, api: Api, *constraints: Constraint) -> int:
+        """Choose the highest version that this side and all brokers can use.
+
+        ``UnsupportedVersion`` names the broker that stands in the way, or all their
+        ranges where it is the brokers that have nothing in common.
+        """
+        usable = self.usable(api, *constraints)
+        if usable:
+            return usable[-1]
+        key = key_of(api)
+        theirs = {name: self._alive(name).range_of(key) for name in self._tables}
+        for broker, versions in theirs.items():
+            fitting = versions
+            for constraint in constraints:
+                fitting &= constraint.ranges.get(key, fitting)
+            if not any(v in fitting for v in self._policy.versions(key)):
+                raise no_common_version(
+                    key, self._policy, versions, constraints, f"broker {broker}"
+                )
+        if not theirs:
+            raise UnsupportedVersion(
+                f"{name_of(key)}: no broker is known yet", key, None, None
+            )
+        listed = ", ".join(f"{name} {versions}" for name, versions in theirs.items())
+        raise UnsupportedVersion(
+            f"{name_of(key)}: the brokers have no usable version in common: {listed}",
+            key,
+            self._policy.range_of(key),
+            self.range_of(key),
+        )
+
+    def supports(self, feature: Feature) -> bool:
+        """Tell whether a feature can be used with all brokers."""
+        return feature.is_usable(self.range_of)
+
+    def features(self) -> tuple[str, ...]:
+        """Name the features of ``negotiation.FEATURES`` that can be used."""
+        return tuple(each.name for each in FEATURES if self.supports(each))
+
+    def finalized_features(self) -> FinalizedFeatures:
+        """Give the finalized features of the highest epoch that any broker told."""
+        return self._finalized
+
+    def _alive(self, broker: str) -> ApiVersionTable:
+        table = self._tables[broker]
+        if not table.is_alive:
+            raise LocalProtocolError(
+                f"the connection to broker {broker} has ended, and its table with it:"
+                " update or remove it"
+            )
+        return table
+
+    def __repr__(self) -> str:
+        return f"<ClusterVersions of {', '.join(self._tables) or 'no broker'}>"

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Constraints: what one message asks of the version it is sent at.
+
+A batch compressed with zstd needs Produce 7, a topic without a known id forbids Fetch
+13. Which is the case only the caller can know, so the caller passes them to ``pick``.
+"""
+
+from __future__ import annotations
+
+from .facts import as_range, facts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..versions import VersionRange
+    from .facts import Range
+
+
+class Constraint:
+    """The versions of some APIs that fit a purpose; other APIs are free.
+
+    ``ranges`` maps API keys to a ``VersionRange``, a pair of both ends, or a text such
+    as "7+".
+    """
+
+    __slots__ = ("name", "ranges")
+
+    def __init__(self, name: str, ranges: Mapping[int, Range]) -> None:
+        self.name = name
+        self.ranges: dict[int, VersionRange] = {
+            key: as_range(value) for key, value in ranges.items()
+        }
+
+    def __repr__(self) -> str:
+        ranges = {key: str(value) for key, value in self.ranges.items()}
+        return f"Constraint({self.name!r}, {ranges})"
+
+
+_known = {name: Constraint(name, ranges) for name, ranges in facts("constraint")}
+
+ZSTD = _known["zstd"]
+"""Records are compressed with zstd, or may come so (KIP-110)."""
+
+MAGIC_2 = _known["magic-2"]
+"""Records are of magic 2: headers, idempotence, transactions (KIP-98, KIP-82)."""
+
+NO_TOPIC_IDS = _known["no-topic-ids"]
+"""The id of a topic in the request is not known, only its name (KIP-516)."""
+
+TRANSACTION_PROTOCOL_1 = _known["transaction-protocol-1"]
+"""The producer runs transactions by the first protocol (before KIP-890)."""
+
+CLIENT = _known["client"]
+"""The sender is a client: of AddPartitionsToTxn the newer versions are brokers'."""

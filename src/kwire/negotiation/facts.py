@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads what ``schema/definitions/negotiation.txt`` knows; nothing here decides.
+
+Also the one place that turns what users call an API (a class, a number) into its key.
+"""
+
+from __future__ import annotations
+
+from ..schema import registry
+from ..versions import NONE, VersionRange
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import TypeAlias
+
+    Api: TypeAlias = type | int
+    Range: TypeAlias = VersionRange | tuple[int, int] | str
+    Ranges: TypeAlias = Mapping[int, VersionRange]
+
+
+def facts(kind: str) -> list[tuple[str, dict[int, VersionRange]]]:
+    """List the facts of a kind ("feature", "constraint", "fallback") as they stand."""
+    found = []
+    for line in registry.definition_text("negotiation").splitlines():
+        head, colon, tail = line.partition(":")
+        if colon and head.startswith(f"{kind} "):
+            found.append((head.removeprefix(f"{kind} "), _ranges(tail)))
+    return found
+
+
+def _ranges(text: str) -> dict[int, VersionRange]:
+    ranges = {}
+    for part in filter(None, text.strip().split(", ")):
+        name, versions = part.split(" ")
+        ranges[key_named(name)] = VersionRange.from_text(versions)
+    return ranges
+
+
+def key_named(name: str) -> int:
+    """Give the key of an API by Kafka's name ("Fetch"); ``KeyError`` if it has none."""
+    key = registry.find(f"{name}Request").api_key
+    if key is None:
+        raise KeyError(name)
+    return key
+
+
+def key_of(api: Api) -> int:
+    """Take the API key out of what names an API: a class or the number itself."""
+    key = api if isinstance(api, int) else getattr(api, "api_key", None)
+    kind = "request" if isinstance(api, int) else getattr(api, "kind", None)
+    if not isinstance(key, int) or kind not in ("request", "response"):
+        raise TypeError(f"expected a request class or an API key, got {api!r:.60}")
+    return key
+
+
+def name_of(api_key: int) -> str:
+    """Name an API as Kafka does; one that kwire does not know is "API key 200"."""
+    try:
+        return registry.find_by_key(api_key, "request").name.removesuffix("Request")
+    except KeyError:
+        return f"API key {api_key}"
+
+
+def as_range(value: Range) -> VersionRange:
+    """Take a range as users write it: an object, a pair of both ends, or a text."""
+    if isinstance(value, VersionRange):
+        return value
+    if isinstance(value, str):
+        return VersionRange.from_text(value)
+    low, high = value
+    return VersionRange(low, high)
+
+
+def range_or_none(low: int, high: int) -> VersionRange:
+    """Make a range of two numbers that a peer has sent; nonsense is an empty one."""
+    return VersionRange(low, high) if 0 <= low <= high else NONE

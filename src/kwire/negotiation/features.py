@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Features: what a client can do with what brokers speak (KIP-35).
+
+Not the features of KIP-584, which brokers name themselves: those are in ``finalized``.
+"""
+
+from __future__ import annotations
+
+from .facts import as_range, facts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ..versions import VersionRange
+    from .facts import Range
+
+
+class Feature:
+    """Something that needs certain versions of certain APIs.
+
+    Each alternative maps API keys to a range (``VersionRange``, pair, or a text such
+    as "2+"). The feature is usable if, in one alternative, *every* range has a version
+    in common with what the brokers speak.
+
+        Feature("f", {0: (3, 3), 1: (2, 3)})
+    """
+
+    __slots__ = ("alternatives", "name")
+
+    def __init__(self, name: str, *alternatives: Mapping[int, Range]) -> None:
+        if not alternatives:
+            raise TypeError(f"the feature {name} needs nothing: name the APIs it uses")
+        self.name = name
+        self.alternatives: tuple[dict[int, VersionRange], ...] = tuple(
+            {key: as_range(value) for key, value in each.items()}
+            for each in alternatives
+        )
+
+    def is_usable(self, range_of: Callable[[int], VersionRange]) -> bool:
+        """Tell whether brokers with these ranges allow the feature."""
+        return any(
+            all(wanted & range_of(key) for key, wanted in each.items())
+            for each in self.alternatives
+        )
+
+    def __repr__(self) -> str:
+        texts = (
+            str({key: str(value) for key, value in each.items()})
+            for each in self.alternatives
+        )
+        return f"Feature({self.name!r}, {', '.join(texts)})"
+
+
+def _features() -> tuple[Feature, ...]:
+    found: dict[str, list[dict[int, VersionRange]]] = {}
+    for name, ranges in facts("feature"):
+        found.setdefault(name, []).append(ranges)
+    return tuple(Feature(name, *each) for name, each in found.items())
+
+
+FEATURES = _features()
+"""The map of features that ships with kwire; its names are librdkafka's."""

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``VersionPolicy``: which versions this side may speak, whatever brokers offer.
+
+A policy is configuration and outlives connections; what a broker offers is a table of
+``tables.py``, and what one message needs is a constraint of ``constraints.py``.
+"""
+
+from __future__ import annotations
+
+from ..schema import registry
+from ..versions import NONE, VersionRange
+from .facts import as_range
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from .facts import Range
+
+
+class VersionPolicy:
+    """The versions that a client lets itself use.
+
+    ``speaks`` maps API keys to the range that the client was written for, where that
+    is less than all that kwire knows; an API that it lacks is not narrowed.
+    ``exclude`` maps API keys to single versions that must not be used although brokers
+    offer them (deprecated or broken ones, KIP-35). A version that Kafka marks as
+    unstable is used with ``unstable=True`` alone.
+    """
+
+    __slots__ = ("_exclude", "_speaks", "_versions", "unstable")
+
+    def __init__(
+        self,
+        speaks: Mapping[int, Range] | None = None,
+        exclude: Mapping[int, Iterable[int]] | None = None,
+        *,
+        unstable: bool = False,
+    ) -> None:
+        self._speaks = {key: as_range(value) for key, value in (speaks or {}).items()}
+        self._exclude = {key: frozenset(each) for key, each in (exclude or {}).items()}
+        self._versions: dict[int, tuple[int, ...]] = {}
+        self.unstable = unstable
+
+    def range_of(self, api_key: int) -> VersionRange:
+        """Give the range this side speaks of an API, empty if it knows none."""
+        try:
+            ours = registry.find_by_key(api_key, "request")
+        except KeyError:
+            return NONE
+        versions = ours.valid_versions
+        if not self.unstable and registry.load(ours.name).latest_version_unstable:
+            versions = VersionRange(versions.min, versions.max - 1)
+        return versions & self._speaks.get(api_key, versions)
+
+    def versions(self, api_key: int) -> tuple[int, ...]:
+        """List the versions this side may use of an API, ascending."""
+        found = self._versions.get(api_key)
+        if found is None:
+            excluded = self._exclude.get(api_key, ())
+            versions = (v for v in self.range_of(api_key) if v not in excluded)
+            found = self._versions[api_key] = tuple(versions)
+        return found
+
+    def excluded(self, api_key: int) -> frozenset[int]:
+        """Give the versions of an API that are excluded one by one."""
+        return self._exclude.get(api_key, frozenset())
+
+    def __repr__(self) -> str:
+        speaks = {key: str(value) for key, value in self._speaks.items()}
+        exclude = {key: sorted(value) for key, value in self._exclude.items()}
+        return (
+            f"VersionPolicy(speaks={speaks}, exclude={exclude},"
+            f" unstable={self.unstable})"
+        )
+
+
+DEFAULT_POLICY = VersionPolicy()
+"""All that kwire knows, but no unstable versions."""

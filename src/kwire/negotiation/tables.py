@@ -1,0 +1,295 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``ApiVersionTable``: what one broker speaks on one connection, and what to use.
+
+A table says nothing about the next connection to the same broker, which may have been
+upgraded in between: whoever owns the connection calls ``expire`` when it ends.
+"""
+
+from __future__ import annotations
+
+from .. import error_codes
+from ..errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
+from ..schema import releases
+from ..versions import HIGHEST, VersionRange
+from .facts import as_range, facts, key_named, key_of, name_of, range_or_none
+from .features import FEATURES
+from .policy import DEFAULT_POLICY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..messages import ApiVersionsResponse
+    from .constraints import Constraint
+    from .facts import Api, Range
+    from .features import Feature
+    from .policy import VersionPolicy
+
+_PRODUCE, _FETCH = map(key_named, ("Produce", "Fetch"))
+
+_FIRST_PRODUCE = 3
+"""What brokers since 4.0 accept of Produce, although they offer 0 to 2 as well."""
+
+_FIRST_FETCH = 4
+"""What brokers start Fetch with that refuse the old versions of Produce."""
+
+
+class ApiVersionTable:
+    """The versions of one connection: offered by the broker, usable by this side.
+
+    ``advertised`` maps API keys to (min, max), in the order and as received, unknown
+    keys and nonsense included. ``supported_features`` and ``finalized_features`` map
+    names to ``VersionRange`` (KIP-584); the latter counts only with an epoch of 0 or
+    more. Tables are equal if their ranges and features are.
+    """
+
+    __slots__ = (
+        "_alive",
+        "_picked",
+        "_ranges",
+        "advertised",
+        "finalized_features",
+        "finalized_features_epoch",
+        "policy",
+        "supported_features",
+        "throttle_time_ms",
+        "zk_migration_ready",
+    )
+
+    def __init__(
+        self,
+        advertised: Mapping[int, tuple[int, int]],
+        policy: VersionPolicy = DEFAULT_POLICY,
+        *,
+        supported_features: Mapping[str, VersionRange] | None = None,
+        finalized_features: Mapping[str, VersionRange] | None = None,
+        finalized_features_epoch: int = -1,
+        zk_migration_ready: bool = False,
+        throttle_time_ms: int = 0,
+    ) -> None:
+        counts = finalized_features_epoch >= 0
+        self.advertised = dict(advertised)
+        self.policy = policy
+        self.supported_features = dict(supported_features or {})
+        self.finalized_features = dict(finalized_features or {}) if counts else {}
+        self.finalized_features_epoch = finalized_features_epoch
+        self.zk_migration_ready = zk_migration_ready
+        self.throttle_time_ms = throttle_time_ms
+        self._ranges: dict[int, VersionRange] = {}
+        self._picked: dict[int, int] = {}
+        self._alive = True
+
+    @classmethod
+    def from_response(
+        cls, response: ApiVersionsResponse, policy: VersionPolicy = DEFAULT_POLICY
+    ) -> ApiVersionTable:
+        """Take the answer of a broker; ``RemoteProtocolError`` if it is an error."""
+        if response.error_code:
+            raise RemoteProtocolError(
+                "the broker answers ApiVersions with error"
+                f" {error_codes.name(response.error_code)} ({response.error_code})"
+            )
+        return cls(
+            {
+                each.api_key: (each.min_version, each.max_version)
+                for each in response.api_keys
+            },
+            policy,
+            supported_features={
+                each.name: range_or_none(each.min_version, each.max_version)
+                for each in response.supported_features
+            },
+            finalized_features={
+                each.name: range_or_none(each.min_version_level, each.max_version_level)
+                for each in response.finalized_features
+            },
+            finalized_features_epoch=response.finalized_features_epoch,
+            zk_migration_ready=response.zk_migration_ready,
+            throttle_time_ms=response.throttle_time_ms,
+        )
+
+    @classmethod
+    def from_ranges(
+        cls,
+        ranges: Mapping[int, Range],
+        policy: VersionPolicy = DEFAULT_POLICY,
+        *,
+        supported_features: Mapping[str, Range] | None = None,
+        finalized_features: Mapping[str, Range] | None = None,
+        finalized_features_epoch: int = -1,
+    ) -> ApiVersionTable:
+        """Make a table by hand, or for a server to offer.
+
+        A range is a ``VersionRange``, a pair of both ends, or a text such as "0-3".
+        """
+        tidy = {key: as_range(value) for key, value in ranges.items()}
+        return cls(
+            {key: (each.min, each.max) for key, each in tidy.items()},
+            policy,
+            supported_features=_ranges_of(supported_features),
+            finalized_features=_ranges_of(finalized_features),
+            finalized_features_epoch=finalized_features_epoch,
+        )
+
+    @classmethod
+    def of_release(
+        cls,
+        release: str,
+        listener: str | None = "broker",
+        policy: VersionPolicy = DEFAULT_POLICY,
+    ) -> ApiVersionTable:
+        """Make the table that a release of Kafka offers ("2.8", "4.1").
+
+        ``listener`` is "broker", "zkBroker", "controller", or None for all of them.
+        """
+        return cls.from_ranges(releases.ranges(release, listener), policy)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the connection that the table belongs to is still there."""
+        return self._alive
+
+    def expire(self) -> None:
+        """Say that the connection is gone: nothing may be picked from here on."""
+        self._alive = False
+
+    def ranges(self) -> dict[int, VersionRange]:
+        """Give all that the broker speaks, by ascending key.
+
+        Produce 0-2 is left out where a broker offers but refuses it (Kafka 4.0 and
+        later, KAFKA-18659); what is no range (5 to 3, or below 0) is an empty one.
+        """
+        return {key: self._range(key) for key in sorted(self.advertised)}
+
+    def range_of(self, api: Api) -> VersionRange:
+        """Give what the broker speaks of one API, empty if nothing."""
+        return self._range(key_of(api))
+
+    def usable(self, api: Api, *constraints: Constraint) -> tuple[int, ...]:
+        """List the versions that both sides can use, ascending; none raises nothing."""
+        self._check_alive()
+        key = key_of(api)
+        fitting = self.range_of(key)
+        for constraint in constraints:
+            fitting &= constraint.ranges.get(key, fitting)
+        return tuple(v for v in self.policy.versions(key) if v in fitting)
+
+    def pick(self, api: Api, *constraints: Constraint) -> int:
+        """Choose the highest version that both sides can use.
+
+        ``constraints`` say what the message at hand needs (``negotiation.ZSTD``).
+        ``UnsupportedVersion`` names both ranges and which side is too old.
+        """
+        if not constraints and self._alive and isinstance(api, type):
+            picked = self._picked.get(api.api_key)  # type: ignore[attr-defined]
+            if picked is not None:
+                return picked
+        usable = self.usable(api, *constraints)
+        key = key_of(api)
+        if not usable:
+            raise no_common_version(
+                key, self.policy, self.range_of(key), constraints, "the broker"
+            )
+        if not constraints:
+            self._picked[key] = usable[-1]
+        return usable[-1]
+
+    def supports(self, feature: Feature) -> bool:
+        """Tell whether a feature can be used with this broker."""
+        self._check_alive()
+        return feature.is_usable(self.range_of)
+
+    def features(self) -> tuple[str, ...]:
+        """Name the features of ``negotiation.FEATURES`` that can be used."""
+        return tuple(each.name for each in FEATURES if self.supports(each))
+
+    def _range(self, key: int) -> VersionRange:
+        found = self._ranges.get(key)
+        if found is None:
+            found = range_or_none(*self.advertised.get(key, (0, -1)))
+            if key == _PRODUCE and self._range(_FETCH).min >= _FIRST_FETCH:
+                found &= VersionRange(_FIRST_PRODUCE, HIGHEST)
+            self._ranges[key] = found
+        return found
+
+    def _check_alive(self) -> None:
+        if not self._alive:
+            raise LocalProtocolError(
+                "this table ended with its connection; the next connection has to ask"
+                " the broker again"
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ApiVersionTable):
+            return NotImplemented
+        return (
+            self.ranges() == other.ranges()
+            and self.supported_features == other.supported_features
+            and self.finalized_features == other.finalized_features
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        state = "" if self._alive else ", expired"
+        return f"<ApiVersionTable of {len(self.advertised)} APIs{state}>"
+
+
+def fallback_table(
+    release: str, policy: VersionPolicy = DEFAULT_POLICY
+) -> ApiVersionTable | None:
+    """Give the table of a broker that is too old to be asked (before 0.10.0).
+
+    ``release`` is what librdkafka takes as ``broker.version.fallback`` ("0.9.0.1").
+    None means that a broker of this release can be asked. ``UnsupportedVersion`` for
+    0.7 and 0.6, which speak nothing that came after them.
+    """
+    for prefix, ranges in facts("fallback"):
+        if release == prefix or release.startswith(f"{prefix}."):
+            if not ranges:
+                raise UnsupportedVersion(
+                    f"Kafka {release} speaks a protocol older than all that kwire knows"
+                )
+            return ApiVersionTable.from_ranges(ranges, policy)
+    return None
+
+
+def no_common_version(
+    key: int,
+    policy: VersionPolicy,
+    theirs: VersionRange,
+    constraints: tuple[Constraint, ...],
+    peer: str,
+) -> UnsupportedVersion:
+    """Say why no version of an API can be used, and on whose side that lies."""
+    ours = policy.range_of(key)
+    name = name_of(key)
+    common = ours & theirs
+    if not ours:
+        reason = f"kwire speaks no version of {name}"
+    elif not theirs:
+        reason = f"{name}: this side speaks {ours}, {peer} none of it"
+    elif not common:
+        age = "old" if theirs.max < ours.min else "new"
+        reason = (
+            f"{name}: this side speaks {ours}, {peer} {theirs}: {peer} is too {age}"
+        )
+    else:
+        wants = [
+            f"{each.name} needs {each.ranges[key]}"
+            for each in constraints
+            if key in each.ranges and not common & each.ranges[key]
+        ]
+        if excluded := sorted(policy.excluded(key)):
+            wants.append(f"excluded are {', '.join(map(str, excluded))}")
+        wants = wants or [f"not what {each.name} needs" for each in constraints]
+        reason = (
+            f"{name}: this side speaks {ours}, {peer} {theirs}, but"
+            f" {' and '.join(wants)}"
+        )
+    return UnsupportedVersion(reason, key, ours, theirs)
+
+
+def _ranges_of(features: Mapping[str, Range] | None) -> dict[str, VersionRange]:
+    return {name: as_range(value) for name, value in (features or {}).items()}
