@@ -26,7 +26,7 @@ from ..messages import (
     SaslHandshakeRequest,
     by_key,
 )
-from ..negotiation import DEFAULT_POLICY, ApiVersionsHandshake
+from ..negotiation import DEFAULT_POLICY, ApiVersionsHandshake, Constraint
 from ..negotiation.facts import name_of
 from .events import (
     ConnectionClosed,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from ..messages import Request
-    from ..negotiation import ApiVersionTable, Constraint, VersionPolicy
+    from ..negotiation import ApiVersionTable, VersionPolicy
     from .events import Event
 
 _HIGHEST_ID = 0x7FFFFFFF
@@ -136,7 +136,7 @@ class ClientConnection:
 
     @property
     def in_flight(self) -> tuple[Unanswered, ...]:
-        """The requests that wait for their response, oldest first."""
+        """The requests without a response, oldest first, also after the end."""
         return tuple(Unanswered(*each[:3]) for each in self._in_flight)
 
     def data_to_send(self) -> bytes:
@@ -185,9 +185,9 @@ class ClientConnection:
                 "SASL starts on a quiet connection; responses are still to come"
             )
         raw = not table.usable(SaslAuthenticateRequest)
+        version = table.pick(SaslHandshakeRequest, *((_RAW,) if raw else ()))
+        self.send(SaslHandshakeRequest(mechanism=mechanism), version)
         self._mechanism = mechanism
-        request = SaslHandshakeRequest(mechanism=mechanism)
-        self.send(request, 0 if raw else table.pick(SaslHandshakeRequest))
 
     def send_sasl_token(self, data: bytes) -> None:
         """Send bytes of the mechanism; the answer is ``SaslToken`` or ``SaslFailed``.
@@ -332,7 +332,6 @@ class ClientConnection:
 
     def _end(self, reason: str) -> None:
         self._ended = self._ended or reason
-        self._in_flight.clear()
         self._outgoing.clear()
         if self.table is not None:
             self.table.expire()
@@ -355,6 +354,8 @@ class ClientConnection:
             )
         return self.table
 
+
+_RAW = Constraint("SASL without SaslAuthenticate", {SaslHandshakeRequest.api_key: "0"})
 
 _SASL = (SaslHandshakeRequest, SaslAuthenticateRequest)
 

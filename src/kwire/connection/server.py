@@ -16,7 +16,6 @@ from ..framing import FrameSplitter
 from ..limits import DEFAULT, Limits
 from ..messages import ApiVersionsRequest, SaslHandshakeRequest, by_key
 from ..negotiation import answer_api_versions
-from ..versions import NONE
 from .client import expects_response
 from .events import (
     ApiVersionsAnswered,
@@ -47,14 +46,10 @@ _REQUEST_START = 8
 class _Turn:
     """A request that is to be answered, and its response once it is there."""
 
-    __slots__ = ("api_key", "correlation_id", "frame", "version")
+    __slots__ = ("frame", "request")
 
-    def __init__(
-        self, api_key: int, version: int, correlation_id: int, frame: bytes = b""
-    ) -> None:
-        self.api_key = api_key
-        self.version = version
-        self.correlation_id = correlation_id
+    def __init__(self, request: RequestReceived | None, frame: bytes = b"") -> None:
+        self.request = request
         self.frame = frame
 
 
@@ -154,10 +149,11 @@ class ServerConnection:
             self._end(reason)
             return self._drain(None)
         try:
-            for frame in self._splitter.feed(chunk):
+            # What comes after a refused request has no reader, and is not kept.
+            for frame in () if self._closing else self._splitter.feed(chunk):
+                self._receive(frame)
                 if self._closing:
                     break
-                self._receive(frame)
         except KwireError as error:
             self.failure = error
             self._end(f"it failed: {error}")
@@ -179,18 +175,19 @@ class ServerConnection:
                 f" {type(response).__name__}"
             )
         for turn in self._turns:
-            if turn.correlation_id == request.correlation_id and not turn.frame:
+            # By identity: nothing keeps a client from using a correlation id twice.
+            if turn.request is request and not turn.frame:
                 break
         else:
             raise LocalProtocolError(
                 f"request {request.correlation_id} awaits no response"
             )
         turn.frame = framing.encode_response(
-            response, turn.version, turn.correlation_id
+            response, request.version, request.correlation_id
         )
         if isinstance(request.request, SaslHandshakeRequest):
             agreed = not response.error_code  # type: ignore[attr-defined]
-            self._raw = agreed and turn.version == 0
+            self._raw = agreed and request.version == 0
         self._flush()
 
     def send_sasl_token(self, data: bytes) -> None:
@@ -230,7 +227,7 @@ class ServerConnection:
         api_key = int.from_bytes(frame[:2], "big", signed=True)
         version = int.from_bytes(frame[2:4], "big", signed=True)
         correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
-        served = self.served.ranges().get(api_key, NONE)
+        served = self.served.range_of(api_key)
         if api_key == ApiVersionsRequest.api_key and served:
             self._answer(frame)
         elif version not in served or not self._knows(api_key, version):
@@ -240,13 +237,12 @@ class ServerConnection:
                 frame, zero_copy=self._zero_copy, limits=self._limits
             )
             awaited = expects_response(request)
-            if awaited:
-                self._turns.append(_Turn(api_key, version, correlation_id))
-            self._events.append(
-                RequestReceived(
-                    correlation_id, header.client_id, request, version, awaited
-                )
+            received = RequestReceived(
+                correlation_id, header.client_id, request, version, awaited
             )
+            if awaited:
+                self._turns.append(_Turn(received))
+            self._events.append(received)
 
     def _knows(self, api_key: int, version: int) -> bool:
         try:
@@ -262,10 +258,7 @@ class ServerConnection:
             node_id=self._node_id,
             limits=self._limits,
         )
-        key = ApiVersionsRequest.api_key
-        self._turns.append(
-            _Turn(key, answer.version, answer.correlation_id, answer.frame)
-        )
+        self._turns.append(_Turn(None, answer.frame))
         self._events.append(
             ApiVersionsAnswered(
                 answer.version,
@@ -284,7 +277,7 @@ class ServerConnection:
             return
         draft = self._on_unsupported == "empty-draft"
         empty = empty_response(correlation_id, draft=draft)
-        self._turns.append(_Turn(api_key, version, correlation_id, empty))
+        self._turns.append(_Turn(None, empty))
         self._flush()
 
     def _flush(self) -> None:

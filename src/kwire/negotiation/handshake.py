@@ -127,8 +127,7 @@ class ApiVersionsHandshake:
         if len(frame) == HEADER_BYTES or error == error_codes.UNSUPPORTED_VERSION:
             self._ask(self._lower_version(frame), self._correlation_id + 1)
         elif error == error_codes.INVALID_REQUEST and self._version >= FIRST_WITH_NAMES:
-            # It knows the version, but takes the name of the software for bad.
-            self._ask(FIRST_WITH_NAMES - 1, self._correlation_id + 1)
+            self._ask(self._nameless_version(), self._correlation_id + 1)
         else:
             _, response = framing.decode_response(
                 ApiVersionsResponse, frame, self._version, limits=self._limits
@@ -152,6 +151,18 @@ class ApiVersionsHandshake:
                 " expects TLS or another protocol at this port"
             )
         return assumed
+
+    def _nameless_version(self) -> int:
+        """Find the version to ask in if the broker dislikes our software's name."""
+        ours = self._policy.versions(ApiVersionsRequest.api_key)
+        nameless = [version for version in ours if version < FIRST_WITH_NAMES]
+        if not nameless:
+            name, software = self._software
+            raise RemoteProtocolError(
+                f"the broker refuses the software name {name} {software}, and the"
+                " policy leaves no version of ApiVersions that has none"
+            )
+        return nameless[-1]
 
     def _lower_version(self, frame: bytes) -> int:
         """Find the version to ask in next; it is lower than the last one."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from .. import error_codes
 from ..errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
 from ..schema import releases
-from ..versions import HIGHEST, VersionRange
+from ..versions import HIGHEST, NONE, VersionRange
 from .facts import as_range, facts, key_named, key_of, name_of, range_or_none
 from .features import FEATURES
 from .policy import DEFAULT_POLICY
@@ -181,12 +181,11 @@ class ApiVersionTable:
         ``constraints`` say what the message at hand needs (``negotiation.ZSTD``).
         ``UnsupportedVersion`` names both ranges and which side is too old.
         """
-        if not constraints and self._alive and isinstance(api, type):
-            picked = self._picked.get(api.api_key)  # type: ignore[attr-defined]
-            if picked is not None:
-                return picked
-        usable = self.usable(api, *constraints)
+        self._check_alive()
         key = key_of(api)
+        if not constraints and key in self._picked:
+            return self._picked[key]
+        usable = self.usable(key, *constraints)
         if not usable:
             raise no_common_version(
                 key, self.policy, self.range_of(key), constraints, "the broker"
@@ -205,9 +204,11 @@ class ApiVersionTable:
         return tuple(each.name for each in FEATURES if self.supports(each))
 
     def _range(self, key: int) -> VersionRange:
+        if key not in self.advertised:
+            return NONE
         found = self._ranges.get(key)
         if found is None:
-            found = range_or_none(*self.advertised.get(key, (0, -1)))
+            found = range_or_none(*self.advertised[key])
             if key == _PRODUCE and self._range(_FETCH).min >= _FIRST_FETCH:
                 found &= VersionRange(_FIRST_PRODUCE, HIGHEST)
             self._ranges[key] = found
