@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Who decides that a record is a delete, by the magic that it is stored with.
+
+Only the rule lives here: bytes are ``messages.py``'s business, and what a broker does
+with a message in which stage is that of ``stages.py``.
+
+| stored as                | a delete is                      |
+|--------------------------|----------------------------------|
+| magic 0 or 1             | a null value, whatever the bits  |
+| the draft's magic 2      | the tombstone bit, and it alone  |
+| Kafka's magic 2          | a null value with a key          |
+"""
+
+from __future__ import annotations
+
+from .messages import TOMBSTONE_BIT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from .messages import Dialect
+
+
+def is_tombstone(
+    magic: int,
+    attributes: int,
+    value: Buffer | None,
+    *,
+    dialect: Dialect = "kip87",
+    tombstone_bit: int = TOMBSTONE_BIT,
+    key: Buffer | None = b"",
+) -> bool:
+    """Tell whether log compaction takes a record for a delete.
+
+    ``attributes`` is the message's byte. ``key`` matters to Kafka's magic 2 alone,
+    whose cleaner has no use for records without one. ``ValueError`` for a dialect or
+    magic that there is not, and for a tombstone bit that is not a free one.
+    Source: KIP-87; ``LogCleaner`` for Kafka's own.
+    """
+    check_bit(tombstone_bit)
+    if magic not in (0, 1, 2):
+        raise ValueError(f"magic is 0, 1 or 2, not {magic!r:.40}")
+    if dialect not in ("kip87", "kafka"):
+        raise ValueError(f'dialect is "kip87" or "kafka", not {dialect!r:.40}')
+    if magic < 2:
+        return value is None
+    if dialect == "kafka":
+        return value is None and key is not None
+    return bool(attributes & tombstone_bit)
+
+
+def check_bit(tombstone_bit: int) -> None:
+    """Refuse a tombstone bit that is none of the four free bits of the attributes."""
+    if tombstone_bit not in (0x10, 0x20, 0x40, 0x80):
+        raise ValueError(
+            f"the tombstone bit is 0x10, 0x20, 0x40 or 0x80, not {tombstone_bit!r:.40}:"
+            " the others are taken"
+        )

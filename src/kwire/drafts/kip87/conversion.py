@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages of the KIP-87 draft to and from magic 0 and 1, with what gets lost.
+
+Up, a null value becomes the tombstone bit, and nothing is lost. Down, the bit becomes
+a null value: the payload of a tombstone that has one is destroyed, and a null value
+that was no delete turns into one. Kafka's own magics are ``kwire.records``'s business.
+"""
+
+from __future__ import annotations
+
+from ...errors import EncodeError
+from .compaction import check_bit
+from .messages import CODEC_MASK, LOG_APPEND_TIME, TOMBSTONE_BIT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .messages import Message
+
+
+class TombstoneReport:
+    """What became of the messages, and what was lost on the way. All are counts.
+
+    ``copied`` messages had the wanted magic already, the others are ``converted``.
+    Lost are the ``values`` of tombstones that carried one, the meaning of
+    ``null_values`` that were no deletes and now are, and ``timestamps``.
+    """
+
+    __slots__ = ("converted", "copied", "null_values", "timestamps", "values")
+
+    def __init__(self) -> None:
+        self.copied = 0
+        self.converted = 0
+        self.values = 0
+        self.null_values = 0
+        self.timestamps = 0
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether all that the messages said is still there."""
+        return not (self.values or self.null_values or self.timestamps)
+
+    def __repr__(self) -> str:
+        counts = ((name, getattr(self, name)) for name in self.__slots__)
+        text = ", ".join(f"{name}={count}" for name, count in counts if count)
+        return f"TombstoneReport({text})"
+
+
+def down_convert(
+    messages: Iterable[Message],
+    to_magic: int = 1,
+    *,
+    tombstone_bit: int = TOMBSTONE_BIT,
+) -> tuple[tuple[Message, ...], TombstoneReport]:
+    """Convert messages to magic 0 or 1; return them and what was lost.
+
+    The value of a message with the tombstone bit becomes null, the attributes keep
+    their timestamp type alone. What has ``to_magic`` or a lower one is copied.
+    Source: KIP-87, for consumers that fetch with a version below 3.
+    """
+    check_bit(tombstone_bit)
+    if to_magic not in (0, 1):
+        raise EncodeError(f"expected magic 0 or 1, got {to_magic!r:.40}", "to_magic")
+    report = TombstoneReport()
+    made = []
+    for message in _plain(messages):
+        if message.magic <= to_magic:
+            report.copied += 1
+            made.append(message)
+            continue
+        report.converted += 1
+        value, attributes = message.value, message.attributes & LOG_APPEND_TIME
+        if message.magic == 2:
+            is_tombstone = bool(message.attributes & tombstone_bit)
+            report.values += is_tombstone and value is not None
+            report.null_values += not is_tombstone and value is None
+            value = None if is_tombstone else value
+        timestamp = message.timestamp
+        if to_magic == 0:
+            report.timestamps += timestamp >= 0
+            timestamp, attributes = -1, 0
+        made.append(
+            message._replace(
+                magic=to_magic, attributes=attributes, timestamp=timestamp, value=value
+            )
+        )
+    return tuple(made), report
+
+
+def up_convert(
+    messages: Iterable[Message], *, tombstone_bit: int = TOMBSTONE_BIT
+) -> tuple[tuple[Message, ...], TombstoneReport]:
+    """Convert messages to the draft's magic 2; return them and what was lost: nothing.
+
+    A null value sets the tombstone bit. The document implies this step, for the
+    messages of old producers, and does not write it down.
+    """
+    check_bit(tombstone_bit)
+    report = TombstoneReport()
+    made = []
+    for message in _plain(messages):
+        if message.magic == 2:
+            report.copied += 1
+        else:
+            report.converted += 1
+            attributes = message.attributes & LOG_APPEND_TIME
+            if message.value is None:
+                attributes |= tombstone_bit
+            message = message._replace(magic=2, attributes=attributes)
+        made.append(message)
+    return tuple(made), report
+
+
+def _plain(messages: Iterable[Message]) -> Iterable[Message]:
+    for index, message in enumerate(messages):
+        if message.attributes & CODEC_MASK:
+            raise EncodeError(
+                "expected a message that is not compressed; decode opens them",
+                f"messages[{index}].attributes",
+            )
+        yield message

@@ -1,0 +1,33 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Loads the layouts of the drafts: schema files in, message classes out.
+
+A file in ``schemas/`` is one message in Kafka's JSON message language. Its class is
+built once, by ``kwire.schema.message_class``, and stays outside the registry.
+"""
+
+from __future__ import annotations
+
+from .. import schema
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def schema_text(name: str) -> str:
+    """Read a schema file of this package (``kip35_c_request``), wherever it lives."""
+    path = f"{__file__.removesuffix('.py')}/{name}.json"
+    data: bytes = __spec__.loader.get_data(path)  # type: ignore[union-attr]
+    return data.decode()
+
+
+def message_class(name: str) -> type[Any]:
+    """Give the class of a schema file; every call gives the same one."""
+    made = _classes.get(name)
+    if made is None:
+        made = _classes.setdefault(name, schema.message_class(schema_text(name)))
+    return made
+
+
+_classes: dict[str, type[Any]] = {}

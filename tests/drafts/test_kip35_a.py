@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""KIP-35, document 000: a number in Metadata v1 that stands for a table.
+
+The bytes of the document, what its numbers mean, and how hard it is to take the draft
+for Kafka's Metadata v1 or the reverse.
+"""
+
+import importlib
+
+import pytest
+
+RESPONSE = bytes.fromhex(
+    "0004 000a 302e31302e302d495630 00000001 00000001 000168 00002384 00000000"
+)
+"""Id 4, "0.10.0-IV0", one broker 1 at h:9092, no topics."""
+
+RELEASED_RESPONSE = bytes.fromhex(
+    "00000001 00000001 000168 00002384 ffff 00000001 00000000"
+)
+"""Kafka's Metadata v1 of the same cluster."""
+
+REQ_A = 12
+"""An API to stand for the document's REQ_A."""
+
+DOCUMENTS = {4: {REQ_A: (0, 1)}, 5: {REQ_A: (1, 2)}}
+"""The two sample protocol documentations of the document."""
+
+
+@pytest.fixture
+def draft(kwire):
+    return importlib.import_module(f"{kwire.__name__}.drafts.kip35_a")
+
+
+def response_of(draft, number=4, text="0.10.0-IV0", **fields):
+    """Make a response with this protocol version and build description."""
+    version = draft.MetadataResponse.ApiVersion(
+        protocol_version=number, build_description=text
+    )
+    return draft.MetadataResponse(api_version=version, **fields)
+
+
+def one_broker(draft):
+    row = draft.MetadataResponse.BrokerEndPoint(node_id=1, host="h", port=9092)
+    return response_of(draft, brokers=[row])
+
+
+def talk(strategy, server):
+    """Pass one question and its answer by hand."""
+    return strategy.receive_frame(server.answer(strategy.data_to_send()[4:])[4:])
+
+
+def topic(draft, name):
+    return draft.MetadataResponse.TopicMetadata(name=name)
+
+
+def test_response_has_the_bytes_of_the_document(kwire, draft):
+    assert kwire.encode(one_broker(draft), 1) == RESPONSE
+    assert draft.decode(RESPONSE) == one_broker(draft)
+
+
+def test_request_has_the_same_bytes_as_the_released_one(kwire, draft):
+    """Header and all: nothing on the wire tells a server which one is meant."""
+    asked = draft.ClientStrategy(client_id="kw", correlation_id=7).data_to_send()
+    released = kwire.messages.MetadataRequest(topics=None)
+    assert asked == kwire.framing.encode_request(released, 1, 7, "kw")
+    assert asked.endswith(bytes.fromhex("ffffffff"))
+
+
+def test_objects_say_that_they_were_never_released(draft):
+    assert draft.PROVENANCE.released is False
+    assert str(draft.PROVENANCE) == (
+        "KIP-35, one protocol version per broker, in Metadata v1 (flavour A, document"
+        " 000), never released"
+    )
+
+
+def test_the_registry_does_not_know_the_draft(kwire, draft):
+    assert kwire.messages.by_key(3, "response") is not draft.MetadataResponse
+    assert kwire.messages.by_key(3, "request") is not draft.MetadataRequest
+
+
+@pytest.mark.parametrize(("number", "usable"), [(4, (0, 1)), (5, (1, 2))])
+def test_the_number_of_each_broker_gives_its_versions(draft, number, usable):
+    """The worked example: 0 and 1 with broker A, 1 and 2 with broker B."""
+    server = draft.Server(number, "0.10.0", documents=DOCUMENTS)
+    strategy = draft.ClientStrategy(documents=DOCUMENTS)
+    table = talk(strategy, server)
+    assert table.usable(REQ_A) == usable
+    assert table.pick(REQ_A) == usable[-1]
+    assert table == server.table
+
+
+def test_id_4_is_the_first_build_of_0_10_0(kwire, draft):
+    """Kafka's own numbers are the documentation where no other is given."""
+    server = draft.Server("0.10.0-IV0")
+    strategy = draft.ClientStrategy()
+    table = talk(strategy, server)
+    assert strategy.response.api_version.protocol_version == 4
+    assert strategy.response.api_version.build_description == "0.10.0-IV0"
+    assert table.ranges() == kwire.schema.releases.ranges("0.10.0")
+
+
+def test_every_protocol_version_leads_to_the_table_of_its_release(kwire, draft):
+    for known in kwire.schema.releases.protocol_versions():
+        server = draft.Server(known.id)
+        table = talk(draft.ClientStrategy(), server)
+        assert table.ranges() == kwire.schema.releases.ranges(known.release), known
+
+
+@pytest.mark.parametrize("number", [-1, 6, 32767])
+def test_a_number_without_documentation_is_no_table(kwire, draft, number):
+    """Also one above all that are known: an upgrade may have removed versions."""
+    strategy = draft.ClientStrategy(documents=DOCUMENTS)
+    frame = bytes(4) + kwire.encode(response_of(draft, number), 1)
+    with pytest.raises(kwire.UnsupportedVersion, match=f"version {number}"):
+        strategy.receive_frame(frame)
+    assert strategy.table is None
+
+
+def test_kafkas_own_numbers_have_an_end(kwire, draft):
+    strategy = draft.ClientStrategy()
+    frame = bytes(4) + kwire.encode(response_of(draft, 32767), 1)
+    with pytest.raises(kwire.UnsupportedVersion, match="32767"):
+        strategy.receive_frame(frame)
+
+
+def test_a_server_needs_a_protocol_version_that_exists(draft):
+    with pytest.raises(KeyError):
+        draft.Server("0.10.0-IV99")
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [(None, []), ((), ["a", "b"]), (("b",), ["b"]), (("b", "x"), ["b", "x"])],
+)
+def test_null_topics_ask_for_the_version_alone(kwire, draft, asked, names):
+    """Null is none, an empty list is all as in Metadata v0, else what is named."""
+    topics = [topic(draft, "a"), topic(draft, "b")]
+    server = draft.Server(4, "0.10.0", documents=DOCUMENTS, topics=topics)
+    body = kwire.encode(draft.MetadataRequest(topics=asked), 1)
+    frame = bytes.fromhex("0003 0001 00000007 ffff") + body
+    found = draft.decode(server.answer(frame), 8).topics
+    assert [each.name for each in found] == names
+    assert [each.name for each in found if each.error_code == 3] == (
+        ["x"] if "x" in names else []
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["0.8.2.X", "0.9.0.X", "0.10.0-IV0", "1.0-IV0", "0.10.1.1", "4.4"]
+)
+def test_names_of_releases_are_build_descriptions(kwire, draft, text):
+    data = kwire.encode(response_of(draft, text=text), 1)
+    assert draft.decode(data).api_version.build_description == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "1",
+        "kafka",
+        "0.10.0-IV",
+        "0.10.0-IV0 ",
+        "1.0\n",
+        "\0",
+        "\u0660.\u0661",
+        ".1",
+    ],
+)
+def test_other_texts_are_not(kwire, draft, text):
+    data = kwire.encode(response_of(draft, text=text), 1)
+    with pytest.raises(kwire.InvalidValue, match="not the name of a release") as caught:
+        draft.decode(b"1234" + data, 4)
+    assert caught.value.path == "api_version.build_description"
+    assert caught.value.offset == 4 + 4
+    assert (caught.value.message_name, caught.value.version) == ("MetadataResponse", 1)
+
+
+@pytest.mark.parametrize("number", range(1, 22))
+def test_draft_read_as_released_metadata_fails(kwire, draft, number):
+    """Id and length of the text make a count of brokers that nothing can hold."""
+    data = kwire.encode(
+        one_broker(draft).replace(
+            api_version=draft.MetadataResponse.ApiVersion(
+                protocol_version=number, build_description="0.10.0-IV0"
+            )
+        ),
+        1,
+    )
+    with pytest.raises(kwire.InvalidLength) as caught:
+        kwire.decode(kwire.messages.MetadataResponse, data, 1)
+    assert (caught.value.offset, caught.value.path) == (0, "brokers")
+
+
+def test_draft_of_the_oldest_broker_read_as_released_metadata_fails(kwire, draft):
+    """Id 0 leaves a count that could be: then it is the broker's host that cannot."""
+    data = kwire.encode(response_of(draft, 0, "0.8.0.X", brokers=[]), 1)
+    with pytest.raises(kwire.DecodeError):
+        kwire.decode(kwire.messages.MetadataResponse, data, 1)
+
+
+def test_released_metadata_read_as_draft_fails(kwire, draft):
+    cls = kwire.messages.MetadataResponse
+    assert kwire.decode(cls, RELEASED_RESPONSE, 1).controller_id == 1
+    with pytest.raises(kwire.DecodeError):
+        draft.decode(RELEASED_RESPONSE)
+
+
+@pytest.mark.parametrize("brokers", range(12))
+@pytest.mark.parametrize("node_id", [0, 1, 1001, 0x312E3200, 0x312E3232])
+def test_released_metadata_of_any_cluster_read_as_draft_fails(
+    kwire, draft, brokers, node_id
+):
+    """Node ids whose bytes spell a release ("1.2") included."""
+    cls = kwire.messages.MetadataResponse
+    response = cls(
+        brokers=[
+            cls.MetadataResponseBroker(node_id=node_id + n, host=f"b{n}", port=9092)
+            for n in range(brokers)
+        ],
+        controller_id=node_id,
+    )
+    with pytest.raises(kwire.DecodeError):
+        draft.decode(kwire.encode(response, 1))
+
+
+def test_every_shorter_and_every_longer_input_is_refused(kwire, draft):
+    for size in range(len(RESPONSE)):
+        with pytest.raises(kwire.DecodeError):
+            draft.decode(RESPONSE[:size])
+    with pytest.raises(kwire.TrailingBytes) as caught:
+        draft.decode(RESPONSE + b"\0")
+    assert caught.value.offset == len(RESPONSE)
+
+
+def test_changed_bytes_give_a_response_or_a_typed_error(kwire, draft):
+    refused = 0
+    for at in range(len(RESPONSE)):
+        for value in (0x00, 0x7F, 0x80, 0xFF):
+            data = RESPONSE[:at] + bytes([value]) + RESPONSE[at + 1 :]
+            try:
+                draft.decode(data)
+            except kwire.DecodeError:
+                refused += 1
+    assert refused > len(RESPONSE)

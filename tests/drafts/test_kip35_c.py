@@ -1,0 +1,207 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""KIP-35, document 004: ranges of versions, of all APIs or of those asked for.
+
+The bytes of the document, its example of two brokers and two features, the version
+that must not be used, and the draft and Kafka's ApiVersions read as each other.
+"""
+
+import importlib
+import random
+
+import pytest
+
+REQUEST_KEY = 1000
+"""The key of these tests; the document gives none."""
+
+B1 = bytes.fromhex("00000002 0000 0000 0003 0001 0002 0003")
+B2 = bytes.fromhex("00000003 0000 0001 0002 0001 0000 0003 0002 0000 0000")
+RELEASED_V0 = bytes.fromhex("0000 00000002 0000 0000 0003 0001 0002 0003")
+"""What B1 says, as Kafka 0.10.0 says it."""
+
+SERVED = {"B1": {0: (0, 3), 1: (2, 3)}, "B2": {0: (1, 2), 1: (0, 3), 2: (0, 0)}}
+
+
+@pytest.fixture
+def draft(kwire):
+    return importlib.import_module(f"{kwire.__name__}.drafts.kip35_c")
+
+
+@pytest.fixture
+def negotiation(kwire):
+    return importlib.import_module(f"{kwire.__name__}.negotiation")
+
+
+def ranges_of(table):
+    return {key: (each.min, each.max) for key, each in table.ranges().items()}
+
+
+def answered(draft, negotiation, served, asked=None, **options):
+    """Run a client and a server of these ranges; give the client's table."""
+    table = negotiation.ApiVersionTable.from_ranges(served)
+    server = draft.Server(REQUEST_KEY, table)
+    strategy = draft.ClientStrategy(REQUEST_KEY, asked, **options)
+    return strategy.receive_frame(server.answer(strategy.data_to_send()[4:])[4:])
+
+
+@pytest.mark.parametrize(
+    ("asked", "body"),
+    [(None, "ffffffff"), ((0, 1), "00000002 0000 0001"), ((), "00000000")],
+)
+def test_request_has_the_bytes_of_the_document(kwire, draft, asked, body):
+    request = draft.ApiVersionRequest(api_keys=asked)
+    assert kwire.encode(request, 0) == bytes.fromhex(body)
+    assert kwire.decode(draft.ApiVersionRequest, bytes.fromhex(body), 0) == request
+    strategy = draft.ClientStrategy(REQUEST_KEY, asked, client_id=None)
+    assert strategy.data_to_send()[4 + 10 :] == bytes.fromhex(body)
+
+
+@pytest.mark.parametrize(("broker", "data"), [("B1", B1), ("B2", B2)])
+def test_response_has_the_bytes_of_the_document(
+    kwire, draft, negotiation, broker, data
+):
+    response = draft.decode(data)
+    assert kwire.encode(response, 0) == data
+    rows = {
+        row.api_key: (row.min_version, row.max_version) for row in response.api_versions
+    }
+    assert rows == SERVED[broker]
+    assert ranges_of(answered(draft, negotiation, SERVED[broker])) == SERVED[broker]
+
+
+def test_the_draft_owns_no_api_key(kwire, draft):
+    assert draft.ApiVersionRequest.api_key is None
+    assert draft.ApiVersionResponse.api_key is None
+    assert not {"ApiVersionRequest", "ApiVersionResponse"} & set(kwire.messages.ALL)
+    with pytest.raises(TypeError):
+        draft.ClientStrategy()
+
+
+def test_objects_say_that_they_were_never_released(draft):
+    assert str(draft.PROVENANCE) == (
+        "KIP-35, ranges of versions in ApiVersionRequest (flavour C, document 004),"
+        " never released"
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "keys"),
+    [(None, [0, 1, 2]), ((1, 0), [0, 1]), ((2, 77), [2]), ((77,), []), ((), [])],
+)
+def test_null_asks_for_all_and_a_list_for_what_it_names(
+    draft, negotiation, asked, keys
+):
+    """An empty list names nothing: it is never taken for all."""
+    table = answered(draft, negotiation, SERVED["B2"], asked)
+    assert ranges_of(table) == {key: SERVED["B2"][key] for key in keys}
+
+
+def test_an_answer_about_what_was_not_asked_is_refused(kwire, draft):
+    strategy = draft.ClientStrategy(REQUEST_KEY, [0])
+    with pytest.raises(kwire.RemoteProtocolError, match="API key 1"):
+        strategy.receive_frame(bytes(4) + B1)
+    assert strategy.table is None
+
+
+def test_two_brokers_have_in_common_what_the_document_says(draft, negotiation, kwire):
+    """The worked example: 1-2 of key 0, 2-3 of key 1, and key 2 is gone."""
+    tables = {
+        broker: answered(draft, negotiation, served)
+        for broker, served in SERVED.items()
+    }
+    cluster = negotiation.ClusterVersions(tables)
+    assert ranges_of(cluster) == {0: (1, 2), 1: (2, 3)}
+    first = negotiation.Feature("Feature1", {0: (3, 3), 1: (2, 3)})
+    second = negotiation.Feature("Feature2", {0: (0, 1), 1: (2, 3)})
+    assert not cluster.supports(first)
+    assert cluster.supports(second)
+    assert tables["B1"].supports(first)
+
+
+def test_a_version_can_be_in_the_range_and_not_be_used(draft, negotiation):
+    """The backport: 0-2 are offered, and 1 is known to be broken."""
+    policy = negotiation.VersionPolicy(exclude={1: [1]})
+    table = answered(draft, negotiation, {1: (0, 2)}, policy=policy)
+    assert ranges_of(table) == {1: (0, 2)}
+    assert table.usable(1) == (0, 2)
+    assert table.pick(1) == 2
+
+
+def test_where_the_broken_version_is_the_highest_the_next_one_is_picked(
+    draft, negotiation
+):
+    policy = negotiation.VersionPolicy(exclude={1: [1]})
+    table = answered(draft, negotiation, {1: (0, 1)}, policy=policy)
+    assert table.pick(1) == 0
+
+
+def test_nonsense_is_kept_and_unusable(kwire, draft):
+    """A range from 3 to 1, and one below 0."""
+    data = bytes.fromhex("00000002 0001 0003 0001 0002 ffff 0001")
+    table = draft.ClientStrategy(REQUEST_KEY).receive_frame(bytes(4) + data)
+    assert table.advertised == {1: (3, 1), 2: (-1, 1)}
+    for key in (1, 2):
+        assert table.usable(key) == ()
+        with pytest.raises(kwire.UnsupportedVersion):
+            table.pick(key)
+
+
+def test_released_message_of_the_same_content_has_an_error_code_more(kwire, draft):
+    released = draft.to_api_versions(draft.decode(B1))
+    assert kwire.encode(released, 0) == RELEASED_V0 == b"\0\0" + B1
+
+
+def test_released_bytes_read_as_draft_fail_by_what_is_left_over(kwire, draft):
+    """Two bytes of error and two of count make 0: it is an empty list but for that."""
+    with pytest.raises(kwire.TrailingBytes) as caught:
+        draft.decode(RELEASED_V0)
+    assert caught.value.offset == 4
+
+
+@pytest.mark.parametrize("version", range(6))
+def test_any_released_version_read_as_draft_fails(kwire, draft, version):
+    cls = kwire.messages.ApiVersionsResponse
+    rows = [cls.ApiVersion(api_key=0, min_version=0, max_version=3)]
+    for error in (0, 35, 42):
+        for count in (0, 1, 2, 59, 95):
+            response = cls(error_code=error, api_keys=rows * count)
+            with pytest.raises(kwire.DecodeError):
+                draft.decode(kwire.encode(response, version))
+
+
+@pytest.mark.parametrize("version", range(6))
+@pytest.mark.parametrize("data", [B1, B2])
+def test_draft_read_as_any_released_version_fails(kwire, data, version):
+    with pytest.raises(kwire.DecodeError):
+        kwire.decode(kwire.messages.ApiVersionsResponse, data, version)
+
+
+def test_released_request_is_too_short_for_the_draft(kwire, draft):
+    with pytest.raises(kwire.Truncated):
+        kwire.decode(draft.ApiVersionRequest, b"", 0)
+    with pytest.raises(kwire.TrailingBytes):
+        kwire.decode(kwire.messages.ApiVersionsRequest, bytes.fromhex("ffffffff"), 0)
+
+
+def test_every_shorter_and_every_longer_input_is_refused(kwire, draft):
+    for size in range(len(B2)):
+        with pytest.raises(kwire.DecodeError):
+            draft.decode(B2[:size])
+    with pytest.raises(kwire.TrailingBytes):
+        draft.decode(B2 + b"\0")
+
+
+def test_any_answer_gives_a_table_or_a_typed_error(kwire, draft):
+    chance = random.Random(35)
+    outcomes = set()
+    for _ in range(2000):
+        data = bytearray(B2)
+        for _ in range(chance.randint(1, 3)):
+            data[chance.randrange(len(B2))] = chance.choice([0, 1, 2, 0x7F, 0xFF])
+        strategy = draft.ClientStrategy(REQUEST_KEY)
+        try:
+            strategy.receive_frame(bytes(4) + data).usable(1)
+            outcomes.add("table")
+        except kwire.DecodeError:
+            outcomes.add("error")
+    assert outcomes == {"table", "error"}

@@ -1,0 +1,322 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The drafts of KIP-35 over a socket: with who speaks them, and with who does not.
+
+A thread serves, a client strategy asks. Where both speak the draft, the client ends in
+the server's table. A server that hangs up, answers with the empty response or keeps
+Kafka's rules gives an error of kwire's or the table to fall back to, and never a table
+of something misread.
+"""
+
+import importlib
+from typing import NamedTuple
+
+import pytest
+from loopback import ask, negotiate, serving
+
+REQUEST_KEY = 1000
+"""The key of drafts B and C on these connections; their documents give none."""
+
+RELEASE = "2.2"
+
+
+class Parties(NamedTuple):
+    """A draft's two sides: how to make a client, and a server of ``RELEASE``."""
+
+    client: object
+    server: object
+
+
+def parties_of(kwire, name, api_key=REQUEST_KEY):
+    draft = importlib.import_module(f"{kwire.__name__}.drafts.{name}")
+    releases = importlib.import_module(f"{kwire.__name__}.schema.releases")
+    if name == "kip35_a":
+        newest = [p for p in releases.protocol_versions() if p.release == RELEASE][-1]
+        return Parties(draft.ClientStrategy, lambda **o: draft.Server(newest.id, **o))
+    if name == "kip35_b":
+        offered = draft.supported_apis(releases.ranges(RELEASE))
+        return Parties(
+            lambda **options: draft.ClientStrategy(api_key, **options),
+            lambda **options: draft.Server(api_key, offered, **options),
+        )
+    table = negotiation_of(kwire).ApiVersionTable.of_release(RELEASE, None)
+    return Parties(
+        lambda **options: draft.ClientStrategy(api_key, **options),
+        lambda **options: draft.Server(api_key, table, **options),
+    )
+
+
+def negotiation_of(kwire):
+    return importlib.import_module(f"{kwire.__name__}.negotiation")
+
+
+def refusal(kwire, strategy, answer, error, match=None):
+    """Run a client with a server that it cannot come to terms with."""
+    with serving(kwire, answer) as address, pytest.raises(error, match=match) as caught:
+        negotiate(kwire, strategy, address)
+    assert strategy.table is None
+    return caught.value
+
+
+@pytest.fixture(params=["kip35_a", "kip35_b", "kip35_c"])
+def parties(kwire, request):
+    return parties_of(kwire, request.param)
+
+
+def kafka(kwire, table, *, reads_spare_bytes=False):
+    """Make a server of Kafka's rules: ApiVersions and Metadata v1, all else closes."""
+    negotiation = negotiation_of(kwire)
+    response = kwire.messages.MetadataResponse(
+        brokers=[
+            kwire.messages.MetadataResponse.MetadataResponseBroker(
+                node_id=1, host="h", port=9092
+            )
+        ],
+        controller_id=1,
+    )
+
+    def answer(frame):
+        if frame[:4] == bytes.fromhex("0003 0001"):
+            correlation_id = int.from_bytes(frame[4:8], "big")
+            return kwire.framing.encode_response(response, 1, correlation_id)
+        if frame[:2] != bytes.fromhex("0012"):
+            return None
+        if reads_spare_bytes:
+            header, request = kwire.framing.decode_request(frame, compat="java")
+            assert (header.request_api_version, request) == (0, type(request)())
+            frame = frame[: 10 + len(header.client_id)]
+        return negotiation.answer_api_versions(frame, table).frame
+
+    return answer
+
+
+def test_client_ends_in_the_table_of_the_server(kwire, parties):
+    server = parties.server()
+    with serving(kwire, server.answer) as address:
+        strategy = parties.client()
+        table = negotiate(kwire, strategy, address)
+    releases = kwire.schema.releases
+    assert table is strategy.table
+    assert table == server.table
+    assert table.ranges() == releases.ranges(RELEASE)
+    assert table.pick(kwire.messages.FetchRequest) == 10
+
+
+def test_one_server_answers_many_connections(kwire, parties):
+    server = parties.server()
+    with serving(kwire, server.answer) as address:
+        tables = [negotiate(kwire, parties.client(), address) for _ in range(20)]
+    assert all(table == server.table for table in tables)
+
+
+def test_a_broker_that_was_upgraded_in_between_has_a_new_table(kwire):
+    """What was learnt on one connection ends with it."""
+    draft = importlib.import_module(f"{kwire.__name__}.drafts.kip35_a")
+    documents = {4: {12: (0, 1)}, 5: {12: (1, 2)}}
+    running = [
+        draft.Server(number, "0.10.0", documents=documents) for number in documents
+    ]
+    with serving(kwire, lambda frame: running.pop(0).answer(frame)) as address:
+        before = negotiate(kwire, draft.ClientStrategy(documents=documents), address)
+        before.expire()
+        after = negotiate(kwire, draft.ClientStrategy(documents=documents), address)
+    assert after.usable(12) == (1, 2)
+    with pytest.raises(kwire.LocalProtocolError):
+        before.pick(12)
+
+
+def test_a_server_that_hangs_up_is_a_typed_error(kwire, parties):
+    words = "does not know this draft"
+    refusal(
+        kwire, parties.client(), lambda frame: None, kwire.RemoteProtocolError, words
+    )
+
+
+def test_an_empty_response_is_an_unsupported_request(kwire, parties):
+    """Correlation id and nothing else: the answer that documents 000 and 001 want."""
+    other = parties_of(kwire, "kip35_b", REQUEST_KEY + 1).server()
+    words = "request not supported by server"
+    error = refusal(
+        kwire, parties.client(), other.answer, kwire.UnsupportedVersion, words
+    )
+    assert error.api_key in (3, REQUEST_KEY)
+
+
+@pytest.mark.parametrize("on_unsupported", ["empty", "close"])
+def test_a_client_with_a_fallback_assumes_it(kwire, parties, on_unsupported):
+    other = parties_of(kwire, "kip35_b", REQUEST_KEY + 1)
+    answer = other.server(on_unsupported=on_unsupported).answer
+    with serving(kwire, answer) as address:
+        table = negotiate(kwire, parties.client(fallback="0.9.0.1"), address)
+    assert table == negotiation_of(kwire).fallback_table("0.9.0")
+
+
+def test_a_fallback_that_could_be_asked_in_todays_way_is_none(kwire, parties):
+    client = parties.client(fallback="2.8")
+    refusal(kwire, client, lambda frame: None, kwire.RemoteProtocolError)
+
+
+def test_an_answer_with_another_correlation_id_is_refused(kwire, parties):
+    server = parties.server()
+
+    def confused(frame):
+        reply = bytearray(server.answer(frame))
+        reply[7] ^= 1
+        return bytes(reply)
+
+    error = kwire.RemoteProtocolError
+    refusal(kwire, parties.client(), confused, error, "correlation id 1, asked was 0")
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        ("00000000", "RemoteProtocolError"),
+        ("00000000 00000000", "RemoteProtocolError"),
+        ("00000002 0000", "Truncated"),
+        ("00000005 00000000 00", "DecodeError"),
+        ("ffffffff", "InvalidLength"),
+        ("7fffffff", "LimitExceeded"),
+        ("00000100 00000000", "RemoteProtocolError"),
+    ],
+    ids=lambda value: value.replace(" ", "-"),
+)
+def test_answers_that_are_none_end_in_typed_errors(kwire, parties, reply, error):
+    """Empty frames of both other readings, too few bytes, and sizes that lie.
+
+    A frame that never ends is one that its connection ends.
+    """
+
+    def answer(frame):
+        answers.append(frame)
+        return bytes.fromhex(reply) if len(answers) == 1 else None
+
+    answers = []
+    question = parties.client()
+    # A second request on the same connection makes the server hang up.
+    data = question.data_to_send()
+    with serving(kwire, answer) as address, pytest.raises(getattr(kwire, error)):
+        frame = ask(kwire, address, data * 2)
+        if frame is None:
+            question.connection_lost()
+        question.receive_frame(frame)
+    assert question.table is None
+
+
+def test_draft_a_meets_kafka(kwire):
+    """Kafka takes the request for its own, and its answer is refused."""
+    table = negotiation_of(kwire).ApiVersionTable.of_release("2.8")
+    client = parties_of(kwire, "kip35_a").client()
+    refusal(kwire, client, kafka(kwire, table), kwire.DecodeError)
+
+
+@pytest.mark.parametrize("name", ["kip35_b", "kip35_c"])
+def test_drafts_b_and_c_meet_kafka(kwire, name):
+    """It closes connections for a key that it does not know."""
+    table = negotiation_of(kwire).ApiVersionTable.of_release("2.8")
+    client = parties_of(kwire, name).client()
+    refusal(kwire, client, kafka(kwire, table), kwire.RemoteProtocolError)
+
+
+@pytest.mark.parametrize("reads_spare_bytes", [True, False])
+@pytest.mark.parametrize("name", ["kip35_b", "kip35_c"])
+def test_drafts_b_and_c_meet_kafka_at_the_key_of_api_versions(
+    kwire, name, reads_spare_bytes
+):
+    """B's request is that of ApiVersions v0; C's is too, with bytes left over."""
+    table = negotiation_of(kwire).ApiVersionTable.of_release("2.8")
+    answer = kafka(kwire, table, reads_spare_bytes=reads_spare_bytes)
+    closes = name == "kip35_c" and not reads_spare_bytes
+    expected = kwire.RemoteProtocolError if closes else kwire.TrailingBytes
+    refusal(kwire, parties_of(kwire, name, 18).client(), answer, expected)
+
+
+@pytest.mark.parametrize("key", [18, REQUEST_KEY])
+@pytest.mark.parametrize("on_unsupported", ["empty", "close"])
+@pytest.mark.parametrize("name", ["kip35_a", "kip35_b", "kip35_c"])
+def test_todays_client_meets_a_draft(kwire, name, on_unsupported, key):
+    """Its handshake ends in an error, whatever key the draft has taken."""
+    server = parties_of(kwire, name, key).server(on_unsupported=on_unsupported)
+    handshake = negotiation_of(kwire).ApiVersionsHandshake()
+    refused = pytest.raises(kwire.errors.KwireError)
+    with serving(kwire, server.answer) as address, refused:
+        for _ in range(10):
+            frame = ask(kwire, address, handshake.data_to_send())
+            if frame is None:
+                handshake.connection_lost()
+            handshake.receive_frame(frame)
+    assert handshake.table is None
+
+
+def test_todays_metadata_client_meets_draft_a(kwire):
+    server = parties_of(kwire, "kip35_a").server()
+    request = kwire.messages.MetadataRequest(topics=None)
+    with serving(kwire, server.answer) as address:
+        data = kwire.framing.encode_request(request, 1, 7)
+        frame = ask(kwire, address, data)
+    with pytest.raises(kwire.DecodeError):
+        kwire.framing.decode_response(kwire.messages.MetadataResponse, frame, 1)
+
+
+def others_of(kwire, client):
+    """List the drafts that a client does not speak."""
+    names = ("kip35_a", "kip35_b", "kip35_c")
+    modules = [f"{kwire.__name__}.drafts.{name}" for name in names]
+    assert type(client).__module__ in modules
+    return [
+        name
+        for name, module in zip(names, modules, strict=True)
+        if module != type(client).__module__
+    ]
+
+
+def test_each_draft_meets_the_servers_of_the_others(kwire, parties):
+    for name in others_of(kwire, parties.client()):
+        answer = parties_of(kwire, name).server().answer
+        refusal(kwire, parties.client(), answer, kwire.errors.KwireError)
+
+
+def test_no_draft_reads_the_answer_of_another(kwire, parties):
+    """Where neither key nor version tells them apart, the layout does."""
+    for name in others_of(kwire, parties.client()):
+        other = parties_of(kwire, name)
+        answer = other.server().answer(other.client().data_to_send()[4:])
+        with pytest.raises(kwire.DecodeError):
+            parties.client().receive_frame(answer[4:])
+
+
+def test_a_question_is_asked_and_answered_once(kwire, parties):
+    server = parties.server()
+    strategy = parties.client()
+    with serving(kwire, server.answer) as address:
+        frame = ask(kwire, address, strategy.data_to_send())
+    assert strategy.data_to_send() == b""
+    strategy.receive_frame(frame)
+    for again in (lambda: strategy.receive_frame(frame), strategy.connection_lost):
+        with pytest.raises(kwire.LocalProtocolError, match="has its answer"):
+            again()
+
+
+def test_servers_refuse_requests_that_are_cut_or_too_long(kwire, parties):
+    server = parties.server()
+    frame = parties.client().data_to_send()[4:]
+    for size in range(len(frame)):
+        with pytest.raises(kwire.DecodeError):
+            server.answer(frame[:size])
+    with pytest.raises(kwire.DecodeError):
+        server.answer(frame + b"\0")
+
+
+@pytest.mark.parametrize("at", [1, 3], ids=["key", "version"])
+def test_servers_do_one_of_two_things_with_what_they_do_not_know(kwire, parties, at):
+    """An unknown kind of request, and an unknown version of the one they serve."""
+    unknown = bytearray(parties.client(correlation_id=7).data_to_send()[4:])
+    unknown[at] ^= 0x10
+    empty = bytes.fromhex("00000004 00000007")
+    assert parties.server(on_unsupported="empty").answer(bytes(unknown)) == empty
+    assert parties.server(on_unsupported="close").answer(bytes(unknown)) is None
+
+
+def test_servers_do_nothing_else(parties):
+    with pytest.raises(TypeError, match='"empty" or "close"'):
+        parties.server(on_unsupported="ignore")

@@ -1,0 +1,553 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""KIP-87, the draft's messages: their bytes, their deletes, and what conversion loses.
+
+Magic 0 and 1 are compared with ``kwire.records``, which reads and writes them on its
+own. The draft's magic 2 has the example bytes of its time, and is never mixed up with
+the record batch that got the number in the end.
+"""
+
+import importlib
+import itertools
+import struct
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kwire.drafts.kip87 as drafted
+
+TOMBSTONE = bytes.fromhex(
+    "0000000000000000 00000018 5808577c 02 10 00000000000003e8 00000001 6b 00000001 76"
+)
+"""The draft's magic 2: key k, value v, time 1000, the tombstone bit at 0x10."""
+
+CONVERTED = bytes.fromhex(
+    "0000000000000000 00000017 4b38d7a9 01 00 00000000000003e8 00000001 6b ffffffff"
+)
+"""The same message for an older consumer: magic 1, the value gone."""
+
+BYTES = st.none() | st.binary(max_size=12)
+MESSAGES = st.builds(
+    drafted.Message,
+    offset=st.integers(-(2**63), 2**63 - 1),
+    timestamp=st.integers(-(2**63), 2**63 - 1),
+    key=BYTES,
+    value=BYTES,
+    magic=st.integers(1, 2),
+    attributes=st.sampled_from([0, 0x08, 0x10, 0x18, 0xF8]),
+)
+
+
+@pytest.fixture
+def kip87(kwire):
+    """The draft on one engine."""
+    return importlib.import_module(f"{kwire.__name__}.drafts.kip87")
+
+
+def test_provenance_says_that_it_was_never_released(kip87):
+    """Whoever meets a message of the draft can ask where it is from."""
+    assert str(kip87.PROVENANCE).startswith("KIP-87, ")
+    assert str(kip87.PROVENANCE).endswith(", never released")
+
+
+def test_tombstone_has_the_bytes_of_the_draft(kip87):
+    """Both ways, with the value that a null could not keep."""
+    message = kip87.Message(0, 1000, b"k", b"v", magic=2, attributes=0x10)
+    assert kip87.encode([message]) == TOMBSTONE
+    assert kip87.decode(TOMBSTONE) == (message,)
+
+
+def test_down_conversion_has_the_bytes_of_magic_1(kip87):
+    """The older consumer sees a delete, and the report says what that cost."""
+    messages, report = kip87.down_convert(kip87.decode(TOMBSTONE))
+    assert kip87.encode(messages) == CONVERTED
+    assert (report.converted, report.values) == (1, 1)
+    assert not report.is_lossless
+    assert repr(report) == "TombstoneReport(converted=1, values=1)"
+
+
+@given(st.lists(MESSAGES, max_size=4))
+def test_messages_round_trip(messages):
+    """All fields come back, whatever the mixture of magics."""
+    assert drafted.decode(drafted.encode(messages)) == tuple(messages)
+
+
+@pytest.mark.parametrize("view", [bytearray, memoryview])
+def test_any_contiguous_bytes_are_read(kip87, view):
+    """And what is not contiguous is a mistake of the caller's."""
+    assert kip87.decode(view(TOMBSTONE)) == kip87.decode(TOMBSTONE)
+    with pytest.raises(TypeError):
+        kip87.decode(memoryview(TOMBSTONE)[::2])
+
+
+# Who decides --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialect", ["kip87", "kafka"])
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("attributes", [0, 0x10, 0xFF])
+def test_null_value_decides_in_magic_0_and_1(kip87, dialect, magic, attributes):
+    """The bit has no meaning there, in either dialect."""
+    judge = kip87.is_tombstone
+    assert judge(magic, attributes, None, dialect=dialect)
+    assert not judge(magic, attributes, b"", dialect=dialect)
+
+
+@pytest.mark.parametrize("value", [None, b"", b"v"])
+def test_bit_alone_decides_in_the_drafts_magic_2(kip87, value):
+    """A value does not keep a tombstone, and a null does not make one."""
+    assert kip87.is_tombstone(2, 0x10, value)
+    assert kip87.is_tombstone(2, 0x18, value)
+    assert not kip87.is_tombstone(2, 0xEF, value)
+
+
+@pytest.mark.parametrize("attributes", [0, 0x10])
+def test_null_value_with_a_key_decides_in_kafkas_magic_2(kip87, attributes):
+    """There 0x10 is a batch's transaction; the cleaner keys on the key."""
+    judge = kip87.is_tombstone
+    assert judge(2, attributes, None, dialect="kafka", key=b"k")
+    assert not judge(2, attributes, None, dialect="kafka", key=None)
+    assert not judge(2, attributes, b"v", dialect="kafka", key=b"k")
+
+
+@pytest.mark.parametrize("bit", [0x20, 0x40, 0x80])
+def test_bit_is_a_parameter(kip87, bit):
+    """The document names none, so each of the free ones will do."""
+    assert kip87.is_tombstone(2, bit, b"v", tombstone_bit=bit)
+    assert not kip87.is_tombstone(2, 0x10, b"v", tombstone_bit=bit)
+    message = kip87.Message(value=b"v", attributes=bit)
+    (down,), report = kip87.down_convert([message], tombstone_bit=bit)
+    assert (down.value, report.values) == (None, 1)
+    (up,), _ = kip87.up_convert([down], tombstone_bit=bit)
+    assert up.attributes == bit
+
+
+@pytest.mark.parametrize("bit", [0, 1, 0x07, 0x08, 0x30, 0x100, -1])
+def test_taken_bits_are_refused(kip87, bit):
+    """Compression and timestamp type have theirs already."""
+    with pytest.raises(ValueError, match="the tombstone bit is 0x10"):
+        kip87.is_tombstone(2, 0, None, tombstone_bit=bit)
+    with pytest.raises(ValueError, match="the tombstone bit is 0x10"):
+        kip87.down_convert([], tombstone_bit=bit)
+    with pytest.raises(ValueError, match="the tombstone bit is 0x10"):
+        kip87.up_convert([], tombstone_bit=bit)
+
+
+def test_unknown_magic_and_dialect_are_refused(kip87):
+    """No rule is guessed for what there is not."""
+    with pytest.raises(ValueError, match="magic is 0, 1 or 2, not 3"):
+        kip87.is_tombstone(3, 0, None)
+    with pytest.raises(ValueError, match='"kip87" or "kafka"'):
+        kip87.is_tombstone(2, 0, None, dialect="kip88")
+    with pytest.raises(ValueError, match='"kip87" or "kafka"'):
+        kip87.require_dialect(b"", "kip88")
+
+
+# Conversion ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("attributes", "value", "made", "lost"),
+    [
+        (0x00, b"v", b"v", {}),
+        (0x10, None, None, {}),
+        (0x10, b"v", None, {"values": 1}),
+        (0x00, None, None, {"null_values": 1}),
+    ],
+    ids=["plain", "tombstone", "valued tombstone", "null that is no delete"],
+)
+def test_down_conversion_reports_what_it_loses(kip87, attributes, value, made, lost):
+    """Two of the four kinds cannot be said in magic 1."""
+    message = kip87.Message(7, 5, b"k", value, attributes=attributes | 0x08)
+    converted, report = kip87.down_convert([message])
+    assert converted == (kip87.Message(7, 5, b"k", made, magic=1, attributes=0x08),)
+    assert {n: getattr(report, n) for n in ("values", "null_values")} == {
+        "values": 0,
+        "null_values": 0,
+    } | lost
+    assert report.is_lossless is not bool(lost)
+
+
+def test_down_to_magic_0_loses_the_timestamps(kip87):
+    """As every conversion to magic 0 does; -1 was none."""
+    messages = [
+        kip87.Message(0, 1000, b"k", b"v", magic=1, attributes=0x08),
+        kip87.Message(1, -1, b"k", b"v", magic=2),
+        kip87.Message(2, -1, b"k", b"v", magic=0),
+    ]
+    converted, report = kip87.down_convert(messages, 0)
+    assert converted == tuple(
+        kip87.Message(offset, -1, b"k", b"v", magic=0) for offset in range(3)
+    )
+    assert (report.converted, report.copied, report.timestamps) == (2, 1, 1)
+    assert not report.is_lossless
+    assert kip87.down_convert(converted, 1)[0] == converted
+
+
+@pytest.mark.parametrize("to_magic", [2, -1, None, "1"])
+def test_down_goes_to_0_or_1(kwire, kip87, to_magic):
+    """Magic 2 is where the draft's messages are already."""
+    with pytest.raises(kwire.EncodeError, match="expected magic 0 or 1"):
+        kip87.down_convert([], to_magic)
+
+
+def test_conversion_refuses_what_is_still_compressed(kwire, kip87):
+    """A compressed message holds others, whose values nobody has looked at."""
+    wrapper = kip87.Message(value=b"", attributes=1)
+    for convert in (kip87.down_convert, kip87.up_convert):
+        with pytest.raises(kwire.EncodeError, match=r"messages\[0\].attributes"):
+            convert([wrapper])
+
+
+@given(st.lists(MESSAGES.filter(lambda message: message.magic == 1), max_size=4))
+def test_up_and_down_again_loses_nothing(messages):
+    """Only the bits that magic 1 gives no meaning are gone."""
+    up, report = drafted.up_convert(messages)
+    assert report.is_lossless
+    assert [drafted.is_tombstone(*row[4:6], row[3]) for row in up] == [
+        message.value is None for message in messages
+    ]
+    down, report = drafted.down_convert(up)
+    assert report.is_lossless
+    assert down == tuple(
+        row._replace(attributes=row.attributes & 0x08) for row in messages
+    )
+
+
+@given(st.lists(MESSAGES.filter(lambda message: message.magic == 2), max_size=4))
+def test_down_and_up_again_loses_what_the_report_says(messages):
+    """The report is lossless if and only if each message comes back."""
+    plain = [row._replace(attributes=row.attributes & 0x18) for row in messages]
+    down, report = drafted.down_convert(plain)
+    up, _ = drafted.up_convert(down)
+    assert report.is_lossless is (up == tuple(plain))
+
+
+# Dialects -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def batch(kwire):
+    """A record batch of Kafka's magic 2."""
+    return kwire.records.encode_batch([(b"k", b"v", 1000)])
+
+
+def test_record_batch_is_named_by_the_drafts_reader(kwire, kip87, batch):
+    """Also behind messages of the draft, with the byte where it stands."""
+    for before in (b"", TOMBSTONE, CONVERTED):
+        with pytest.raises(kwire.CorruptBatch, match="Kafka's magic 2") as caught:
+            kip87.decode(before + batch)
+        assert caught.value.offset == len(before)
+
+
+def test_draft_is_named_to_readers_of_kafkas_magic_2(kwire, kip87, batch):
+    """And kwire's own reader of record batches refuses it."""
+    kip87.require_dialect(CONVERTED + batch, "kafka")
+    kip87.require_dialect(CONVERTED + TOMBSTONE, "kip87")
+    with pytest.raises(kwire.CorruptBatch, match="a message of the KIP-87 draft"):
+        kip87.require_dialect(TOMBSTONE, "kafka")
+    with pytest.raises(kwire.CorruptBatch, match="Kafka's magic 2"):
+        kip87.require_dialect(batch, "kip87")
+    for size in (1, 100):
+        data = kip87.encode([kip87.Message(value=bytes(size))])
+        with pytest.raises(kwire.CorruptBatch):
+            list(kwire.records.decode_batches(data))
+
+
+def test_dialect_is_that_of_the_first_magic_2(kip87, batch):
+    """Older messages are the same in both and say nothing."""
+    assert kip87.dialect_of(TOMBSTONE + batch) == "kip87"
+    assert kip87.dialect_of(CONVERTED + batch + TOMBSTONE) == "kafka"
+    assert kip87.dialect_of(CONVERTED) is None
+    assert kip87.dialect_of(b"") is None
+    assert kip87.dialect_of(TOMBSTONE[:-1] + b"w") is None
+
+
+def test_damage_is_named_as_no_dialect(kwire, kip87):
+    """Neither checksum is right: no word of the other dialect."""
+    with pytest.raises(kwire.CorruptBatch, match="damaged entry of magic 2"):
+        kip87.decode(TOMBSTONE[:-1] + b"w")
+
+
+# Beside kwire.records -----------------------------------------------------------------
+
+
+def rows_of(messages):
+    """Give what ``kwire.records`` says of messages as well."""
+    return [(row.offset, row.timestamp, row.key, row.value) for row in messages]
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4"])
+def test_older_messages_are_those_of_records(kwire, kip87, magic, compression):
+    """Each reads what the other writes, compressed or not."""
+    rows = [
+        kip87.Message(offset, 1000 + offset if magic else -1, key, value, magic)
+        for offset, key, value in ((3, b"k", b"v"), (4, None, b""), (9, b"", None))
+    ]
+    theirs = kwire.records.encode_batch(
+        [
+            kwire.records.Record(offset=r[0], timestamp=r[1], key=r[2], value=r[3])
+            for r in rows
+        ],
+        magic=magic,
+        compression=compression,
+        base_offset=3,
+    )
+    assert kip87.decode(theirs) == tuple(rows)
+    ours = kip87.encode(rows, compression=compression)
+    batches = kwire.records.decode_batches(ours)
+    assert [rows_of(b.records) for b in batches] == [rows_of(rows)]
+
+
+# Compressed ---------------------------------------------------------------------------
+
+CODECS = ["gzip", "snappy", "lz4"]
+
+
+def three(kip87, **fields):
+    """Make three messages with a hole between the offsets, the second a tombstone."""
+    rows = [
+        kip87.Message(10, 5, b"a", b"1" * 50),
+        kip87.Message(12, 9, b"b", b"2" * 50, attributes=0x10),
+        kip87.Message(13, 7, None, None),
+    ]
+    return tuple(row._replace(**fields) for row in rows)
+
+
+@pytest.mark.parametrize("compression", CODECS)
+def test_compressed_messages_keep_their_bits(kip87, compression):
+    """The tombstone is within, not on the message that holds the others."""
+    rows = three(kip87)
+    data = kip87.encode(rows, compression=compression)
+    offset, _, _, magic, attributes, timestamp = struct.unpack_from(">qiIBBq", data)
+    assert (offset, magic, timestamp) == (13, 2, 9)
+    assert attributes == CODECS.index(compression) + 1
+    assert kip87.decode(data + TOMBSTONE) == (*rows, *kip87.decode(TOMBSTONE))
+
+
+def test_log_append_time_of_the_whole_is_that_of_each(kip87):
+    """A broker writes it on the outer message alone."""
+    rows = three(kip87, attributes=0x08, timestamp=77)
+    data = kip87.encode(rows, compression="gzip")
+    assert kip87.decode(data) == rows
+    rewritten = repaired(data[:18] + struct.pack(">q", 99) + data[26:])
+    assert {row.timestamp for row in kip87.decode(rewritten)} == {99}
+    data = kip87.encode(three(kip87), compression="gzip")
+    appended = repaired(data[:17] + bytes([0x09]) + data[18:])
+    assert [row.attributes for row in kip87.decode(appended)] == [0x08, 0x18, 0x08]
+
+
+def repaired(data):
+    """Write the size and the checksum of a single message anew."""
+    body = data[16:]
+    return data[:8] + struct.pack(">iI", len(body) + 4, zlib.crc32(body)) + body
+
+
+def wrapper(kip87, value, offset=0, magic=2, codec=1):
+    """Write a message that says it is compressed, whatever its value."""
+    data = kip87.encode([kip87.Message(offset, 1, None, value, magic)])
+    return repaired(data[:17] + bytes([codec]) + data[18:])
+
+
+def test_outer_offset_0_counts_from_0(kip87):
+    """Some old producers sent it so."""
+    data = kip87.encode(three(kip87), compression="gzip")
+    found = kip87.decode(bytes(8) + data[8:])
+    assert [row.offset for row in found] == [0, 2, 3]
+
+
+def test_broken_compressed_messages_are_refused(kwire, kip87):
+    """Each rule of compressed messages, by a message that breaks it."""
+    inside = importlib.import_module(f"{kwire.__name__}.compression")
+
+    def gzip(data):
+        return inside.compress(1, data, 1)
+
+    cases = {
+        "without a value": wrapper(kip87, None),
+        "no whole message": wrapper(kip87, gzip(b"")),
+        "9 bytes that are no whole": wrapper(kip87, gzip(TOMBSTONE + bytes(9))),
+        "is compressed": wrapper(kip87, gzip(wrapper(kip87, gzip(TOMBSTONE)))),
+        "another magic": wrapper(kip87, gzip(TOMBSTONE + CONVERTED)),
+        "not end with its own 8": wrapper(
+            kip87, gzip((9).to_bytes(8, "big") + TOMBSTONE[8:]), offset=8
+        ),
+        "not end with its own 1152921504606846976": wrapper(
+            kip87,
+            gzip((2**60).to_bytes(8, "big") + TOMBSTONE[8:] + TOMBSTONE),
+            offset=2**60,
+        ),
+        "gzip data is damaged": wrapper(kip87, b"no gzip"),
+        "number 4": wrapper(kip87, b"", codec=4),
+        "number 7": wrapper(kip87, b"", codec=7),
+        "damaged entry": wrapper(kip87, gzip(TOMBSTONE[:-1] + b"w")),
+    }
+    for words, data in cases.items():
+        with pytest.raises(kwire.CorruptBatch, match=words) as caught:
+            kip87.decode(CONVERTED + data)
+        assert caught.value.offset == len(CONVERTED)
+
+
+def test_limits_hold_for_compressed_messages(kwire, kip87):
+    """A bomb is refused before it has grown, and so are too many messages."""
+    bomb = kip87.encode([kip87.Message(value=bytes(10**6))], compression="gzip")
+    with pytest.raises(kwire.LimitExceeded):
+        kip87.decode(bomb, limits=kwire.Limits(decompressed_bytes=10**5))
+    data = kip87.encode(three(kip87), compression="gzip")
+    kip87.decode(data, limits=kwire.Limits(records=3))
+    with pytest.raises(kwire.LimitExceeded, match="more records"):
+        kip87.decode(data, limits=kwire.Limits(records=2))
+
+
+# Bad values ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "path"),
+    [
+        ({"magic": 3}, "magic"),
+        ({"magic": None}, "magic"),
+        ({"attributes": 256}, "attributes"),
+        ({"attributes": -1}, "attributes"),
+        ({"attributes": 0x11}, "attributes"),
+        ({"attributes": None}, "attributes"),
+        ({"offset": 2**63}, "offset"),
+        ({"offset": "0"}, "offset"),
+        ({"timestamp": -(2**63) - 1}, "timestamp"),
+        ({"key": "k"}, "key"),
+        ({"value": bytearray(1)}, "value"),
+    ],
+)
+def test_bad_values_are_named(kwire, kip87, fields, path):
+    """With the message's place in the list."""
+    rows = [kip87.Message(), kip87.Message(**fields)]
+    with pytest.raises(kwire.EncodeError) as caught:
+        kip87.encode(rows)
+    assert caught.value.path == f"messages[1].{path}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"magic": 1}, "one magic"),
+        ({"attributes": 0x08}, "timestamp type"),
+        ({"offset": 13}, "ascending offsets"),
+        ({"offset": 9}, "ascending offsets"),
+    ],
+)
+def test_compressed_messages_have_to_fit_together(kwire, kip87, changes, words):
+    """One magic, one timestamp type, offsets that only grow."""
+    rows = list(three(kip87))
+    rows[1] = rows[1]._replace(**changes)
+    with pytest.raises(kwire.EncodeError, match=words):
+        kip87.encode(rows, compression="gzip")
+
+
+def test_compressed_messages_have_limits_of_their_format(kwire, kip87):
+    """Offsets below 0, several log append times and zstd have no form there."""
+    rows = three(kip87, attributes=0x08)
+    with pytest.raises(kwire.EncodeError, match="one log append time"):
+        kip87.encode(rows, compression="gzip")
+    with pytest.raises(kwire.EncodeError, match="from 0 on"):
+        kip87.encode([kip87.Message(-1)], compression="gzip")
+    with pytest.raises(kwire.EncodeError, match="zstd"):
+        kip87.encode(rows, compression="zstd")
+    with pytest.raises(kwire.EncodeError, match="brotli"):
+        kip87.encode(rows, compression="brotli")
+    assert kip87.encode([], compression="gzip") == b""
+
+
+# Hostile input ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def seeds(kip87):
+    """Sets of plain and compressed messages of all three magics."""
+    older = [row._replace(magic=1, attributes=0) for row in three(kip87)]
+    return [
+        kip87.encode([*three(kip87), *older, older[0]._replace(magic=0)]),
+        *(kip87.encode(three(kip87), compression=codec) for codec in CODECS),
+    ]
+
+
+def test_prefixes_end_quietly(kip87, seeds):
+    """A fetch may cut its last message; what came before it is good."""
+    for data in seeds:
+        whole = kip87.decode(data)
+        for end in range(len(data)):
+            found = kip87.decode(data[:end])
+            assert found == whole[: len(found)]
+            assert len(found) < len(whole)
+
+
+def test_single_bytes_changed_are_found_or_offsets(kwire, kip87, seeds):
+    """The checksum covers all but offset and size, and sizes are checked otherwise."""
+    for data in seeds:
+        whole = [row[1:] for row in kip87.decode(data)]
+        for at, new in itertools.product(range(len(data)), (0, 1, 0x7F, 0x80, 0xFF)):
+            changed = data[:at] + bytes([new]) + data[at + 1 :]
+            try:
+                found = kip87.decode(changed)
+            except kwire.DecodeError as error:
+                assert 0 <= error.offset <= len(data)
+            else:
+                assert [row[1:] for row in found] == whole[: len(found)]
+
+
+@pytest.mark.parametrize("check_crc", [True, False])
+def test_any_bytes_give_messages_or_typed_errors(kwire, kip87, seeds, check_crc):
+    """Without checksums every field of every level is open to attack."""
+    refused = 0
+    for data in seeds:
+        for at, new in itertools.product(range(len(data)), range(0, 256, 5)):
+            changed = data[:at] + bytes([new]) + data[at + 1 :]
+            try:
+                found = kip87.decode(changed, check_crc=check_crc)
+            except kwire.DecodeError as error:
+                refused += 1
+                assert 0 <= error.offset <= len(data)
+            else:
+                assert kip87.decode(kip87.encode(found)) == found
+            for dialect in ("kip87", "kafka"):
+                try:
+                    kip87.require_dialect(changed, dialect)
+                except kwire.CorruptBatch:
+                    refused += 1
+    assert refused > 1000
+
+
+def test_hostile_lengths_point_to_where_they_stand(kwire, kip87):
+    """Lengths that cannot be, with their first byte or the end of the message."""
+    cases = {
+        (26, b"\xff\xff\xff\xfe"): (kwire.InvalidLength, 26),
+        (26, b"\x80\0\0\0"): (kwire.InvalidLength, 26),
+        (26, b"\x7f\xff\xff\xff"): (kwire.Truncated, 36),
+        (31, b"\0\0\0\2"): (kwire.Truncated, 36),
+        (31, b"\0\0\0\0"): (kwire.TrailingBytes, 35),
+        (26, b"\0\0\0\3"): (kwire.Truncated, 36),
+    }
+    for (at, content), (error, offset) in cases.items():
+        data = repaired(TOMBSTONE[:at] + content + TOMBSTONE[at + 4 :])
+        with pytest.raises(error) as caught:
+            kip87.decode(data)
+        assert caught.value.offset == offset
+
+
+@pytest.mark.parametrize("size", [-1, 0, 13, 14, 21])
+def test_sizes_too_small_for_a_message_are_refused(kwire, kip87, size):
+    """Below 14 for any magic, below 22 for those with a timestamp."""
+    data = TOMBSTONE[:8] + struct.pack(">i", size) + TOMBSTONE[12:]
+    with pytest.raises(kwire.CorruptBatch, match="too few for a message"):
+        kip87.decode(data)
+    if size < 14:
+        with pytest.raises(kwire.CorruptBatch, match="too few for a message"):
+            kip87.decode(data[:14])
+
+
+def test_magic_3_is_refused(kwire, kip87):
+    """Nobody has given it a meaning."""
+    with pytest.raises(kwire.CorruptBatch, match="magic 3 is none of 0, 1 and 2"):
+        kip87.decode(TOMBSTONE[:16] + b"\3" + TOMBSTONE[17:])

@@ -1,0 +1,499 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""KIP-87, the draft's migration: every cell of its table is run, one test for each.
+
+A cell is named by its stage and its request. Behind the table stand the order of the
+steps, what a whole migration does to one tombstone, and both sides on a socket: with
+the draft's Produce 3 and Fetch 3, and against brokers that know other numbers by them.
+"""
+
+import importlib
+
+import pytest
+from loopback import ask, serving
+
+BIT = 0x10
+STAGES = ("two-stage 1", "two-stage 2", "magic 1", "magic 2")
+
+
+@pytest.fixture
+def kip87(kwire):
+    """The draft on one engine."""
+    return importlib.import_module(f"{kwire.__name__}.drafts.kip87")
+
+
+@pytest.fixture
+def requests(kwire):
+    """The draft's requests on one engine."""
+    return importlib.import_module(f"{kwire.__name__}.drafts.kip87.requests")
+
+
+KINDS = {
+    "old value": {"magic": 1, "value": b"v"},
+    "old null": {"magic": 1, "value": None},
+    "plain": {"magic": 2, "value": b"v"},
+    "tombstone": {"magic": 2, "value": None, "attributes": BIT},
+    "valued tombstone": {"magic": 2, "value": b"v", "attributes": BIT},
+    "null": {"magic": 2, "value": None},
+}
+"""Messages by name, all with key k and time 5."""
+
+
+def made(kip87, kind):
+    """Make a message of a kind."""
+    return kip87.Message(3, 5, b"k", **KINDS[kind])
+
+
+REFUSED = None, False
+PRODUCE_CELLS = [
+    ("two-stage 1", 2, "old value", "store", ("old value", False)),
+    ("two-stage 1", 2, "old null", "store", ("old null", True)),
+    ("two-stage 1", 3, "plain", "store", ("plain", False)),
+    ("two-stage 1", 3, "tombstone", "store", ("tombstone", True)),
+    ("two-stage 1", 3, "valued tombstone", "store", ("valued tombstone", True)),
+    ("two-stage 1", 3, "null", "store", ("null", True)),
+    ("two-stage 2", 2, "old value", "up", ("plain", False)),
+    ("two-stage 2", 2, "old null", "up", ("tombstone", True)),
+    ("two-stage 2", 3, "plain", "store", ("plain", False)),
+    ("two-stage 2", 3, "tombstone", "store", ("tombstone", True)),
+    ("two-stage 2", 3, "valued tombstone", "store", ("valued tombstone", True)),
+    ("two-stage 2", 3, "null", "reject", REFUSED),
+    ("magic 1", 2, "old value", "store", ("old value", False)),
+    ("magic 1", 2, "old null", "store", ("old null", True)),
+    ("magic 1", 3, "plain", "down", ("old value", False)),
+    ("magic 1", 3, "tombstone", "down", ("old null", True)),
+    ("magic 1", 3, "valued tombstone", "down", ("old null", True)),
+    ("magic 1", 3, "null", "reject", REFUSED),
+    ("magic 2", 2, "old value", "up", ("plain", False)),
+    ("magic 2", 2, "old null", "up", ("tombstone", True)),
+    ("magic 2", 3, "plain", "store", ("plain", False)),
+    ("magic 2", 3, "tombstone", "store", ("tombstone", True)),
+    ("magic 2", 3, "valued tombstone", "store", ("valued tombstone", True)),
+    ("magic 2", 3, "null", "reject", REFUSED),
+]
+"""Stage, version, what is sent; action, what is stored and whether it is a delete."""
+
+FETCH_CELLS = [
+    *(
+        (stage, version, kind, "serve", kind, kind == "old null")
+        for stage in STAGES
+        for version in (2, 3)
+        for kind in ("old value", "old null")
+    ),
+    *(
+        (stage, 3, kind, "serve", kind, kind in ("tombstone", "valued tombstone"))
+        for stage in ("two-stage 1", "two-stage 2", "magic 2")
+        for kind in ("plain", "tombstone", "valued tombstone")
+    ),
+    *(
+        (stage, 2, kind, "down", served, served == "old null")
+        for stage in ("two-stage 1", "two-stage 2", "magic 2")
+        for kind, served in (
+            ("plain", "old value"),
+            ("tombstone", "old null"),
+            ("valued tombstone", "old null"),
+        )
+    ),
+    ("two-stage 1", 2, "null", "down", "old null", True),
+    ("two-stage 1", 3, "null", "serve", "null", True),
+]
+"""Stage, version, what is stored; action, what is served, whether it is a delete."""
+
+
+def cell(value):
+    """Name a cell by its own words."""
+    return str(value) if isinstance(value, (str, int)) else None
+
+
+@pytest.mark.parametrize(
+    ("stage", "version", "sent", "action", "stored"), PRODUCE_CELLS, ids=cell
+)
+def test_produce_cell(kip87, stage, version, sent, action, stored):
+    """A broker in this stage stores, converts or refuses, and knows its deletes."""
+    kind, is_delete = stored
+    outcome = kip87.STAGES[stage].on_produce(version, made(kip87, sent))
+    expected = None if kind is None else made(kip87, kind)
+    assert (outcome.action, outcome.message, outcome.is_delete) == (
+        action,
+        expected,
+        is_delete,
+    )
+    assert bool(outcome.reason) is (kind is None)
+    assert outcome.error_code == (0 if kind else 87)
+    lost = outcome.report.values if outcome.report else 0
+    assert lost == (action == "down" and sent == "valued tombstone")
+    assert (outcome.report is not None) is (action in ("up", "down"))
+
+
+@pytest.mark.parametrize(
+    ("stage", "version", "stored", "action", "served", "is_delete"),
+    FETCH_CELLS,
+    ids=cell,
+)
+def test_fetch_cell(kip87, stage, version, stored, action, served, is_delete):
+    """A broker in this stage serves as stored or converts, and zero copy with it."""
+    outcome = kip87.STAGES[stage].on_fetch(version, made(kip87, stored))
+    assert (outcome.action, outcome.message) == (action, made(kip87, served))
+    assert outcome.is_delete is is_delete
+    assert outcome.zero_copy is (action == "serve")
+    lost = outcome.report.values if outcome.report else 0
+    assert lost == (action == "down" and stored == "valued tombstone")
+    assert outcome.report is None or outcome.report.null_values == 0
+
+
+def test_every_cell_is_tested(kip87):
+    """Four stages, all cells of a row each, and no stage that is not here."""
+    assert tuple(kip87.STAGES) == STAGES
+    produced = {(row[0], row[1], row[2]) for row in PRODUCE_CELLS}
+    sent = [(2, kind) for kind in KINDS if kind.startswith("old")]
+    sent += [(3, kind) for kind in KINDS if not kind.startswith("old")]
+    assert produced == {(stage, *each) for stage in STAGES for each in sent}
+    stored = {
+        (stage, each[4][0])
+        for stage in STAGES
+        for each in PRODUCE_CELLS
+        if each[0] == stage and each[4][0]
+    }
+    fetched = {(row[0], row[1], row[2]) for row in FETCH_CELLS}
+    assert {(s, v, kind) for s, kind in stored for v in (2, 3)} <= fetched
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_what_was_stored_before_the_stage_keeps_its_own_rule(kip87, name):
+    """Magic 0 and 1 stay with the null value, though a page says "flag only"."""
+    stage = kip87.STAGES[name]
+    for magic in (0, 1):
+        assert stage.is_delete(kip87.Message(value=None, magic=magic))
+        assert not stage.is_delete(
+            kip87.Message(value=b"v", magic=magic, attributes=BIT)
+        )
+
+
+@pytest.mark.parametrize("name", STAGES)
+@pytest.mark.parametrize("version", [0, 1])
+def test_fetch_below_2_gets_magic_0(kip87, name, version):
+    """As it does today from a broker that stores magic 1."""
+    outcome = kip87.STAGES[name].on_fetch(version, made(kip87, "old null"))
+    assert outcome.message == kip87.Message(3, -1, b"k", None, magic=0)
+    assert (outcome.action, outcome.report.timestamps) == ("down", 1)
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_versions_carry_their_own_magic(kwire, kip87, name):
+    """A message in the wrong version is refused, a version above 3 is unknown."""
+    stage = kip87.STAGES[name]
+    for version, kind in ((0, "plain"), (2, "tombstone"), (3, "old value")):
+        outcome = stage.on_produce(version, made(kip87, kind))
+        assert (outcome.action, outcome.message) == ("reject", None)
+        assert outcome.reason.startswith(f"Produce {version} carries magic ")
+    for version in (-1, 4):
+        for ask_stage in (stage.on_produce, stage.on_fetch):
+            with pytest.raises(kwire.UnsupportedVersion, match="0-3"):
+                ask_stage(version, made(kip87, "plain"))
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_stage_magic_1_serves_no_magic_2_to_old_consumers(kwire, kip87, version):
+    """It stores none; were one in its log, an old consumer must not get it."""
+    stage, message = kip87.STAGES["magic 1"], made(kip87, "plain")
+    if version == 3:
+        assert stage.on_fetch(version, message).message == message
+        return
+    with pytest.raises(kwire.EncodeError, match="magic 1 stores"):
+        stage.on_fetch(version, message)
+
+
+def test_bit_is_the_stages(kip87):
+    """Another bit is another stage; the default's has no meaning to it."""
+    stage = kip87.STAGES["magic 2"]._replace(tombstone_bit=0x40)
+    message = made(kip87, "plain")._replace(attributes=0x40)
+    assert stage.on_produce(3, message).is_delete
+    assert stage.on_fetch(2, message).message == made(kip87, "old null")
+    assert stage.on_produce(3, made(kip87, "tombstone")).action == "reject"
+    converted = stage.on_produce(2, made(kip87, "old null")).message
+    assert converted.attributes == 0x40
+
+
+# The order of the steps --------------------------------------------------------------
+
+MAGIC_STEPS = ("code 0.10.2-IV0", "protocol 0.10.2", "clients", "format 0.10.2")
+TWO_STAGE_STEPS = ("format 0.10.1-1", "clients", "format 0.10.2")
+
+
+@pytest.mark.parametrize(
+    ("plan", "steps", "names"),
+    [
+        ("magic", MAGIC_STEPS, (None, None, "magic 1", "magic 1", "magic 2")),
+        ("two-stage", TWO_STAGE_STEPS, (None, *STAGES[:1] * 2, "two-stage 2")),
+    ],
+)
+def test_steps_lead_through_the_stages(kip87, plan, steps, names):
+    """Code, protocol, clients, format: each step leaves the cluster in one stage."""
+    for count, name in enumerate(names):
+        stage = kip87.stage_after(steps[:count], plan)
+        assert (stage and stage.name) == name
+
+
+def test_steps_out_of_order_are_refused(kip87):
+    """The error names the step that has to come first."""
+    with pytest.raises(ValueError, match="expected the step 'code 0"):
+        kip87.stage_after(MAGIC_STEPS[1:])
+    with pytest.raises(ValueError, match="expected the step 'clients' first, got 'fo"):
+        kip87.stage_after((*MAGIC_STEPS[:2], MAGIC_STEPS[3]))
+    with pytest.raises(ValueError, match="the upgrade is over"):
+        kip87.stage_after((*MAGIC_STEPS, "clients"))
+    with pytest.raises(ValueError, match="the plans are two-stage, magic"):
+        kip87.stage_after((), "three-stage")
+
+
+def test_tombstone_through_the_whole_migration(kip87):
+    """A value sent with the bit is lost before the format is raised, and kept after."""
+    sent = made(kip87, "valued tombstone")
+    stages = [kip87.stage_after(MAGIC_STEPS[:count]) for count in (2, 3, 4)]
+    stored = [stage.on_produce(3, sent).message for stage in stages]
+    assert [message.value for message in stored] == [None, None, b"v"]
+    last = stages[-1]
+    assert [last.on_fetch(3, message).message for message in stored] == stored
+    seen = [last.on_fetch(2, message) for message in stored]
+    assert {outcome.message for outcome in seen} == {made(kip87, "old null")}
+    assert [outcome.zero_copy for outcome in seen] == [True, True, False]
+    assert all(outcome.is_delete for outcome in seen)
+
+
+def test_null_without_the_bit_comes_back_to_life(kip87):
+    """What stage 1 of the first plan takes for a delete, its stage 2 does not.
+
+    The document does not see it: such a message stays in the log after the upgrade,
+    and the conversion for an old consumer reports that it gets a delete out of none.
+    """
+    first, second = (kip87.STAGES[name] for name in STAGES[:2])
+    stored = first.on_produce(3, made(kip87, "null"))
+    assert stored.is_delete
+    served = second.on_fetch(2, stored.message)
+    assert (served.is_delete, served.message) == (False, made(kip87, "old null"))
+    assert served.report.null_values == 1
+
+
+# On a socket --------------------------------------------------------------------------
+
+
+class Broker:
+    """A broker in one stage, with one partition, that speaks the draft."""
+
+    def __init__(self, kwire, kip87, requests, stage):
+        self.encode = kwire.framing.encode_response
+        self.kip87, self.requests, self.stage = kip87, requests, stage
+        self.log = []
+
+    def answer(self, frame):
+        """Answer one request; what the draft does not have closes the connection."""
+        header, request = self.requests.decode_request(frame)
+        act = self.produce if request.api_key == 0 else self.fetch
+        version = header.request_api_version
+        return self.encode(act(request, version), version, header.correlation_id)
+
+    def produce(self, request, version):
+        """Do with each message what the stage says, and store what it leaves."""
+        cls = self.requests.ProduceResponse
+        (topic,) = request.topic_data
+        (partition,) = topic.partition_data
+        base, code = len(self.log), 0
+        for message in self.kip87.decode(partition.records):
+            outcome = self.stage.on_produce(version, message)
+            if outcome.message is None:
+                code = outcome.error_code
+            else:
+                offset = len(self.log)
+                self.log.append(outcome.message._replace(offset=offset))
+        row = cls.PartitionProduceResponse(error_code=code, base_offset=base)
+        return cls(
+            responses=[
+                cls.TopicProduceResponse(name=topic.name, partition_responses=[row])
+            ]
+        )
+
+    def fetch(self, request, version):
+        """Serve the log from an offset on, as the stage says."""
+        cls = self.requests.FetchResponse
+        (topic,) = request.topics
+        (partition,) = topic.partitions
+        served = [
+            self.stage.on_fetch(version, message).message
+            for message in self.log[partition.fetch_offset :]
+        ]
+        row = cls.PartitionData(
+            high_watermark=len(self.log), records=self.kip87.encode(served)
+        )
+        return cls(
+            responses=[cls.FetchableTopicResponse(topic=topic.topic, partitions=[row])]
+        )
+
+
+class Client:
+    """A producer and consumer that takes for granted that a broker has the draft."""
+
+    def __init__(self, kwire, kip87, requests, address):
+        self.kwire, self.kip87, self.requests = kwire, kip87, requests
+        self.address = address
+
+    def ask(self, request, version, cls):
+        """Ask on a connection of its own; a hang-up is an error, not an answer."""
+        data = self.kwire.framing.encode_request(request, version, 9)
+        frame = ask(self.kwire, self.address, data)
+        if frame is None:
+            reason = f"the broker closed the connection on version {version}"
+            raise self.kwire.RemoteProtocolError(reason)
+        _, response = self.kwire.framing.decode_response(cls, frame, version)
+        return response.responses[0]
+
+    def produce(self, version, *messages, acks=1):
+        """Send messages; give the error code."""
+        cls = self.requests.ProduceRequest
+        rows = [cls.PartitionProduceData(index=0, records=self.kip87.encode(messages))]
+        topics = [cls.TopicProduceData(name="t", partition_data=rows)]
+        request = cls(acks=acks, timeout_ms=1000, topic_data=topics)
+        topic = self.ask(request, version, self.requests.ProduceResponse)
+        return topic.partition_responses[0].error_code
+
+    def fetch(self, version):
+        """Give all messages, as this version of Fetch brings them."""
+        cls = self.requests.FetchRequest
+        rows = [cls.FetchPartition(fetch_offset=0, partition_max_bytes=10**6)]
+        request = cls(
+            max_wait_ms=10, topics=[cls.FetchTopic(topic="t", partitions=rows)]
+        )
+        topic = self.ask(request, version, self.requests.FetchResponse)
+        return self.kip87.decode(topic.partitions[0].records)
+
+
+def kinds_of(messages):
+    """Name messages by their kinds."""
+    names = {
+        (kind["magic"], kind.get("attributes", 0), kind["value"]): name
+        for name, kind in KINDS.items()
+    }
+    return [names[row.magic, row.attributes, row.value] for row in messages]
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_client_and_broker_speak_the_draft(kwire, kip87, requests, name):
+    """New and old producers, new and old consumers: all see what the table says."""
+    broker = Broker(kwire, kip87, requests, kip87.STAGES[name])
+    with serving(kwire, broker.answer) as address:
+        client = Client(kwire, kip87, requests, address)
+        codes = [
+            client.produce(2, made(kip87, "old value"), made(kip87, "old null")),
+            client.produce(3, made(kip87, "plain"), made(kip87, "valued tombstone")),
+            client.produce(3, made(kip87, "null")),
+        ]
+        new, old = client.fetch(3), client.fetch(2)
+    assert codes == [0, 0, 0 if name == "two-stage 1" else 87]
+    stored = {
+        "two-stage 1": ["old value", "old null", "plain", "valued tombstone", "null"],
+        "two-stage 2": ["plain", "tombstone", "plain", "valued tombstone"],
+        "magic 1": ["old value", "old null", "old value", "old null"],
+        "magic 2": ["plain", "tombstone", "plain", "valued tombstone"],
+    }[name]
+    assert kinds_of(new) == stored
+    seen = ["old value", "old null", "old value", "old null"]
+    assert kinds_of(old) == seen + ["old null"] * (len(stored) - 4)
+    assert [row.offset for row in new] == [row.offset for row in old]
+    assert [row.offset for row in new] == list(range(len(stored)))
+
+
+def todays_broker(kwire):
+    """Read requests as Kafka's own, and answer none: it would know what to say."""
+
+    def answer(frame):
+        header, _ = kwire.framing.decode_request(frame)
+        raise AssertionError(f"the draft passed for Kafka's own: {header}")
+
+    return answer
+
+
+def old_broker(frame):
+    """Hang up on version 3, as brokers do on what they do not know."""
+    assert frame[2:4] == b"\0\3"
+
+
+@pytest.mark.parametrize("acks", [-1, 0, 1])
+def test_brokers_of_today_take_no_draft_for_their_own(kwire, kip87, requests, acks):
+    """The numbers were given away; the layouts do not fit, and the client hears it."""
+    messages = [made(kip87, kind) for kind in ("plain", "valued tombstone")]
+    for answer in (todays_broker(kwire), old_broker):
+        with serving(kwire, answer) as address:
+            client = Client(kwire, kip87, requests, address)
+            with pytest.raises(kwire.RemoteProtocolError, match="closed the conn"):
+                client.produce(3, *messages, acks=acks)
+            with pytest.raises(kwire.RemoteProtocolError, match="closed the conn"):
+                client.fetch(3)
+
+
+def test_record_batches_of_today_are_named_to_the_draft(kwire, kip87, requests):
+    """A broker that serves its own magic 2 is found out by the first checksum."""
+    batch = kwire.records.encode_batch([(b"k", None, 5)])
+    cls = requests.FetchResponse
+
+    def answer(frame):
+        header, _ = requests.decode_request(frame)
+        row = cls.PartitionData(high_watermark=1, records=batch)
+        topic = cls.FetchableTopicResponse(topic="t", partitions=[row])
+        response = cls(responses=[topic])
+        return kwire.framing.encode_response(response, 3, header.correlation_id)
+
+    with serving(kwire, answer) as address:
+        client = Client(kwire, kip87, requests, address)
+        with pytest.raises(kwire.CorruptBatch, match="Kafka's magic 2"):
+            client.fetch(3)
+
+
+@pytest.mark.parametrize("acks", [-1, 0, 1])
+@pytest.mark.parametrize("timeout_ms", [0, 1000, 30_000, 65_536, 2**31 - 1])
+@pytest.mark.parametrize("name", ["t", "topic", "x" * 249])
+def test_kafkas_produce_3_is_no_draft(kwire, requests, acks, timeout_ms, name):
+    """The other way round: a real Produce 3 is an error to a broker of the draft."""
+    cls = kwire.messages.ProduceRequest
+    batch = kwire.records.encode_batch([(b"k", b"v")])
+    rows = [cls.PartitionProduceData(index=0, records=batch)]
+    topics = [cls.TopicProduceData(name=name, partition_data=rows)]
+    for transactional_id in (None, "", "x", "transaction"):
+        request = cls(
+            transactional_id=transactional_id,
+            acks=acks,
+            timeout_ms=timeout_ms,
+            topic_data=topics,
+        )
+        frame = kwire.framing.encode_request(request, 3)[4:]
+        with pytest.raises(kwire.DecodeError):
+            requests.decode_request(frame)
+
+
+@pytest.mark.parametrize("max_bytes", [0, 1, 1000, 50 * 2**20, 2**31 - 1])
+@pytest.mark.parametrize("topics", [(), ("t",), ("topic", "u")])
+def test_kafkas_fetch_3_is_no_draft(kwire, requests, max_bytes, topics):
+    """Its limit for the whole response stands where the draft counts topics."""
+    cls = kwire.messages.FetchRequest
+    rows = [cls.FetchPartition(fetch_offset=1, partition_max_bytes=2**20)]
+    request = cls(
+        max_wait_ms=10,
+        max_bytes=max_bytes,
+        topics=[cls.FetchTopic(topic=name, partitions=rows) for name in topics],
+    )
+    frame = kwire.framing.encode_request(request, 3)[4:]
+    with pytest.raises(kwire.DecodeError):
+        requests.decode_request(frame)
+
+
+def test_other_requests_are_none_of_the_drafts(kwire, requests):
+    """It has two, with versions up to 3."""
+    frame = kwire.framing.encode_request(kwire.messages.MetadataRequest(), 1)[4:]
+    with pytest.raises(kwire.UnsupportedVersion, match="API key 3"):
+        requests.decode_request(frame)
+    frame = kwire.framing.encode_request(requests.FetchRequest(), 3)[4:]
+    with pytest.raises(kwire.UnsupportedVersion):
+        requests.decode_request(frame[:2] + b"\0\4" + frame[4:])
+    with pytest.raises(kwire.TrailingBytes):
+        requests.decode_request(frame + b"\0")
+    for end in range(len(frame)):
+        with pytest.raises(kwire.DecodeError):
+            requests.decode_request(frame[:end])

@@ -1,0 +1,419 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""KIP-951, the draft: it fails as proposed, works once repaired, and is never mixed up.
+
+The faults of the proposal are the two that Kafka's own generator reports. What one
+side reads of the other's bytes is either right or an error; the last tests show both
+sides on a socket.
+"""
+
+import importlib
+import itertools
+import uuid
+
+import pytest
+from loopback import ask, serving
+
+TOPIC_ID = uuid.UUID(int=5)
+
+PRODUCE_10 = bytes.fromhex(
+    "02 0274 02 00000000 0006 ffffffffffffffff ffffffffffffffff ffffffffffffffff"
+    "01 00 01 00 09 00000002 00000005 00 00 00000000 01 00 0d 02 00000002 0268"
+    "00002384 00 00"
+)
+"""Kafka's Produce 10, as two other codecs have it: t-0 is led by 2 at h:9092."""
+
+
+@pytest.fixture
+def kip951(kwire):
+    """The draft on one engine."""
+    return importlib.import_module(f"{kwire.__name__}.drafts.kip951")
+
+
+@pytest.fixture
+def texts(kwire):
+    """Both schemas, as they were proposed."""
+    schemas = importlib.import_module(f"{kwire.__name__}.drafts.schemas")
+    return {
+        name: schemas.schema_text(f"kip951_{name}_response")
+        for name in ("fetch", "produce")
+    }
+
+
+def fetch(cls, host="h", rack=None, port=9092, **partition):
+    """Make a response to Fetch 15 in which 2 leads the only partition, in epoch 5."""
+    broker = cls.BrokerInfo(leader_host=host, leader_port=port, leader_rack=rack)
+    fields = {
+        "partition_index": 1,
+        "error_code": 6,
+        "high_watermark": -1,
+        "current_leader": cls.LeaderIdAndEpoch(leader_id=2, leader_epoch=5),
+        "current_leader_broker": broker,
+    }
+    row = cls.PartitionData(**(fields | partition))
+    topic = cls.FetchableTopicResponse(topic_id=TOPIC_ID, partitions=[row])
+    return cls(responses=[topic])
+
+
+def produce(cls, **partition):
+    """Make a response to Produce 9 in which 2 leads the only partition, in epoch 5."""
+    broker = cls.BrokerInfo(leader_host="h", leader_port=9092, leader_rack="r")
+    fields = {
+        "index": 1,
+        "error_code": 6,
+        "base_offset": -1,
+        "current_leader": cls.LeaderIdAndEpoch(leader_id=2, leader_epoch=5),
+        "current_leader_broker": broker,
+    }
+    row = cls.PartitionProduceResponse(**(fields | partition))
+    topic = cls.TopicProduceResponse(name="t", partition_responses=[row])
+    return cls(responses=[topic])
+
+
+def schema_error(kwire, text):
+    """Load a schema that must fail; give its error."""
+    with pytest.raises(kwire.SchemaError) as caught:
+        kwire.schema.message_class(text)
+    return caught.value
+
+
+def test_fetch_as_proposed_gives_one_tag_to_two_fields(kwire, texts):
+    """Kafka reports it on the second of the two, and so does kwire."""
+    error = schema_error(kwire, texts["fetch"])
+    assert (error.rule, error.path) == (
+        "tag-duplicate",
+        "Responses.Partitions.SnapshotId",
+    )
+    assert "tag 2 already belongs to CurrentLeaderBroker" in error.reason
+
+
+def test_fetch_with_its_tag_moved_has_a_rack_that_cannot_be_null(kwire, texts):
+    """Behind the first fault is the second, and only then the end."""
+    line = '"CurrentLeaderBroker", "type": "BrokerInfo", "versions": "15+",'
+    assert line in texts["fetch"]
+    head, _, tail = texts["fetch"].partition(line)
+    text = head + line + tail.replace('"tag": 2', '"tag": 3', 1)
+    error = schema_error(kwire, text)
+    assert (error.rule, error.path) == (
+        "default-not-nullable",
+        "Responses.Partitions.CurrentLeaderBroker.LeaderRack",
+    )
+
+
+def test_produce_as_proposed_has_a_rack_that_cannot_be_null(kwire, texts):
+    """The tags are right here; the default alone is wrong."""
+    error = schema_error(kwire, texts["produce"])
+    assert (error.rule, error.path) == (
+        "default-not-nullable",
+        "Responses.PartitionResponses.CurrentLeaderBroker.LeaderRack",
+    )
+    assert "set nullableVersions to 9+" in error.reason
+
+
+def test_repair_changes_two_words_of_fetch_and_one_of_produce(kip951, texts):
+    """The repair is the smallest: all else stays, and nothing is repaired twice."""
+    rack = '"LeaderRack", "type": "string", "versions": "15+"'
+    expected = texts["fetch"].replace(rack, f'{rack}, "nullableVersions": "15+"')
+    before, name, after = expected.partition('"CurrentLeaderBroker"')
+    moved = before + name + after.replace('"tag": 2', '"tag": 3', 1)
+    assert kip951.repaired(texts["fetch"]) == moved
+    assert kip951.repaired(moved) == moved
+    before, name, after = expected.partition('"SnapshotId"')
+    kept = before + name + after.replace('"tag": 2', '"tag": 3', 1)
+    assert kip951.repaired(texts["fetch"], moved="SnapshotId") == kept
+    rack = rack.replace("15", "9")
+    expected = texts["produce"].replace(rack, f'{rack}, "nullableVersions": "9+"')
+    assert kip951.repaired(texts["produce"]) == expected
+
+
+def test_provenance_says_that_it_was_never_released(kip951):
+    """Whoever meets a class of the draft can ask where it is from."""
+    assert str(kip951.PROVENANCE).startswith("KIP-951, ")
+    assert str(kip951.PROVENANCE).endswith(", never released")
+
+
+def test_registry_does_not_know_the_draft(kwire, kip951):
+    """The keys 0 and 1 lead to Kafka's own classes."""
+    for cls in (kip951.FetchResponse, kip951.ProduceResponse):
+        own = kwire.messages.by_key(cls.api_key, "response")
+        assert own is not cls
+        assert cls.valid_versions.max < own.valid_versions.max
+
+
+@pytest.mark.parametrize("name", ["FetchResponse", "FetchResponseTag2"])
+@pytest.mark.parametrize("rack", [None, "", "r1"])
+def test_fetch_round_trips(kwire, kip951, name, rack):
+    """The repaired schema writes what it reads, the tag in the place it was given."""
+    cls = getattr(kip951, name)
+    response = fetch(cls, rack=rack)
+    data = kwire.encode(response, 15)
+    assert kwire.decode(cls, data, 15) == response
+    content = b"\x02h" + bytes.fromhex("00002384")
+    content += b"\0" if rack is None else bytes([len(rack) + 1]) + rack.encode()
+    tag = 2 if name.endswith("2") else 3
+    assert bytes([tag, len(content) + 1]) + content + b"\0" in data
+
+
+def test_fetch_below_15_cannot_carry_a_broker(kwire, kip951):
+    """The field is of version 15; a broker that speaks 14 has to leave it out."""
+    with pytest.raises(kwire.EncodeError, match="current_leader_broker"):
+        kwire.encode(fetch(kip951.FetchResponse), 14)
+
+
+def test_produce_has_the_bytes_of_its_tags(kwire, kip951):
+    """Tag 0 is the leader, tag 1 its broker, both in the partition."""
+    response = produce(kip951.ProduceResponse)
+    data = kwire.encode(response, 9)
+    assert data == bytes.fromhex(
+        "02 0274 02 00000001 0006 ffffffffffffffff ffffffffffffffff ffffffffffffffff"
+        "01 00 02 00 09 00000002 00000005 00 01 09 0268 00002384 0272 00 00 00000000 00"
+    )
+    assert kwire.decode(kip951.ProduceResponse, data, 9) == response
+
+
+def change(kip951, topic, *address):
+    """Give the change that both makers above speak of."""
+    return (kip951.LeaderChange(topic, 1, 6, 2, 5, *address),)
+
+
+def test_leaders_of_the_draft(kip951):
+    """Each partition has its own address."""
+    response = fetch(kip951.FetchResponse, rack="r")
+    assert kip951.leader_changes(response) == change(kip951, TOPIC_ID, "h", 9092, "r")
+    response = produce(kip951.ProduceResponse)
+    assert kip951.leader_changes(response) == change(kip951, "t", "h", 9092, "r")
+
+
+def test_leaders_of_kafkas_produce_10(kwire, kip951):
+    """The body that two other codecs agree on: the address is in a list beside."""
+    response = kwire.decode(kwire.messages.ProduceResponse, PRODUCE_10, 10)
+    assert kwire.encode(response, 10) == PRODUCE_10
+    assert kip951.leader_changes(response) == (
+        kip951.LeaderChange("t", 0, 6, 2, 5, "h", 9092, None),
+    )
+
+
+@pytest.mark.parametrize("version", [16, 17, 18])
+def test_leaders_of_kafkas_fetch(kwire, kip951, version):
+    """Two partitions share an address; a leader without one comes without."""
+    cls = kwire.messages.FetchResponse
+
+    def partition(index, leader_id, error_code=74):
+        leader = cls.LeaderIdAndEpoch(leader_id=leader_id, leader_epoch=7)
+        return cls.PartitionData(
+            partition_index=index, error_code=error_code, current_leader=leader
+        )
+
+    rows = [partition(0, 3), partition(1, 3), partition(2, 4), partition(3, 3, 0)]
+    response = cls(
+        responses=[cls.FetchableTopicResponse(topic_id=TOPIC_ID, partitions=rows)],
+        node_endpoints=[cls.NodeEndpoint(node_id=3, host="b3", port=9093, rack="r")],
+    )
+    response = kwire.decode(cls, kwire.encode(response, version), version)
+    assert kip951.leader_changes(response) == tuple(
+        kip951.LeaderChange(TOPIC_ID, *rest)
+        for rest in (
+            (0, 74, 3, 7, "b3", 9093, "r"),
+            (1, 74, 3, 7, "b3", 9093, "r"),
+            (2, 74, 4, 7, None, None, None),
+        )
+    )
+
+
+def test_leader_without_a_broker_has_no_address(kip951):
+    """The draft's broker is a tagged field of its own and may be left out."""
+    cls = kip951.FetchResponse
+    response = fetch(cls, current_leader_broker=cls.BrokerInfo())
+    assert kip951.leader_changes(response) == change(kip951, TOPIC_ID)
+
+
+@pytest.mark.parametrize("error_code", [0, 1, 3, 5, 75])
+def test_leaders_count_beside_their_two_errors_only(kip951, error_code):
+    """A leader without such an error is no change: quorums name theirs always."""
+    response = fetch(kip951.FetchResponse, error_code=error_code)
+    assert kip951.leader_changes(response) == ()
+
+
+@pytest.mark.parametrize("unknown", [{"leader_id": -1}, {"leader_epoch": -1}])
+def test_unknown_leader_is_no_change(kip951, unknown):
+    """A leader has to have both its id and its epoch."""
+    cls = kip951.ProduceResponse
+    leader = cls.LeaderIdAndEpoch(**({"leader_id": 2, "leader_epoch": 5} | unknown))
+    assert kip951.leader_changes(produce(cls, current_leader=leader)) == ()
+
+
+def test_other_messages_have_no_leaders(kwire, kip951):
+    """A request or another response is a mistake of the caller's."""
+    for name in ("ProduceRequest", "MetadataResponse"):
+        message = getattr(kwire.messages, name)()
+        with pytest.raises(TypeError, match="expected a FetchResponse or ProduceR"):
+            kip951.leader_changes(message)
+
+
+def read_as_kafka(kwire, kip951, data):
+    """Read bytes as a client of Kafka's Fetch 15 does, and look for leaders."""
+    response = kwire.decode(kwire.messages.FetchResponse, data, 15)
+    return kip951.leader_changes(response)
+
+
+@pytest.mark.parametrize("port", [1, 256, 9092, 65535])
+def test_tag_2_never_passes_for_a_snapshot(kwire, kip951, port):
+    """A client of Kafka's Fetch 15 takes tag 2 for a snapshot id and must complain.
+
+    The reader does for nearly all addresses, as the field is not used up. Where host
+    and rack have six bytes together it is, and the host would be an offset: then
+    ``leader_changes`` complains, as no snapshot id comes beside such an error.
+    """
+    passed = set()
+    for size, rack in itertools.product(range(1, 40), (None, *range(20))):
+        name = None if rack is None else "r" * rack
+        response = fetch(kip951.FetchResponseTag2, "h" * size, name, port)
+        data = kwire.encode(response, 15)
+        assert kwire.decode(kip951.FetchResponseTag2, data, 15) == response
+        try:
+            kwire.decode(kwire.messages.FetchResponse, data, 15)
+        except kwire.DecodeError as error:
+            assert "snapshot_id" in error.path
+            continue
+        passed.add((size, rack))
+        with pytest.raises(kwire.RemoteProtocolError, match="FetchResponseTag2"):
+            read_as_kafka(kwire, kip951, data)
+    if port == 9092:
+        assert passed == {(size, 6 - size) for size in range(1, 7)} | {(6, None)}
+
+
+def test_snapshot_never_passes_for_tag_2(kwire, kip951):
+    """The other way round the offset's first byte is a host without a length: null."""
+    cls = kwire.messages.FetchResponse
+    for offset, epoch in ((0, 0), (1, 5), (2**32, 2**31 - 1), (2**56 - 1, 3)):
+        snapshot = cls.SnapshotId(end_offset=offset, epoch=epoch)
+        row = cls.PartitionData(snapshot_id=snapshot)
+        topic = cls.FetchableTopicResponse(topic_id=TOPIC_ID, partitions=[row])
+        data = kwire.encode(cls(responses=[topic]), 15)
+        with pytest.raises(kwire.InvalidValue) as caught:
+            kwire.decode(kip951.FetchResponseTag2, data, 15)
+        assert caught.value.path.endswith("current_leader_broker.leader_host")
+
+
+def test_tag_3_is_an_unknown_tag_to_kafka(kwire, kip951):
+    """With a number of its own the field is skipped and kept; nothing is misread."""
+    response = fetch(kip951.FetchResponse)
+    data = kwire.encode(response, 15)
+    found = kwire.decode(kwire.messages.FetchResponse, data, 15)
+    (partition,) = found.responses[0].partitions
+    assert partition.unknown_tagged_fields == ((3, b"\x02h\0\0\x23\x84\0\0"),)
+    assert kip951.leader_changes(found) == change(kip951, TOPIC_ID)
+    assert kwire.encode(found, 15) == data
+
+
+def test_produce_9_of_the_draft_is_an_error_to_kafka(kwire, kip951):
+    """Kafka's Produce has the leader from version 10 on, and says so at 9."""
+    data = kwire.encode(produce(kip951.ProduceResponse), 9)
+    with pytest.raises(kwire.InvalidValue, match="tag 0 is not valid in this version"):
+        kwire.decode(kwire.messages.ProduceResponse, data, 9)
+
+
+def test_versions_that_kafka_raised_are_no_draft(kwire, kip951):
+    """Fetch 16 and Produce 10 carry the released form; the draft ends before them."""
+    with pytest.raises(kwire.UnsupportedVersion):
+        kwire.decode(kip951.ProduceResponse, PRODUCE_10, 10)
+    with pytest.raises(kwire.UnsupportedVersion):
+        kwire.decode(kip951.FetchResponse, b"", 16)
+
+
+def test_released_bytes_as_the_draft_give_the_leader_without_an_address(kwire, kip951):
+    """A broker that answers 9 with the layout of 10: what is not known is kept."""
+    response = kwire.decode(kip951.ProduceResponse, PRODUCE_10, 9)
+    assert response.unknown_tagged_fields[0][0] == 0
+    assert kip951.leader_changes(response) == (kip951.LeaderChange("t", 0, 6, 2, 5),)
+
+
+@pytest.mark.parametrize("name", ["FetchResponse", "FetchResponseTag2"])
+def test_every_prefix_of_the_draft_is_refused(kwire, kip951, name):
+    """A response that is cut is an error of kwire's own, wherever it is cut."""
+    cls = getattr(kip951, name)
+    data = kwire.encode(fetch(cls, rack="r"), 15)
+    for end in range(len(data)):
+        with pytest.raises(kwire.DecodeError):
+            kwire.decode(cls, data[:end], 15)
+
+
+def follower(kwire, responses):
+    """Answer Fetch and Produce with these responses, in the versions of the draft."""
+
+    def answer(frame):
+        header, request = kwire.framing.decode_request(frame)
+        assert header.request_api_version == {0: 9, 1: 15}[request.api_key]
+        return kwire.framing.encode_response(
+            responses[request.api_key],
+            header.request_api_version,
+            header.correlation_id,
+        )
+
+    return answer
+
+
+def leaders_from(kwire, kip951, address, cls):
+    """Ask a broker over a socket and read the answer as ``cls``; give the leaders."""
+    version, name = {0: (9, "ProduceRequest"), 1: (15, "FetchRequest")}[cls.api_key]
+    request = getattr(kwire.messages, name)()
+    frame = ask(kwire, address, kwire.framing.encode_request(request, version, 8))
+    correlation_id, response = kwire.framing.decode_response(cls, frame, version)
+    assert correlation_id == 8
+    return kip951.leader_changes(response)
+
+
+def test_client_learns_the_leaders_over_a_socket(kwire, kip951):
+    """A broker that speaks the draft answers, and the client need not ask again."""
+    responses = {
+        0: produce(kip951.ProduceResponse),
+        1: fetch(kip951.FetchResponse),
+    }
+    with serving(kwire, follower(kwire, responses)) as address:
+        found = leaders_from(kwire, kip951, address, kip951.ProduceResponse)
+        assert found == change(kip951, "t", "h", 9092, "r")
+        found = leaders_from(kwire, kip951, address, kip951.FetchResponse)
+        assert found == change(kip951, TOPIC_ID, "h", 9092, None)
+
+
+def test_client_learns_nothing_from_a_broker_of_today(kwire, kip951):
+    """A broker that does not know the fields leaves them out: no leaders, no error."""
+    own = kwire.messages.ProduceResponse
+    row = own.PartitionProduceResponse(index=1, error_code=6, base_offset=-1)
+    topic = own.TopicProduceResponse(name="t", partition_responses=[row])
+    responses = {0: own(responses=[topic])}
+    own = kwire.messages.FetchResponse
+    row = own.PartitionData(partition_index=1, error_code=6)
+    topic = own.FetchableTopicResponse(topic_id=TOPIC_ID, partitions=[row])
+    responses[1] = own(responses=[topic])
+    with serving(kwire, follower(kwire, responses)) as address:
+        for cls in (
+            kip951.ProduceResponse,
+            kip951.FetchResponse,
+            kip951.FetchResponseTag2,
+        ):
+            assert leaders_from(kwire, kip951, address, cls) == ()
+
+
+def test_client_of_tag_2_refuses_a_snapshot_over_a_socket(kwire, kip951):
+    """A broker of today that sends a snapshot id does not pass for an address."""
+    own = kwire.messages.FetchResponse
+    row = own.PartitionData(snapshot_id=own.SnapshotId(end_offset=900, epoch=4))
+    topic = own.FetchableTopicResponse(topic_id=TOPIC_ID, partitions=[row])
+    responses = {1: own(responses=[topic])}
+    with (
+        serving(kwire, follower(kwire, responses)) as address,
+        pytest.raises(kwire.InvalidValue),
+    ):
+        leaders_from(kwire, kip951, address, kip951.FetchResponseTag2)
+
+
+@pytest.mark.parametrize("host", ["broker-1.example", "broker"])
+def test_client_of_today_refuses_tag_2_over_a_socket(kwire, kip951, host):
+    """The draft's bytes are an error to it, by their size or by what they would say."""
+    responses = {1: fetch(kip951.FetchResponseTag2, host)}
+    with (
+        serving(kwire, follower(kwire, responses)) as address,
+        pytest.raises((kwire.DecodeError, kwire.RemoteProtocolError)),
+    ):
+        leaders_from(kwire, kip951, address, kwire.messages.FetchResponse)

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the documentation shows is what happens: every example runs, on both engines.
+
+A page is one run from top to bottom, by ``doctest`` in an interpreter of
+its own with warnings as errors. Examples are the lines behind ``>>>``; code without the
+prompt is not run, so a page has to have some with it.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+
+RUNNER = """
+import doctest, sys
+import kwire
+assert kwire.backend == sys.argv[2]
+lines = open(sys.argv[1], encoding="utf-8").read().split("\\n")
+# The fence below an example would count as its output.
+text = "\\n".join("" if line.startswith("```") else line for line in lines)
+test = doctest.DocTestParser().get_doctest(text, {}, sys.argv[1], sys.argv[1], 0)
+failed, attempted = doctest.DocTestRunner().run(test)
+print("examples:", attempted, "failed:", failed)
+"""
+
+
+def run_examples(page, backend, monkeypatch):
+    """Run the examples of a page in a fresh interpreter; return what it prints."""
+    monkeypatch.setenv("KWIRE_BACKEND", backend)
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", RUNNER, str(page), backend],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_there_are_pages():
+    """The five drafts have theirs; without this an empty folder would pass."""
+    assert len(list((DOCS / "drafts").glob("00[0-4]-*.md"))) == 5
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_example_of_a_page_is_true(kwire, page, monkeypatch):
+    printed = run_examples(page, kwire.backend, monkeypatch)
+    last = printed.splitlines()[-1]
+    assert last.endswith("failed: 0"), printed
+    assert not last.startswith("examples: 0 "), "the page has no example that runs"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_text_of_a_page_fits_a_terminal(page):
+    """No line is over 88 columns, but for tables, links and what programs print."""
+    parts = page.read_text("utf-8").split("\n```")
+    lines = [line for text in parts[::2] for line in text.splitlines()]
+    long = [line for line in lines if len(line) > 88 and line[:1] != "|"]
+    assert [line for line in long if "](" not in line] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "failures"),
+    [
+        ("```python\n>>> 1 + 1\n2\n```\n", 0),
+        ("```python\n>>> 1 + 1\n3\n```\n", 1),
+        ("    >>> import kwire\n    >>> kwire.no_such_name\n", 1),
+        ("    >>> import warnings\n    >>> warnings.warn('old')\n", 1),
+    ],
+)
+def test_an_example_that_is_wrong_is_found(
+    kwire, tmp_path, monkeypatch, text, failures
+):
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    printed = run_examples(page, kwire.backend, monkeypatch)
+    assert printed.splitlines()[-1].endswith(f"failed: {failures}")
