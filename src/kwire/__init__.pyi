@@ -7,13 +7,18 @@ from typing import Any, TypeVar
 
 from . import arrow as arrow
 from . import columns as columns
+from . import connection as connection
+from . import drafts as drafts
 from . import error_codes as error_codes
 from . import errors as errors
 from . import framing as framing
 from . import internal_topics as internal_topics
 from . import log as log
 from . import messages as messages
+from . import negotiation as negotiation
+from . import net as net
 from . import records as records
+from . import sasl as sasl
 from . import schema as schema
 from . import wire as wire
 from .codec import decode as decode
@@ -27,6 +32,9 @@ from .errors import InvalidValue as InvalidValue
 from .errors import InvalidVarint as InvalidVarint
 from .errors import KwireError as KwireError
 from .errors import LimitExceeded as LimitExceeded
+from .errors import LocalProtocolError as LocalProtocolError
+from .errors import ProtocolError as ProtocolError
+from .errors import RemoteProtocolError as RemoteProtocolError
 from .errors import SchemaError as SchemaError
 from .errors import TrailingBytes as TrailingBytes
 from .errors import Truncated as Truncated

@@ -39,6 +39,9 @@ HEADER_BYTES = 4
 """The correlation id: all that an empty response has (document 001, reading A)."""
 
 
+_HIGHEST_ID = 0x7FFFFFFF
+
+
 class ApiVersionsHandshake:
     """Asks a broker what it speaks, until there is a table or an error.
 
@@ -200,6 +203,7 @@ class ApiVersionsHandshake:
         return ours[-1]
 
     def _ask(self, version: int, correlation_id: int) -> None:
+        correlation_id &= _HIGHEST_ID
         name, software = self._software
         cluster_id, node_id = self._identity
         request = ApiVersionsRequest(
