@@ -1,0 +1,395 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The protocol's documentation: layouts of messages, and what releases speak.
+
+Layouts are in the notation of Kafka's protocol guide and come from finished plans
+alone (``plan.py``); what a release speaks comes from ``schema/releases.py``. Text is
+made here, the HTML page in ``protocol_pages.py``.
+
+    Heartbeat Response (Version: 4) => throttle_time_ms error_code _tagged_fields
+      throttle_time_ms => INT32
+      error_code => INT16
+
+An array stands in brackets where its struct is laid out; its own length, null and
+defaults that are not zero or empty follow a ``#``, and a tag its field's name.
+"""
+
+from __future__ import annotations
+
+from json import dumps
+from typing import NamedTuple
+
+from . import plan as plans
+from .errors import UnsupportedVersion
+from .schema import registry, releases
+from .versions import NONE, VersionRange
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from .plan import Plan, Step
+    from .schema.model import Message
+
+_TYPES = {
+    plans.BOOL: "BOOLEAN",
+    plans.FLOAT64: "FLOAT64",
+    plans.INT8: "INT8",
+    plans.INT16: "INT16",
+    plans.INT32: "INT32",
+    plans.INT64: "INT64",
+    plans.UINT16: "UINT16",
+    plans.UINT32: "UINT32",
+    plans.UUID: "UUID",
+    plans.STRING: "STRING",
+    plans.BYTES: "BYTES",
+    plans.RECORDS: "RECORDS",
+}
+_TAGGED_FIELDS = "_tagged_fields"
+_HANGING = 4
+"""How much deeper the second line of a wrapped one starts."""
+
+
+class FieldLayout(NamedTuple):
+    """One field of a struct in one version.
+
+    ``type`` is the guide's name of the type, of the elements if ``array`` is not
+    empty ("ARRAY", "COMPACT_ARRAY"); for a struct it is the struct's name, and
+    ``fields`` are its own. ``tag`` is -1 for a field in line. ``default`` is empty
+    where it is nothing but zero or empty.
+    """
+
+    name: str
+    type: str
+    array: str
+    nullable: bool
+    tag: int
+    default: str
+    is_struct: bool
+    fields: tuple[FieldLayout, ...]
+    flexible: bool
+
+    @property
+    def notes(self) -> str:
+        """What the notation itself does not say: array, null, default."""
+        notes = [self.array] if self.array else []
+        if self.nullable and "NULLABLE" not in self.type:
+            notes.append("nullable")
+        if self.default:
+            notes.append(f"default {self.default}")
+        return ", ".join(notes)
+
+
+class Line(NamedTuple):
+    """One line of a layout: ``name => definition  # notes``, ``depth`` levels deep.
+
+    ``path`` tells fields of the same name apart.
+    """
+
+    depth: int
+    path: str
+    name: str
+    definition: str
+    notes: str
+
+
+class Layout(NamedTuple):
+    """What versions of a message look like that all look the same.
+
+    ``header_version`` is that of the header before it, None where none stands.
+    """
+
+    message: str
+    title: str
+    versions: VersionRange
+    header_version: int | None
+    flexible: bool
+    fields: tuple[FieldLayout, ...]
+
+    def lines(self) -> list[Line]:
+        """List the lines: that of the message, then each field, outer before inner."""
+        name = f"{self.title} (Version: {self.versions})"
+        first = Line(0, "", name, _contents(self.fields, self.flexible), "")
+        return [first, *_lines(self.fields, 1, "")]
+
+    def text(self, width: int | None = None) -> str:
+        """Write the layout in the guide's notation, with a line end after each line.
+
+        Lines are wrapped to ``width`` columns; without one, each stays whole.
+        """
+        return "".join(f"{line}\n" for line in self._texts(width))
+
+    def _texts(self, width: int | None) -> Iterator[str]:
+        for line in self.lines():
+            words = f"{line.name} => {line.definition}".split()
+            # A name and its arrow stay together, so do a title and a note.
+            head = len(line.name.split()) + 1
+            pieces = [" ".join(words[:head]), *words[head:]]
+            if line.notes:
+                pieces.append(f" # {line.notes}")
+            yield from _wrapped(pieces, "  " * line.depth, width)
+
+
+def layouts(message: Message, versions: Iterable[int] | None = None) -> list[Layout]:
+    """Lay out versions of a message, neighbours that look the same together.
+
+    Without ``versions``, all that kwire knows. ``UnsupportedVersion`` for others.
+    """
+    found: list[Layout] = []
+    for version in message.valid_versions if versions is None else versions:
+        if version not in message.valid_versions:
+            raise UnsupportedVersion(
+                f"{message.name} has the versions {message.valid_versions}, asked for"
+                f" was {version}"
+            )
+        plan = plans.compile_plan(message, version)
+        layout = Layout(
+            message.name,
+            title(message),
+            VersionRange(version, version),
+            _header_version(message, version),
+            plan.flexible,
+            _fields(plan),
+        )
+        if found and found[-1].versions.max == version - 1:
+            both = VersionRange(found[-1].versions.min, version)
+            if found[-1]._replace(versions=both) == layout._replace(versions=both):
+                found.pop()
+                layout = layout._replace(versions=both)
+        found.append(layout)
+    return found
+
+
+def title(message: Message) -> str:
+    """Name a message as the guide does: ``Fetch Request``, other kinds as they are."""
+    if message.kind in ("request", "response"):
+        kind = message.kind.capitalize()
+        return f"{message.name.removesuffix(kind)} {kind}"
+    return message.name
+
+
+def _header_version(message: Message, version: int) -> int | None:
+    if message.kind == "request":
+        return plans.request_header_version(message, version)
+    if message.kind == "response":
+        return plans.response_header_version(message, version)
+    return None
+
+
+def field_facts(fields: Iterable[FieldLayout]) -> list[dict[str, Any]]:
+    """Turn fields into what JSON knows, structs nested."""
+    return [
+        {
+            "name": field.name,
+            "type": field.type,
+            "array": field.array or None,
+            "nullable": field.nullable,
+            "tag": None if field.tag < 0 else field.tag,
+            "default": field.default or None,
+            **({"fields": field_facts(field.fields)} if field.is_struct else {}),
+        }
+        for field in fields
+    ]
+
+
+def _fields(plan: Plan) -> tuple[FieldLayout, ...]:
+    in_line = (step for step in plan.steps if step.place == plans.PRESENT)
+    return tuple(_field(step) for step in (*in_line, *plan.tagged))
+
+
+def _field(step: Step) -> FieldLayout:
+    inner = step.plan
+    return FieldLayout(
+        step.attribute,
+        _type(step) if inner is None else inner.name,
+        ("COMPACT_ARRAY" if step.compact else "ARRAY") if step.is_array else "",
+        step.nullable,
+        step.tag if step.place == plans.TAGGED else -1,
+        _default(step),
+        inner is not None,
+        () if inner is None else _fields(inner),
+        inner is not None and inner.flexible,
+    )
+
+
+def _type(step: Step) -> str:
+    name = _TYPES[step.code]
+    if step.code in (plans.STRING, plans.BYTES, plans.RECORDS):
+        # The guide has no separate name for records that may be null.
+        if step.nullable and not step.is_array and step.code != plans.RECORDS:
+            name = f"NULLABLE_{name}"
+        if step.compact:
+            name = f"COMPACT_{name}"
+    return name
+
+
+def _default(step: Step) -> str:
+    default = step.default
+    if default is None:
+        return "null" if step.nullable else ""
+    if isinstance(default, bool):
+        return "true" if default else ""
+    if isinstance(default, (int, float)):
+        return str(default) if default else ""
+    if isinstance(default, str):
+        return dumps(default) if default else ""
+    return str(default) if getattr(default, "int", 0) else ""
+
+
+def _contents(fields: tuple[FieldLayout, ...], flexible: bool) -> str:
+    names = [
+        f"[{field.name}]" if field.array else field.name
+        for field in fields
+        if field.tag < 0
+    ]
+    return " ".join([*names, _TAGGED_FIELDS] if flexible else names)
+
+
+def _lines(fields: tuple[FieldLayout, ...], depth: int, within: str) -> Iterator[Line]:
+    for field in fields:
+        path = f"{within}{field.name}"
+        name = field.name if field.tag < 0 else f"{field.name}<tag: {field.tag}>"
+        definition = field.type
+        if field.is_struct:
+            definition = _contents(field.fields, field.flexible)
+        yield Line(depth, path, name, definition, field.notes)
+        yield from _lines(field.fields, depth + 1, f"{path}.")
+
+
+def _wrapped(pieces: list[str], indent: str, width: int | None) -> Iterator[str]:
+    line = indent
+    for piece in pieces:
+        longer = f"{line} {piece}" if line.strip() else f"{indent}{piece}"
+        if width is not None and len(longer) > width and line.strip():
+            yield line
+            longer = f"{indent}{' ' * _HANGING}{piece.lstrip()}"
+        line = longer
+    yield line
+
+
+class Api(NamedTuple):
+    """What one release says of one API.
+
+    ``versions`` are those that it speaks, empty if it does so no more; ``listeners``
+    the kinds of node that speak it. ``status`` has every version that the release
+    knows of, with what is special about it: "deprecated", "removed in 4.0",
+    "unstable", or nothing.
+    """
+
+    api_key: int
+    name: str
+    versions: VersionRange
+    listeners: tuple[str, ...]
+    status: dict[int, str]
+
+    def notes(self, versions: VersionRange | None = None) -> list[tuple[str, str]]:
+        """List what is special about some versions, or all: ("0-3", "deprecated")."""
+        found: list[tuple[VersionRange, str]] = []
+        for version, note in self.status.items():
+            if not note or (versions is not None and version not in versions):
+                continue
+            first = version
+            if found and (found[-1][0].max, found[-1][1]) == (version - 1, note):
+                first = found.pop()[0].min
+            found.append((VersionRange(first, version), note))
+        return [(str(range), note) for range, note in found]
+
+
+NEWEST = releases.NAMES[-1]
+"""The newest release whose documentation kwire has."""
+
+
+def release_name(text: str) -> str:
+    """Find the release line of a version of Kafka: "3.9" for "3.9.1"; ``KeyError``."""
+    for name in (text, text.rpartition(".")[0]):
+        if name in releases.NAMES:
+            return name
+    first, *_, last = releases.NAMES
+    raise KeyError(f"no release {text}; they go from {first} to {last}, as in 2.8")
+
+
+def apis(release: str = NEWEST) -> list[Api]:
+    """List what a release says of all APIs it speaks, or spoke before, by key."""
+    names = releases.NAMES[: releases.NAMES.index(release) + 1]
+    stable = releases.ranges(release)
+    deprecated = releases.deprecated(release)
+    history = [_offered(name) for name in names]
+    heard = {name: _offered(release, name) for name in releases.listeners(release)}
+    found = []
+    for key in sorted({key for ranges in history for key in ranges}):
+        status: dict[int, str] = {}
+        offered = NONE
+        for name, ranges in zip(names, history, strict=True):
+            before, offered = offered, ranges.get(key, NONE)
+            gone = (version for version in before if version not in offered)
+            status |= dict.fromkeys(gone, f"removed in {name}")
+        spoken = stable.get(key, NONE)
+        status |= dict.fromkeys(offered, "unstable") | dict.fromkeys(spoken, "")
+        status |= dict.fromkeys(deprecated.get(key, NONE), "deprecated")
+        listeners = tuple(name for name, ranges in heard.items() if key in ranges)
+        status = dict(sorted(status.items()))
+        found.append(Api(key, releases.name_of(key), spoken, listeners, status))
+    return found
+
+
+def _offered(release: str, listener: str | None = None) -> dict[int, VersionRange]:
+    """Give what a release can be made to speak, unstable versions included."""
+    offers = releases.advertisements(release, listener, unstable=True)
+    return {key: choices[0] for key, choices in offers.items()}
+
+
+def other_messages() -> list[tuple[str, list[str]]]:
+    """List all messages that are of no API: ("Metadata records", names), sorted."""
+    families: dict[str, list[str]] = {}
+    for name in registry.names():
+        entry = registry.find(name)
+        if entry.kind not in ("request", "response"):
+            heading = entry.family.replace("-", " ").capitalize()
+            families.setdefault(heading, []).append(name)
+    for names in families.values():
+        names.sort(key=_number)
+    return sorted(families.items())
+
+
+def _number(name: str) -> tuple[int, str]:
+    key = registry.find(name).api_key
+    return (-1 if key is None else key), name
+
+
+_ENDINGS = ("Request", "Response"), ("Key", "Value"), ("Record",)
+
+
+def find_messages(text: str) -> list[str]:
+    """Find messages by a name in any case: a whole one, an API's, or an API key.
+
+    "Fetch" and "1" are ``FetchRequest`` and ``FetchResponse``, "TopicRecord" and
+    "topic" one record. ``KeyError`` names what is near to anything else.
+    """
+    by_name = {name.lower(): name for name in registry.names()}
+    wanted = text.lower()
+    if text.isascii() and text.isdecimal():
+        if int(text) not in registry.keys("request"):
+            last = registry.keys("request")[-1]
+            raise KeyError(f"no API has the key {text}; they go from 0 to {last}")
+        wanted = releases.name_of(int(text)).lower()
+    for endings in ("",), *_ENDINGS:
+        found = [by_name.get(f"{wanted}{ending}".lower()) for ending in endings]
+        names = [name for name in found if name is not None]
+        if names:
+            return names
+    raise KeyError(f"no message {text}{_near(wanted, by_name)}")
+
+
+def _near(wanted: str, by_name: dict[str, str]) -> str:
+    from difflib import get_close_matches
+
+    names = dict(by_name)
+    for name in by_name.values():
+        for ending in (ending for endings in _ENDINGS for ending in endings):
+            name = name.removesuffix(ending)
+        names[name.lower()] = name
+    close = get_close_matches(wanted, names, 3)
+    if not close:
+        return "; kwire schema --all lists every message"
+    return f"; near to it: {', '.join(names[name] for name in close)}"
