@@ -101,6 +101,11 @@ interop: $(VENV)/.built $(VENV)/.has-test
 	@$(BIN)/python tools/oracle/records.py check
 	@echo "==> records, both ways, with live brokers"
 	@$(BIN)/python tools/broker/live.py
+	@echo "==> negotiation with live brokers"
+	@$(BIN)/python tools/broker/negotiate.py
+	@$(BIN)/python tools/broker/versions_check.py
+	@echo "==> the pages that kwire writes, in a browser"
+	@$(BIN)/python tools/browser/schema_page.py
 
 bench: $(VENV)/.built $(VENV)/.has-bench
 	@$(BIN)/python -m benchmarks

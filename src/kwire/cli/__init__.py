@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: ``kwire ls``, ``dump``, ``verify``, ``repair``.
+"""The command line: ``kwire versions``, ``schema``, ``decode``, ``ls`` and the others.
 
 A guest of the house: it uses public names only. What is needed beside kwire (click
 and rich) is loaded when a command runs, never by ``import kwire``. The program is in

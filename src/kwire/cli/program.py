@@ -116,8 +116,11 @@ def _one_line(text: str) -> str:
     __version__, prog_name="kwire", message=f"%(prog)s %(version)s, {backend} engine"
 )
 def program() -> None:
-    """Look into Kafka's log files: list, print, verify, repair.
+    """Look into Kafka: brokers' versions, the protocol, bytes, and log files.
 
-    PATH is a data directory of a broker, a folder above several, the folder of one
-    partition, or one .log file. Data goes to stdout, everything else to stderr.
+    Of a broker: versions. Of the protocol: schema. Of bytes: decode and explain. Of log
+    files: ls, dump, verify and repair; there PATH is a data directory of a broker, a
+    folder above several, the folder of one partition, or one .log file.
+
+    Data goes to stdout, everything else to stderr.
     """
