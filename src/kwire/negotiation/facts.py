@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what ``schema/definitions/negotiation.txt`` knows; nothing here decides.
+"""Reads what ``schema/facts/negotiation.txt`` knows; nothing here decides.
 
 Also the one place that turns what users call an API (a class, a number) into its key.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def facts(kind: str) -> list[tuple[str, dict[int, VersionRange]]]:
     """List the facts of a kind ("feature", "constraint", "fallback") as they stand."""
     found = []
-    for line in registry.definition_text("negotiation").splitlines():
+    for line in registry.fact_text("negotiation").splitlines():
         head, colon, tail = line.partition(":")
         if colon and head.startswith(f"{kind} "):
             found.append((head.removeprefix(f"{kind} "), _ranges(tail)))

@@ -87,12 +87,22 @@ def load(name: str) -> Message:
 
 
 def definition_text(family: str) -> str:
-    """Read a definition file (or ``index``) of this package, wherever it lives.
+    """Read a definition file (or ``index``) of this package."""
+    return _text(f"definitions/{family}")
+
+
+def fact_text(name: str) -> str:
+    """Read a file of facts that are no message: ``releases`` or ``negotiation``."""
+    return _text(f"facts/{name}")
+
+
+def _text(name: str) -> str:
+    """Read a text file of this package, wherever it lives.
 
     The loader knows, in a folder or in a zip; ``importlib.resources`` knows as well,
     but takes thirty times as long to import as a message takes to load.
     """
-    path = f"{__file__.removesuffix('registry.py')}definitions/{family}.txt"
+    path = f"{__file__.removesuffix('registry.py')}{name}.txt"
     data: bytes = __spec__.loader.get_data(path)  # type: ignore[union-attr]
     return data.decode()
 

@@ -1,0 +1,252 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What each release line of Kafka speaks, and the numbers of its protocol.
+
+The facts are ``facts/releases.txt``, one line for each change; its head says
+where each part comes from and how a new release is added. Here they are read, and
+asked by release. Which release a broker is of is ``negotiation/release_guess.py``.
+
+``NAMES`` are the release lines, the oldest first: "0.8.0", ... "4.4".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..versions import NONE, VersionRange
+from . import registry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    NAMES: tuple[str, ...]
+
+LISTENERS = ("zkBroker", "broker", "controller")
+"""Whom a client may talk to: a broker with ZooKeeper, and both nodes of KRaft."""
+
+
+class ProtocolVersion(NamedTuple):
+    """One step of the protocol that brokers speak among themselves.
+
+    ``id`` counts the steps from 0.8.0 on, which is 0; up to 2.8 it is Kafka's own
+    number. ``feature_level`` is Kafka's number of a ``metadata.version``, which 3.0-IV1
+    was the first to have. Sources: ``ApiVersion`` and ``MetadataVersion`` in Kafka.
+    """
+
+    id: int
+    name: str
+    release: str
+    feature_level: int | None
+
+
+class Changes(NamedTuple):
+    """What an upgrade takes away and what it brings, by API key in ascending order."""
+
+    removed: dict[int, VersionRange]
+    added: dict[int, VersionRange]
+
+
+class _Row(NamedTuple):
+    versions: VersionRange
+    deprecated: VersionRange
+    instead: tuple[VersionRange, ...]
+    unstable: VersionRange
+    listeners: tuple[str, ...]
+
+
+class _Release(NamedTuple):
+    listeners: tuple[str, ...]
+    rows: dict[int, _Row]
+
+
+class _Facts(NamedTuple):
+    releases: dict[str, _Release]
+    protocols: list[ProtocolVersion]
+
+
+_read_once: list[_Facts] = []
+
+
+def ranges(release: str, listener: str | None = None) -> dict[int, VersionRange]:
+    """Give the stable versions that a release speaks, by API key in ascending order.
+
+    ``listener`` is one of ``LISTENERS``; None takes all of them together. Before 2.8
+    every broker had ZooKeeper, so "broker" and "zkBroker" are the same. A release
+    without the listener has no versions there. ``KeyError`` for an unknown release.
+    """
+    rows = _rows(release, listener)
+    return {key: row.versions for key, row in rows.items() if row.versions}
+
+
+def listeners(release: str) -> tuple[str, ...]:
+    """Name the listeners that the nodes of a release have, out of ``LISTENERS``."""
+    return _release(release).listeners
+
+
+def deprecated(release: str) -> dict[int, VersionRange]:
+    """Give the versions that a release still speaks but calls deprecated, by API key.
+
+    Kafka's documentation marks them since 3.7; 4.0 removed most of them.
+    """
+    rows = _release(release).rows
+    return {key: row.deprecated for key, row in rows.items() if row.deprecated}
+
+
+def changes(old: str, new: str) -> Changes:
+    """Give what an upgrade from one release to another removes and adds."""
+    before, after = ranges(old), ranges(new)
+    return Changes(_without(before, after), _without(after, before))
+
+
+def advertisements(
+    release: str, listener: str | None = None, *, unstable: bool = False
+) -> dict[int, tuple[VersionRange, ...]]:
+    """Give what a release may answer to ApiVersions: by API key, the possible ranges.
+
+    The first is what the release speaks; an empty range says that the API may be left
+    out. ``unstable`` is for nodes with unstable versions enabled.
+    """
+    found: dict[int, tuple[VersionRange, ...]] = {}
+    for key, row in _rows(release, listener).items():
+        if unstable and row.unstable:
+            first = row.versions.min if row.versions else row.unstable.min
+            found[key] = (VersionRange(first, row.unstable.max),)
+        elif row.versions:
+            found[key] = (row.versions, *row.instead)
+    return found
+
+
+def protocol_versions() -> tuple[ProtocolVersion, ...]:
+    """List all steps of the protocol, the oldest first."""
+    return tuple(_facts().protocols)
+
+
+def protocol_version(id_or_name: int | str) -> ProtocolVersion:
+    """Find a step of the protocol by its number, or its name such as "0.10.0-IV0".
+
+    ``KeyError`` says what there is.
+    """
+    protocols = _facts().protocols
+    for each in protocols:
+        if id_or_name == (each.name if isinstance(id_or_name, str) else each.id):
+            return each
+    steps = [each.name for each in protocols if each.release == id_or_name]
+    if steps:
+        raise KeyError(f"{id_or_name} has the protocol versions {', '.join(steps)}")
+    first, last = protocols[0], protocols[-1]
+    raise KeyError(
+        f"no protocol version {id_or_name!r}: they go from {first.id} ({first.name})"
+        f" to {last.id} ({last.name})"
+    )
+
+
+def name_of(api_key: int) -> str:
+    """Name an API as Kafka does: "Fetch" for 1; ``KeyError`` if kwire has none."""
+    return registry.find_by_key(api_key, "request").name.removesuffix("Request")
+
+
+def key_of(name: str) -> int:
+    """Find the key of an API: 1 for "Fetch" or "FetchRequest"; ``KeyError`` if none."""
+    api = name.removesuffix("Request").removesuffix("Response")
+    try:
+        key = registry.find(f"{api}Request").api_key
+    except KeyError:
+        key = None
+    if key is None:
+        raise KeyError(f"no API has the name {name!r}")
+    return key
+
+
+def __getattr__(name: str) -> tuple[str, ...]:
+    # Whoever imports this module need not read the file yet.
+    if name == "NAMES":
+        return tuple(_facts().releases)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _release(name: str) -> _Release:
+    found = _facts().releases
+    if name not in found:
+        first, *_, last = found
+        raise KeyError(
+            f"no release line {name!r}: they go from {first!r} to {last!r}, as in '2.8'"
+        )
+    return found[name]
+
+
+def _rows(release: str, listener: str | None) -> dict[int, _Row]:
+    found = _release(release)
+    if listener is None:
+        return found.rows
+    if listener not in LISTENERS:
+        raise ValueError(f"a listener is one of {LISTENERS}, not {listener!r}")
+    if listener == "broker" and "broker" not in found.listeners:
+        listener = "zkBroker"
+    return {key: row for key, row in found.rows.items() if listener in row.listeners}
+
+
+def _without(
+    ours: dict[int, VersionRange], theirs: dict[int, VersionRange]
+) -> dict[int, VersionRange]:
+    found = {}
+    for key, mine in ours.items():
+        other = theirs.get(key, NONE)
+        # No release has ever lost versions at both ends of a range; the tests know.
+        below = VersionRange(mine.min, min(mine.max, other.min - 1))
+        rest = below or VersionRange(max(mine.min, other.max + 1), mine.max)
+        if rest:
+            found[key] = rest
+    return found
+
+
+def _facts() -> _Facts:
+    if not _read_once:
+        # At once: another thread must see none of it or the whole.
+        _read_once.append(_read(registry.fact_text("releases")))
+    return _read_once[0]
+
+
+def _read(text: str) -> _Facts:
+    releases: dict[str, _Release] = {}
+    protocols = []
+    name = ""
+    its_listeners: tuple[str, ...] = ()
+    rows: dict[int, _Row] = {}
+    for line in text.splitlines():
+        words = line.split()
+        if not words or words[0] == "#":
+            continue
+        if words[0] == "release":
+            name, its_listeners = words[1], tuple(words[2].split(","))
+            rows = {key: _narrowed(row, its_listeners) for key, row in rows.items()}
+            releases[name] = _Release(its_listeners, rows)
+        elif words[0] == "protocol":
+            level = int(words[4]) if len(words) > 3 else None
+            protocols.append(ProtocolVersion(int(words[1]), words[2], name, level))
+        else:
+            key = int(words[0])
+            before = rows.pop(key, None)
+            row = _row(words, before.listeners if before else its_listeners)
+            if row.versions or row.unstable:
+                rows[key] = row
+    ordered = {
+        name: _Release(each.listeners, dict(sorted(each.rows.items())))
+        for name, each in releases.items()
+    }
+    return _Facts(ordered, protocols)
+
+
+def _row(words: list[str], listeners: tuple[str, ...]) -> _Row:
+    says = dict(zip(words[3::2], words[4::2], strict=True))
+    instead = says.get("or")
+    return _Row(
+        VersionRange.from_text(words[2]),
+        VersionRange.from_text(says.get("deprecated", "none")),
+        tuple(map(VersionRange.from_text, instead.split(","))) if instead else (),
+        VersionRange.from_text(says.get("unstable", "none")),
+        tuple(says["on"].split(",")) if "on" in says else listeners,
+    )
+
+
+def _narrowed(row: _Row, its_listeners: tuple[str, ...]) -> _Row:
+    kept = tuple(each for each in row.listeners if each in its_listeners)
+    return row._replace(listeners=kept)
