@@ -1,0 +1,265 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the brokers of a cluster and keeps a connection to each.
+
+Here lives what a command needs to speak with brokers: how to connect, where, and with
+which proofs. What brokers are asked about is the commands' business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+from typing import NamedTuple
+
+import click
+
+from .. import net, sasl
+from ..errors import KwireError
+from ..messages import DescribeClusterRequest, MetadataRequest
+from ..negotiation import Constraint, fallback_table
+from .program import explain, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AsyncExitStack
+    from typing import Any
+
+PASSWORD_VARIABLE = "KWIRE_SASL_PASSWORD"
+
+_CONTROLLERS = 2
+"""What DescribeCluster calls the nodes that a controller may tell of."""
+
+_LAST_CLASSIC = 8
+"""Of Metadata: it has all there is to know of brokers, in the plainest encoding."""
+
+_WITH_CONTROLLERS = Constraint("asking a controller", {60: "1+"})
+
+
+class Node(NamedTuple):
+    """A broker as its cluster tells of it, and the connection to it, or why not.
+
+    ``node_id`` is -1 and ``rack`` None where nobody tells.
+    """
+
+    host: str
+    port: int
+    node_id: int = -1
+    rack: str | None = None
+    broker: net.Broker | None = None
+    error: str = ""
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        return net.address_text(self.host, self.port)
+
+
+class Access(NamedTuple):
+    """How to connect: what all options of a command line come to."""
+
+    context: ssl.SSLContext | None
+    credentials: tuple[str, str, str] | None
+    timeout_s: float
+    fallback: str | None
+
+    async def connect(self, host: str, port: int) -> net.Broker:
+        """Connect to one broker."""
+        return await net.connect(
+            host,
+            port,
+            ssl=self.context,
+            sasl=None if self.credentials is None else _mechanism(*self.credentials),
+            timeout_s=self.timeout_s,
+            fallback=self.fallback,
+        )
+
+
+def _mechanism(name: str, username: str, password: str) -> net.Mechanism:
+    if name == sasl.Plain.mechanism:
+        return sasl.Plain(username, password)
+    return sasl.Scram(username, password, name)
+
+
+def takes_brokers(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the arguments and options that ``read_access`` takes."""
+    file = click.Path(exists=True, dir_okay=False)
+    for add in (
+        click.option(
+            "--fallback",
+            metavar="VERSION",
+            help="What to assume of brokers before 0.10.0, such as 0.9.0.",
+        ),
+        click.option(
+            "--timeout",
+            "timeout_s",
+            type=click.FloatRange(min=0, min_open=True),
+            default=10.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="How long a broker may take for one answer.",
+        ),
+        click.option(
+            "--password-file",
+            type=file,
+            help=f"The password, in a file; else it is {PASSWORD_VARIABLE} in the"
+            " environment.",
+        ),
+        click.option("--username", help="The user name for SASL."),
+        click.option(
+            "--sasl-mechanism",
+            "mechanism",
+            type=click.Choice(sasl.MECHANISMS, case_sensitive=False),
+            help="Authenticate with SASL.",
+        ),
+        click.option("--key", type=file, help="The key, if not in the same file."),
+        click.option("--cert", type=file, help="The client's certificate, in PEM."),
+        click.option(
+            "--ca", type=file, help="Trust this authority, in PEM, and no other."
+        ),
+        click.option("--tls", is_flag=True, help="Speak TLS."),
+        click.argument("bootstrap", metavar="HOST:PORT...", nargs=-1, required=True),
+    ):
+        command = add(command)
+    return command
+
+
+def read_access(
+    tls: bool,
+    ca: str | None,
+    cert: str | None,
+    key: str | None,
+    mechanism: str | None,
+    username: str | None,
+    password_file: str | None,
+    timeout_s: float,
+    fallback: str | None,
+) -> Access:
+    """Turn options into what they mean together; ``UsageError`` if they do not fit."""
+    for name, value in (("--ca", ca), ("--cert", cert), ("--key", key)):
+        if value is not None and not tls:
+            raise click.UsageError(f"{name} needs --tls")
+    if key is not None and cert is None:
+        raise click.UsageError("--key needs --cert")
+    if fallback is not None and fallback_table(fallback) is None:
+        raise click.UsageError(
+            f"--fallback is for brokers before 0.10.0, a {fallback} can be asked"
+        )
+    credentials = None
+    if mechanism is not None:
+        if username is None:
+            raise click.UsageError(f"{mechanism} needs --username")
+        credentials = mechanism, username, _password(password_file)
+        try:
+            _mechanism(*credentials)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+    elif username is not None or password_file is not None:
+        raise click.UsageError("a user name or password needs --sasl-mechanism")
+    return Access(
+        _context(ca, cert, key) if tls else None, credentials, timeout_s, fallback
+    )
+
+
+def _password(path: str | None) -> str:
+    if path is None:
+        password = os.environ.get(PASSWORD_VARIABLE)
+        if not password:
+            raise click.UsageError(
+                f"there is no password; use --password-file or {PASSWORD_VARIABLE}"
+            )
+        return password
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            # Editors end the last line; that is no part of the password.
+            password = file.read().removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        raise click.ClickException(f"{path}: the password is not UTF-8") from None
+    if not password:
+        raise click.ClickException(f"{path}: there is no password in it")
+    return password
+
+
+def _context(ca: str | None, cert: str | None, key: str | None) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=ca)
+    except ssl.SSLError:
+        raise click.ClickException(f"{ca}: no certificate in PEM form") from None
+    if cert is not None:
+        try:
+            # Without a password OpenSSL would ask the terminal for one.
+            context.load_cert_chain(cert, key, password="")
+        except ssl.SSLError as error:
+            raise click.ClickException(
+                f"{cert}: no certificate in PEM form with an unencrypted key that fits"
+                f" ({error.reason or error})"
+            ) from None
+    return context
+
+
+def read_addresses(texts: Sequence[str]) -> list[tuple[str, int]]:
+    """Read addresses; those of one text may be separated by commas, as in Kafka."""
+    try:
+        return [
+            net.split_address(part)
+            for text in texts
+            for part in text.strip(",").split(",")
+        ]
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+async def reach_all(
+    bootstrap: Sequence[tuple[str, int]], access: Access, stack: AsyncExitStack
+) -> list[Node]:
+    """Ask the first broker that answers for all of them, and connect to each.
+
+    The connections close with ``stack``. The nodes are sorted by id; one that cannot
+    be reached has an error instead. Raises the last error if no broker answers.
+    """
+    nodes = await _find(bootstrap, access)
+
+    async def reach(node: Node) -> Node:
+        try:
+            broker = await access.connect(node.host, node.port)
+        except KwireError as error:
+            return node._replace(error=explain(error))
+        return node._replace(broker=await stack.enter_async_context(broker))
+
+    return list(await asyncio.gather(*map(reach, sorted(nodes, key=_by_id))))
+
+
+async def _find(bootstrap: Sequence[tuple[str, int]], access: Access) -> list[Node]:
+    for host, port in bootstrap:
+        try:
+            async with await access.connect(host, port) as broker:
+                return await _nodes(broker)
+        except KwireError as error:
+            if (host, port) == bootstrap[-1]:
+                raise
+            say(explain(error))
+    raise AssertionError("click wants one address at least")
+
+
+async def _nodes(broker: net.Broker) -> list[Node]:
+    nodes = []
+    if usable := broker.table.usable(MetadataRequest):
+        # No topics: an empty list, which only the oldest version takes for all.
+        version = max((v for v in usable if v <= _LAST_CLASSIC), default=usable[0])
+        answer = await broker.ask(MetadataRequest(topics=()), version)
+        nodes = [Node(b.host, b.port, b.node_id, b.rack) for b in answer.brokers]
+    elif broker.table.usable(DescribeClusterRequest, _WITH_CONTROLLERS):
+        request = DescribeClusterRequest(endpoint_type=_CONTROLLERS)
+        answer = await broker.ask(request, constraints=(_WITH_CONTROLLERS,))
+        nodes = [Node(b.host, b.port, b.broker_id, b.rack) for b in answer.brokers]
+    if not nodes:
+        raise net.NetworkError(
+            broker.address, "it names no brokers, not even itself; is it starting?"
+        )
+    return nodes
+
+
+def _by_id(node: Node) -> tuple[int, str, int]:
+    return node.node_id, node.host, node.port

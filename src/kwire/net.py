@@ -1,0 +1,375 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A small client over asyncio: one connection to one broker, one question at a time.
+
+    async with await connect("127.0.0.1", 9092) as broker:
+        broker.table.pick(MetadataRequest)
+        answer = await broker.ask(MetadataRequest(topics=()))
+
+Enough for tools: TCP, TLS, SASL, a limit to every wait. This is the only file with a
+socket; what goes over it is ``connection``'s business, and there is neither a pool nor
+a retry here. Each error names the address, and where it can, what to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import ssl as tls
+from collections import deque
+from contextlib import asynccontextmanager, suppress
+
+from . import error_codes
+from .connection import (
+    ClientConnection,
+    ConnectionClosed,
+    Negotiated,
+    RequestUnsupported,
+    ResponseReceived,
+    SaslFailed,
+    SaslToken,
+)
+from .errors import KwireError, LocalProtocolError, RemoteProtocolError
+from .limits import DEFAULT, Limits
+from .messages import SaslAuthenticateRequest, SaslHandshakeRequest
+from .negotiation import DEFAULT_POLICY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from typing import Any, Protocol
+
+    from .connection import Event
+    from .messages import Request
+    from .negotiation import ApiVersionTable, Constraint, VersionPolicy
+
+    class Mechanism(Protocol):
+        """What authenticates: ``sasl.Plain``, ``sasl.Scram``, or your own."""
+
+        @property
+        def mechanism(self) -> str: ...
+        def first(self) -> bytes: ...
+        def challenge(self, data: bytes, /) -> bytes | None: ...
+
+
+_CHUNK = 1 << 16
+
+_GOODBYE_S = 1.0
+"""How long a peer may take to end TLS in good order."""
+
+
+class NetworkError(KwireError):
+    """A connection could not be made, or is lost: ``address`` and ``reason``."""
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(address, reason)
+        self.address = address
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.address}: {self.reason}"
+
+
+class NetworkTimeout(NetworkError):
+    """The peer took too long; the connection, if there was one, is closed."""
+
+
+class AuthenticationFailed(NetworkError):
+    """SASL ended without success."""
+
+
+def address_text(host: str, port: int) -> str:
+    """Write an address as people do: "kafka:9092", "[::1]:9092"."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def split_address(text: str) -> tuple[str, int]:
+    """Read host and port; an IPv6 address stands in brackets. ``ValueError``."""
+    host, colon, digits = text.rpartition(":")
+    in_brackets = host.startswith("[") and host.endswith("]")
+    if in_brackets:
+        host = host[1:-1]
+    if not colon or not host or (":" in host) != in_brackets:
+        raise ValueError(
+            f"{text!r} is no address: write HOST:PORT, or [HOST]:PORT for IPv6"
+        )
+    port = int(digits) if digits.isascii() and digits.isdigit() else 0
+    if not 0 < port < 1 << 16:
+        raise ValueError(f"{text!r} is no address: a port is a number up to 65535")
+    return host, port
+
+
+async def connect(
+    host: str,
+    port: int,
+    *,
+    ssl: tls.SSLContext | bool | None = None,
+    sasl: Mechanism | None = None,
+    client_id: str | None = "kwire",
+    timeout_s: float = 10.0,
+    fallback: str | None = None,
+    policy: VersionPolicy = DEFAULT_POLICY,
+    limits: Limits = DEFAULT,
+) -> Broker:
+    """Connect to a broker, negotiate versions, and authenticate if told to.
+
+    ``ssl`` is a context, or True for the one that trusts what the system trusts.
+    ``timeout_s`` bounds all of this together, and later each ``ask``. ``fallback``
+    names the release to assume of a broker that hangs up on the question for its
+    versions ("0.9.0"); it is then connected once more. ``NetworkError``.
+    """
+    address = address_text(host, port)
+    context = tls.create_default_context() if ssl is True else ssl or None
+    table = None
+    async with _deadline(address, timeout_s, "connecting took"):
+        while True:
+            reader, writer = await _open(host, port, context)
+            connection = ClientConnection(
+                client_id, table=table, fallback=fallback, policy=policy, limits=limits
+            )
+            broker = Broker(address, connection, reader, writer, timeout_s)
+            table = await broker._start(sasl)
+            if table is None:
+                return broker
+
+
+class Broker:
+    """A connection to one broker; ``connect`` makes it, ``async with`` closes it.
+
+    Questions go one after another, also those of several tasks. One that fails or is
+    cancelled half-way ends the connection, for its answer may come at any time.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        connection: ClientConnection,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        timeout_s: float,
+    ) -> None:
+        self.address = address
+        self._connection = connection
+        self._reader = reader
+        self._writer = writer
+        self._timeout_s = timeout_s
+        self._events: deque[Event] = deque()
+        self._turn = asyncio.Lock()
+        self._hint = ""
+
+    @property
+    def table(self) -> ApiVersionTable:
+        """What the broker speaks; the table ends with the connection."""
+        table = self._connection.table
+        assert table is not None, "connect returns after negotiation"
+        return table
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection can still be used, as far as is known."""
+        return self._connection.is_open
+
+    async def ask(
+        self,
+        request: Request,
+        version: int | None = None,
+        *,
+        constraints: tuple[Constraint, ...] = (),
+    ) -> Any:
+        """Send a request and return its response, None for Produce with ``acks=0``.
+
+        Without ``version`` it is the highest that both sides can use.
+        ``UnsupportedVersion`` and ``EncodeError`` leave the connection as it was,
+        ``NetworkError`` means that it is lost, ``LocalProtocolError`` that it was.
+        """
+        if isinstance(request, (SaslHandshakeRequest, SaslAuthenticateRequest)):
+            raise LocalProtocolError(
+                "SASL changes what follows on a connection: leave it to connect(sasl=)"
+            )
+        async with self._turn:
+            send = self._connection.send
+            send(request, version, constraints=constraints)
+            name = type(request).__name__
+            async with self._guarded(f"{name} had no answer in"):
+                if not self._connection.in_flight:
+                    await self._write()
+                    return None
+                event = await self._event()
+        if isinstance(event, RequestUnsupported):
+            raise event.error
+        assert isinstance(event, ResponseReceived)
+        self._hint = ""
+        return event.response
+
+    async def close(self) -> None:
+        """Close the connection; a peer that does not say goodbye is not waited for."""
+        self._connection.close()
+        self._writer.close()
+        try:
+            async with asyncio.timeout(_GOODBYE_S):
+                await self._writer.wait_closed()
+        except OSError:
+            self._writer.transport.abort()
+
+    async def __aenter__(self) -> Broker:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    async def _start(self, sasl: Mechanism | None) -> ApiVersionTable | None:
+        """Negotiate and authenticate; a table means: connect again, and assume it."""
+        try:
+            if self._connection.table is None:
+                event = await self._event(closes=True)
+                if isinstance(event, ConnectionClosed):
+                    if event.fallback is None:
+                        raise NetworkError(self.address, self._end_of(event))
+                    self._abandon()
+                    return event.fallback
+                assert isinstance(event, Negotiated)
+            if sasl is not None:
+                await self._authenticate(sasl)
+            else:
+                self._hint = "; it may want SASL, with a user name and a password"
+        except BaseException as error:
+            self._fail(error)
+            raise
+        return None
+
+    async def _authenticate(self, sasl: Mechanism) -> None:
+        name = sasl.mechanism
+        self._hint = f"; it does so if it does not like {name} or the password"
+        self._connection.start_sasl(name)
+        event = await self._event()
+        token: bytes | None = None
+        try:
+            if not isinstance(event, SaslFailed):
+                token = sasl.first()
+            while token is not None and not isinstance(event, SaslFailed):
+                self._connection.send_sasl_token(token)
+                event = await self._event()
+                if isinstance(event, SaslToken):
+                    token = sasl.challenge(event.data)
+        except RemoteProtocolError as error:
+            if not self._connection.is_open:
+                raise
+            raise AuthenticationFailed(self.address, f"{name}: {error}") from error
+        if isinstance(event, SaslFailed):
+            raise AuthenticationFailed(self.address, _refusal(name, event))
+        self._connection.finish_sasl()
+        self._hint = ""
+
+    async def _event(self, closes: bool = False) -> Event:
+        """Wait for what comes next; only with ``closes`` may that be the end."""
+        while not self._events:
+            await self._write()
+            try:
+                chunk = await self._reader.read(_CHUNK)
+            except ConnectionError:
+                chunk = b""
+            self._events.extend(self._connection.receive_data(chunk))
+        event = self._events.popleft()
+        if isinstance(event, ConnectionClosed) and not closes:
+            raise NetworkError(self.address, event.reason + self._hint)
+        return event
+
+    def _end_of(self, closed: ConnectionClosed) -> str:
+        """Say why a broker hung up on the question for its versions."""
+        if self._writer.get_extra_info("ssl_object") is None:
+            return closed.reason
+        return (
+            "the broker closed the connection once TLS had begun; it may want a"
+            " certificate of the client, or speak no Kafka at this port"
+        )
+
+    async def _write(self) -> None:
+        if data := self._connection.data_to_send():
+            self._writer.write(data)
+            # The peer may have said why before it hung up: that is read next.
+            with suppress(ConnectionError):
+                await self._writer.drain()
+
+    @asynccontextmanager
+    async def _guarded(self, what: str) -> AsyncIterator[None]:
+        """Bound a wait, and end the connection unless it ends well."""
+        try:
+            async with _deadline(self.address, self._timeout_s, what):
+                yield
+        except BaseException as error:
+            self._fail(error)
+            raise
+
+    def _fail(self, error: BaseException) -> None:
+        """End the connection; an error of its own gets the address."""
+        self._abandon()
+        if isinstance(error, NetworkError):
+            return
+        if isinstance(error, tls.SSLError):
+            reason = f"TLS failed: {_plain(error.reason or str(error))}"
+            raise NetworkError(self.address, reason) from error
+        if isinstance(error, (KwireError, OSError)):
+            raise NetworkError(self.address, str(error)) from error
+
+    def _abandon(self) -> None:
+        self._connection.close()
+        self._writer.transport.abort()
+
+
+@asynccontextmanager
+async def _deadline(address: str, timeout_s: float, what: str) -> AsyncIterator[None]:
+    deadline = asyncio.timeout(timeout_s)
+    try:
+        async with deadline:
+            yield
+    except TimeoutError as error:
+        if not deadline.expired():
+            raise
+        reason = f"{what} {timeout_s:g} s; the broker is slow, or no broker"
+        raise NetworkTimeout(address, reason) from error
+
+
+async def _open(
+    host: str, port: int, context: tls.SSLContext | None
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    try:
+        return await asyncio.open_connection(host, port, ssl=context)
+    except OSError as error:
+        raise NetworkError(address_text(host, port), _why(error, context)) from error
+
+
+def _why(error: OSError, context: tls.SSLContext | None) -> str:
+    """Say why there is no connection, and what to do about it."""
+    if isinstance(error, tls.SSLCertVerificationError):
+        return (
+            f"its certificate is not trusted: {error.verify_message}; name the"
+            " authority that signed it"
+        )
+    if isinstance(error, tls.SSLError):
+        if error.reason == "WRONG_VERSION_NUMBER":
+            return "it speaks no TLS at this port"
+        return f"TLS failed: {_plain(error.reason or str(error))}"
+    if isinstance(error, socket.gaierror):
+        return f"this name is not known: {_plain(error.strerror or str(error))}"
+    if isinstance(error, ConnectionRefusedError):
+        return "nobody listens there; is the broker running, is this its port?"
+    if isinstance(error, ConnectionError) and context is not None:
+        return "it hung up on the beginning of TLS; it may speak none at this port"
+    if error.errno is None:
+        # The name has several addresses, and each has its own reason.
+        return "none of its addresses takes a connection; is the broker running?"
+    return _plain(os.strerror(error.errno))
+
+
+def _plain(text: str) -> str:
+    return text.lower().replace("_", " ")
+
+
+def _refusal(name: str, failed: SaslFailed) -> str:
+    if failed.mechanisms:
+        return f"the broker does not take {name}, but {', '.join(failed.mechanisms)}"
+    if failed.error_code == error_codes.ILLEGAL_SASL_STATE:
+        return "the broker takes no SASL at this port"
+    reason = failed.message or error_codes.name(failed.error_code)
+    return f"the broker refuses {name}: {reason}"

@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""SASL mechanisms of a client: PLAIN (RFC 4616) and SCRAM (RFC 5802, RFC 7677).
+
+No sockets: ``first`` gives the bytes that open the exchange, ``challenge`` takes what
+the server says and gives the bytes that answer it, until it gives None. How the bytes
+travel is ``connection``'s business; anything else with these members, and with
+``mechanism``, does as well.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import secrets
+
+from .errors import LocalProtocolError, RemoteProtocolError
+
+_DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+
+MECHANISMS = ("PLAIN", *_DIGESTS)
+"""The names of the mechanisms that live here."""
+
+MIN_ITERATIONS = 4096
+"""What RFC 7677 asks for at least, and Kafka too: fewer make guessing cheap."""
+
+MAX_ITERATIONS = 1 << 17
+"""A ceiling, for the count is the server's and the work is ours; Kafka allows 16384."""
+
+_NO_CHANNEL_BINDING = "n,,"
+
+
+class SaslError(RemoteProtocolError):
+    """The server broke the rules of a mechanism, or does not know the password."""
+
+
+class Plain:
+    """PLAIN: name and password as they are, so only for connections with TLS.
+
+    Shape: NUL, user name, NUL, password, all UTF-8; the server answers nothing.
+    """
+
+    mechanism = "PLAIN"
+
+    def __init__(self, username: str, password: str) -> None:
+        for what, text in (("user name", username), ("password", password)):
+            if not text or "\0" in text:
+                raise ValueError(f"PLAIN needs a {what} that has no NUL in it")
+        self._token = f"\0{username}\0{password}".encode()
+        self.is_done = False
+
+    def first(self) -> bytes:
+        """Give the bytes to send first, which are all."""
+        return self._token
+
+    def challenge(self, data: bytes) -> None:
+        """Take the server's answer, which is empty when it lets us in."""
+        if data:
+            raise SaslError(
+                f"the server answers PLAIN with {len(data)} bytes instead of none"
+            )
+        self.is_done = True
+
+    def __repr__(self) -> str:
+        return "Plain(...)"
+
+
+class Scram:
+    """SCRAM: both sides prove that they know the password, and neither sends it.
+
+    ``mechanism`` is "SCRAM-SHA-256" or "SCRAM-SHA-512". An object is for one exchange.
+    Name and password are taken as UTF-8 without SASLprep, as Kafka takes them. Cost:
+    one HMAC for each iteration that the server asks for, ``max_iterations`` at most.
+    ``SaslError`` if the server breaks the rules or cannot prove that it is the server.
+    """
+
+    def __init__(
+        self,
+        username: str,
+        password: str,
+        mechanism: str = "SCRAM-SHA-256",
+        *,
+        max_iterations: int = MAX_ITERATIONS,
+    ) -> None:
+        if mechanism not in _DIGESTS:
+            raise ValueError(f"{mechanism!r:.40} is none of {', '.join(_DIGESTS)}")
+        if not username or not password:
+            raise ValueError(f"{mechanism} needs a user name and a password")
+        self.mechanism = mechanism
+        self.is_done = False
+        self._digest = _DIGESTS[mechanism]
+        self._password = password.encode()
+        self._max_iterations = max_iterations
+        self._nonce = _new_nonce()
+        name = username.replace("=", "=3D").replace(",", "=2C")
+        self._bare = f"n={name},r={self._nonce}"
+        self._server_signature = b""
+
+    def first(self) -> bytes:
+        """Give the bytes to send first: the name and a nonce."""
+        return f"{_NO_CHANNEL_BINDING}{self._bare}".encode()
+
+    def challenge(self, data: bytes) -> bytes | None:
+        """Answer the server's first message; check its last one, which ends it."""
+        if self.is_done:
+            raise LocalProtocolError(
+                f"this exchange of {self.mechanism} is over; begin with a new object"
+            )
+        said = _attributes(data)
+        if "e" in said:
+            raise SaslError(f"the server refuses: {said['e']:.80}")
+        if not self._server_signature:
+            return self._prove(data, said)
+        if not hmac.compare_digest(_bytes_of(said, "v"), self._server_signature):
+            raise SaslError(
+                "the server does not know the password: it is not the one that it"
+                " pretends to be"
+            )
+        self.is_done = True
+        return None
+
+    def _prove(self, server_first: bytes, said: dict[str, str]) -> bytes:
+        """Answer nonce, salt and iteration count with the proof of the password."""
+        if "m" in said:
+            raise SaslError("the server asks for an extension of SCRAM nobody defined")
+        nonce = said.get("r", "")
+        if not nonce.startswith(self._nonce) or nonce == self._nonce:
+            raise SaslError("the server's nonce does not continue the client's")
+        salt = _bytes_of(said, "s")
+        iterations = self._iterations(said.get("i", ""))
+        salted = hashlib.pbkdf2_hmac(self._digest, self._password, salt, iterations)
+        channel = base64.b64encode(_NO_CHANNEL_BINDING.encode()).decode()
+        final = f"c={channel},r={nonce}"
+        # Each side signs all that was said, the other side's words included.
+        all_said = b",".join((self._bare.encode(), server_first, final.encode()))
+        client_key = self._hmac(salted, b"Client Key")
+        stored_key = hashlib.new(self._digest, client_key).digest()
+        signature = self._hmac(stored_key, all_said)
+        proof = bytes(a ^ b for a, b in zip(client_key, signature, strict=True))
+        self._server_signature = self._hmac(self._hmac(salted, b"Server Key"), all_said)
+        return f"{final},p={base64.b64encode(proof).decode()}".encode()
+
+    def _iterations(self, text: str) -> int:
+        # A count of thousands of digits would be dear to read already.
+        digits = text.isascii() and text.isdigit() and len(text) <= 10
+        iterations = int(text) if digits else 0
+        if not MIN_ITERATIONS <= iterations <= self._max_iterations:
+            raise SaslError(
+                f"the server asks for {text[:20] or 'no'} iterations; allowed are"
+                f" {MIN_ITERATIONS} to {self._max_iterations}"
+            )
+        return iterations
+
+    def _hmac(self, key: bytes, data: bytes) -> bytes:
+        return hmac.digest(key, data, self._digest)
+
+    def __repr__(self) -> str:
+        return f"Scram(..., {self.mechanism!r})"
+
+
+def _new_nonce() -> str:
+    return secrets.token_urlsafe(24)
+
+
+def _attributes(data: bytes) -> dict[str, str]:
+    """Read ``a=text,b=text``; an attribute that stands twice is refused."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise SaslError("the server's SCRAM message is not UTF-8") from None
+    attributes: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        if len(name) != 1 or not equals or name in attributes:
+            raise SaslError(f"no SCRAM message has {part[:40]!r} at that place")
+        attributes[name] = value
+    return attributes
+
+
+def _bytes_of(said: dict[str, str], name: str) -> bytes:
+    try:
+        data = base64.b64decode(said.get(name, ""), validate=True)
+    except (ValueError, binascii.Error):
+        data = b""
+    if not data:
+        raise SaslError(f"the server's SCRAM message lacks {name}= in base64")
+    return data

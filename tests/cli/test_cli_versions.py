@@ -1,0 +1,435 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire versions``: clusters of one release and of several, and what can go wrong."""
+
+import fcntl
+import os
+import pty
+import re
+import subprocess
+import sys
+import termios
+
+import pytest
+from confluent_kafka import Producer
+from loopback_brokers import (
+    TIMEOUT_S,
+    Broker,
+    Listener,
+    make_certificate,
+    server_context,
+)
+
+from kwire.negotiation import ApiVersionTable
+from kwire.schema import releases
+
+USERS = {"ann": "secret"}
+
+
+@pytest.fixture
+def start():
+    """Start brokers that know each other; all are stopped with the test."""
+    running = []
+
+    def start(*tables, **options):
+        brokers = [
+            Broker(table, number, rack=f"r{number}", **options)
+            for number, table in enumerate(tables, 1)
+        ]
+        for broker in brokers:
+            broker.cluster = brokers
+            running.append(broker)
+            broker.__enter__()
+        return brokers
+
+    yield start
+    for broker in running:
+        broker.__exit__()
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """The files of a certificate for the loopback interface, and of its key."""
+    return make_certificate(tmp_path_factory.mktemp("tls"))
+
+
+def of(release, listener="broker"):
+    return ApiVersionTable.of_release(release, listener)
+
+
+def columns(text):
+    """Split the table of APIs into rows of cells, by the name of the API."""
+    lines = text.split("\n\n")[1].splitlines()
+    rows = [re.split(" {2,}", line) for line in lines]
+    return {name: cells for name, *cells in rows}
+
+
+# The table
+
+
+def test_table_of_one_release(run, start):
+    """Broker and guess above, a line for each API, features below; 80 columns."""
+    (broker,) = start(of("3.9"))
+    done = run("versions", broker.address)
+    assert done.code == 0
+    assert done.err == "kwire: 1 broker\n"
+    head = done.out.split("\n\n")[0].splitlines()
+    assert head[0].split() == ["ID", "RACK", "RELEASE", "BROKER"]
+    assert head[1].split() == ["1", "r1", "3.9", broker.address]
+    rows = columns(done.out)
+    assert rows["API"] == ["KEY", "BROKERS", "USABLE", "NOTE"]
+    assert rows["Produce"] == ["0", "0-11", "11", "0-2 deprecated"]
+    assert rows["Metadata"] == ["3", "0-12", "12"]
+    assert len(rows) == 1 + len(releases.ranges("3.9", "broker"))
+    assert "Usable features: MsgVer1, MsgVer2" in done.out
+    assert "Missing features" not in done.out
+    assert max(map(len, done.out.splitlines())) < 80
+
+
+def test_table_of_several_releases(run, start):
+    """A column for each kind of broker, one for all, and what is usable with all."""
+    brokers = start(of("2.8"), of("4.1"), of("4.1"))
+    done = run("versions", brokers[2].address)
+    assert done.code == 0
+    assert done.err == "kwire: 3 brokers\n"
+    assert re.findall(r"r\d +(\S+)", done.out) == ["2.8", "4.1", "4.1"]
+    rows = columns(done.out)
+    assert rows["API"] == ["KEY", "1", "2,3", "ALL", "USABLE", "NOTE"]
+    assert rows["Fetch"] == ["1", "0-12", "4-18", "4-12", "12"]
+    assert rows["ShareFetch"] == ["78", "-", "1", "none", "-", "not on all brokers"]
+
+
+def test_refused_versions_are_told(run, start):
+    """Brokers since 4.0 offer Produce 0-2 for an old client's sake (KAFKA-18659)."""
+    table = of("4.1")
+    table.advertised[0] = (0, 13)
+    (broker,) = start(ApiVersionTable.from_ranges(table.advertised))
+    assert columns(run("versions", broker.address).out)["Produce"] == (
+        ["0", "0-13", "13", "0-2 refused"]
+    )
+
+
+def test_odd_rows_have_a_note(run, start):
+    """Unknown keys, no common version, and nonsense: told, and not usable."""
+    (broker,) = start(
+        ApiVersionTable(
+            {3: (0, 12), 18: (0, 4), 1: (99, 100), 19: (5, 3), 777: (0, 2), 20: (-3, 2)}
+        )
+    )
+    rows = columns(run("versions", broker.address).out)
+    assert rows["Fetch"] == ["1", "99-100", "-", "too new"]
+    assert rows["CreateTopics"] == ["19", "5-3", "-", "no valid range"]
+    assert rows["DeleteTopics"] == ["20", "-3-2", "-", "no valid range"]
+    assert rows["API key 777"] == ["777", "0-2", "-", "unknown to kwire"]
+
+
+def test_finalized_features_are_those_of_the_highest_epoch(run, start):
+    ranges = releases.ranges("4.1", "broker")
+    old, new = (
+        ApiVersionTable.from_ranges(
+            ranges,
+            finalized_features={"metadata.version": (1, level), "a.version": (1, 1)},
+            finalized_features_epoch=epoch,
+        )
+        for level, epoch in ((20, 7), (27, 9))
+    )
+    brokers = start(new, old)
+    done = run("versions", brokers[1].address)
+    expected = "Finalized features (epoch 9): a.version 1, metadata.version 27\n"
+    assert expected in done.out
+
+
+def test_controllers_are_asked_in_their_own_way(run, start):
+    """They have no Metadata; DescribeCluster tells of the other controllers."""
+    controllers = start(of("4.1", "controller"), of("4.1", "controller"))
+    done = run("versions", controllers[0].address)
+    assert done.code == 0
+    assert done.err == "kwire: 2 brokers\n"
+    assert ("DescribeClusterRequest", 2) in controllers[0].requests
+    assert "Vote" in columns(done.out)
+
+
+# Other forms
+
+
+def test_json_lines(run, start):
+    """One object for each broker, and one for the cluster."""
+    brokers = start(of("2.8"), of("4.1"))
+    done = run("versions", brokers[0].address, "-o", "jsonl")
+    first, second, cluster = done.rows
+    assert [first["kind"], second["kind"], cluster["kind"]] == (
+        ["broker", "broker", "cluster"]
+    )
+    assert (first["address"], first["id"], first["rack"]) == (
+        (brokers[0].address, 1, "r1")
+    )
+    assert [first["release"], second["release"]] == ["2.8", "4.1"]
+    fetch = {"key": 1, "name": "Fetch", "min": 0, "max": 12, "usable": 12}
+    assert fetch in first["apis"]
+    assert {**fetch, "min": 4} in cluster["apis"]
+    assert "Zstd" in cluster["features"]
+    assert cluster["brokers"] == 2
+
+
+def test_compat_is_the_text_of_kafkas_tool(run, start):
+    """Known, older, newer, unknown and missing APIs, each in its own words."""
+    (broker,) = start(
+        ApiVersionTable(
+            {18: (0, 3), 3: (0, 12), 0: (0, 1), 1: (0, 2), 9: (99, 99), 777: (0, 2)}
+            | {4: (0, 5), 46: (0, 0), 888: (1, 1)}
+        )
+    )
+    broker.rack = None
+    done = run("versions", broker.address, "-o", "compat")
+    lines = done.out.splitlines()
+    assert lines[0] == f"{broker.address} (id: 1 rack: null isFenced: false) -> ("
+    assert lines[-1] == ")"
+    assert all(line.endswith(",") for line in lines[1:-2])
+    assert lines[1:6] == [
+        "\tProduce(0): 0 to 1 [unusable: node too old],",
+        "\tFetch(1): 0 to 2 [unusable: node too old],",
+        "\tListOffsets(2): UNSUPPORTED,",
+        "\tMetadata(3): 0 to 12 [usable: 12],",
+        "\tLeaderAndIsr(4): 0 to 5 [unusable: node too new],",
+    ]
+    assert "\tOffsetFetch(9): 99 [unusable: node too new]," in lines
+    assert "\tListPartitionReassignments(46): 0 [usable: 0]," in lines
+    assert lines[-3:-1] == ["\tUNKNOWN(777): 0 to 2,", "\tUNKNOWN(888): 1"]
+    keys = [int(key) for key in re.findall(r"\((\d+)\): ", done.out)]
+    assert keys == sorted(keys)
+
+
+def test_compat_with_brokers_that_cannot_be_reached(run, start):
+    """Each broker has its block; an error stands where its versions would."""
+    brokers = start(of("4.1"), of("4.1"))
+    brokers[1].__exit__()
+    done = run("versions", brokers[0].address, "-o", "compat")
+    assert done.code == 2
+    assert f"{brokers[0].address} (id: 1 rack: r1 isFenced: false) -> (\n" in done.out
+    last = done.out.splitlines()[-1]
+    assert last.startswith(
+        f"{brokers[1].address} (id: 2 rack: r2 isFenced: false) -> ERROR: "
+    )
+
+
+def test_mock_cluster_of_librdkafka(run):
+    """Brokers that others wrote: three of them, all alike."""
+    mock = Producer({"test.mock.num.brokers": 3, "bootstrap.servers": "unused"})
+    known = mock.list_topics(timeout=TIMEOUT_S).brokers
+    addresses = [f"{each.host}:{each.port}" for _, each in sorted(known.items())]
+    done = run("versions", addresses[1], "-o", "jsonl", "--require", "zstd")
+    assert done.code == 0
+    assert [row.get("address") for row in done.rows] == [*addresses, None]
+    apis = {api["name"]: (api["min"], api["max"]) for api in done.rows[0]["apis"]}
+    assert apis["ApiVersions"] == (0, 2)
+    assert apis["Produce"] == (0, 10)
+    text = run("versions", addresses[0], "-o", "compat").out
+    assert text.count("isFenced: false) -> (\n") == 3
+    assert text.count("\tProduce(0): 0 to 10 [usable: 10],\n") == 3
+
+
+# Requirements
+
+
+@pytest.mark.parametrize(
+    ("required", "code", "said"),
+    [
+        (["MsgVer1"], 0, ""),
+        (["zstd"], 1, "Zstd is missing on {0}"),
+        (["MsgVer1", "--require", "IdempotentProducer"], 1, "IdempotentProducer"),
+    ],
+)
+def test_require(run, start, required, code, said):
+    """One broker that lacks a feature is enough, for a request may go to any."""
+    brokers = start(of("0.10.2"), of("3.3"))
+    done = run("versions", brokers[1].address, "--require", *required)
+    assert done.code == code
+    assert said.format(brokers[0].address) in done.err
+    assert brokers[1].address not in done.err
+
+
+def test_unknown_feature_is_refused(run):
+    done = run("versions", "127.0.0.1:1", "--require", "Teleport")
+    assert done.code == 2
+    assert "Teleport" in done.err
+    assert "IdempotentProducer" in done.err
+
+
+# Access
+
+
+def test_tls_and_sasl_together(run, start, certificate, tmp_path):
+    pem, key = certificate
+    (broker,) = start(
+        of("4.1"),
+        users=USERS,
+        context=server_context(pem, key, client_ca=pem),
+    )
+    password = tmp_path / "password"
+    password.write_text("secret\n")
+    done = run(
+        *("versions", broker.address, "--tls", "--ca", pem, "--cert", pem),
+        *("--key", key, "--sasl-mechanism", "scram-sha-512", "--username", "ann"),
+        *("--password-file", password),
+    )
+    assert (done.code, done.err) == (0, "kwire: 1 broker\n")
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+def test_password_from_the_environment(run, start, monkeypatch, mechanism):
+    (broker,) = start(of("4.1"), users=USERS)
+    args = ["versions", broker.address, "--sasl-mechanism", mechanism]
+    args += ["--username", "ann"]
+    done = run(*args)
+    assert done.code == 2
+    assert "use --password-file or KWIRE_SASL_PASSWORD" in done.err
+    monkeypatch.setenv("KWIRE_SASL_PASSWORD", "secret")
+    assert run(*args).code == 0
+    monkeypatch.setenv("KWIRE_SASL_PASSWORD", "not-it")
+    done = run(*args)
+    assert done.code == 2
+    assert done.err == (
+        f"kwire: {broker.address}: the broker refuses {mechanism}: Go away\n"
+    )
+
+
+def test_no_option_takes_a_password(run):
+    """Other users of a machine can read command lines."""
+    text = run("versions", "--help").out
+    assert "--password-file" in text
+    assert "--password " not in text
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["kafka"], "'kafka' is no address: write HOST:PORT"),
+        (["::1:9092"], "is no address"),
+        (["k:1", "--ca", "{pem}"], "--ca needs --tls"),
+        (["k:1", "--tls", "--key", "{pem}"], "--key needs --cert"),
+        (["k:1", "--username", "x"], "needs --sasl-mechanism"),
+        (["k:1", "--sasl-mechanism", "PLAIN"], "PLAIN needs --username"),
+        (["k:1", "--fallback", "2.8"], "a 2.8 can be asked"),
+        (["k:1", "--fallback", "0.7.2"], "older than all that kwire knows"),
+        (["k:1", "--timeout", "0"], "timeout"),
+        (["k:1", "--tls", "--ca", "{text}"], "no certificate in PEM form"),
+        (["k:1", "--tls", "--cert", "{pem}"], "with an unencrypted key"),
+    ],
+)
+def test_options_that_do_not_fit(run, certificate, tmp_path, args, words):
+    """One line, before anything is connected."""
+    (tmp_path / "text").write_text("nothing")
+    names = {"pem": certificate[0], "text": tmp_path / "text"}
+    done = run("versions", *(arg.format(**names) for arg in args))
+    assert done.code == 2
+    assert words in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_encrypted_key_is_refused_and_no_password_asked_for(tmp_path, certificate):
+    """OpenSSL would ask the terminal, and a job at night would wait for ever."""
+    both = tmp_path / "both.pem"
+    encrypt = ["openssl", "pkey", "-in", certificate[1], "-aes256", "-passout"]
+    subprocess.run([*encrypt, "pass:secret", "-out", both], check=True, timeout=60)
+    with both.open("ab") as file:
+        file.write(certificate[0].read_bytes())
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kwire", "versions", "k:1", "--tls", "--cert", both],
+        stdin=child,
+        stdout=child,
+        stderr=child,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    os.close(child)
+    try:
+        assert process.wait(TIMEOUT_S) == 2
+        said = os.read(parent, 1 << 16).decode()
+    finally:
+        process.kill()
+        process.wait()
+        os.close(parent)
+    assert "with an unencrypted key that fits" in said
+
+
+# Faults
+
+
+def test_address_that_does_not_answer_is_passed_over(run, start):
+    """Any of the addresses will do; commas separate them, too."""
+    with Listener(lambda stream: None) as closed:
+        pass
+    brokers = start(of("4.1"))
+    done = run("versions", f"{closed.address},{brokers[0].address}")
+    assert done.code == 0
+    assert done.err.splitlines()[0].startswith(f"kwire: {closed.address}: nobody")
+    done = run("versions", closed.address)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+
+
+def test_broker_that_cannot_be_reached(run, start):
+    """The others are told all the same; the exit code says that some are missing."""
+    brokers = start(of("4.1"), of("4.1"), of("2.8"))
+    brokers[1].__exit__()
+    done = run("versions", brokers[0].address, "-o", "jsonl")
+    assert done.code == 2
+    assert [row["kind"] for row in done.rows] == ["broker"] * 3 + ["cluster"]
+    assert "nobody listens" in done.rows[1]["error"]
+    assert done.rows[3]["brokers"] == 2
+    assert done.err.splitlines()[-1] == "kwire: 3 brokers, not reached: 1"
+    assert columns(run("versions", brokers[0].address).out)["Fetch"][1:3] == (
+        ["4-18", "0-12"]
+    )
+
+
+def test_cluster_that_names_no_broker(run, start):
+    (broker,) = start(of("4.1"))
+    broker.cluster = []
+    done = run("versions", broker.address)
+    assert done.code == 2
+    assert "it names no brokers" in done.err
+
+
+def test_broker_that_says_nothing(run):
+    """The wait ends when it is told to."""
+    with Listener(lambda stream: stream.recv(1 << 16) and stream.recv(1)) as silent:
+        done = run("versions", silent.address, "--timeout", "0.2")
+    assert done.code == 2
+    assert "0.2 s" in done.err
+
+
+def test_hostile_names_cannot_move_the_cursor(run, start):
+    """Racks and features are text from the network."""
+    (broker,) = start(of("4.1"))
+    broker.rack = "\x1b[2Jr\nx"
+    for form in ("table", "compat"):
+        done = run("versions", broker.address, "-o", form)
+        assert "\x1b" not in done.out
+        assert "\\x1b[2Jr\\nx" in done.out
+
+
+def test_ipv6_addresses_stand_in_brackets(run, start):
+    (broker,) = start(of("4.1"), host="::1")
+    done = run("versions", broker.address)
+    assert done.code == 0
+    assert f"  [::1]:{broker.port}\n" in done.out
+
+
+def test_broker_before_api_versions(run):
+    """It is assumed to be what the option says."""
+    answered = Broker(of("0.10.0"))
+    answered._server.close()
+
+    def old_broker(stream):
+        if stream.recv(6, 2)[4:6] != b"\0\x12":
+            answered._converse(stream)
+
+    with Listener(old_broker) as listener:
+        answered.cluster = [listener]
+        listener.node_id, listener.rack = 1, None
+        assert "then name its release" in run("versions", listener.address).err
+        done = run("versions", listener.address, "--fallback", "0.9.0.1")
+    assert done.code == 0
+    assert columns(done.out)["OffsetCommit"] == ["8", "0-2", "2"]

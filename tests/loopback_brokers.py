@@ -1,0 +1,311 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Brokers on the loopback interface that speak with ``ServerConnection``.
+
+They negotiate, take SASL and TLS, and know each other; that is all. ``Listener`` runs
+any script for a connection instead, for the faults that no broker has on purpose.
+Every wait ends. What is asked of them is the business of the tests.
+"""
+
+import base64
+import hashlib
+import hmac
+import socket
+import ssl
+import subprocess
+import threading
+from contextlib import suppress
+
+from kwire import error_codes
+from kwire.connection import (
+    ApiVersionsAnswered,
+    RequestReceived,
+    SaslToken,
+    ServerConnection,
+)
+from kwire.errors import KwireError
+from kwire.messages import (
+    DescribeClusterResponse,
+    MetadataResponse,
+    SaslAuthenticateResponse,
+    SaslHandshakeResponse,
+)
+
+HOST = "127.0.0.1"
+TIMEOUT_S = 15
+
+
+class Listener:
+    """Runs ``script(socket)`` in a thread for each connection; ``with`` runs it."""
+
+    def __init__(self, script, context=None, host=HOST):
+        """Listen at once, so that the port is known; ``context`` is for TLS."""
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self.host = host
+        self._server = socket.create_server((host, 0), family=family)
+        self.port = self._server.getsockname()[1]
+        self.connections = 0
+        self.failures = []
+        self._script = script
+        self._context = context
+        self._open = [self._server]
+        self._threads = []
+
+    @property
+    def address(self):
+        """Where it listens, as a user writes it."""
+        return (
+            f"[{self.host}]:{self.port}"
+            if ":" in self.host
+            else (f"{self.host}:{self.port}")
+        )
+
+    def __enter__(self):
+        """Take connections from here on."""
+        self._start(self._accept)
+        return self
+
+    def __exit__(self, *exception):
+        """Close every connection and wait for all threads."""
+        for each in self._open:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+        for thread in self._threads:
+            thread.join(TIMEOUT_S)
+        assert self.failures == []
+
+    def _start(self, target, *arguments):
+        thread = threading.Thread(target=target, args=arguments, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self):
+        # Closing the listener ends the wait.
+        with suppress(OSError):
+            while True:
+                connection, _ = self._server.accept()
+                self.connections += 1
+                connection.settimeout(TIMEOUT_S)
+                self._open.append(connection)
+                self._start(self._serve, connection)
+
+    def _serve(self, connection):
+        try:
+            if self._context is not None:
+                connection = self._context.wrap_socket(connection, server_side=True)
+                self._open.append(connection)
+            self._script(connection)
+        except (OSError, KwireError):
+            pass  # the client has gone, or speaks what no broker understands
+        except Exception as failure:
+            self.failures.append(failure)
+        finally:
+            # Not only closed: the client shall see the end while this thread waits.
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
+
+
+class Broker(Listener):
+    """One broker. ``table`` is what it serves, and may be changed for later.
+
+    With ``users`` (name to password) nobody is let in without SASL; ``cluster`` lists
+    the brokers that it tells of, itself alone at first.
+    """
+
+    def __init__(
+        self,
+        table,
+        node_id=1,
+        *,
+        rack=None,
+        users=None,
+        mechanisms=("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
+        context=None,
+        host=HOST,
+    ):
+        """Listen; the connections have the table of the moment they came."""
+        super().__init__(self._converse, context, host)
+        self.table = table
+        self.node_id = node_id
+        self.rack = rack
+        self.cluster = [self]
+        self.software = []
+        self.requests = []
+        self._users = users
+        self._mechanisms = mechanisms
+
+    def _converse(self, stream):
+        connection = ServerConnection(self.table)
+        exchange = None
+        is_known = self._users is None
+        while connection.is_open and not connection.wants_close:
+            for event in connection.receive_data(stream.recv(1 << 16)):
+                if isinstance(event, SaslToken):
+                    answer = exchange.answer(event.data)
+                    if answer is None:
+                        return
+                    connection.send_sasl_token(answer)
+                    if exchange.is_done:
+                        connection.finish_sasl()
+                        is_known = True
+                elif isinstance(event, ApiVersionsAnswered):
+                    self.software.append(event.software_name)
+                elif not isinstance(event, RequestReceived):
+                    break  # it closed, or asked for what is not served
+                elif type(event.request).__name__ == "SaslHandshakeRequest":
+                    exchange = self._handshake(connection, event)
+                elif type(event.request).__name__ == "SaslAuthenticateRequest":
+                    answer = exchange.answer(event.request.auth_bytes)
+                    refused = error_codes.SASL_AUTHENTICATION_FAILED
+                    connection.send(
+                        event,
+                        SaslAuthenticateResponse(
+                            error_code=0 if answer is not None else refused,
+                            error_message=None if answer is not None else "Go away",
+                            auth_bytes=answer or b"",
+                        ),
+                    )
+                    is_known = exchange.is_done
+                elif not is_known:
+                    return
+                else:
+                    self.requests.append((type(event.request).__name__, event.version))
+                    if event.expects_response:
+                        answer = getattr(self, f"_{type(event.request).__name__}")
+                        connection.send(event, answer())
+            stream.sendall(connection.data_to_send())
+
+    def _handshake(self, connection, event):
+        wanted = event.request.mechanism
+        error = error_codes.NONE
+        if self._users is None:
+            error = error_codes.ILLEGAL_SASL_STATE
+        elif wanted not in self._mechanisms:
+            error = error_codes.UNSUPPORTED_SASL_MECHANISM
+        named = () if self._users is None else self._mechanisms
+        connection.send(
+            event, SaslHandshakeResponse(error_code=error, mechanisms=named)
+        )
+        if error:
+            return None
+        if wanted == "PLAIN":
+            return PlainServer(self._users)
+        return ScramServer(self._users, wanted.removeprefix("SCRAM-"))
+
+    def _MetadataRequest(self):
+        return MetadataResponse(
+            brokers=[
+                MetadataResponse.MetadataResponseBroker(
+                    node_id=each.node_id, host=each.host, port=each.port, rack=each.rack
+                )
+                for each in self.cluster
+            ],
+            controller_id=1,
+        )
+
+    def _DescribeClusterRequest(self):
+        return DescribeClusterResponse(
+            endpoint_type=2,
+            cluster_id="loopback",
+            controller_id=self.cluster[0].node_id,
+            brokers=[
+                DescribeClusterResponse.DescribeClusterBroker(
+                    broker_id=each.node_id,
+                    host=each.host,
+                    port=each.port,
+                    rack=each.rack,
+                )
+                for each in self.cluster
+            ],
+        )
+
+
+class PlainServer:
+    """The server's side of PLAIN."""
+
+    def __init__(self, users):
+        """Know the users."""
+        self._users = users
+        self.is_done = False
+
+    def answer(self, token):
+        """Let in with no words, or give None."""
+        _, name, password = token.decode().split("\0")
+        self.is_done = self._users.get(name) == password
+        return b"" if self.is_done else None
+
+
+class ScramServer:
+    """The server's side of SCRAM, written from RFC 5802 alone."""
+
+    ITERATIONS = 4096
+
+    def __init__(self, users, digest):
+        """Know the users and the digest ("SHA-256")."""
+        self._users = users
+        self._digest = digest.replace("-", "").lower()
+        self._said = None
+        self._name = ""
+        self.is_done = False
+
+    def answer(self, data):
+        """Answer the client's first or last message; None refuses."""
+        if self._said is None:
+            bare = data.removeprefix(b"n,,")
+            fields = dict(part.split(b"=", 1) for part in bare.split(b","))
+            self._name = fields[b"n"].decode()
+            self._salt = b"salt of " + self._name.encode()
+            salt = base64.b64encode(self._salt).decode()
+            nonce = fields[b"r"].decode()
+            first = f"r={nonce}server,s={salt},i={self.ITERATIONS}".encode()
+            self._said = bare + b"," + first
+            return first
+        without_proof, _, proof = data.rpartition(b",p=")
+        said = self._said + b"," + without_proof
+        password = self._users.get(self._name, "").encode()
+        salted = hashlib.pbkdf2_hmac(
+            self._digest, password, self._salt, self.ITERATIONS
+        )
+        stored = hashlib.new(self._digest, self._mac(salted, b"Client Key")).digest()
+        signature = self._mac(stored, said)
+        key = bytes(
+            a ^ b for a, b in zip(base64.b64decode(proof), signature, strict=True)
+        )
+        if hashlib.new(self._digest, key).digest() != stored:
+            return None
+        self.is_done = True
+        return b"v=" + base64.b64encode(
+            self._mac(self._mac(salted, b"Server Key"), said)
+        )
+
+    def _mac(self, key, data):
+        return hmac.digest(key, data, self._digest)
+
+
+def make_certificate(folder):
+    """Make a key and a certificate that signs itself; OpenSSL's program is needed."""
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=kwire"),
+            *("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"),
+            *("-addext", f"subjectAltName=IP:{HOST},DNS:localhost"),
+            *("-keyout", str(key), "-out", str(certificate)),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+    return certificate, key
+
+
+def server_context(certificate, key, client_ca=None):
+    """Make what a TLS server needs; with ``client_ca`` it wants a certificate, too."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    if client_ca is not None:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(client_ca)
+    return context

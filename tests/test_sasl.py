@@ -1,0 +1,249 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""SASL of the client: the RFCs' own exchanges, another client, and hostile servers."""
+
+import base64
+import hashlib
+import hmac
+import importlib
+import time
+import warnings
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+with warnings.catch_warnings():
+    # It reads its own resources in a way that Python is about to give up.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from kafka.net.sasl.scram import ScramClient
+
+USER, PASSWORD = "user", "pencil"
+
+# RFC 7677, section 3.
+NONCE_256 = "rOprNGfwEbeRWgbNEkqO"
+SERVER_FIRST_256 = (
+    b"r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,"
+    b"s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"
+)
+CLIENT_FINAL_256 = (
+    b"c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,"
+    b"p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="
+)
+SERVER_FINAL_256 = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
+
+# RFC 5802, section 5: the same with SHA-1, which Kafka does not offer.
+NONCE_1 = "fyko+d2lbbFgONRv9qkxdawL"
+SERVER_FIRST_1 = (
+    b"r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,s=QSXCR+Q6sek8bf92,i=4096"
+)
+CLIENT_FINAL_1 = (
+    b"c=biws,r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,"
+    b"p=v0X8v3Bz2T0CJGbJQyF0X+HI4Ts="
+)
+SERVER_FINAL_1 = b"v=rmF9pqV8S7suAoZWja4dJRkFsKQ="
+
+
+@pytest.fixture(scope="module")
+def sasl(kwire):
+    return importlib.import_module(f"{kwire.__name__}.sasl")
+
+
+@pytest.fixture
+def rfc_7677(sasl, monkeypatch):
+    """An exchange in which the client chose the nonce of the RFC; ``first`` is done."""
+    monkeypatch.setattr(sasl, "_new_nonce", lambda: NONCE_256)
+    exchange = sasl.Scram(USER, PASSWORD)
+    assert exchange.first() == b"n,,n=user,r=" + NONCE_256.encode()
+    return exchange
+
+
+def test_scram_sha_256_is_that_of_rfc_7677(rfc_7677):
+    assert rfc_7677.challenge(SERVER_FIRST_256) == CLIENT_FINAL_256
+    assert not rfc_7677.is_done
+    assert rfc_7677.challenge(SERVER_FINAL_256) is None
+    assert rfc_7677.is_done
+
+
+def test_the_computation_is_that_of_rfc_5802(sasl, monkeypatch):
+    """Its example is of SHA-1; only the digest differs from what is offered."""
+    monkeypatch.setitem(sasl._DIGESTS, "SCRAM-SHA-1", "sha1")
+    monkeypatch.setattr(sasl, "_new_nonce", lambda: NONCE_1)
+    exchange = sasl.Scram(USER, PASSWORD, "SCRAM-SHA-1")
+    assert exchange.first() == b"n,,n=user,r=" + NONCE_1.encode()
+    assert exchange.challenge(SERVER_FIRST_1) == CLIENT_FINAL_1
+    assert exchange.challenge(SERVER_FINAL_1) is None
+
+
+def test_sha_1_is_not_offered(sasl):
+    with pytest.raises(ValueError, match="SCRAM-SHA-256, SCRAM-SHA-512"):
+        sasl.Scram(USER, PASSWORD, "SCRAM-SHA-1")
+
+
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+@pytest.mark.parametrize("username", ["kim", "üser ł"])
+def test_proof_equals_that_of_kafka_python(sasl, mechanism, username, monkeypatch):
+    """Another implementation, given the same nonces, says the same bytes."""
+    other = ScramClient(username, "pässwörd", mechanism)
+    monkeypatch.setattr(sasl, "_new_nonce", other.nonce.decode)
+    exchange = sasl.Scram(username, "pässwörd", mechanism)
+    assert exchange.first() == other.first_message()
+    said = b"r=" + other.nonce + b"XYZ,s=c2FsdHNhbHQ=,i=8192"
+    other.process_server_first_message(said)
+    assert exchange.challenge(said) == other.final_message()
+    proof = b"v=" + base64.b64encode(other.server_signature)
+    assert exchange.challenge(proof) is None
+
+
+def test_separators_in_a_user_name_are_escaped(sasl, monkeypatch):
+    """RFC 5802 section 5.1; without it a name could bring attributes of its own."""
+    monkeypatch.setattr(sasl, "_new_nonce", lambda: "abc")
+    assert sasl.Scram("a=b,c", "x").first() == b"n,,n=a=3Db=2Cc,r=abc"
+
+
+def test_every_exchange_has_its_own_nonce(sasl):
+    assert len({sasl.Scram(USER, PASSWORD).first() for _ in range(100)}) == 100
+
+
+def test_server_that_does_not_know_the_password_is_refused(rfc_7677, sasl):
+    """A server that relays or guesses cannot sign; the exchange is not done then."""
+    rfc_7677.challenge(SERVER_FIRST_256)
+    wrong = b"v=" + base64.b64encode(bytes(32))
+    with pytest.raises(sasl.SaslError, match="does not know the password"):
+        rfc_7677.challenge(wrong)
+    assert not rfc_7677.is_done
+
+
+def test_signatures_are_compared_in_constant_time(rfc_7677, sasl, monkeypatch):
+    seen = []
+    compare = hmac.compare_digest
+    monkeypatch.setattr(
+        sasl.hmac, "compare_digest", lambda *two: seen.append(two) or compare(*two)
+    )
+    rfc_7677.challenge(SERVER_FIRST_256)
+    rfc_7677.challenge(SERVER_FINAL_256)
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (SERVER_FIRST_256.replace(b"r=rOp", b"r=xOp"), "nonce"),
+        (b"r=rOprNGfwEbeRWgbNEkqO,s=QUJD,i=4096", "nonce"),
+        (b"s=QUJD,i=4096", "nonce"),
+        (SERVER_FIRST_256.replace(b"i=4096", b"i=4095"), "4095 iterations"),
+        (SERVER_FIRST_256.replace(b"i=4096", b"i=131073"), "131073 iterations"),
+        (SERVER_FIRST_256.replace(b"i=4096", b"i=-1"), "iterations"),
+        (SERVER_FIRST_256.replace(b"i=4096", b"i=" + b"9" * 9000), "iterations"),
+        (SERVER_FIRST_256.replace(b",i=4096", b""), "no iterations"),
+        (SERVER_FIRST_256.replace(b"s=W22ZaJ", b"s=!!"), "s= in base64"),
+        (SERVER_FIRST_256.replace(b"s=W22ZaJ0SNY7soEsUEjb6gQ==", b"s="), "s="),
+        (SERVER_FIRST_256 + b",i=9999", "no SCRAM message has 'i=9999'"),
+        (b"m=must," + SERVER_FIRST_256, "extension"),
+        (b"e=unknown-user", "refuses: unknown-user"),
+        (b"\xff\xfe", "UTF-8"),
+        (b"", "no SCRAM message has ''"),
+    ],
+)
+def test_bad_first_message_of_a_server(rfc_7677, sasl, said, words):
+    with pytest.raises(sasl.SaslError, match=words):
+        rfc_7677.challenge(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (b"e=invalid-proof", "refuses: invalid-proof"),
+        (b"v=", "v= in base64"),
+        (b"x=1", "v= in base64"),
+        (SERVER_FINAL_256[:-9], "base64"),
+        (SERVER_FIRST_256, "v= in base64"),
+    ],
+)
+def test_bad_last_message_of_a_server(rfc_7677, sasl, said, words):
+    rfc_7677.challenge(SERVER_FIRST_256)
+    with pytest.raises(sasl.SaslError, match=words):
+        rfc_7677.challenge(said)
+    assert not rfc_7677.is_done
+
+
+def test_hostile_iteration_count_costs_nothing(rfc_7677, sasl):
+    """Two thousand million rounds would take half an hour."""
+    began = time.monotonic()
+    with pytest.raises(sasl.SaslError):
+        rfc_7677.challenge(SERVER_FIRST_256.replace(b"i=4096", b"i=2147483647"))
+    assert time.monotonic() - began < 5
+
+
+def test_ceiling_of_iterations_is_the_callers(sasl, monkeypatch):
+    monkeypatch.setattr(sasl, "_new_nonce", lambda: NONCE_256)
+    exchange = sasl.Scram(USER, PASSWORD, max_iterations=5000)
+    with pytest.raises(sasl.SaslError, match="4096 to 5000"):
+        exchange.challenge(SERVER_FIRST_256.replace(b"i=4096", b"i=5001"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.binary(max_size=60), min_size=1, max_size=3), st.booleans())
+def test_any_bytes_of_a_server_are_a_typed_error(sasl, chunks, begun):
+    """Nothing but the password lets a server through."""
+    exchange = sasl.Scram(USER, PASSWORD)
+    nonce = exchange.first().rpartition(b"r=")[2]
+    if begun:
+        exchange.challenge(b"r=" + nonce + b"x,s=QUJD,i=4096")
+    for chunk in chunks:
+        with pytest.raises(sasl.SaslError):
+            exchange.challenge(chunk)
+        assert not exchange.is_done
+
+
+def test_finished_exchange_takes_nothing_more(rfc_7677, kwire):
+    rfc_7677.challenge(SERVER_FIRST_256)
+    rfc_7677.challenge(SERVER_FINAL_256)
+    with pytest.raises(kwire.LocalProtocolError, match="begin with a new object"):
+        rfc_7677.challenge(SERVER_FINAL_256)
+
+
+def test_plain_is_that_of_rfc_4616(sasl):
+    exchange = sasl.Plain("tim", "tanstaaftanstaaf")
+    assert exchange.first() == b"\0tim\0tanstaaftanstaaf"
+    assert exchange.challenge(b"") is None
+    assert exchange.is_done
+
+
+def test_plain_answers_no_questions(sasl):
+    exchange = sasl.Plain("tim", "x")
+    with pytest.raises(sasl.SaslError, match="3 bytes"):
+        exchange.challenge(b"abc")
+    assert not exchange.is_done
+
+
+@pytest.mark.parametrize("bad", ["", "a\0b"])
+def test_plain_needs_name_and_password_without_nul(sasl, bad):
+    """A NUL would end the name where the server looks for the password."""
+    with pytest.raises(ValueError, match="user name"):
+        sasl.Plain(bad, "x")
+    with pytest.raises(ValueError, match="password"):
+        sasl.Plain("x", bad)
+
+
+def test_scram_needs_name_and_password(sasl):
+    with pytest.raises(ValueError, match="SCRAM-SHA-256 needs a user name"):
+        sasl.Scram("", "x")
+    with pytest.raises(ValueError, match="and a password"):
+        sasl.Scram("x", "")
+
+
+def test_no_secret_is_shown(sasl):
+    """Objects end up in logs; names and passwords must not."""
+    for exchange in (sasl.Plain("ann", "hush"), sasl.Scram("ann", "hush")):
+        assert "hush" not in repr(exchange)
+        assert "ann" not in repr(exchange)
+
+
+def test_errors_are_of_kwires_tree(sasl, kwire):
+    assert issubclass(sasl.SaslError, kwire.RemoteProtocolError)
+
+
+def test_names_of_mechanisms(sasl):
+    assert sasl.MECHANISMS == ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+    assert all(hasattr(hashlib, name) for name in sasl._DIGESTS.values())

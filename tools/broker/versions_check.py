@@ -1,0 +1,243 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks ``kwire versions`` against live brokers and Kafka's own tool.
+
+    python tools/broker/versions_check.py              # 4.x, 3.9 and 2.8
+
+What ``-o compat`` prints has to be what ``kafka-broker-api-versions`` of the newest
+release prints about the same broker; the guess has to be the broker's release. The
+newest broker is asked through TLS and each SASL mechanism as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import broker as brokers
+from broker import Broker, BrokerError
+
+from kwire import error_codes, net
+from kwire.messages import AlterUserScramCredentialsRequest
+from kwire.sasl import MECHANISMS
+from kwire.schema import releases
+
+RELEASES = ("4.x", "3.9", "2.8")
+SECONDS = 60
+USER, PASSWORD = "ann", "open, sesame"
+ITERATIONS = 8192
+# The numbers that Kafka gives to the mechanisms of SCRAM, and their digests.
+SCRAM = {"SCRAM-SHA-256": (1, "sha256"), "SCRAM-SHA-512": (2, "sha512")}
+
+
+def kwire_versions(address: str, *options: str, code: int = 0) -> str:
+    """Run ``kwire versions`` and return what it printed; stderr if it has to fail."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kwire", "versions", address, *options],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+    )
+    if done.returncode != code:
+        raise BrokerError(
+            f"kwire versions ended with {done.returncode}, not {code}: {done.stderr}"
+        )
+    return done.stderr if code else done.stdout
+
+
+def lines_by_key(text: str) -> dict[int, str]:
+    """Split what either tool printed about one broker by API key; -1 is the head."""
+    head, *lines, tail = text.splitlines()
+    if not head.endswith(" -> (") or tail != ")":
+        raise BrokerError(f"no block of one broker: {head!r} ... {tail!r}")
+    if [line.endswith(",") for line in lines] != [True] * (len(lines) - 1) + [False]:
+        raise BrokerError("lines without a comma at the end, or the last one with it")
+    found = {-1: head}
+    for line in lines:
+        key = re.match(r"\t\w+\((\d+)\): ", line)
+        if key is None:
+            raise BrokerError(f"no line about an API: {line!r}")
+        found[int(key[1])] = line.rstrip(",")
+    if list(found) != sorted(found):
+        raise BrokerError("the lines are not sorted by API key")
+    return found
+
+
+def expected_lines(kafka: Broker) -> dict[int, str]:
+    """Ask Kafka's tool; add the APIs that only kwire's newest release knows."""
+    tool = brokers.find_release("4.x")
+    said = brokers.tool(
+        tool, "BrokerApiVersionsCommand", "--bootstrap-server", kafka.address
+    )
+    expected = lines_by_key(said)
+    newer = releases.changes(line_of(tool), releases.NAMES[-1]).added
+    for key in releases.ranges(releases.NAMES[-1], "broker"):
+        if key not in releases.ranges(line_of(tool), "broker") and key in newer:
+            name = releases.name_of(key)
+            expected.setdefault(key, f"\t{name}({key}): UNSUPPORTED")
+    return dict(sorted(expected.items()))
+
+
+def line_of(release: str) -> str:
+    """Name the line of a release: "4.3" of "4.3.1"."""
+    return ".".join(release.split(".")[:2])
+
+
+def check_versions(kafka: Broker) -> None:
+    """Compare line by line, and look at the guess."""
+    expected = expected_lines(kafka)
+    found = lines_by_key(kwire_versions(kafka.address, "-o", "compat"))
+    for key in sorted({*expected, *found}):
+        if expected.get(key) != found.get(key):
+            raise BrokerError(
+                f"Kafka's tool says {expected.get(key)!r}, kwire {found.get(key)!r}"
+            )
+    row = json.loads(kwire_versions(kafka.address, "-o", "jsonl").splitlines()[0])
+    if row["release"] != line_of(kafka.release):
+        raise BrokerError(f"guessed {row['release']} of Kafka {kafka.release}")
+    print(
+        f"Kafka {kafka.release}: {len(found)} lines as in Kafka's tool; guessed"
+        f" {row['release']}"
+    )
+
+
+def check_security(release: str) -> None:
+    """Ask a broker through TLS with each mechanism, and with a wrong password."""
+    with tempfile.TemporaryDirectory(prefix="kwire-broker-") as name:
+        folder = Path(name)
+        kafka = Broker(release, folder)
+        port = brokers.free_ports(1)[0]
+        certificate = make_certificate(folder)
+        add_listener(kafka, port, certificate)
+        password = folder / "password"
+        password.write_text(f"{PASSWORD}\n", encoding="utf-8")
+        wrong = folder / "wrong"
+        wrong.write_text("open sesame\n", encoding="utf-8")
+        try:
+            kafka.start()
+            asyncio.run(add_user(kafka))
+            secure = f"{brokers.LOOPBACK}:{port}"
+            known = kwire_versions(kafka.address, "-o", "jsonl").splitlines()
+            apis = json.loads(known[0])["apis"]
+            for mechanism in MECHANISMS:
+                options = [
+                    *("--tls", "--ca", str(certificate), "--username", USER),
+                    *("--sasl-mechanism", mechanism, "--password-file"),
+                ]
+                said = kwire_versions(secure, *options, str(password), "-o", "jsonl")
+                row = json.loads(said.splitlines()[0])
+                if row["address"] != secure or row["apis"] != apis:
+                    raise BrokerError(f"{mechanism}: another answer through TLS")
+                error = kwire_versions(secure, *options, str(wrong), code=2)
+                if f"{secure}: the broker refuses {mechanism}" not in error:
+                    raise BrokerError(f"{mechanism}: a wrong password got {error!r}")
+            error = kwire_versions(secure, code=2)
+            if "TLS" not in error:
+                raise BrokerError(f"plaintext at a TLS port got {error!r}")
+        finally:
+            kafka.stop()
+    print(f"Kafka {release}: TLS with {', '.join(MECHANISMS)}; wrong passwords refused")
+
+
+def make_certificate(folder: Path) -> Path:
+    """Make a file with a key and a certificate that signs itself."""
+    path = folder / "certificate.pem"
+    key, certificate = folder / "key.pem", folder / "alone.pem"
+    brokers.run(
+        [
+            *("openssl", "req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=kwire"),
+            *(
+                "-newkey",
+                "rsa:2048",
+                "-addext",
+                f"subjectAltName=IP:{brokers.LOOPBACK}",
+            ),
+            *("-keyout", str(key), "-out", str(certificate)),
+        ]
+    )
+    path.write_text(key.read_text() + certificate.read_text())
+    return path
+
+
+def add_listener(kafka: Broker, port: int, certificate: Path) -> None:
+    """Add a listener with TLS and SASL to a broker that has not started yet."""
+    login = "org.apache.kafka.common.security"
+    path = kafka.folder / "server.properties"
+    text = path.read_text(encoding="utf-8")
+    for name, more in (
+        ("listeners", f"SECURE://{brokers.LOOPBACK}:{port}"),
+        ("advertised.listeners", f"SECURE://{brokers.LOOPBACK}:{port}"),
+        ("listener.security.protocol.map", "SECURE:SASL_SSL"),
+    ):
+        text = re.sub(rf"(?m)^({re.escape(name)}=.*)$", rf"\1,{more}", text)
+    settings = {
+        "sasl.enabled.mechanisms": ",".join(MECHANISMS),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(certificate),
+        "listener.name.secure.plain.sasl.jaas.config": (
+            f'{login}.plain.PlainLoginModule required user_{USER}="{PASSWORD}";'
+        ),
+    }
+    for mechanism in SCRAM:
+        name = f"listener.name.secure.{mechanism.lower()}.sasl.jaas.config"
+        settings[name] = f"{login}.scram.ScramLoginModule required;"
+    lines = (f"{name}={value}\n" for name, value in settings.items())
+    path.write_text(text + "".join(lines), encoding="utf-8")
+
+
+async def add_user(kafka: Broker) -> None:
+    """Tell the broker the user's password in the form that SCRAM stores."""
+    upsertion = AlterUserScramCredentialsRequest.ScramCredentialUpsertion
+    async with await net.connect(brokers.LOOPBACK, kafka.port) as broker:
+        for number, digest in SCRAM.values():
+            salt = os.urandom(16)
+            added = upsertion(
+                name=USER,
+                mechanism=number,
+                iterations=ITERATIONS,
+                salt=salt,
+                salted_password=hashlib.pbkdf2_hmac(
+                    digest, PASSWORD.encode(), salt, ITERATIONS
+                ),
+            )
+            # One at a time: Kafka takes a user once in a request.
+            answer = await broker.ask(
+                AlterUserScramCredentialsRequest(upsertions=[added])
+            )
+            code = answer.results[0].error_code
+            if code:
+                raise BrokerError(f"the user was refused: {error_codes.name(code)}")
+
+
+def check(wanted: Sequence[str] = RELEASES) -> None:
+    """Check against one broker of each release."""
+    for version in wanted:
+        with brokers.running(version) as kafka:
+            check_versions(kafka)
+    check_security(brokers.find_release(wanted[0]))
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--version", action="append", help=f"repeatable; else {', '.join(RELEASES)}"
+    )
+    arguments = parser.parse_args()
+    try:
+        check(arguments.version or RELEASES)
+    except BrokerError as error:
+        sys.exit(f"versions: {error}")
+
+
+if __name__ == "__main__":
+    main()
