@@ -28,6 +28,7 @@ from ..messages import (
 )
 from ..negotiation import DEFAULT_POLICY, ApiVersionsHandshake, Constraint
 from ..negotiation.facts import name_of
+from .endpoint import Endpoint
 from .events import (
     ConnectionClosed,
     Negotiated,
@@ -42,10 +43,7 @@ from .splitting import HEADER_BYTES, DraftSplitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
-
-    from typing_extensions import Buffer
 
     from ..messages import Request
     from ..negotiation import ApiVersionTable, VersionPolicy
@@ -54,7 +52,7 @@ if TYPE_CHECKING:
 _HIGHEST_ID = 0x7FFFFFFF
 
 
-class ClientConnection:
+class ClientConnection(Endpoint):
     """One connection of a client: requests in, bytes out; bytes in, events out.
 
         connection = ClientConnection()
@@ -67,25 +65,16 @@ class ClientConnection:
     ``fallback`` names the release to assume of a broker that hangs up on the question.
     With ``zero_copy``, bytes and records of responses are memoryviews of their frame.
 
-    A broken rule ends it: the error is raised once, kept as ``failure``, and every
-    later call raises ``LocalProtocolError`` which says why. Memory grows with what has
-    come, never with what a size announces; a frame over ``limits`` is refused.
+    The table ends with the connection. Memory grows with what has come, never with
+    what a size announces; a frame over ``limits`` is refused.
     """
 
     __slots__ = (
         "_client_id",
-        "_ended",
-        "_events",
         "_handshake",
         "_in_flight",
-        "_limits",
         "_mechanism",
         "_next_id",
-        "_outgoing",
-        "_raw",
-        "_splitter",
-        "_zero_copy",
-        "failure",
         "table",
     )
 
@@ -102,21 +91,13 @@ class ClientConnection:
         zero_copy: bool = False,
         draft_empty_responses: bool = False,
     ) -> None:
+        splitter = (DraftSplitter if draft_empty_responses else FrameSplitter)(limits)
+        super().__init__("broker", splitter, limits, zero_copy)
         self.table = table
-        self.failure: KwireError | None = None
-        self._ended = ""
         self._client_id = client_id
-        self._limits = limits
-        self._zero_copy = zero_copy
-        self._splitter = (DraftSplitter if draft_empty_responses else FrameSplitter)(
-            limits
-        )
         self._in_flight: deque[tuple[int, Request, int, type]] = deque()
-        self._outgoing: list[bytes] = []
-        self._events: deque[Event] = deque()
         self._next_id = 0
         self._mechanism = ""
-        self._raw = False
         self._handshake: ApiVersionsHandshake | None = None
         if table is None:
             self._handshake = ApiVersionsHandshake(
@@ -130,20 +111,9 @@ class ClientConnection:
             self._outgoing.append(self._handshake.data_to_send())
 
     @property
-    def is_open(self) -> bool:
-        """Whether the connection can still be used."""
-        return not self._ended
-
-    @property
     def in_flight(self) -> tuple[Unanswered, ...]:
         """The requests without a response, oldest first, also after the end."""
         return tuple(Unanswered(*each[:3]) for each in self._in_flight)
-
-    def data_to_send(self) -> bytes:
-        """Give the bytes that have to be written now, once; empty if there are none."""
-        data = b"".join(self._outgoing)
-        self._outgoing.clear()
-        return data
 
     def send(
         self,
@@ -196,50 +166,9 @@ class ClientConnection:
         """
         self._ready(within_sasl=True)
         if self._raw:
-            self._outgoing.append(len(data).to_bytes(4, "big") + data)
+            self._send_raw(data)
         else:
             self.send(SaslAuthenticateRequest(auth_bytes=data))
-
-    def finish_sasl(self) -> None:
-        """Say that the mechanism is content: from here on requests may be sent.
-
-        Only the mechanism knows when raw tokens end, so it has to be said.
-        """
-        self._check_open()
-        self._raw = False
-
-    def receive_data(self, chunk: Buffer) -> Iterator[Event]:
-        """Take bytes that the broker sent (empty: it closed); iterate over the events.
-
-        Events come in the order of the bytes; an error comes after the events before
-        it. ``DecodeError`` or ``RemoteProtocolError``: the connection is of no more
-        use.
-        """
-        self._check_open()
-        with memoryview(chunk) as view:
-            ended = not view.nbytes
-        if ended:
-            self._close_by_peer()
-            return self._drain(None)
-        try:
-            for frame in self._splitter.feed(chunk):
-                self._receive(frame)
-        except KwireError as error:
-            self.failure = error
-            self._end(f"it failed: {error}")
-            return self._drain(error)
-        return self._drain(None)
-
-    def close(self) -> None:
-        """Say that this side closes the connection; its table ends with it."""
-        self._end("it was closed by this side")
-
-    def _drain(self, error: KwireError | None) -> Iterator[Event]:
-        events = self._events
-        while events:
-            yield events.popleft()
-        if error is not None:
-            raise error
 
     def _receive(self, frame: bytes) -> None:
         if self._handshake is not None:
@@ -315,32 +244,23 @@ class ClientConnection:
         self._raw = version == 0
         return SaslStarted(self._mechanism, self._raw)
 
-    def _close_by_peer(self) -> None:
-        reason = "the broker closed the connection"
+    def _closed(self) -> ConnectionClosed:
+        reason = self._why_closed()
         fallback = None
-        if self._splitter.pending:
-            reason += f" in the middle of a frame, after {self._splitter.pending} bytes"
-        elif self._handshake is not None:
+        if self._handshake is not None and not self._splitter.pending:
             try:
                 fallback = self._handshake.connection_lost()
             except KwireError as error:
                 reason = str(error)
         if self._in_flight:
             reason += f"; requests without a response: {len(self._in_flight)}"
-        self._events.append(ConnectionClosed(reason, self.in_flight, fallback))
-        self._end(reason)
+        return ConnectionClosed(reason, self.in_flight, fallback)
 
     def _end(self, reason: str) -> None:
-        self._ended = self._ended or reason
+        super()._end(reason)
         self._outgoing.clear()
         if self.table is not None:
             self.table.expire()
-
-    def _check_open(self) -> None:
-        if self._ended:
-            raise LocalProtocolError(
-                f"this connection is over: {self._ended}"
-            ) from self.failure
 
     def _ready(self, within_sasl: bool = False) -> ApiVersionTable:
         self._check_open()

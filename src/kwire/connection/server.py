@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections import deque
 
 from .. import framing
-from ..errors import KwireError, LocalProtocolError, RemoteProtocolError
+from ..errors import LocalProtocolError, RemoteProtocolError
 from ..framing import FrameSplitter
 from ..limits import DEFAULT, Limits
 from ..messages import ApiVersionsRequest, SaslHandshakeRequest, by_key
 from ..negotiation import answer_api_versions
 from .client import expects_response
+from .endpoint import Endpoint
 from .events import (
     ApiVersionsAnswered,
     ConnectionClosed,
@@ -28,14 +29,10 @@ from .splitting import empty_response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Literal, TypeAlias
-
-    from typing_extensions import Buffer
 
     from ..messages import Response
     from ..negotiation import ApiVersionTable
-    from .events import Event
 
     OnUnsupported: TypeAlias = Literal["close", "empty", "empty-draft"]
 
@@ -53,7 +50,7 @@ class _Turn:
         self.frame = frame
 
 
-class ServerConnection:
+class ServerConnection(Endpoint):
     """One connection of a server: bytes in, events out; responses in, bytes out.
 
     ``served`` is what the server offers and accepts. ``on_unsupported`` says what a
@@ -64,22 +61,7 @@ class ServerConnection:
     A broken rule ends it, as it does a ``ClientConnection``.
     """
 
-    __slots__ = (
-        "_closing",
-        "_cluster_id",
-        "_ended",
-        "_events",
-        "_limits",
-        "_node_id",
-        "_on_unsupported",
-        "_outgoing",
-        "_raw",
-        "_splitter",
-        "_turns",
-        "_zero_copy",
-        "failure",
-        "served",
-    )
+    __slots__ = ("_cluster_id", "_node_id", "_on_unsupported", "_turns", "served")
 
     def __init__(
         self,
@@ -96,20 +78,12 @@ class ServerConnection:
                 "on_unsupported is 'close', 'empty' or 'empty-draft', not"
                 f" {on_unsupported!r:.40}"
             )
+        super().__init__("client", FrameSplitter(limits), limits, zero_copy)
         self.served = served
-        self.failure: KwireError | None = None
         self._on_unsupported = on_unsupported
         self._cluster_id = cluster_id
         self._node_id = node_id
-        self._zero_copy = zero_copy
-        self._limits = limits
-        self._splitter = FrameSplitter(limits)
         self._turns: deque[_Turn] = deque()
-        self._outgoing: list[bytes] = []
-        self._events: deque[Event] = deque()
-        self._raw = False
-        self._closing = False
-        self._ended = ""
 
     @property
     def wants_close(self) -> bool:
@@ -117,48 +91,7 @@ class ServerConnection:
 
         After a request that is refused, but not before older ones have their answer.
         """
-        return bool(self._ended) or (self._closing and not self._turns)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the connection can still be used."""
-        return not self._ended
-
-    def data_to_send(self) -> bytes:
-        """Give the bytes that have to be written now, once; empty if there are none."""
-        data = b"".join(self._outgoing)
-        self._outgoing.clear()
-        return data
-
-    def receive_data(self, chunk: Buffer) -> Iterator[Event]:
-        """Take bytes that the client sent (empty: it closed); iterate over the events.
-
-        Events come in the order of the bytes; an error comes after the events before
-        it. ``DecodeError`` or ``RemoteProtocolError``: close the connection.
-        """
-        self._check_open()
-        with memoryview(chunk) as view:
-            ended = not view.nbytes
-        if ended:
-            reason = "the client closed the connection"
-            if self._splitter.pending:
-                reason += (
-                    f" in the middle of a frame, after {self._splitter.pending} bytes"
-                )
-            self._events.append(ConnectionClosed(reason))
-            self._end(reason)
-            return self._drain(None)
-        try:
-            # What comes after a refused request has no reader, and is not kept.
-            for frame in () if self._closing else self._splitter.feed(chunk):
-                self._receive(frame)
-                if self._closing:
-                    break
-        except KwireError as error:
-            self.failure = error
-            self._end(f"it failed: {error}")
-            return self._drain(error)
-        return self._drain(None)
+        return not self.is_open or not (self._is_listening or self._turns)
 
     def send(self, request: RequestReceived, response: Response) -> None:
         """Answer a request; the response goes out when its turn has come.
@@ -198,23 +131,7 @@ class ServerConnection:
                 "tokens go in SaslAuthenticate responses, unless SaslHandshake came in"
                 " version 0"
             )
-        self._outgoing.append(len(data).to_bytes(4, "big") + data)
-
-    def finish_sasl(self) -> None:
-        """Say that the mechanism is content: requests follow from here on."""
-        self._check_open()
-        self._raw = False
-
-    def close(self) -> None:
-        """Say that this side closes the connection."""
-        self._end("it was closed by this side")
-
-    def _drain(self, error: KwireError | None) -> Iterator[Event]:
-        events = self._events
-        while events:
-            yield events.popleft()
-        if error is not None:
-            raise error
+        self._send_raw(data)
 
     def _receive(self, frame: bytes) -> None:
         if self._raw:
@@ -273,7 +190,8 @@ class ServerConnection:
     def _refuse(self, api_key: int, version: int, correlation_id: int) -> None:
         self._events.append(UnsupportedReceived(api_key, version, correlation_id))
         if self._on_unsupported == "close":
-            self._closing = True
+            # What comes behind it has no reader, and is not kept.
+            self._is_listening = False
             return
         draft = self._on_unsupported == "empty-draft"
         empty = empty_response(correlation_id, draft=draft)
@@ -286,11 +204,5 @@ class ServerConnection:
         while turns and turns[0].frame:
             self._outgoing.append(turns.popleft().frame)
 
-    def _end(self, reason: str) -> None:
-        self._ended = self._ended or reason
-
-    def _check_open(self) -> None:
-        if self._ended:
-            raise LocalProtocolError(
-                f"this connection is over: {self._ended}"
-            ) from self.failure
+    def _closed(self) -> ConnectionClosed:
+        return ConnectionClosed(self._why_closed())

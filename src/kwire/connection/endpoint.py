@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``Endpoint``: what both sides of a connection have in common.
+
+Bytes are cut into frames here, events handed out, errors kept, and the end remembered.
+What a frame means is ``client.py``'s and ``server.py``'s business.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from ..errors import KwireError, LocalProtocolError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Buffer
+
+    from ..framing import FrameSplitter
+    from ..limits import Limits
+    from .events import ConnectionClosed, Event
+
+
+class Endpoint:
+    """One side of a connection: bytes in, events out, and bytes to send.
+
+    A broken rule ends it: the error is raised once, kept as ``failure``, and every
+    later call raises ``LocalProtocolError`` which says why.
+    """
+
+    __slots__ = (
+        "_ended",
+        "_events",
+        "_is_listening",
+        "_limits",
+        "_outgoing",
+        "_peer",
+        "_raw",
+        "_splitter",
+        "_zero_copy",
+        "failure",
+    )
+
+    def __init__(
+        self, peer: str, splitter: FrameSplitter, limits: Limits, zero_copy: bool
+    ) -> None:
+        self.failure: KwireError | None = None
+        self._peer = peer
+        self._splitter = splitter
+        self._limits = limits
+        self._zero_copy = zero_copy
+        self._events: deque[Event] = deque()
+        self._outgoing: list[bytes] = []
+        self._raw = False
+        self._is_listening = True
+        self._ended = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection can still be used."""
+        return not self._ended
+
+    def data_to_send(self) -> bytes:
+        """Give the bytes that have to be written now, once; empty if there are none."""
+        data = b"".join(self._outgoing)
+        self._outgoing.clear()
+        return data
+
+    def receive_data(self, chunk: Buffer) -> Iterator[Event]:
+        """Take bytes from the peer (empty: it closed); iterate over the events.
+
+        Events come in the order of the bytes; an error comes after the events before
+        it. ``DecodeError`` or ``RemoteProtocolError``: the connection is of no more
+        use.
+        """
+        self._check_open()
+        with memoryview(chunk) as view:
+            is_end = not view.nbytes
+        error = None
+        if is_end:
+            closed = self._closed()
+            self._events.append(closed)
+            self._end(closed.reason)
+        elif self._is_listening:
+            try:
+                self._take(chunk)
+            except KwireError as failure:
+                error = self.failure = failure
+                self._end(f"it failed: {failure}")
+        return self._drain(error)
+
+    def finish_sasl(self) -> None:
+        """Say that the mechanism is content: frames have headers from here on.
+
+        Only the mechanism knows when raw tokens end, so it has to be said.
+        """
+        self._check_open()
+        self._raw = False
+
+    def close(self) -> None:
+        """Say that this side closes the connection."""
+        self._end("it was closed by this side")
+
+    def _take(self, chunk: Buffer) -> None:
+        for frame in self._splitter.feed(chunk):
+            self._receive(frame)
+            if not self._is_listening:
+                break
+
+    def _receive(self, frame: bytes) -> None:
+        raise NotImplementedError
+
+    def _closed(self) -> ConnectionClosed:
+        raise NotImplementedError
+
+    def _why_closed(self) -> str:
+        reason = f"the {self._peer} closed the connection"
+        if self._splitter.pending:
+            reason += f" in the middle of a frame, after {self._splitter.pending} bytes"
+        return reason
+
+    def _drain(self, error: KwireError | None) -> Iterator[Event]:
+        events = self._events
+        while events:
+            yield events.popleft()
+        if error is not None:
+            raise error
+
+    def _send_raw(self, token: bytes) -> None:
+        """Shape: INT32 size and the bytes, without a header."""
+        self._outgoing.append(len(token).to_bytes(4, "big") + token)
+
+    def _end(self, reason: str) -> None:
+        self._ended = self._ended or reason
+
+    def _check_open(self) -> None:
+        if self._ended:
+            raise LocalProtocolError(
+                f"this connection is over: {self._ended}"
+            ) from self.failure
