@@ -14,11 +14,10 @@ stores, and with transactions.
 from __future__ import annotations
 
 import argparse
-import itertools
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import broker as brokers
@@ -28,8 +27,8 @@ import workloads
 from broker import Broker, BrokerError
 from clients import Received, Row
 
-from kwire import backend, error_codes, framing, messages, records
-from kwire.schema import registry
+from kwire import backend, error_codes, messages, records
+from kwire.connection import ClientConnection, Event, Negotiated, ResponseReceived
 
 ZSTD_PRODUCE, ZSTD_FETCH = 7, 10
 TOPIC_ID_PRODUCE, TOPIC_ID_FETCH = 13, 13
@@ -44,36 +43,38 @@ class Connection:
         self._socket = socket.create_connection(
             (brokers.LOOPBACK, kafka.port), timeout=clients.SECONDS
         )
-        self._frames = framing.FrameSplitter()
-        self._next = itertools.count()
-        answer = self.ask(messages.ApiVersionsRequest(), 0)
-        self._versions = {each.api_key: each for each in answer.api_keys}
+        self.wire = ClientConnection()
+        self._events: Iterator[Event] = iter(())
         self._topic_ids: dict[str, Any] = {}
+        event = self.next_event()
+        if not isinstance(event, Negotiated):
+            raise BrokerError(f"the broker is not to be asked: {event}")
+        self.table = event.table
 
     def close(self) -> None:
         """Close the connection."""
+        self.wire.close()
         self._socket.close()
 
-    def ask(self, request: Any, version: int) -> Any:
-        """Send a request and wait for its response."""
-        correlation_id = next(self._next)
-        self._socket.sendall(framing.encode_request(request, version, correlation_id))
-        answer_class = getattr(
-            messages, type(request).__name__.replace("Request", "Response")
-        )
-        while chunk := self._socket.recv(1 << 16):
-            for frame in self._frames.feed(chunk):
-                came, answer = framing.decode_response(answer_class, frame, version)
-                expect("a correlation id", came, correlation_id)
-                return answer
-        raise BrokerError(f"the broker hung up on {type(request).__name__} {version}")
+    def next_event(self) -> Event:
+        """Send what is to be sent, and wait for what happens next."""
+        while (event := next(self._events, None)) is None:
+            if data := self.wire.data_to_send():
+                self._socket.sendall(data)
+            self._events = self.wire.receive_data(self._socket.recv(1 << 16))
+        return event
 
-    def versions(self, request_class: Any, lowest: int = 0) -> range:
+    def ask(self, request: Any, version: int | None = None) -> Any:
+        """Send a request and wait for its response."""
+        self.wire.send(request, version)
+        event = self.next_event()
+        if not isinstance(event, ResponseReceived):
+            raise BrokerError(f"{type(request).__name__} {version}: {event}")
+        return event.response
+
+    def versions(self, request_class: Any, lowest: int = 0) -> list[int]:
         """Name the versions of a request that broker and kwire both know."""
-        ours = registry.find(request_class.__name__).valid_versions
-        theirs = self._versions[request_class.api_key]
-        first = max(lowest, ours.min, theirs.min_version)
-        return range(first, min(ours.max, theirs.max_version) + 1)
+        return [v for v in self.table.usable(request_class) if v >= lowest]
 
     def topic_id(self, topic: str) -> Any:
         """Find the id that newer versions name a topic by."""

@@ -65,8 +65,9 @@ class ClientConnection(Endpoint):
     ``fallback`` names the release to assume of a broker that hangs up on the question.
     With ``zero_copy``, bytes and records of responses are memoryviews of their frame.
 
-    The table ends with the connection. Memory grows with what has come, never with
-    what a size announces; a frame over ``limits`` is refused.
+    The table ends with the connection. When the socket breaks, call ``close``: then
+    ``in_flight`` still tells which requests have no response. Memory grows with what
+    has come, never with what a size announces; a frame over ``limits`` is refused.
     """
 
     __slots__ = (

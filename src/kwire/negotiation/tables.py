@@ -136,13 +136,16 @@ class ApiVersionTable:
     def of_release(
         cls,
         release: str,
-        listener: str | None = "broker",
+        listener: str | None = None,
         policy: VersionPolicy = DEFAULT_POLICY,
     ) -> ApiVersionTable:
         """Make the table that a release of Kafka offers ("2.8", "4.1").
 
-        ``listener`` is "broker", "zkBroker", "controller", or None for all of them.
+        ``listener`` is "zkBroker", "broker" (KRaft) or "controller"; without it, the
+        broker that clients of that release mostly meet: with ZooKeeper before 3.3.
+        ``KeyError`` for a release that is none of ``schema.releases.NAMES``.
         """
+        listener = listener or releases.usual_listener(release)
         return cls.from_ranges(releases.ranges(release, listener), policy)
 
     @property

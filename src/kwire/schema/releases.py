@@ -82,6 +82,17 @@ def listeners(release: str) -> tuple[str, ...]:
     return _release(release).listeners
 
 
+def usual_listener(release: str) -> str:
+    """Name the listener that clients of a release mostly meet.
+
+    A broker with ZooKeeper before 3.3, the first release in which Kafka called KRaft
+    ready for production, and from then on a broker of KRaft.
+    """
+    names = list(_facts().releases)
+    is_early = names.index(release) < names.index("3.3") if release in names else False
+    return "zkBroker" if is_early else "broker"
+
+
 def deprecated(release: str) -> dict[int, VersionRange]:
     """Give the versions that a release still speaks but calls deprecated, by API key.
 

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes as people have them: hex in any spacing, dumps, escapes, base64, files.
+
+``read_input`` finds out which of these an input is. What the bytes mean is the business
+of ``byte_pieces.py``.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import re
+import sys
+
+import click
+
+FORMS = ("auto", "hex", "base64", "binary")
+
+_PRINTABLE = re.compile(rb"[\t\n\r -~]*")
+_SPACING = re.compile(r"0[xX]|[\s,:;_{}()\[\]-]+")
+_NO_HEX = re.compile(r"[^0-9a-fA-F]")
+_LITERAL = re.compile(r"[bB]?([\"'])(.*)\1", re.DOTALL)
+_ESCAPE = re.compile(r"\\x([0-9a-fA-F]{2})|\\([0-7]{1,3})|\\([^x0-7])|([^\\])")
+_LETTERS = dict(zip("abtnvfr", "\a\b\t\n\v\f\r", strict=True))
+_DUMP_LINE = re.compile(r"\s*(?:0x)?([0-9a-fA-F]{4,16})(:?)(?:\s+(.*))?")
+_ASCII_COLUMN = {":": re.compile(r"\s\s.*"), "": re.compile(r"\s*\|.*|\s{3}.*|\s\s>.*")}
+
+
+def read_input(text: str | None, form: str = "auto") -> bytes:
+    """Read the bytes of an argument: ``@FILE``, ``-`` or None for stdin, or itself.
+
+    Files and stdin hold bytes as they are, or text as an argument does. Raises
+    ``click.ClickException`` for what is neither, and for nothing at all.
+    """
+    if text is None and sys.stdin.isatty():
+        raise click.UsageError("give the bytes: hex, base64, @FILE, or - for stdin")
+    if text is None or text == "-":
+        data = _of_content(sys.stdin.buffer.read(), form)
+    elif text.startswith("@"):
+        with open(text[1:], "rb") as file:
+            data = _of_content(file.read(), form)
+    elif form == "binary":
+        raise click.UsageError("binary input comes from @FILE or stdin")
+    else:
+        try:
+            data = _of_text(text, form)
+        except click.ClickException:
+            if not os.path.isfile(text):
+                raise
+            raise click.ClickException(
+                f"to read the file {text} write @{text}"
+            ) from None
+    if not data:
+        raise click.ClickException(
+            "there are no bytes; give hex, base64, @FILE, or - for stdin"
+        )
+    return data
+
+
+def _of_content(content: bytes, form: str) -> bytes:
+    if form == "binary" or (form == "auto" and not _PRINTABLE.fullmatch(content)):
+        return content
+    return _of_text(content.decode(errors="replace"), form)
+
+
+def _of_text(text: str, form: str) -> bytes:
+    if form == "base64":
+        return _of_base64("".join(text.split()).rstrip("="))
+    dump = _of_dump([line for line in text.splitlines() if line.strip()])
+    if dump is not None:
+        return dump
+    digits = _SPACING.sub("", text)
+    wrong = _NO_HEX.search(digits)
+    if wrong is None:
+        if len(digits) % 2:
+            raise click.ClickException(
+                f"{len(digits)} hex digits make no whole bytes: one is missing, or one"
+                " too many"
+            )
+        return bytes.fromhex(digits)
+    if "\\x" in text:
+        return _of_literal(text.strip())
+    if form == "hex":
+        raise click.ClickException(f"{wrong[0]!r} is no hex digit")
+    # Whoever leaves the padding away, or puts in blanks, has to say what it is: many
+    # a word would do otherwise.
+    letters = "".join(text.strip().splitlines())
+    if len(letters) % 4 == 0:
+        return _of_base64(letters.rstrip("="))
+    raise _neither(text)
+
+
+def _of_base64(letters: str) -> bytes:
+    letters = letters.replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise _neither(letters) from None
+
+
+def _neither(text: str) -> click.ClickException:
+    shown = text.strip()
+    shown = f"{shown[:20]}..." if len(shown) > 20 else shown
+    return click.ClickException(
+        f"{shown!r} is neither hex nor base64; for a file write @FILE"
+    )
+
+
+def _of_literal(text: str) -> bytes:
+    r"""Read bytes as programs print them: ``b'\x00\x12abc'``, quotes or not."""
+    literal = _LITERAL.fullmatch(text)
+    content = text if literal is None else literal[2]
+    data = bytearray()
+    end = 0
+    for match in _ESCAPE.finditer(content):
+        digits, octal, letter, itself = match.groups()
+        if digits or octal:
+            data.append((int(digits, 16) if digits else int(octal, 8)) & 0xFF)
+        else:
+            data += (itself or _LETTERS.get(letter, letter)).encode()
+        if match.start() != end:
+            break
+        end = match.end()
+    if end != len(content):
+        raise click.ClickException(f"{content[end : end + 4]!r} is no escape of a byte")
+    return bytes(data)
+
+
+def _of_dump(lines: list[str]) -> bytes | None:
+    """Read a dump of ``xxd``, ``hexdump -C``, ``od`` or a network tool, or None.
+
+    Each line begins with its offset, and these have to fit.
+    """
+    matches = [_DUMP_LINE.fullmatch(line) for line in lines if line.strip() != "*"]
+    rows = []
+    for match in matches:
+        if match is None:
+            return None
+        offset, colon, rest = match.groups()
+        tokens = _ASCII_COLUMN[colon].sub("", rest or "").split()
+        if any(_NO_HEX.search(token) or len(token) % 2 for token in tokens):
+            return None
+        rows.append((offset, colon, tokens))
+    if not rows or not rows[0][2]:
+        return None
+    if len(rows[0][0]) == 7 and len(rows[0][2][0]) > 2 and len(lines) > 1:
+        raise click.ClickException(
+            "this dump swaps the bytes of its words; use xxd or hexdump -C"
+        )
+    has_colons = all(colon for _, colon, _ in rows)
+    if not has_colons and not _is_plain_dump(lines, rows):
+        return None
+    content = [bytes.fromhex("".join(tokens)) for _, _, tokens in rows]
+    for base in (16, 8):
+        if _offsets_fit([offset for offset, _, _ in rows], content, base):
+            break
+    else:
+        if not has_colons and len(lines) == len(rows):
+            return None
+        raise click.ClickException(
+            "the offsets of this dump do not fit its bytes: lines are missing"
+        )
+    return b"".join(content)
+
+
+def _is_plain_dump(lines: list[str], rows: list[tuple[str, str, list[str]]]) -> bool:
+    """Whether lines without colons are a dump and not just hex."""
+    if any(colon for _, colon, _ in rows) or int(rows[0][0], 16):
+        return False
+    return len(rows) > 1 or (len(rows[0][2][0]) == 2 and "  " in lines[0].strip())
+
+
+def _offsets_fit(offsets: list[str], content: list[bytes], base: int) -> bool:
+    try:
+        at = int(offsets[0], base)
+        for offset, each in zip(offsets, content, strict=True):
+            if int(offset, base) != at:
+                return False
+            at += len(each)
+    except ValueError:  # an 8 or 9 in octal
+        return False
+    return True

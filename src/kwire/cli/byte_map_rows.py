@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A span of a byte map as text for people, and as a row of JSON lines."""
+
+from __future__ import annotations
+
+import base64
+import math
+import uuid
+
+from .cells import cell_of, one_line
+from .quantities import count_text, time_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..byte_map import Span
+
+_LONGEST = 200
+"""Characters of a text or of bytes that are shown of one value."""
+
+_MEANS = {"tag": "tag {}", "bytes": "{} bytes", "size": "{} bytes"}
+
+
+def value_text(span: Span) -> str:
+    """Write the value of a span in one line, with what it stands for."""
+    if span.kind in ("damaged", "unread"):
+        return one_line(str(span.meaning or ""))
+    if span.kind == "cut":
+        return f"{span.size} bytes of a batch whose rest is not here"
+    if span.kind == "compressed":
+        return str(span.meaning)
+    if span.value is None:
+        return "null"
+    if span.kind == "structure":
+        return _structure_text(span)
+    text = _plain_text(span)
+    if span.kind == "timestamp":
+        moment = time_text(span.meaning) if isinstance(span.meaning, int) else "-"
+        if moment == "-":
+            return text
+        # Of a delta the number tells more, of the rest the time.
+        is_delta = span.meaning != span.value
+        return f"{text} ({moment})" if is_delta else f"{moment} ({text})"
+    return f"{text} ({one_line(str(span.meaning))})" if span.meaning else text
+
+
+def _structure_text(span: Span) -> str:
+    value: Any = span.value
+    if span.type.endswith("ARRAY"):
+        return count_text(value, "element")
+    if span.meaning in ("present", "null"):
+        return str(span.meaning)
+    return _MEANS.get(str(span.meaning), "{}").format(value)
+
+
+def _plain_text(span: Span) -> str:
+    value: Any = span.value
+    if span.kind == "bool":
+        return "true" if value else "false"
+    if span.kind == "text":
+        return _quoted(value)
+    if span.kind in ("bytes", "unknown"):
+        cell = cell_of(value[:_LONGEST], "text")
+        if cell.encoding == "text" and value:
+            return _quoted(cell.content, len(value))
+        return count_text(len(value), "byte")
+    if span.kind == "uuid":
+        return _uuid_text(value)
+    if span.kind == "checksum":
+        return f"0x{value:08x}"
+    return str(value)
+
+
+def _quoted(text: str, size: int = 0) -> str:
+    more = "…" if max(len(text), size) > _LONGEST else ""
+    return f'"{one_line(text[:_LONGEST])}"{more}'
+
+
+def _uuid_text(value: uuid.UUID) -> str:
+    return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")
+
+
+def row_of(span: Span, data: bytes) -> dict[str, Any]:
+    """Make the row of a span: its bytes in hex, its value as JSON has it.
+
+    Bytes are base64, and a float that no JSON number can state is a string.
+    """
+    value: Any = span.value
+    if isinstance(value, bytes):
+        value = base64.b64encode(value).decode()
+    elif isinstance(value, uuid.UUID):
+        value = _uuid_text(value)
+    elif isinstance(value, float) and not math.isfinite(value):
+        value = str(value)
+    return {
+        "offset": span.offset,
+        "size": span.size,
+        "bytes": data[span.offset : span.end].hex(),
+        "part": span.part,
+        "path": span.path,
+        "type": span.type,
+        "value": value,
+        "kind": span.kind,
+        "meaning": span.meaning,
+    }

@@ -1,0 +1,274 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What bytes mean: frames, message bodies, record sets, by option or by guess.
+
+The options that ``decode`` and ``explain`` share stand here. An input is a list of
+pieces: one after another where it holds several frames, else one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import click
+
+from .. import byte_map, framing, messages, plan, records
+from ..codec import decode
+from ..errors import DecodeError, KwireError
+from ..protocol_guide import find_messages
+from ..schema import registry
+from .byte_inputs import FORMS, read_input
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, TypeVar
+
+    Command = TypeVar("Command", bound=Callable[..., Any])
+
+_SIZE_BYTES = 4
+
+
+def takes_bytes(command: Command) -> Command:
+    """Give a command its input and the options that say what it is."""
+    for add in (
+        click.option(
+            "--input",
+            "input_form",
+            type=click.Choice(FORMS),
+            default="auto",
+            help="How the bytes are written; found out by default.",
+        ),
+        click.option("--records", "is_records", is_flag=True, help="A record set."),
+        click.option(
+            "--prefixed", is_flag=True, help="The message stands behind its version."
+        ),
+        click.option("--version", "-v", type=int, help="The version of the message."),
+        click.option(
+            "--message", "-m", metavar="NAME", help="A message without a header."
+        ),
+        click.option(
+            "--response", "-r", metavar="API", help="Responses of this API: Fetch, 1."
+        ),
+        click.argument("data", metavar="[DATA|@FILE|-]", required=False),
+    ):
+        command = add(command)
+    return command
+
+
+class Reading(NamedTuple):
+    """What a piece holds; of a record set the message is its batches, as they come."""
+
+    header: Any
+    header_version: int
+    message: Any
+    version: int
+
+
+class Piece(NamedTuple):
+    """A part of an input that is read for itself, from ``start`` to ``end`` (bytes).
+
+    ``form`` is "request", "response", "message", "prefixed" or "records"; ``sized``
+    says that a frame begins with its size.
+    """
+
+    form: str
+    data: bytes
+    start: int
+    end: int
+    sized: bool = False
+    cls: Any = None
+    version: int = -1
+
+    def map(self) -> byte_map.ByteMap:
+        """Map the bytes."""
+        if self.form == "records":
+            return byte_map.record_map(self.data)
+        if self.form == "prefixed":
+            return byte_map.prefixed_map(self.cls, self.data)
+        if self.form == "message":
+            return byte_map.byte_map(self.cls, self.data, self.version)
+        asked = () if self.form == "request" else (self.cls, self.version)
+        place: Any = {"start": self.start, "end": self.end, "sized": self.sized}
+        return byte_map.frame_map(self.data, *asked, **place)
+
+    def read(self) -> Reading:
+        """Decode the bytes; offsets of errors count from the start of the input."""
+        if self.form == "records":
+            return Reading(None, -1, records.decode_batches(self.data), -1)
+        start = self.start + (_SIZE_BYTES if self.sized else 0)
+        if self.sized and self._size() != self.end - start:
+            error = self.map().error
+            assert error is not None
+            raise error
+        try:
+            return self._read(self.data[start : self.end])
+        except DecodeError as error:
+            place = error.reason, error.offset + start, error.path
+            raise type(error)(*place, error.message_name, error.version) from None
+
+    def _size(self) -> int:
+        head = self.data[self.start : self.start + _SIZE_BYTES]
+        return int.from_bytes(head, "big", signed=True)
+
+    def _read(self, body: bytes) -> Reading:
+        if self.form == "prefixed":
+            message = framing.decode_prefixed(self.cls, body)
+            version = int.from_bytes(body[:2], "big")
+            version = min(version, self.cls.valid_versions.max)
+            return Reading(None, -1, message, version)
+        if self.form == "message":
+            message = decode(self.cls, body, self.version)
+            return Reading(None, -1, message, self.version)
+        if self.form == "request":
+            header, message = framing.decode_request(body)
+            version = header.request_api_version
+            facts = registry.load(type(message).__name__)
+            header_version = plan.request_header_version(facts, version)
+            return Reading(header, header_version, message, version)
+        number, message = framing.decode_response(self.cls, body, self.version)
+        # The tags in the header of a response are not handed out: version 0 has none.
+        head = messages.ResponseHeader(correlation_id=number)
+        return Reading(head, 0, message, self.version)
+
+
+class Pieces(NamedTuple):
+    """The pieces of an input, and what to add to an error about the first one."""
+
+    pieces: list[Piece]
+    hint: str = ""
+
+
+def pieces_of(
+    data: str | None,
+    input_form: str,
+    response: str | None,
+    message: str | None,
+    version: int | None,
+    prefixed: bool,
+    is_records: bool,
+) -> Pieces:
+    """Read the input, and cut it into pieces as the options say, or by a guess."""
+    if sum((response is not None, message is not None, is_records)) > 1:
+        raise click.UsageError("give one of --response, --message and --records")
+    if prefixed and message is None:
+        raise click.UsageError("--prefixed goes with --message")
+    if version is not None and (prefixed or (response is None and message is None)):
+        raise click.UsageError(
+            "--version goes with --response or --message, and not with --prefixed"
+        )
+    cls = None
+    if response is not None or message is not None:
+        cls = _class_of(response, message)
+        if not prefixed:
+            version = _version_of(cls, version)
+    content = read_input(data, input_form)
+    whole = content, 0, len(content)
+    if is_records:
+        return Pieces([Piece("records", *whole)])
+    if prefixed:
+        return Pieces([Piece("prefixed", *whole, cls=cls)])
+    asked: dict[str, Any] = {"cls": cls, "version": version}
+    if message is not None:
+        return Pieces([Piece("message", *whole, **asked)])
+    if response is not None:
+        frames = list(_frames("response", content, **asked))
+        return Pieces(_best([frames, [Piece("response", *whole, **asked)]]))
+    return _guessed(content)
+
+
+def _class_of(response: str | None, message: str | None) -> Any:
+    try:
+        names = find_messages(response or message or "")
+    except KeyError as error:
+        raise click.ClickException(error.args[0]) from None
+    if response is not None:
+        names = [name for name in names if name.endswith("Response")]
+        if not names:
+            raise click.ClickException(f"{response} has no response")
+    elif len(names) > 1:
+        raise click.ClickException(f"{message} may be {' or '.join(names)}: say which")
+    return getattr(messages, names[0])
+
+
+def _version_of(cls: Any, version: int | None) -> int:
+    versions = cls.valid_versions
+    if version is None and versions.min == versions.max:
+        return int(versions.min)
+    if version is None:
+        raise click.UsageError(
+            f"{cls.__name__} has the versions {versions}: say which with --version"
+        )
+    if version not in versions:
+        raise click.ClickException(
+            f"{cls.__name__} has the versions {versions}, and not {version}"
+        )
+    return version
+
+
+def _guessed(content: bytes) -> Pieces:
+    """Find out what bytes are that nobody has named."""
+    whole = content, 0, len(content)
+    frames = list(_frames("request", content))
+    candidates = []
+    if frames and _is_request(content, _SIZE_BYTES):
+        candidates.append(frames)
+    if _is_request(content, 0):
+        candidates.append([Piece("request", *whole)])
+    if _is_record_set(content):
+        candidates.append([Piece("records", *whole)])
+    if not candidates:
+        raise click.ClickException(
+            "these bytes are neither requests nor batches; say what they are with"
+            " --response or --message, and --version"
+        )
+    return Pieces(
+        _best(candidates), "; or are these no requests? see --response and --message"
+    )
+
+
+def _frames(form: str, content: bytes, **asked: Any) -> Iterator[Piece]:
+    """Cut bytes into frames behind their sizes; the last one may be cut short."""
+    at = 0
+    while at < len(content):
+        size = int.from_bytes(content[at : at + _SIZE_BYTES], "big", signed=True)
+        end = at + _SIZE_BYTES + size
+        if size <= 0 or end > len(content):
+            end = len(content)
+        yield Piece(form, content, at, end, sized=True, **asked)
+        at = end
+
+
+def _is_request(content: bytes, at: int) -> bool:
+    key = int.from_bytes(content[at : at + 2], "big", signed=True)
+    return len(content) >= at + 4 and key in registry.keys("request")
+
+
+def _is_record_set(content: bytes) -> bool:
+    try:
+        return records.read_batch_header(content) is not None
+    except DecodeError:
+        return False
+
+
+def _best(candidates: list[list[Piece]]) -> list[Piece]:
+    """Choose the first candidate that is right, else the one that explains most."""
+    if len(candidates) > 1:
+        for pieces in candidates:
+            try:
+                for piece in pieces:
+                    piece.read()
+            except KwireError:
+                continue
+            return pieces
+        return max(candidates, key=_explained)
+    return candidates[0]
+
+
+def _explained(pieces: list[Piece]) -> int:
+    return sum(
+        span.size
+        for piece in pieces
+        for span in piece.map().spans
+        if span.kind != "unread"
+    )

@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire decode``: messages out of bytes, as JSON or as Python prints them."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+from rich.highlighter import JSONHighlighter
+from rich.text import Text
+
+from ...errors import KwireError
+from ..byte_pieces import pieces_of, takes_bytes
+from ..cells import compact_json, one_line
+from ..message_json import MessageJson, laid_out
+from ..output import open_output
+from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ..byte_pieces import Reading
+    from ..output import Output
+
+_WIDTH = 80
+
+
+@click.command(epilog=EXIT_CODES, short_help="Decode messages: hex, base64, files.")
+@takes_bytes
+@click.option(
+    "--format",
+    "-o",
+    "form",
+    type=click.Choice(("json", "jsonl", "repr")),
+    default="json",
+    help="JSON for people (the default), on one line, or what Python prints.",
+)
+def command(form: str, **chosen: Any) -> int:
+    r"""Decode messages and print them with their headers: requests, responses, records.
+
+    DATA is hex in any spacing, a hex dump, text with \x escapes, or base64; a file or
+    stdin may hold these, or the bytes themselves. Request frames (with their sizes or
+    without) and record sets are recognized; for the rest say what they are.
+    """
+    pieces, hint = pieces_of(**chosen)
+    failed = False
+    writer = MessageJson()
+    with open_output() as output:
+        for piece in pieces:
+            try:
+                reading = piece.read()
+                texts = _reprs(reading) if form == "repr" else _objects(reading, writer)
+                for each in texts:
+                    _write(output, form, each)
+            except KwireError as error:
+                failed = True
+                say(f"{explain(error)}{hint if piece is pieces[0] else ''}")
+    for damage in writer.errors:
+        say(f"record set: {explain(damage)}")
+    if failed:
+        return CANNOT
+    return PROBLEMS if writer.errors else FINE
+
+
+def _objects(reading: Reading, writer: MessageJson) -> Iterator[dict[str, Any]]:
+    """Make what is printed of a piece: one object, or one for each batch."""
+    header, header_version, message, version = reading
+    if version < 0:
+        for batch in message:
+            yield writer.batch(batch)
+        return
+    form: dict[str, Any] = {"message": type(message).__name__, "version": version}
+    if header is not None:
+        form["header"] = writer.message(header, header_version)
+    yield form | {"body": writer.message(message, version)}
+
+
+def _reprs(reading: Reading) -> Iterator[str]:
+    if reading.header is not None:
+        yield repr(reading.header)
+    if reading.version >= 0:
+        yield repr(reading.message)
+        return
+    for batch in reading.message:
+        yield repr(batch.header)
+        yield from map(repr, batch.records)
+
+
+def _write(output: Output, form: str, value: Any) -> None:
+    if form == "repr":
+        output.write(f"{one_line(value)}\n")
+    elif form == "jsonl":
+        output.write(f"{compact_json(value)}\n")
+    elif output.width is None:
+        output.write(f"{laid_out(value, _WIDTH)}\n")
+    else:
+        lines = laid_out(value, output.width).split("\n")
+        text = Text("\n".join(map(one_line, lines)))
+        JSONHighlighter().highlight(text)
+        Console().print(text, soft_wrap=True)

@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire explain``: which bytes are which field, as a dissector shows it."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from ..byte_map_page import write_page
+from ..byte_map_rows import row_of, value_text
+from ..byte_pieces import pieces_of, takes_bytes
+from ..cells import one_line
+from ..output import JsonLines, open_output
+from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ...byte_map import ByteMap, Span
+    from ..output import Output
+
+_STYLES = {
+    "number": "cyan",
+    "bool": "cyan",
+    "text": "green",
+    "bytes": "yellow",
+    "uuid": "magenta",
+    "timestamp": "blue",
+    "checksum": "magenta",
+    "structure": "dim",
+    "unknown": "yellow italic",
+    "compressed": "yellow",
+    "cut": "yellow italic",
+    "damaged": "bold red",
+    "unread": "bold red",
+}
+_TITLES = ("OFFSET", "BYTES", "FIELD", "TYPE", "VALUE")
+
+
+@click.command(epilog=EXIT_CODES, short_help="Show which bytes are which field.")
+@takes_bytes
+@click.option(
+    "--format",
+    "-o",
+    "form",
+    type=click.Choice(("table", "jsonl")),
+    default="table",
+    help="Table for people (the default), or JSON lines.",
+)
+@click.option("--html", metavar="FILE", help="A new HTML page in place of stdout.")
+def command(form: str, html: str | None, **chosen: Any) -> int:
+    r"""Show messages byte by byte: offset, bytes, field, type, value.
+
+    DATA is hex in any spacing, a hex dump, text with \x escapes, or base64; a file or
+    stdin may hold these, or the bytes themselves. Request frames (with their sizes or
+    without) and record sets are recognized; for the rest say what they are.
+    """
+    pieces, hint = pieces_of(**chosen)
+    maps = [piece.map() for piece in pieces]
+    data = pieces[0].data
+    with open_output(html) as output:
+        if html is not None:
+            write_page(output, data, maps, _title(maps))
+        elif form == "jsonl":
+            rows = JsonLines(output)
+            for span in (span for found in maps for span in found.spans):
+                rows.write(row_of(span, data))
+        else:
+            table = _Table(output, data, maps)
+            for found in maps:
+                table.write(found.spans)
+    return _tell(maps, hint)
+
+
+def _title(maps: Sequence[ByteMap]) -> str:
+    parts = dict.fromkeys(span.part for found in maps for span in found.spans)
+    bodies = [part for part in parts if part != "frame" and "Header v" not in part]
+    more = f" and {len(bodies) - 1} more" if len(bodies) > 1 else ""
+    return f"{(bodies or list(parts))[0]}{more}"
+
+
+def _tell(maps: Sequence[ByteMap], hint: str) -> int:
+    """Say what is wrong; return the exit code."""
+    code = FINE
+    for found in maps:
+        for error in found.damage:
+            if error is not found.error:
+                code = max(code, PROBLEMS)
+                say(f"record set: {explain(error)}")
+        if found.error is not None:
+            code = CANNOT
+            say(f"{explain(found.error)}{hint if found is maps[0] else ''}")
+    return code
+
+
+class _Table:
+    """Lines for people: those of a struct stand below its path.
+
+    In a terminal, lines are cut to its width; elsewhere only the bytes are.
+    """
+
+    def __init__(self, output: Output, data: bytes, maps: Sequence[ByteMap]) -> None:
+        self._output = output
+        self._data = data
+        self._console = Console() if output.width is not None else None
+        width = output.width or 100
+        spans = [span for found in maps for span in found.spans]
+        self._shown = 4 if width < 100 else 8 if width < 140 else 16
+        names = max((len(span.name) for span in spans), default=0)
+        types = max((len(_type_text(span)) for span in spans), default=0)
+        if output.width is not None:
+            names, types = min(names, width * 3 // 10), min(types, width // 5)
+        self._widths = (
+            max(len(_TITLES[0]), len(f"{len(data):x}")),
+            3 * self._shown - 1,
+            max(len(_TITLES[2]), names),
+            max(len(_TITLES[3]), types),
+        )
+        self._line(*((title, "bold") for title in _TITLES))
+
+    def write(self, spans: Sequence[Span]) -> None:
+        """Write the lines of a map."""
+        heading = None
+        for span in spans:
+            if (span.part, span.owner) != heading:
+                heading = span.part, span.owner
+                self._print(Text(one_line(span.owner or span.part), "bold"))
+            style = _STYLES[span.kind]
+            self._line(
+                (f"{span.offset:x}".rjust(self._widths[0]), "dim"),
+                (self._bytes_text(span), style),
+                (one_line(span.name) or f"({span.kind})", ""),
+                (_type_text(span), "dim"),
+                (value_text(span), style),
+            )
+
+    def _bytes_text(self, span: Span) -> str:
+        if span.size <= self._shown:
+            return self._data[span.offset : span.end].hex(" ")
+        head = self._data[span.offset : span.offset + self._shown - 1]
+        return f"{head.hex(' ')} …"
+
+    def _line(self, *cells: tuple[str, str]) -> None:
+        line = Text()
+        for (text, style), width in zip(cells, (*self._widths, 0), strict=True):
+            cell = Text(text, style)
+            if width and self._console is not None:
+                cell.truncate(width, overflow="ellipsis")
+            line.append_text(cell)
+            if width:
+                line.append(" " * (width - cell.cell_len + 2))
+        self._print(line)
+
+    def _print(self, line: Text) -> None:
+        if self._console is None:
+            self._output.write(f"{line.plain.rstrip()}\n")
+            return
+        line.rstrip()
+        line.truncate(self._console.width, overflow="ellipsis")
+        self._console.print(line, soft_wrap=True)
+
+
+def _type_text(span: Span) -> str:
+    # That a value may be null is not worth a third of a line.
+    return span.type.replace("NULLABLE_", "")

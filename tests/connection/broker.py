@@ -1,0 +1,525 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A broker built on ``ServerConnection``, for clients of other hands to talk to.
+
+It offers what a release of Kafka offers of the APIs below, keeps what it is sent in
+memory and hands it out again; topics come to be when they are asked for and have one
+partition, groups have one member. Loopback only, a thread for each connection, and
+every wait ends. Of the protocol it knows nothing but the fields of messages: versions,
+headers and the order of responses are ``ServerConnection``'s.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import socket
+import threading
+from collections import Counter
+from contextlib import suppress
+from uuid import UUID, uuid4
+
+TIMEOUT_S = 15
+LONGEST_WAIT_S = 0.1
+NODE = 1
+END, START = -1, -2
+FIRST_WITH_MEMBER_ID_REQUIRED = 4
+
+
+class Broker:
+    """One broker; ``with`` runs it, and raises what went wrong in its threads.
+
+    ``users`` maps names to passwords; with them, clients have to sign in with SASL
+    PLAIN. ``events`` is all that the connections told, ``asked`` counts the requests
+    by name and version, and ``tokens`` the SASL tokens by how they came.
+    """
+
+    def __init__(self, kwire, release, users=None):
+        """Speak as ``release`` does, with the ``kwire`` of one engine."""
+        self.events = []
+        self.asked = Counter()
+        self.tokens = Counter()
+        self.failures: list[Exception] = []
+        self.kwire = kwire
+        self._connection = importlib.import_module(f"{kwire.__name__}.connection")
+        self._users = users
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self._open: list[socket.socket] = [self._server]
+        self._threads: list[threading.Thread] = []
+        self.table = offered(kwire, release)
+        self.cluster = Cluster(kwire, *self._server.getsockname())
+
+    @property
+    def address(self):
+        """Where it listens, as clients are told."""
+        host, port = self._server.getsockname()
+        return f"{host}:{port}"
+
+    @property
+    def place(self):
+        """The same, as sockets want it."""
+        return self._server.getsockname()
+
+    def hang_up(self):
+        """Close every connection; new ones are taken."""
+        for each in self._open[1:]:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def events_of(self, name):
+        """Give the events of one kind, oldest first."""
+        kind = getattr(self._connection, name)
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def __enter__(self):
+        """Start listening."""
+        self._start(self._accept)
+        return self
+
+    def __exit__(self, kind, exception, traceback):
+        """Close every connection and wait for all threads."""
+        for each in self._open:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+        for thread in self._threads:
+            thread.join(TIMEOUT_S)
+        assert not any(thread.is_alive() for thread in self._threads)
+        if exception is None and self.failures:
+            raise self.failures[0]
+
+    def _start(self, target, *arguments):
+        thread = threading.Thread(target=target, args=arguments, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self):
+        # Closing the listener ends the wait.
+        with suppress(OSError):
+            while True:
+                client, _ = self._server.accept()
+                client.settimeout(TIMEOUT_S)
+                self._open.append(client)
+                self._start(self._serve, client)
+
+    def _serve(self, client):
+        server = self._connection.ServerConnection(self.table)
+        signed_in = not self._users
+        try:
+            while not server.wants_close:
+                for event in server.receive_data(client.recv(1 << 16)):
+                    self.events.append(event)
+                    signed_in = self._react(server, event, signed_in)
+                    client.sendall(server.data_to_send())
+        except OSError:
+            pass  # the client or the test has closed it
+        except Exception as failure:
+            self.failures.append(failure)
+        finally:
+            client.close()
+
+    def _react(self, server, event, signed_in):
+        """Answer what asks for an answer; tell whether the client has signed in."""
+        kind = type(event).__name__
+        if kind == "SaslToken":
+            self.tokens["raw"] += 1
+            signed_in = self._is_known(event.data)
+            if signed_in:
+                server.send_sasl_token(b"")
+                server.finish_sasl()
+            else:
+                server.close()
+        elif kind == "RequestReceived":
+            request = event.request
+            name = type(request).__name__.removesuffix("Request")
+            self.asked[name, event.version] += 1
+            if name == "SaslHandshake":
+                server.send(event, self._handshake(request))
+            elif name == "SaslAuthenticate":
+                self.tokens["request"] += 1
+                signed_in = self._is_known(request.auth_bytes)
+                server.send(event, self._authenticated(signed_in))
+            elif signed_in:
+                answer = ANSWERS[name](self.cluster, request, event.version)
+                if event.expects_response:
+                    server.send(event, answer)
+            else:
+                server.close()
+        return signed_in
+
+    def _is_known(self, token):
+        _, user, password = bytes(token).decode().split("\0")
+        return self._users.get(user) == password
+
+    def _handshake(self, request):
+        codes = self.kwire.error_codes
+        known = self._users and request.mechanism == "PLAIN"
+        return self.kwire.messages.SaslHandshakeResponse(
+            error_code=codes.NONE if known else codes.UNSUPPORTED_SASL_MECHANISM,
+            mechanisms=["PLAIN"],
+        )
+
+    def _authenticated(self, signed_in):
+        answer = self.kwire.messages.SaslAuthenticateResponse
+        if signed_in:
+            return answer(error_message=None)
+        return answer(
+            error_code=self.kwire.error_codes.SASL_AUTHENTICATION_FAILED,
+            error_message="no such user, or another password",
+        )
+
+
+class Cluster:
+    """What the broker keeps, and its answer to each request."""
+
+    def __init__(self, kwire, host, port):
+        """Know where the one broker listens."""
+        self._kwire = kwire
+        self._messages = kwire.messages
+        self._place = {"node_id": NODE, "host": host, "port": port}
+        self._arrived = threading.Condition()
+        self._ids: dict[str, UUID] = {}
+        self._names: dict[UUID, str] = {}
+        self._logs: dict[str, list[tuple[int, int, bytes]]] = {}
+        self._groups: dict[str, Group] = {}
+        self._numbers = itertools.count(1000)
+
+    def metadata(self, request, version):
+        """Tell of the broker and of topics; one that is asked for is there."""
+        answer = self._messages.MetadataResponse
+        wanted = request.topics
+        if wanted is None or (version == 0 and not wanted):
+            names = list(self._ids)
+        else:
+            names = [self._name(topic.name, topic.topic_id) for topic in wanted]
+        partition = answer.MetadataResponsePartition(
+            leader_id=NODE, leader_epoch=0, replica_nodes=[NODE], isr_nodes=[NODE]
+        )
+        return answer(
+            brokers=[answer.MetadataResponseBroker(**self._place)],
+            cluster_id="kwire",
+            controller_id=NODE,
+            topics=[
+                answer.MetadataResponseTopic(
+                    name=name, topic_id=self._ids[name], partitions=[partition]
+                )
+                for name in names
+            ],
+        )
+
+    def produce(self, request, version):
+        """Append to the logs; offsets are the broker's to give."""
+        answer = self._messages.ProduceResponse
+        topics = []
+        with self._arrived:
+            for topic in request.topic_data:
+                name = self._name(topic.name, topic.topic_id)
+                parts = [
+                    answer.PartitionProduceResponse(
+                        base_offset=self._append(name, part.records)
+                    )
+                    for part in topic.partition_data
+                ]
+                topics.append(
+                    answer.TopicProduceResponse(
+                        name=name, topic_id=topic.topic_id, partition_responses=parts
+                    )
+                )
+            self._arrived.notify_all()
+        return answer(responses=topics)
+
+    def fetch(self, request, version):
+        """Read the logs, and wait a little where there is nothing to read."""
+        answer = self._messages.FetchResponse
+        asked = [
+            (topic, self._name(topic.topic, topic.topic_id)) for topic in request.topics
+        ]
+
+        def has_more():
+            return any(
+                part.fetch_offset < self._end(name)
+                for topic, name in asked
+                for part in topic.partitions
+            )
+
+        with self._arrived:
+            wait_s = min(request.max_wait_ms / 1000, LONGEST_WAIT_S)
+            self._arrived.wait_for(has_more, wait_s)
+            return answer(
+                responses=[
+                    answer.FetchableTopicResponse(
+                        topic=name,
+                        topic_id=topic.topic_id,
+                        partitions=[
+                            self._fetched(name, part) for part in topic.partitions
+                        ],
+                    )
+                    for topic, name in asked
+                ]
+            )
+
+    def list_offsets(self, request, version):
+        """Tell the first and the last offset; times are not looked up."""
+        answer = self._messages.ListOffsetsResponse
+
+        def found(name, part):
+            offset = {START: 0, END: self._end(name)}.get(part.timestamp, END)
+            if version == 0:
+                return answer.ListOffsetsPartitionResponse(old_style_offsets=[offset])
+            return answer.ListOffsetsPartitionResponse(
+                offset=offset, leader_epoch=0 if version >= 4 else -1
+            )
+
+        return answer(
+            topics=[
+                answer.ListOffsetsTopicResponse(
+                    name=topic.name,
+                    partitions=[found(topic.name, part) for part in topic.partitions],
+                )
+                for topic in request.topics
+            ]
+        )
+
+    def init_producer_id(self, request, version):
+        """Give an idempotent producer its number."""
+        return self._messages.InitProducerIdResponse(producer_id=next(self._numbers))
+
+    def find_coordinator(self, request, version):
+        """Name the one broker there is."""
+        answer = self._messages.FindCoordinatorResponse
+        if not request.coordinator_keys:
+            return answer(**self._place)
+        return answer(
+            coordinators=[
+                answer.Coordinator(key=key, **self._place)
+                for key in request.coordinator_keys
+            ]
+        )
+
+    def join_group(self, request, version):
+        """Make whoever comes the only member, and thereby the leader."""
+        answer = self._messages.JoinGroupResponse
+        group = self._group(request.group_id)
+        if not request.member_id:
+            group.member = f"member-{next(self._numbers)}"
+            if version >= FIRST_WITH_MEMBER_ID_REQUIRED:
+                code = self._kwire.error_codes.MEMBER_ID_REQUIRED
+                return answer(error_code=code, protocol_name="", member_id=group.member)
+        elif request.member_id != group.member:
+            return answer(
+                error_code=self._kwire.error_codes.UNKNOWN_MEMBER_ID, protocol_name=""
+            )
+        group.generation += 1
+        protocol = request.protocols[0]
+        return answer(
+            generation_id=group.generation,
+            protocol_type=request.protocol_type,
+            protocol_name=protocol.name,
+            leader=group.member,
+            member_id=group.member,
+            members=[
+                answer.JoinGroupResponseMember(
+                    member_id=group.member, metadata=protocol.metadata
+                )
+            ],
+        )
+
+    def sync_group(self, request, version):
+        """Hand the leader's assignment to its member: the leader."""
+        answer = self._messages.SyncGroupResponse
+        code = self._group(request.group_id).judge(request, self._kwire.error_codes)
+        if code:
+            return answer(error_code=code)
+        (own,) = request.assignments
+        return answer(
+            protocol_type=request.protocol_type,
+            protocol_name=request.protocol_name,
+            assignment=own.assignment,
+        )
+
+    def heartbeat(self, request, version):
+        """Tell whether the member is still one."""
+        code = self._group(request.group_id).judge(request, self._kwire.error_codes)
+        return self._messages.HeartbeatResponse(error_code=code)
+
+    def leave_group(self, request, version):
+        """Let the member go."""
+        answer = self._messages.LeaveGroupResponse
+        self._group(request.group_id).member = ""
+        return answer(
+            members=[
+                answer.MemberResponse(
+                    member_id=each.member_id, group_instance_id=each.group_instance_id
+                )
+                for each in request.members
+            ]
+        )
+
+    def offset_commit(self, request, version):
+        """Keep offsets."""
+        answer = self._messages.OffsetCommitResponse
+        kept = self._group(request.group_id).offsets
+        topics = []
+        for topic in request.topics:
+            name = self._name(topic.name, topic.topic_id)
+            parts = []
+            for part in topic.partitions:
+                kept[name] = part.committed_offset
+                parts.append(answer.OffsetCommitResponsePartition())
+            topics.append(
+                answer.OffsetCommitResponseTopic(
+                    name=name, topic_id=topic.topic_id, partitions=parts
+                )
+            )
+        return answer(topics=topics)
+
+    def offset_fetch(self, request, version):
+        """Give back the offsets that were kept."""
+        answer = self._messages.OffsetFetchResponse
+        if not request.groups:
+            return answer(
+                topics=self._kept(
+                    request.group_id,
+                    request.topics,
+                    answer.OffsetFetchResponseTopic,
+                    answer.OffsetFetchResponsePartition,
+                )
+            )
+        return answer(
+            groups=[
+                answer.OffsetFetchResponseGroup(
+                    group_id=group.group_id,
+                    topics=self._kept(
+                        group.group_id,
+                        group.topics,
+                        answer.OffsetFetchResponseTopics,
+                        answer.OffsetFetchResponsePartitions,
+                    ),
+                )
+                for group in request.groups
+            ]
+        )
+
+    def committed(self, group, topic):
+        """Give the offset that a group has committed; -1 if none."""
+        return self._group(group).offsets.get(topic, -1)
+
+    def _kept(self, group_id, topics, topic_class, partition_class):
+        answers = []
+        for topic in topics:
+            known = {}
+            name = topic.name
+            if hasattr(topic, "topic_id"):
+                name = self._name(topic.name, topic.topic_id)
+                known = {"topic_id": topic.topic_id}
+            part = partition_class(
+                committed_offset=self.committed(group_id, name), metadata=""
+            )
+            answers.append(topic_class(name=name, partitions=[part], **known))
+        return answers
+
+    def _group(self, group_id):
+        return self._groups.setdefault(group_id, Group())
+
+    def _name(self, name, topic_id):
+        """Find a topic by the name or the id that a version has, or make it."""
+        if not name:
+            return self._names[topic_id]
+        if name not in self._ids:
+            self._ids[name] = uuid4()
+            self._names[self._ids[name]] = name
+        return name
+
+    def _end(self, name):
+        log = self._logs.get(name)
+        return log[-1][1] if log else 0
+
+    def _append(self, name, data):
+        """Store batches at the end of a log; return their first offset."""
+        start = self._end(name)
+        for batch in self._kwire.records.decode_batches(data):
+            begin = self._end(name)
+            rows = list(map(row_of, batch.records))
+            stored = self._kwire.records.encode_batch(
+                rows,
+                magic=batch.magic,
+                compression=batch.compression,
+                base_offset=begin,
+                producer_id=batch.producer_id,
+                producer_epoch=batch.producer_epoch,
+                base_sequence=batch.base_sequence,
+            )
+            self._logs.setdefault(name, []).append((begin, begin + len(rows), stored))
+        return start
+
+    def _fetched(self, name, part):
+        end = self._end(name)
+        found = [
+            data
+            for _, stop, data in self._logs.get(name, ())
+            if stop > part.fetch_offset
+        ]
+        codes = self._kwire.error_codes
+        in_range = 0 <= part.fetch_offset <= end
+        return self._messages.FetchResponse.PartitionData(
+            error_code=codes.NONE if in_range else codes.OFFSET_OUT_OF_RANGE,
+            high_watermark=end,
+            last_stable_offset=end,
+            log_start_offset=0,
+            aborted_transactions=None,
+            records=b"".join(found),
+        )
+
+
+class Group:
+    """A consumer group with one member."""
+
+    def __init__(self):
+        """Begin without a member."""
+        self.generation = 0
+        self.member = ""
+        self.offsets: dict[str, int] = {}
+
+    def judge(self, request, codes):
+        """Give the error for a request of who is no member, or no longer."""
+        if request.member_id != self.member:
+            return codes.UNKNOWN_MEMBER_ID
+        current = request.generation_id == self.generation
+        return codes.NONE if current else codes.ILLEGAL_GENERATION
+
+
+ANSWERS = {
+    "Produce": Cluster.produce,
+    "Fetch": Cluster.fetch,
+    "ListOffsets": Cluster.list_offsets,
+    "Metadata": Cluster.metadata,
+    "OffsetCommit": Cluster.offset_commit,
+    "OffsetFetch": Cluster.offset_fetch,
+    "FindCoordinator": Cluster.find_coordinator,
+    "JoinGroup": Cluster.join_group,
+    "Heartbeat": Cluster.heartbeat,
+    "LeaveGroup": Cluster.leave_group,
+    "SyncGroup": Cluster.sync_group,
+    "InitProducerId": Cluster.init_producer_id,
+}
+
+BY_THE_CONNECTION = ("ApiVersions", "SaslHandshake", "SaslAuthenticate")
+
+
+def offered(kwire, release):
+    """Cut the table of a release down to what the broker can answer."""
+    negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
+    # Of all listeners: in 2.8 a broker without ZooKeeper could not give producer ids.
+    whole = negotiation.ApiVersionTable.of_release(release, None).advertised
+    keys = [
+        getattr(kwire.messages, f"{name}Request").api_key
+        for name in (*ANSWERS, *BY_THE_CONNECTION)
+    ]
+    return negotiation.ApiVersionTable(
+        {key: whole[key] for key in sorted(keys) if key in whole}
+    )
+
+
+def row_of(record):
+    """Give what a record is made of, without its offset."""
+    return record.key, record.value, record.timestamp, record.headers

@@ -1,0 +1,479 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The client's side of a connection: ids, order, negotiation, and how it ends.
+
+Bytes are made by ``framing`` or by hand. Hostile streams are in
+``test_connection_hostile.py``, SASL and empty responses in files of their own.
+"""
+
+import pytest
+
+OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 8), 18: (0, 4)}
+ANSWER_V4 = "0000 03 0001 0000 000b 00 0003 0000 0008 00 00000000 00"
+
+
+def connected(kwire, offered=None, **options):
+    """Make a client that does not have to ask."""
+    offered = OFFERED if offered is None else offered
+    table = kwire.negotiation.ApiVersionTable.from_ranges(offered)
+    return kwire.connection.ClientConnection(table=table, **options)
+
+
+def framed(text):
+    """Put the size before a frame in hex."""
+    data = bytes.fromhex(text)
+    return len(data).to_bytes(4, "big") + data
+
+
+def metadata(kwire, topic="t"):
+    """Make a request that is easy to tell from others."""
+    request = kwire.messages.MetadataRequest
+    return request(topics=[request.MetadataRequestTopic(name=topic)])
+
+
+def answer(kwire, correlation_id, version=8, **fields):
+    """Encode a Metadata response."""
+    response = kwire.messages.MetadataResponse(**fields)
+    return kwire.framing.encode_response(response, version, correlation_id)
+
+
+def receive(connection, data):
+    """Take in bytes; list the events."""
+    return list(connection.receive_data(data))
+
+
+def produce(kwire, acks):
+    """Make a request that has a response or none."""
+    return kwire.messages.ProduceRequest(acks=acks, timeout_ms=1, topic_data=[])
+
+
+def test_the_first_bytes_ask_for_versions(kwire):
+    """Once; nothing may be sent before the answer."""
+    connection = kwire.connection.ClientConnection(
+        "kw", client_name="kwire", client_version="1.0"
+    )
+    version, frame = 5, "06 6b77697265 04 312e30 00 ffffffff 00"
+    asked = framed(f"0012 {version:04x} 00000000 0002 6b77 00 {frame}")
+    assert connection.data_to_send() == asked
+    assert connection.data_to_send() == b""
+    assert connection.is_open and connection.table is None
+    with pytest.raises(kwire.LocalProtocolError, match="wait for the event Negotiated"):
+        connection.send(metadata(kwire))
+    with pytest.raises(kwire.LocalProtocolError, match="wait for the event Negotiated"):
+        connection.start_sasl("PLAIN")
+    assert connection.is_open and connection.failure is None
+
+
+def test_a_refused_version_is_asked_for_again_and_ids_go_on(kwire):
+    """Two questions take the ids 0 and 1; the first request has the next."""
+    connection = kwire.connection.ClientConnection("kw")
+    connection.data_to_send()
+    refusal = framed("00000000 0023 00000001 0012 0000 0004")
+    assert receive(connection, refusal) == []
+    assert connection.data_to_send()[4:12] == bytes.fromhex("0012 0004 00000001")
+    (event,) = receive(connection, framed(f"00000001 {ANSWER_V4}"))
+    assert isinstance(event, kwire.connection.Negotiated)
+    assert event.table is connection.table
+    assert event.table.advertised == {1: (0, 11), 3: (0, 8)}
+    assert connection.data_to_send() == b""
+    assert connection.send(metadata(kwire)) == 2
+    assert connection.send(metadata(kwire)) == 3
+
+
+def test_a_table_at_hand_leaves_the_question_out(kwire):
+    """A broker that cannot be asked; the first request has the id 0."""
+    connection = connected(kwire)
+    assert connection.data_to_send() == b""
+    assert connection.send(metadata(kwire)) == 0
+
+
+def test_a_request_goes_out_in_the_highest_common_version(kwire):
+    """As ``framing`` encodes it, with the client's id."""
+    connection = connected(kwire, client_id="kw")
+    request = metadata(kwire)
+    connection.send(request)
+    expected = kwire.framing.encode_request(request, 8, 0, "kw")
+    assert connection.data_to_send() == expected
+    (waiting,) = connection.in_flight
+    assert waiting == (0, request, 8)
+    assert isinstance(waiting, kwire.connection.Unanswered)
+
+
+def test_a_version_that_is_given_is_used(kwire):
+    """Also one that the broker does not offer: the caller has said so."""
+    connection = connected(kwire)
+    for version in (0, 9):
+        correlation_id = connection.send(metadata(kwire), version)
+        assert connection.data_to_send()[6:8] == version.to_bytes(2, "big")
+        assert connection.in_flight[correlation_id].version == version
+
+
+def test_constraints_choose_the_version(kwire):
+    """Of the message at hand, not of the connection."""
+    connection = connected(kwire, {1: (4, 17)})
+    fetch = kwire.messages.FetchRequest()
+    connection.send(fetch, constraints=(kwire.negotiation.NO_TOPIC_IDS,))
+    connection.send(fetch)
+    assert [each.version for each in connection.in_flight] == [12, 17]
+
+
+@pytest.mark.parametrize("client_id", ["kw", None, ""])
+def test_the_client_id_may_be_missing(kwire, client_id):
+    """Null on the wire."""
+    connection = connected(kwire, client_id=client_id)
+    connection.send(metadata(kwire), 1)
+    header, _ = kwire.framing.decode_request(connection.data_to_send()[4:])
+    assert header.client_id == client_id
+
+
+def test_what_cannot_be_sent_leaves_the_connection_as_it_was(kwire):
+    """No id is used up, nothing is in flight, and the next request is fine."""
+    connection = connected(kwire)
+    for wrong, error in (
+        (lambda: connection.send(kwire.messages.HeartbeatRequest()), "Unsupported"),
+        (lambda: connection.send(metadata(kwire), 99), "Unsupported"),
+        (lambda: connection.send(metadata(kwire, topic=7)), "EncodeError"),
+        (lambda: connection.send(metadata(kwire, topic=None)), "EncodeError"),
+        (lambda: connection.send(kwire.messages.MetadataResponse()), "TypeError"),
+        (lambda: connection.send(kwire.messages.RequestHeader()), "TypeError"),
+    ):
+        with pytest.raises((kwire.KwireError, TypeError)) as caught:
+            wrong()
+        assert error in type(caught.value).__name__
+        assert connection.in_flight == () and connection.data_to_send() == b""
+        assert connection.is_open
+    assert connection.send(metadata(kwire)) == 0
+
+
+def test_responses_find_their_requests_in_order(kwire):
+    """Five requests pipelined, in several versions; each answer has its own."""
+    connection = connected(kwire)
+    requests = [metadata(kwire, f"t{number}") for number in range(5)]
+    versions = [0, 8, 3, 8, 1]
+    for request, version in zip(requests, versions, strict=True):
+        connection.send(request, version)
+    assert [each.correlation_id for each in connection.in_flight] == [0, 1, 2, 3, 4]
+    answers = [answer(kwire, number, each) for number, each in enumerate(versions)]
+    for number in range(5):
+        (event,) = receive(connection, answers[number])
+        assert isinstance(event, kwire.connection.ResponseReceived)
+        assert event.request is requests[number]
+        assert (event.correlation_id, event.version) == (number, versions[number])
+        assert isinstance(event.response, kwire.messages.MetadataResponse)
+        assert len(connection.in_flight) == 4 - number
+
+
+def test_several_responses_in_one_chunk(kwire):
+    """And half of the next one, which waits for its rest."""
+    connection = connected(kwire)
+    for _ in range(3):
+        connection.send(metadata(kwire))
+    stream = b"".join(answer(kwire, number) for number in range(3))
+    events = receive(connection, stream[:-3])
+    assert [each.correlation_id for each in events] == [0, 1]
+    (last,) = receive(connection, stream[-3:])
+    assert last.correlation_id == 2
+
+
+def test_produce_without_acks_has_no_response(kwire):
+    """Nothing waits for it, and its id is used up."""
+    connection = connected(kwire)
+    assert [connection.send(produce(kwire, acks)) for acks in (0, 1, 0, -1)] == [
+        *range(4)
+    ]
+    assert [each.correlation_id for each in connection.in_flight] == [1, 3]
+    response = kwire.messages.ProduceResponse()
+    for number in (1, 3):
+        data = kwire.framing.encode_response(response, 8, number)
+        (event,) = receive(connection, data)
+        assert event.correlation_id == number
+
+
+def test_ids_start_again_after_the_highest(kwire):
+    """An INT32 that stays positive, as clients of Kafka's kind count."""
+    connection = connected(kwire)
+    connection._next_id = 2**31 - 1
+    assert [connection.send(metadata(kwire)) for _ in range(2)] == [2**31 - 1, 0]
+    events = receive(connection, answer(kwire, 2**31 - 1) + answer(kwire, 0))
+    assert [each.correlation_id for each in events] == [2**31 - 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("sent", "came", "words"),
+    [
+        (2, 7, "correlation id 7, which no request in flight has; awaited is 0"),
+        (2, -1, "correlation id -1"),
+        (2, 1, "the response to request 1 came before that to 0"),
+        (0, 0, "none is awaited"),
+    ],
+)
+def test_an_id_that_is_not_next_breaks_the_rules(kwire, sent, came, words):
+    """Unknown, out of order, or before anything was asked."""
+    connection = connected(kwire)
+    for _ in range(sent):
+        connection.send(metadata(kwire))
+    with pytest.raises(kwire.RemoteProtocolError, match=words):
+        receive(connection, answer(kwire, came))
+
+
+def test_an_answer_that_comes_twice_breaks_the_rules(kwire):
+    """The second has no request."""
+    connection = connected(kwire)
+    connection.send(metadata(kwire))
+    with pytest.raises(kwire.RemoteProtocolError, match="none is awaited"):
+        receive(connection, answer(kwire, 0) * 2)
+
+
+def test_a_response_behind_the_handshake_has_no_request(kwire):
+    """The table is there first; then the connection is over, table and all."""
+    connection = kwire.connection.ClientConnection()
+    asked = framed(f"00000000 {ANSWER_V4}")
+    events = connection.receive_data(asked + answer(kwire, 1))
+    negotiated = next(events)
+    assert negotiated.table.advertised
+    assert not negotiated.table.is_alive
+    with pytest.raises(kwire.RemoteProtocolError, match="none is awaited"):
+        next(events)
+
+
+def test_events_before_an_error_are_told(kwire):
+    """And the error once: then it is why nothing works any more."""
+    connection = connected(kwire)
+    for _ in range(3):
+        connection.send(metadata(kwire))
+    data = answer(kwire, 0) + answer(kwire, 1) + answer(kwire, 5) + answer(kwire, 2)
+    events = connection.receive_data(data)
+    assert [next(events).correlation_id for _ in range(2)] == [0, 1]
+    with pytest.raises(kwire.RemoteProtocolError) as caught:
+        next(events)
+    assert connection.failure is caught.value
+    assert not connection.is_open
+    assert [each.correlation_id for each in connection.in_flight] == [2]
+
+
+def every_call(kwire, connection):
+    """List all that one can ask of a connection."""
+    return (
+        lambda: connection.send(metadata(kwire)),
+        lambda: connection.send(metadata(kwire), 3),
+        lambda: connection.start_sasl("PLAIN"),
+        lambda: connection.send_sasl_token(b""),
+        connection.finish_sasl,
+        lambda: connection.receive_data(answer(kwire, 0)),
+        lambda: connection.receive_data(b""),
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ("ffffffff", "a frame cannot have -1 bytes"),
+        ("00000000", "an empty frame"),
+        ("00000003 000000", "a frame of 3 bytes cannot hold a correlation id"),
+        ("00000006 00000000 0000", "still needed"),
+        ("00000005 00000007 00", "correlation id 7"),
+        ("7fffffff", "over the ceiling"),
+        ("16030100 ff", "TLS handshake"),
+        ("15030100 02 02 28", "TLS alert"),
+    ],
+)
+def test_after_an_error_every_call_says_why(kwire, data, reason):
+    """The first error is the reason for ever; the table has ended as well."""
+    connection = connected(kwire)
+    table = connection.table
+    connection.send(metadata(kwire))
+    with pytest.raises(kwire.KwireError, match=reason) as first:
+        receive(connection, bytes.fromhex(data))
+    assert not isinstance(first.value, kwire.LocalProtocolError)
+    assert connection.failure is first.value and not connection.is_open
+    for _ in range(2):
+        for call in every_call(kwire, connection):
+            with pytest.raises(kwire.LocalProtocolError) as caught:
+                call()
+            assert str(first.value) in str(caught.value)
+            assert caught.value.__cause__ is first.value
+        connection.close()
+    assert not table.is_alive
+    assert connection.data_to_send() == b""
+
+
+def test_an_error_that_nobody_fetches_is_one_all_the_same(kwire):
+    """The work is done at the call, not when the events are looked at."""
+    connection = connected(kwire)
+    connection.receive_data(bytes.fromhex("ffffffff"))
+    assert isinstance(connection.failure, kwire.InvalidLength)
+    with pytest.raises(kwire.LocalProtocolError, match="-1 bytes"):
+        connection.send(metadata(kwire))
+
+
+def test_events_that_nobody_fetches_come_with_the_next(kwire):
+    """An iterator that is dropped loses nothing."""
+    connection = connected(kwire)
+    for _ in range(3):
+        connection.send(metadata(kwire))
+    connection.receive_data(answer(kwire, 0))
+    next(connection.receive_data(answer(kwire, 1)))
+    events = receive(connection, answer(kwire, 2))
+    assert [each.correlation_id for each in events] == [1, 2]
+
+
+def test_a_closed_connection_tells_what_stays_unanswered(kwire):
+    """Nobody knows whether those requests were carried out."""
+    connection = connected(kwire)
+    table, requests = connection.table, [metadata(kwire, each) for each in "ab"]
+    for request in requests:
+        connection.send(request)
+    (event,) = receive(connection, b"")
+    assert isinstance(event, kwire.connection.ConnectionClosed)
+    assert [each.request for each in event.unanswered] == requests
+    assert event.fallback is None
+    assert event.reason == (
+        "the broker closed the connection; requests without a response: 2"
+    )
+    assert not connection.is_open and connection.failure is None
+    assert not table.is_alive
+    for call in every_call(kwire, connection):
+        with pytest.raises(kwire.LocalProtocolError, match="the broker closed"):
+            call()
+
+
+def test_a_close_in_the_middle_of_a_frame_says_so(kwire):
+    """With the number of bytes that had come of it."""
+    connection = connected(kwire)
+    connection.send(metadata(kwire))
+    assert receive(connection, answer(kwire, 0)[:9]) == []
+    (event,) = receive(connection, b"")
+    assert "in the middle of a frame, after 9 bytes" in event.reason
+    assert len(event.unanswered) == 1
+
+
+@pytest.mark.parametrize("empty", [b"", bytearray(), memoryview(b"")])
+def test_empty_data_is_the_end_in_any_type(kwire, empty):
+    """What a socket gives at its end."""
+    (event,) = receive(connected(kwire), empty)
+    assert event.reason == "the broker closed the connection"
+
+
+def test_a_close_on_the_question_leads_to_the_fallback(kwire):
+    """The table is for the next connection, which does not ask."""
+    connection = kwire.connection.ClientConnection(fallback="0.9.0")
+    connection.data_to_send()
+    (event,) = receive(connection, b"")
+    assert event.fallback == kwire.negotiation.fallback_table("0.9.0")
+    assert event.fallback.is_alive and connection.table is None
+    following = kwire.connection.ClientConnection(table=event.fallback)
+    assert following.data_to_send() == b""
+    following.send(kwire.messages.FetchRequest())
+    assert following.data_to_send()[4:8] == bytes.fromhex("0001 0001")
+
+
+@pytest.mark.parametrize(
+    ("fallback", "words"),
+    [(None, "older than 0.10.0"), ("3.9", "TLS"), ("0.7", "a protocol older than")],
+)
+def test_a_close_on_the_question_without_a_fallback(kwire, fallback, words):
+    """The event says what it may have been."""
+    connection = kwire.connection.ClientConnection(fallback=fallback)
+    (event,) = receive(connection, b"")
+    assert event.fallback is None and words in event.reason
+
+
+def test_a_close_in_the_middle_of_the_answer_is_no_old_broker(kwire):
+    """It had begun to answer."""
+    connection = kwire.connection.ClientConnection(fallback="0.9.0")
+    receive(connection, framed(f"00000000 {ANSWER_V4}")[:10])
+    (event,) = receive(connection, b"")
+    assert event.fallback is None and "in the middle of a frame" in event.reason
+
+
+def test_closing_ends_the_table(kwire):
+    """Twice is once."""
+    connection = connected(kwire)
+    table = connection.table
+    connection.send(metadata(kwire))
+    connection.close()
+    connection.close()
+    assert not table.is_alive and not connection.is_open
+    assert connection.failure is None and connection.data_to_send() == b""
+    for call in every_call(kwire, connection):
+        with pytest.raises(kwire.LocalProtocolError, match="closed by this side"):
+            call()
+
+
+def test_a_handshake_that_fails_ends_the_connection(kwire):
+    """Errors of the negotiation are the connection's; nothing is asked again."""
+    for text, error in (
+        ("00000000 0081 01 00000000 00", "RemoteProtocolError"),
+        ("00000009 0000 01 00000000 00", "RemoteProtocolError"),
+        ("00000000 0023 00000001 0012 0000 0009", "UnsupportedVersion"),
+        ("00000000 0000 7f", "InvalidLength"),
+        ("", "RemoteProtocolError"),
+        ("00", "Truncated"),
+    ):
+        connection = kwire.connection.ClientConnection()
+        connection.data_to_send()
+        with pytest.raises(kwire.KwireError) as caught:
+            receive(connection, framed(text))
+        assert type(caught.value).__name__ == error, text
+        assert connection.failure is caught.value
+        assert connection.data_to_send() == b""
+
+
+def test_zero_copy_gives_views_of_the_frame(kwire):
+    """Of records, and without it bytes."""
+    response = kwire.messages.FetchResponse
+    message = response(
+        responses=[
+            response.FetchableTopicResponse(
+                topic="t",
+                partitions=[
+                    response.PartitionData(partition_index=0, records=b"records")
+                ],
+            )
+        ]
+    )
+    data = kwire.framing.encode_response(message, 11, 0)
+    for zero_copy, kind in ((False, bytes), (True, memoryview)):
+        connection = connected(kwire, zero_copy=zero_copy)
+        connection.send(kwire.messages.FetchRequest())
+        (event,) = receive(connection, data)
+        records = event.response.responses[0].partitions[0].records
+        assert type(records) is kind and bytes(records) == b"records"
+
+
+def test_the_ceiling_for_frames_is_the_callers(kwire):
+    """One byte over it is too much, also while versions are negotiated."""
+    data = answer(kwire, 0)
+    limits = kwire.Limits(frame_bytes=len(data) - 4)
+    connection = connected(kwire, limits=limits)
+    connection.send(metadata(kwire))
+    assert len(receive(connection, data)) == 1
+    smaller = kwire.Limits(frame_bytes=len(data) - 5)
+    for connection in (
+        connected(kwire, limits=smaller),
+        kwire.connection.ClientConnection(limits=smaller),
+    ):
+        with pytest.raises(kwire.LimitExceeded):
+            receive(connection, data[:4])
+
+
+def test_any_buffer_is_data(kwire):
+    """Sockets write into all kinds of them; a text is none."""
+    for make in (bytes, bytearray, memoryview):
+        connection = connected(kwire)
+        connection.send(metadata(kwire))
+        assert len(receive(connection, make(answer(kwire, 0)))) == 1
+    with pytest.raises(TypeError):
+        connected(kwire).receive_data("text")
+
+
+def test_a_buffer_may_be_used_again_after_the_call(kwire):
+    """As ``recv_into`` does; nothing of it is still in use."""
+    connection = connected(kwire)
+    connection.send(metadata(kwire))
+    data = bytearray(answer(kwire, 0, cluster_id="one"))
+    events = connection.receive_data(data)
+    data[:] = bytes(len(data))
+    data.clear()
+    (event,) = events
+    assert event.response.cluster_id == "one"

@@ -1,0 +1,490 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Any bytes on a connection: events or a typed error, on both sides and both engines.
+
+Streams are recorded between a client and a server of kwire's, then cut, changed and
+mixed. What a single message does with bad bytes is ``test_promises.py``; here it is
+what a connection makes of it.
+"""
+
+import itertools
+import random
+import time
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 9), 12: (0, 4), 17: (0, 0), 18: (0, 4)}
+
+
+def table(kwire):
+    """Make the table of both sides."""
+    return kwire.negotiation.ApiVersionTable.from_ranges(
+        OFFERED, supported_features={"bird": "1-3"}
+    )
+
+
+def requests(kwire):
+    """Make the requests of a recording: one each of what is served, and others."""
+    messages = kwire.messages
+    topic = messages.MetadataRequest.MetadataRequestTopic(name="topic")
+    return [
+        (messages.MetadataRequest(topics=[topic]), 9),
+        (messages.MetadataRequest(topics=None), 1),
+        (messages.ProduceRequest(acks=0, timeout_ms=1, topic_data=[]), 8),
+        (messages.HeartbeatRequest(group_id="g", member_id="m"), 4),
+        (messages.FetchRequest(), 11),
+        (messages.HeartbeatRequest(group_id="g"), 0),
+    ]
+
+
+def response_to(kwire, event):
+    """Answer a request with something that has all kinds of fields."""
+    cls = kwire.messages.by_key(type(event.request).api_key, "response")
+    if cls is kwire.messages.MetadataResponse:
+        broker = cls.MetadataResponseBroker(node_id=1, host="h", port=9092)
+        part = cls.MetadataResponsePartition(replica_nodes=[1, 2], isr_nodes=[1])
+        topic = cls.MetadataResponseTopic(name="topic", partitions=[part])
+        return cls(brokers=[broker], controller_id=1, topics=[topic])
+    if cls is kwire.messages.FetchResponse:
+        part = cls.PartitionData(partition_index=0, records=b"records")
+        return cls(responses=[cls.FetchableTopicResponse(topic="t", partitions=[part])])
+    return cls()
+
+
+class Asking:
+    """A client that asks for versions."""
+
+    def __init__(self, kwire, **options):
+        """Begin."""
+        self.connection = kwire.connection.ClientConnection("kw", **options)
+
+    def receive(self, chunk):
+        """Take in bytes; give the events one by one."""
+        return self.connection.receive_data(chunk)
+
+
+class Waiting(Asking):
+    """A client that has sent all requests of a recording."""
+
+    def __init__(self, kwire, **options):
+        """Begin."""
+        super().__init__(kwire, table=table(kwire), **options)
+        for request, version in requests(kwire):
+            self.connection.send(request, version)
+
+
+class Signing(Asking):
+    """A client that has asked for SASL in the old way."""
+
+    def __init__(self, kwire, **options):
+        """Begin."""
+        super().__init__(kwire, table=table(kwire), **options)
+        self.connection.start_sasl("PLAIN")
+
+
+class Drafting(Waiting):
+    """A client that reads empty responses as the drafts have them."""
+
+    def __init__(self, kwire, **options):
+        """Begin."""
+        super().__init__(kwire, draft_empty_responses=True, **options)
+
+
+class Serving:
+    """A server that answers each request at once."""
+
+    mode = "empty"
+
+    def __init__(self, kwire, **options):
+        """Begin."""
+        self.kwire = kwire
+        self.connection = kwire.connection.ServerConnection(
+            table(kwire), on_unsupported=self.mode, **options
+        )
+
+    def receive(self, chunk):
+        """Take in bytes; answer, and give the events one by one."""
+        connection = self.connection
+        for event in connection.receive_data(chunk):
+            asked = isinstance(event, self.kwire.connection.RequestReceived)
+            if asked and event.expects_response and connection.is_open:
+                connection.send(event, response_to(self.kwire, event))
+            yield event
+
+
+class Closing(Serving):
+    """A server that closes the connection on what it does not serve."""
+
+    mode = "close"
+
+
+def record(kwire):
+    """Record what each of the sides above is sent by its peer."""
+    handshake = (
+        "00000000 0023 00000001 0012 0000 0004",
+        "00000001 0000 03 0001 0000 000b 00 0012 0000 0004 00 00000000 02"
+        " 00 0b 02 0562697264 0001 0003 00 01 08 0000000000000009",
+    )
+    frames = [bytes.fromhex(each) for each in handshake]
+    asking = b"".join(len(each).to_bytes(4, "big") + each for each in frames)
+
+    client, server = Waiting(kwire), Serving(kwire)
+    question = kwire.connection.ClientConnection("kw").data_to_send()
+    unknown = bytes.fromhex("0000000b 0007 0011 00000009 ffff ff")
+    sent = client.connection.data_to_send()
+    list(server.receive(sent))
+    responses = server.connection.data_to_send()
+    agreed = kwire.messages.SaslHandshakeResponse(mechanisms=["PLAIN"])
+    tokens = kwire.framing.encode_response(agreed, 0, 0)
+    tokens += b"\0\0\0\5token\0\0\0\0\0\0\0\1!"
+    # Heartbeat 3 is answered by an empty response in the drafts' way.
+    draft = list(kwire.framing.FrameSplitter().feed(responses))
+    draft = b"".join(
+        bytes.fromhex("00000000 00000003")
+        if number == 2
+        else len(each).to_bytes(4, "big") + each
+        for number, each in enumerate(draft)
+    )
+    serving = question + sent + unknown + sent[:60]
+    return {
+        Asking: asking,
+        Waiting: responses,
+        Signing: tokens,
+        Drafting: draft,
+        Serving: serving,
+        Closing: serving,
+    }
+
+
+SIDES = (Asking, Waiting, Signing, Drafting, Serving, Closing)
+
+
+@pytest.fixture(scope="module")
+def streams(kwire):
+    """Record once for each engine."""
+    return record(kwire)
+
+
+def cut(stream, *places):
+    """Cut a stream into chunks."""
+    edges = [0, *sorted(places), len(stream)]
+    return [stream[a:b] for a, b in itertools.pairwise(edges)]
+
+
+def told(side, chunks):
+    """Feed chunks to a side; list the events, the error last if there is one."""
+    events = []
+    try:
+        for chunk in chunks:
+            if chunk:
+                for event in side.receive(chunk):
+                    events.append(event)
+    except Exception as error:
+        events.append(error)
+    return events
+
+
+def check_end(kwire, side, events):
+    """See that an error is a typed one, and that the connection says it for ever."""
+    connection = side.connection
+    if not events or not isinstance(events[-1], Exception):
+        assert connection.is_open and connection.failure is None
+        return
+    error = events[-1]
+    assert isinstance(error, kwire.KwireError), repr(error)
+    assert not isinstance(error, kwire.LocalProtocolError)
+    assert connection.failure is error
+    assert not connection.is_open
+    with pytest.raises(kwire.LocalProtocolError) as caught:
+        connection.receive_data(b"\0")
+    assert str(error) in str(caught.value)
+
+
+def comparable(events):
+    """Write events and an error as texts, to compare engines and ways of cutting."""
+    return [
+        f"{type(each).__name__}: {each}"
+        if isinstance(each, Exception)
+        else f"{type(each).__name__}{tuple(each)}"
+        for each in events
+    ]
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_the_recorded_streams_are_good(kwire, streams, side):
+    """Or the tests below would change what was bad before."""
+    one = side(kwire)
+    events = told(one, [streams[side]])
+    assert not any(isinstance(each, Exception) for each in events)
+    names = [type(each).__name__ for each in events]
+    expected = {
+        Asking: ["Negotiated"],
+        Waiting: ["ResponseReceived"] * 5,
+        Signing: ["SaslStarted"] + ["SaslToken"] * 3,
+        Drafting: [
+            *["ResponseReceived"] * 2,
+            "RequestUnsupported",
+            *["ResponseReceived"] * 2,
+        ],
+        Serving: [
+            "ApiVersionsAnswered",
+            *["RequestReceived"] * 6,
+            "UnsupportedReceived",
+            *["RequestReceived"] * 2,
+        ],
+        Closing: [
+            "ApiVersionsAnswered",
+            *["RequestReceived"] * 6,
+            "UnsupportedReceived",
+        ],
+    }
+    assert names == expected[side]
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_where_a_stream_is_cut_changes_nothing(kwire, streams, side):
+    """At every place, at pairs of places, and byte by byte; nor does what is sent."""
+    stream = streams[side]
+    whole = side(kwire)
+    expected = comparable(told(whole, [stream]))
+    sent = whole.connection.data_to_send()
+    ways = [[at] for at in range(len(stream) + 1)]
+    ways += [range(1, len(stream)), range(0, len(stream), 3)]
+    dice = random.Random(1)
+    ways += [dice.sample(range(len(stream)), 2 + way % 5) for way in range(60)]
+    for places in ways:
+        one = side(kwire)
+        assert comparable(told(one, cut(stream, *places))) == expected
+        assert one.connection.data_to_send() == sent
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_every_prefix_and_then_the_end(kwire, streams, side):
+    """A peer that goes at any byte: no error, but the end, and what it cut short."""
+    stream = streams[side]
+    for size in range(len(stream) + 1):
+        one = side(kwire)
+        told(one, [stream[:size]])
+        (event,) = one.receive(b"")
+        assert isinstance(event, kwire.connection.ConnectionClosed)
+        assert not one.connection.is_open
+        with pytest.raises(kwire.LocalProtocolError, match="closed the connection"):
+            one.connection.receive_data(b"\0")
+
+
+def values_for(side, old):
+    """Choose what to put in the place of a byte; in short streams, all there is."""
+    if side in (Asking, Signing):
+        return [value for value in range(256) if value != old]
+    flipped = {old ^ (1 << bit) for bit in range(8)}
+    return sorted((flipped | {0, 1, 0x7F, 0x80, 0xFF, (old + 1) % 256}) - {old})
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_one_changed_byte_anywhere(twins, side):
+    """Both engines come to the same events and the same end."""
+    stream = record(twins.fast)[side]
+    assert stream == record(twins.pure)[side]
+    ended = 0
+    for at, old in enumerate(stream):
+        for new in values_for(side, old):
+            changed = stream[:at] + bytes((new,)) + stream[at + 1 :]
+            found = []
+            for kwire in twins:
+                one = side(kwire)
+                events = told(one, [changed])
+                check_end(kwire, one, events)
+                found.append((comparable(events), one.connection.data_to_send()))
+            assert found[0] == found[1], (at, new)
+            ended += not one.connection.is_open
+    assert ended > len(stream)
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_damage_shows_wherever_the_stream_is_cut(kwire, streams, side):
+    """A changed, cut and mixed stream ends in the same words in any chunks."""
+    dice = random.Random(side.__name__)
+    for _ in range(150):
+        stream = bytearray(streams[side])
+        for _ in range(dice.randint(1, 3)):
+            at = dice.randrange(len(stream))
+            action = dice.randrange(4)
+            if action == 0:
+                stream[at] = dice.randrange(256)
+            elif action == 1:
+                del stream[at : at + dice.randint(1, 9)]
+            elif action == 2:
+                stream[at:at] = dice.randbytes(dice.randint(1, 9))
+            else:
+                stream[at:] += stream[: dice.randrange(len(stream))]
+        data = bytes(stream)
+        one = side(kwire)
+        events = told(one, [data])
+        check_end(kwire, one, events)
+        places = dice.sample(range(len(data) + 1), min(4, len(data)))
+        other = side(kwire)
+        assert comparable(told(other, cut(data, *places))) == comparable(events)
+        if one.connection.is_open:
+            sent = one.connection.data_to_send()
+            assert other.connection.data_to_send() == sent
+
+
+PIECES = st.one_of(
+    st.binary(max_size=40),
+    st.binary(max_size=40).map(lambda data: len(data).to_bytes(4, "big") + data),
+    st.builds(
+        lambda start, data: (len(data) + 8).to_bytes(4, "big") + start + data,
+        st.tuples(
+            st.sampled_from([0, 1, 3, 12, 17, 18, 36, 200]),
+            st.integers(0, 12),
+            st.integers(0, 9),
+        ).map(
+            lambda parts: b"".join(
+                part.to_bytes(size, "big")
+                for part, size in zip(parts, (2, 2, 4), strict=True)
+            )
+        ),
+        st.binary(max_size=30),
+    ),
+    st.builds(
+        lambda number, data: (
+            (len(data) + 4).to_bytes(4, "big") + number.to_bytes(4, "big") + data
+        ),
+        st.integers(0, 6),
+        st.binary(max_size=30),
+    ),
+)
+
+
+@given(st.sampled_from(SIDES), st.lists(PIECES, max_size=6))
+def test_any_bytes_are_events_or_a_typed_error(twins, side, pieces):
+    """Frames, halves of frames and noise; on both engines the same."""
+    found = []
+    for kwire in twins:
+        one = side(kwire)
+        events = told(one, pieces)
+        check_end(kwire, one, events)
+        found.append((comparable(events), one.connection.data_to_send()))
+        whole = side(kwire)
+        assert comparable(told(whole, [b"".join(pieces)])) == found[-1][0]
+    assert found[0] == found[1]
+
+
+def peak_of(work):
+    """Run something; return the most memory that it held."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+LIES = (
+    # A frame just below the ceiling of 100 MiB of which a few bytes come.
+    "063fffff 00000000 0000",
+    # Counts and lengths of 2 billion within small frames.
+    "0000000a 00000000 0000 7fffffff",
+    "00000010 00000000 00 00000000 ffffffff07 0000",
+    "00000012 00000000 00000000 0000 0000 7fffffff 0000",
+    "0000000f 0001 000b 00000000 7fff 6b77 000000",
+    "00000014 0003 0001 00000000 0002 6b77 7fffffff 00000000",
+    "00000016 0003 0009 00000000 0002 6b77 00 ffffffff07 000000",
+    "00000016 0012 0003 00000000 0002 6b77 00 ffffffff07 000000",
+    # Sizes over the ceiling.
+    "7fffffff 00000000",
+    "06400001 00000000",
+)
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_an_announced_size_costs_no_memory(kwire, side):
+    """Memory grows with the bytes that came, never with what they promise."""
+    for lie in LIES:
+        data = bytes.fromhex(lie)
+        told(side(kwire), [data])  # what is made once, is made
+        one = side(kwire)
+        assert peak_of(lambda one=one, data=data: told(one, [data])) < 50_000, lie
+        one = side(kwire)
+        chunks = cut(data, *range(1, len(data)))
+        assert peak_of(lambda one=one, chunks=chunks: told(one, chunks)) < 50_000, lie
+
+
+def test_a_server_that_wants_to_close_keeps_nothing_that_still_comes(kwire):
+    """A client may go on sending while an older request has no answer yet."""
+    server = kwire.connection.ServerConnection(table(kwire))
+    metadata = kwire.messages.MetadataRequest()
+    encode = kwire.framing.encode_request
+    list(server.receive_data(encode(metadata, 8, 1, "kw")))
+    list(server.receive_data(bytes.fromhex("0000000a 0007 0011 00000009 ffff")))
+    assert not server.wants_close and server.is_open
+    more = encode(metadata, 8, 2, "kw") * 1000
+
+    def send_more():
+        for _ in range(20):
+            assert list(server.receive_data(more)) == []
+
+    assert peak_of(send_more) < len(more)
+
+
+def test_keys_that_nobody_knows_leave_nothing_behind(kwire):
+    """The table is shared by all connections of a server."""
+    served = table(kwire)
+
+    def ask_for_all():
+        for key in range(100, 3000):
+            server = kwire.connection.ServerConnection(served)
+            start = key.to_bytes(2, "big") + b"\0\0\0\0\0\1\xff\xff"
+            list(server.receive_data(b"\0\0\0\x0a" + start))
+
+    ask_for_all()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    ask_for_all()
+    after = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert after - before < 20_000
+
+
+def seconds_for(kwire, frames, chunk):
+    """Time a client on many small responses, in chunks of some bytes."""
+    client = kwire.connection.ClientConnection(table=table(kwire))
+    request = kwire.messages.HeartbeatRequest()
+    for _ in range(frames):
+        client.send(request, 0)
+    client.data_to_send()
+    response = kwire.messages.HeartbeatResponse()
+    encode = kwire.framing.encode_response
+    stream = b"".join(encode(response, 0, number) for number in range(frames))
+    chunks = cut(stream, *range(chunk, len(stream), chunk))
+    started = time.process_time()
+    count = sum(len(list(client.receive_data(each))) for each in chunks)
+    taken = time.process_time() - started
+    assert count == frames
+    return taken
+
+
+@pytest.mark.parametrize("chunk", [7, 5000, 10**9])
+def test_time_grows_with_the_bytes_alone(kwire, chunk):
+    """Eight times as many small frames take eight times as long, not sixty-four."""
+    few = min(seconds_for(kwire, 2_000, chunk) for _ in range(3))
+    many = min(seconds_for(kwire, 16_000, chunk) for _ in range(2))
+    assert many < 24 * few
+
+
+def test_a_large_frame_in_small_chunks_takes_linear_time(kwire):
+    """Ten times the bytes in as many more chunks."""
+
+    def seconds(size):
+        client = kwire.connection.ClientConnection(table=table(kwire))
+        data = size.to_bytes(4, "big") + bytes(size - 1)
+        started = time.process_time()
+        for at in range(0, len(data), 100):
+            list(client.receive_data(data[at : at + 100]))
+        return time.process_time() - started
+
+    few = min(seconds(100_000) for _ in range(3))
+    assert min(seconds(1_000_000) for _ in range(2)) < 40 * few

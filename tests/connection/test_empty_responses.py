@@ -1,0 +1,226 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Empty responses: how KIP-35 has a server say that it does not know a request.
+
+Its words, a header "with Length=0", can be read in three ways. For correlation id 7:
+
+    A  00000004 00000007   the size counts the id; what kwire speaks
+    B  00000000 00000007   the size is literally 0, the id stands behind the frame
+    C  00000000            there is no id at all
+"""
+
+import pytest
+
+A = bytes.fromhex("00000004 00000007")
+B = bytes.fromhex("00000000 00000007")
+C = bytes.fromhex("00000000")
+
+OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 8)}
+
+
+def client_with_7_in_flight(kwire, followed_by=0, **options):
+    """Make a client whose oldest request has the id 7; others may follow it."""
+    table = kwire.negotiation.ApiVersionTable.from_ranges(OFFERED)
+    client = kwire.connection.ClientConnection("kw", table=table, **options)
+    for _ in range(7):
+        client.send(kwire.messages.ProduceRequest(acks=0, timeout_ms=1, topic_data=[]))
+    for _ in range(1 + followed_by):
+        client.send(kwire.messages.FetchRequest())
+    client.data_to_send()
+    assert client.in_flight[0].correlation_id == 7
+    return client
+
+
+def answer_to(kwire, correlation_id):
+    """Encode a response that is none of the empty ones."""
+    response = kwire.messages.FetchResponse()
+    return kwire.framing.encode_response(response, 11, correlation_id)
+
+
+def receive(connection, data, size=0):
+    """Take in bytes, in pieces of a size or as a whole; list the events."""
+    step = size or len(data) or 1
+    events = []
+    for at in range(0, max(len(data), 1), step):
+        events += connection.receive_data(data[at : at + step])
+    return events
+
+
+def check_unsupported(kwire, event):
+    """See that an event says what was not supported."""
+    assert isinstance(event, kwire.connection.RequestUnsupported)
+    assert (event.correlation_id, event.version) == (7, 11)
+    assert event.request == kwire.messages.FetchRequest()
+    assert isinstance(event.error, kwire.UnsupportedVersion)
+    assert str(event.error) == "Fetch version 11: request not supported by server"
+    assert event.error.api_key == 1 and str(event.error.ours) == "0-18"
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 5])
+@pytest.mark.parametrize("draft", [False, True])
+def test_reading_a_by_the_client(kwire, draft, size):
+    """A frame that is an id and nothing else; the connection goes on."""
+    client = client_with_7_in_flight(kwire, 1, draft_empty_responses=draft)
+    unsupported, response = receive(client, A + answer_to(kwire, 8), size)
+    check_unsupported(kwire, unsupported)
+    assert response.correlation_id == 8
+    assert client.is_open and client.table.is_alive and client.in_flight == ()
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 5])
+def test_reading_b_by_a_client_of_drafts(kwire, size):
+    """The id is looked for behind the frame, also between other frames."""
+    client = client_with_7_in_flight(kwire, 1, draft_empty_responses=True)
+    unsupported, response = receive(client, B + answer_to(kwire, 8), size)
+    check_unsupported(kwire, unsupported)
+    assert response.correlation_id == 8
+    client = client_with_7_in_flight(kwire, 1, draft_empty_responses=True)
+    second = bytes.fromhex("00000000 00000008")
+    response, unsupported = receive(client, answer_to(kwire, 7) + second, size)
+    assert unsupported.correlation_id == 8
+    assert client.is_open
+
+
+@pytest.mark.parametrize("size", [0, 1, 4])
+def test_reading_b_by_any_other_client(kwire, size):
+    """Taken at its word it is an empty frame; the bytes behind it mean nothing."""
+    client = client_with_7_in_flight(kwire)
+    with pytest.raises(kwire.RemoteProtocolError, match="an empty frame") as caught:
+        receive(client, B, size)
+    assert "draft_empty_responses=True" in str(caught.value)
+    assert not client.is_open
+    assert [each.correlation_id for each in client.in_flight] == [7]
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_reading_c_by_the_client(kwire, size):
+    """Whose answer it is, nobody can say."""
+    client = client_with_7_in_flight(kwire)
+    with pytest.raises(kwire.RemoteProtocolError, match="an empty frame"):
+        receive(client, C, size)
+    assert not client.is_open
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_reading_c_by_a_client_of_drafts(kwire, size):
+    """It takes the next frame's size for the id, and finds no such request."""
+    client = client_with_7_in_flight(kwire, 1, draft_empty_responses=True)
+    data = answer_to(kwire, 8)
+    words = f"id {len(data) - 4}, which no request in flight has"
+    with pytest.raises(kwire.RemoteProtocolError, match=words):
+        receive(client, C + data, size)
+    client = client_with_7_in_flight(kwire, draft_empty_responses=True)
+    assert receive(client, C, size) == []
+    (closed,) = receive(client, b"")
+    assert "in the middle of a frame, after 4 bytes" in closed.reason
+    assert len(closed.unanswered) == 1
+
+
+def test_an_empty_response_to_another_request_breaks_the_rules(kwire):
+    """Order counts for empty responses as for all others."""
+    for draft, data in (
+        (False, "00000004 00000008"),
+        (True, "00000000 00000008"),
+        (False, "00000004 ffffffff"),
+    ):
+        client = client_with_7_in_flight(kwire, 1, draft_empty_responses=draft)
+        with pytest.raises(kwire.RemoteProtocolError):
+            receive(client, bytes.fromhex(data))
+
+
+UNKNOWN_TO_SERVER = bytes.fromhex("0000000e 0001 000b 00000007 0002 6b77 0000")
+
+
+def serving(kwire, mode, offered=None):
+    """Make a server that does not serve Fetch."""
+    offered = {3: (0, 8)} if offered is None else offered
+    table = kwire.negotiation.ApiVersionTable.from_ranges(offered)
+    return kwire.connection.ServerConnection(table, on_unsupported=mode)
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"), [("close", b""), ("empty", A), ("empty-draft", B)]
+)
+def test_what_a_server_writes(kwire, mode, expected):
+    """Reading A, reading B, or nothing; after the first two it goes on serving."""
+    server = serving(kwire, mode)
+    (event,) = receive(server, UNKNOWN_TO_SERVER)
+    assert event == kwire.connection.UnsupportedReceived(1, 11, 7)
+    assert server.data_to_send() == expected
+    assert server.wants_close is (mode == "close")
+    if mode == "close":
+        return
+    data = kwire.framing.encode_request(kwire.messages.MetadataRequest(), 8, 9, "kw")
+    (event,) = receive(server, data)
+    response = kwire.messages.MetadataResponse()
+    server.send(event, response)
+    assert server.data_to_send() == kwire.framing.encode_response(response, 8, 9)
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("empty", A), ("empty-draft", B)])
+def test_an_empty_response_waits_for_its_turn(kwire, mode, expected):
+    """Behind the responses to older requests."""
+    server = serving(kwire, mode)
+    older = kwire.framing.encode_request(kwire.messages.MetadataRequest(), 8, 6, "kw")
+    first, _ = receive(server, older + UNKNOWN_TO_SERVER)
+    assert server.data_to_send() == b""
+    response = kwire.messages.MetadataResponse()
+    server.send(first, response)
+    encoded = kwire.framing.encode_response(response, 8, 6)
+    assert server.data_to_send() == encoded + expected
+
+
+@pytest.mark.parametrize(
+    ("mode", "draft", "works"),
+    [
+        ("empty", False, True),
+        ("empty", True, True),
+        ("empty-draft", True, True),
+        ("empty-draft", False, False),
+    ],
+)
+def test_a_client_and_a_server_of_each_reading(kwire, mode, draft, works):
+    """Only the literal reading needs both sides to have agreed on it."""
+    server = serving(kwire, mode)
+    client = client_with_7_in_flight(kwire, draft_empty_responses=draft)
+    receive(server, UNKNOWN_TO_SERVER)
+    if works:
+        (event,) = receive(client, server.data_to_send())
+        check_unsupported(kwire, event)
+    else:
+        with pytest.raises(kwire.RemoteProtocolError):
+            receive(client, server.data_to_send())
+
+
+@pytest.mark.parametrize(("mode", "draft"), [("empty", False), ("empty-draft", True)])
+def test_a_server_that_answers_the_question_for_versions_so(kwire, mode, draft):
+    """It is asked once more, in version 0; then the client knows enough."""
+    server = serving(kwire, mode)
+    client = kwire.connection.ClientConnection(draft_empty_responses=draft)
+    receive(server, client.data_to_send())
+    assert receive(client, server.data_to_send()) == []
+    (asked,) = receive(server, client.data_to_send())
+    assert (asked.api_key, asked.version) == (18, 0)
+    with pytest.raises(
+        kwire.UnsupportedVersion, match="request not supported by server"
+    ):
+        receive(client, server.data_to_send())
+    assert not client.is_open
+
+
+@pytest.mark.parametrize("correlation_id", [0, 1, 2**31 - 1, -1, -(2**31)])
+def test_a_server_gives_back_any_id(kwire, correlation_id):
+    """Also ids that no client of Kafka's would use."""
+    number = correlation_id.to_bytes(4, "big", signed=True)
+    for mode, expected in (("empty", A[:4]), ("empty-draft", B[:4])):
+        server = serving(kwire, mode)
+        receive(server, b"\0\0\0\x0a\0\1\0\x0b" + number + b"\xff\xff")
+        assert server.data_to_send() == expected + number
+
+
+def test_no_real_response_is_empty(kwire):
+    """Or reading A could not be told from an answer. All APIs, all versions."""
+    for key in kwire.schema.registry.keys("response"):
+        cls = kwire.messages.by_key(key, "response")
+        for version in cls.valid_versions:
+            assert len(kwire.framing.encode_response(cls(), version)) > len(A)

@@ -1,0 +1,522 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What networks and peers do wrong, over real loopback sockets.
+
+Streams that end or trickle, responses that come in another order or unasked, brokers
+that are another release after a reconnect, peers that say nothing or speak TLS, sizes
+that announce what never comes. Each ends in an event or a typed error that says why;
+nothing waits for ever, and no memory is taken on the word of a peer.
+"""
+
+import importlib
+import socket
+import ssl
+import tracemalloc
+from types import SimpleNamespace
+
+import pytest
+from broker import Broker, offered
+from wire import TIMEOUT_S, Wire
+
+RELEASE = "3.9"
+FIRST = 2
+"""The correlation id behind the question, which this release refuses once."""
+TLS_ALERT = bytes.fromhex("15030300020250")
+ROW = (b"key", b"value")
+
+
+def tcp_pair():
+    """Connect two sockets over the loopback interface."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        near = socket.create_connection(listener.getsockname(), TIMEOUT_S)
+        far, _ = listener.accept()
+    far.settimeout(TIMEOUT_S)
+    return near, far
+
+
+@pytest.fixture
+def peers(kwire):
+    """A client on one end of a connection; the test speaks on the other."""
+    near, far = tcp_pair()
+    connection = importlib.import_module(f"{kwire.__name__}.connection")
+    wire = Wire(kwire, near)
+    server = connection.ServerConnection(offered(kwire, RELEASE))
+    yield SimpleNamespace(wire=wire, far=far, server=server, events=connection)
+    near.close()
+    far.close()
+
+
+@pytest.fixture
+def agreed(peers):
+    """The same, with the questions and their answers behind them."""
+    negotiate(peers)
+    return peers
+
+
+def negotiate(peers):
+    """Let the server answer until the client has its table."""
+    while peers.wire.table is None:
+        answer_once(peers)
+        list(peers.wire.connection.receive_data(peers.wire.socket.recv(1 << 16)))
+
+
+def flush(wire):
+    """Write what the client has to say."""
+    wire.socket.sendall(wire.connection.data_to_send())
+
+
+def answer_once(peers):
+    """Let the server read what has come, and write what it has to say."""
+    flush(peers.wire)
+    events = list(peers.server.receive_data(peers.far.recv(1 << 16)))
+    peers.far.sendall(peers.server.data_to_send())
+    return events
+
+
+def metadata(kwire, *topics):
+    """Ask for topics."""
+    request = kwire.messages.MetadataRequest
+    return request(topics=[request.MetadataRequestTopic(name=name) for name in topics])
+
+
+def answer_to(kwire, correlation_id, cluster_id="kwire", version=12):
+    """Write a response to Metadata."""
+    response = kwire.messages.MetadataResponse(cluster_id=cluster_id)
+    return kwire.framing.encode_response(response, version, correlation_id)
+
+
+def produce(kwire, topic, acks=-1):
+    """Ask to append one record, in the format of old brokers as of new ones."""
+    request = kwire.messages.ProduceRequest
+    magic = 0 if acks == "magic 0" else 2
+    part = request.PartitionProduceData(
+        index=0, records=kwire.records.encode_batch([ROW], magic=magic)
+    )
+    return request(
+        acks=-1 if magic == 0 else acks,
+        timeout_ms=1000 * TIMEOUT_S,
+        topic_data=[request.TopicProduceData(name=topic, partition_data=[part])],
+    )
+
+
+def is_dead(kwire, connection, why):
+    """Check that nothing can be done any more, and that it says why."""
+    assert not connection.is_open
+    for use in (
+        lambda: connection.send(metadata(kwire)),
+        lambda: connection.receive_data(b"\0"),
+    ):
+        with pytest.raises(kwire.errors.LocalProtocolError, match=why):
+            use()
+    assert connection.data_to_send() == b""
+    if connection.table is not None:
+        with pytest.raises(kwire.errors.LocalProtocolError, match="its connection"):
+            connection.table.pick(kwire.messages.MetadataRequest)
+
+
+def test_bytes_that_trickle_make_the_same_events(kwire, peers):
+    """One byte in each segment, both ways: nothing comes early, nothing is lost."""
+    near, far = peers.wire.socket, peers.far
+    client, server = peers.wire.connection, peers.server
+
+    def trickle(data, out, into, receive):
+        """Give the events, and after how many bytes they came."""
+        seen = []
+        for at in range(len(data)):
+            out.sendall(data[at : at + 1])
+            seen += [(at + 1, each) for each in receive(into.recv(1))]
+        return seen
+
+    for each in (near, far):
+        each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    codes = []
+    for last in (False, True):
+        question = client.data_to_send()
+        ((at, event),) = trickle(question, near, far, server.receive_data)
+        assert at == len(question)
+        codes.append(event.error_code)
+        answer = server.data_to_send()
+        seen = trickle(answer, far, near, client.receive_data)
+        assert [at for at, _ in seen] == [len(answer)] * last
+    assert codes == [kwire.error_codes.UNSUPPORTED_VERSION, kwire.error_codes.NONE]
+    assert event.software_name == "kwire"
+    assert seen[0][1].table == offered(kwire, RELEASE)
+
+
+@pytest.mark.parametrize("left", [1, 2, 4, 5, 20])
+def test_a_stream_that_ends_within_a_response_says_so(kwire, agreed, left):
+    """The event names the bytes that came, and the requests nobody answered."""
+    wire = agreed.wire
+    asked = [metadata(kwire, "a"), metadata(kwire, "b")]
+    ids = [wire.connection.send(request) for request in asked]
+    flush(wire)
+    response = answer_to(kwire, ids[0])
+    agreed.far.sendall(response[:left])
+    agreed.far.shutdown(socket.SHUT_WR)
+    closed = wire.wait_for("ConnectionClosed")
+    assert f"in the middle of a frame, after {left} bytes" in closed.reason
+    assert [each.request for each in closed.unanswered] == asked
+    assert [each.correlation_id for each in closed.unanswered] == ids
+    is_dead(kwire, wire.connection, f"in the middle of a frame, after {left} bytes")
+
+
+def test_a_stream_that_ends_between_frames_is_no_fault_of_bytes(kwire, agreed):
+    """The reason speaks of no frame; what was answered is not among the unanswered."""
+    wire = agreed.wire
+    first, second = (wire.connection.send(metadata(kwire, name)) for name in "ab")
+    flush(wire)
+    agreed.far.sendall(answer_to(kwire, first))
+    agreed.far.shutdown(socket.SHUT_WR)
+    assert wire.wait_for("ResponseReceived").correlation_id == first
+    closed = wire.wait_for("ConnectionClosed")
+    assert "frame" not in closed.reason
+    assert [each.correlation_id for each in closed.unanswered] == [second]
+    is_dead(kwire, wire.connection, "the broker closed the connection")
+
+
+@pytest.mark.parametrize("left", [3, 4, 7, 11, 30])
+def test_a_client_that_leaves_within_a_request_is_seen_to(kwire, agreed, left):
+    """The server's side: the rest never comes, and nothing is half carried out."""
+    wire = agreed.wire
+    wire.connection.send(produce(kwire, "t"))
+    wire.socket.sendall(wire.connection.data_to_send()[:left])
+    wire.socket.close()
+    events = []
+    while agreed.server.is_open:
+        events += agreed.server.receive_data(agreed.far.recv(1 << 16))
+    (closed,) = events
+    assert f"in the middle of a frame, after {left} bytes" in closed.reason
+    with pytest.raises(kwire.errors.LocalProtocolError, match="the client closed"):
+        agreed.server.receive_data(b"\0")
+
+
+def test_a_connection_that_is_reset_ends_with_the_sockets_error(kwire, agreed):
+    """Reset, not closed: the socket says so, and the caller ends the connection."""
+    wire = agreed.wire
+    asked = wire.connection.send(metadata(kwire, "t"))
+    flush(wire)
+    agreed.far.recv(1 << 16)
+    linger_not = (1).to_bytes(4, "little") + bytes(4)
+    agreed.far.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_not)
+    agreed.far.close()
+    with pytest.raises(ConnectionResetError):
+        wire.next_event()
+    wire.connection.close()
+    assert [each.correlation_id for each in wire.connection.in_flight] == [asked]
+    is_dead(kwire, wire.connection, "closed by this side")
+
+
+@pytest.mark.parametrize(
+    ("answers", "events", "words"),
+    [
+        ((3, 2), 0, "the response to request 3 came before that to 2"),
+        ((2, 4, 3), 1, "the response to request 4 came before that to 3"),
+        ((99,), 0, "99, which no request in flight has; awaited is 2"),
+        ((-1,), 0, "-1, which no request in flight has"),
+        ((2, 2), 1, "2, which no request in flight has; awaited is 3"),
+        ((2, 3, 4, 5), 3, "5, which no request in flight has; none is awaited"),
+        ((0,), 0, "0, which no request in flight has"),
+    ],
+)
+def test_responses_out_of_order_or_of_nobody_end_it(
+    kwire, agreed, answers, events, words
+):
+    """What came in order before is delivered; the rest cannot be told apart."""
+    wire = agreed.wire
+    for name in "abc":
+        wire.connection.send(metadata(kwire, name))
+    flush(wire)
+    agreed.far.sendall(b"".join(answer_to(kwire, each) for each in answers))
+    for expected in answers[:events]:
+        assert wire.wait_for("ResponseReceived").correlation_id == expected
+    with pytest.raises(kwire.errors.RemoteProtocolError) as raised:
+        wire.next_event()
+    assert words in str(raised.value)
+    assert wire.connection.failure is raised.value
+    is_dead(kwire, wire.connection, words.split(";")[0])
+
+
+def test_a_response_before_any_request_ends_it(kwire, agreed):
+    """Nothing was asked after the negotiation, so nothing can be answered."""
+    agreed.far.sendall(answer_to(kwire, FIRST))
+    with pytest.raises(kwire.errors.RemoteProtocolError, match="none is awaited"):
+        agreed.wire.next_event()
+    is_dead(kwire, agreed.wire.connection, "none is awaited")
+
+
+def test_an_answer_before_the_question_has_to_fit_it(kwire, peers):
+    """A server that speaks first: only the answer to the question is taken."""
+    response = kwire.messages.ApiVersionsResponse()
+    peers.far.sendall(kwire.framing.encode_response(response, 0, 5))
+    with pytest.raises(kwire.errors.RemoteProtocolError, match="correlation id 5"):
+        peers.wire.next_event()
+    assert peers.wire.table is None
+    is_dead(kwire, peers.wire.connection, "correlation id 5")
+
+
+@pytest.mark.parametrize("negotiated", [False, True])
+def test_a_server_that_never_answers_costs_a_timeout(kwire, negotiated):
+    """The wait is the socket's and has its end; what was asked is still known."""
+    near, far = tcp_pair()
+    with near, far:
+        options = {"table": offered(kwire, RELEASE)} if negotiated else {}
+        wire = Wire(kwire, near, timeout_s=0.05, **options)
+        if negotiated:
+            wire.connection.send(metadata(kwire, "t"))
+        with pytest.raises(TimeoutError):
+            wire.next_event()
+        assert len(wire.connection.in_flight) == int(negotiated)
+        assert wire.connection.is_open
+
+
+def test_a_broker_of_another_release_after_a_reconnect(kwire):
+    """Upgraded, then downgraded: each connection has its own table, the last is dead.
+
+    What was not answered is asked again, in the version of the new connection.
+    """
+    negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
+    request = kwire.messages.MetadataRequest
+    together = negotiation.ClusterVersions()
+    tables = []
+    with Broker(kwire, "0.10.2") as broker:
+        left = metadata(kwire, "t")
+        for release, newest in (("0.10.2", 2), ("4.1", 13), ("2.3", 8)):
+            broker.table = offered(kwire, release)
+            with Wire(kwire, broker.place) as wire:
+                assert wire.table == broker.table
+                assert wire.table.pick(request) == newest
+                together.update("the broker", wire.table)
+                assert together.pick(request) == newest
+                assert wire.ask(left).topics[0].name == "t"
+                assert broker.asked["Metadata", newest] == 1
+                tables.append(wire.table)
+                broker.hang_up()
+                wire.connection.send(left)
+                closed = ended(kwire, wire)
+            (lost,) = closed.unanswered
+            assert (lost.request, lost.version) == (left, newest)
+            left = lost.request
+            for table in tables:
+                with pytest.raises(kwire.errors.LocalProtocolError, match="next"):
+                    table.pick(request)
+            with pytest.raises(kwire.errors.LocalProtocolError, match="the broker"):
+                together.pick(request)
+
+
+def ended(kwire, wire):
+    """Wait for the end of a connection whose other side has hung up."""
+    try:
+        return wire.wait_for("ConnectionClosed")
+    except ConnectionError:
+        # Written to after the end: the kernel knows before the bytes do.
+        (closed,) = wire.connection.receive_data(b"")
+        return closed
+
+
+def test_a_version_of_the_last_connection_is_hung_up_on(kwire):
+    """A downgraded broker refuses what its newer self took, as Kafka does."""
+    request = metadata(kwire, "t")
+    with Broker(kwire, "4.1") as broker:
+        with Wire(kwire, broker.place) as wire:
+            old = wire.table.pick(type(request))
+            assert wire.ask(request, old).topics[0].name == "t"
+        broker.table = offered(kwire, "2.3")
+        with Wire(kwire, broker.place) as wire:
+            wire.connection.send(request, old)
+            closed = ended(kwire, wire)
+        with Wire(kwire, broker.place) as wire:
+            assert wire.ask(request).topics[0].name == "t"
+    (refused,) = broker.events_of("UnsupportedReceived")
+    assert refused == (request.api_key, old, FIRST)
+    assert [each.version for each in closed.unanswered] == [old]
+
+
+def test_a_broker_that_cannot_be_asked_is_met_again_with_its_fallback(kwire):
+    """Hung up on, then connected without a question: 0.9 in its own versions."""
+    messages = kwire.messages
+    with Broker(kwire, "0.9.0") as broker:
+        wire = Wire(kwire, broker.place, fallback="0.9.0.1")
+        closed = wire.wait_for("ConnectionClosed")
+        wire.socket.close()
+        assert closed.unanswered == ()
+        with Wire(kwire, broker.place, table=closed.fallback) as wire:
+            assert wire.ask(metadata(kwire, "t")).topics[0].name == "t"
+            asked = produce(kwire, "t", "magic 0")
+            (answer,) = wire.ask(asked).responses
+            assert answer.partition_responses[0].base_offset == 0
+            part = messages.FetchRequest.FetchPartition(
+                partition=0, partition_max_bytes=1 << 20
+            )
+            topics = [messages.FetchRequest.FetchTopic(topic="t", partitions=[part])]
+            (answer,) = wire.ask(messages.FetchRequest(topics=topics)).responses
+            (batch,) = kwire.records.decode_batches(answer.partitions[0].records)
+    assert [(r.key, r.value) for r in batch.records] == [ROW]
+    assert set(broker.asked) == {("Metadata", 0), ("Produce", 1), ("Fetch", 1)}
+
+
+def test_a_broker_that_hangs_up_on_the_question_without_a_fallback(kwire):
+    """The reason says what it may be, and what to do."""
+    with Broker(kwire, "0.9.0") as broker:
+        wire = Wire(kwire, broker.place)
+        closed = wire.wait_for("ConnectionClosed")
+        wire.socket.close()
+    assert closed.fallback is None
+    assert "older than 0.10.0" in closed.reason
+    assert "expects TLS" in closed.reason
+    is_dead(kwire, wire.connection, "older than 0.10.0")
+
+
+@pytest.mark.parametrize("negotiated", [False, True])
+def test_a_client_that_meets_tls_says_so(kwire, peers, negotiated):
+    """An alert is what a TLS port sends to whoever speaks plaintext."""
+    if negotiated:
+        negotiate(peers)
+    peers.far.sendall(TLS_ALERT)
+    with pytest.raises(kwire.errors.LimitExceeded, match="TLS alert"):
+        peers.wire.next_event()
+    is_dead(kwire, peers.wire.connection, "the peer speaks TLS")
+
+
+def test_a_server_that_meets_tls_says_so(kwire):
+    """A real client's first bytes; the next client is served."""
+    context = ssl.create_default_context()
+    with Broker(kwire, RELEASE) as broker:
+        with (
+            socket.create_connection(broker.place, TIMEOUT_S) as client,
+            pytest.raises((ssl.SSLError, ConnectionError)),
+        ):
+            context.wrap_socket(client, server_hostname="localhost").close()
+        with Wire(kwire, broker.place) as wire:
+            assert wire.ask(metadata(kwire, "t")).topics[0].name == "t"
+        (failure,) = broker.failures
+        broker.failures.clear()
+    assert isinstance(failure, kwire.errors.LimitExceeded)
+    assert "TLS handshake" in str(failure)
+
+
+@pytest.mark.parametrize("size", [100 << 20, (100 << 20) + 1, 0x7FFFFFFF])
+@pytest.mark.parametrize("side", ["client", "server"])
+def test_an_announced_size_takes_no_memory(kwire, peers, side, size):
+    """Refused if over the ceiling, else waited for: with the bytes that came."""
+    sending, taking, connection = {
+        "client": (peers.far, peers.wire.socket, peers.wire.connection),
+        "server": (peers.wire.socket, peers.far, peers.server),
+    }[side]
+    sending.sendall(size.to_bytes(4, "big") + bytes(2000))
+    chunk = b""
+    while len(chunk) < 2004:
+        chunk += taking.recv(1 << 16)
+    tracemalloc.start()
+    try:
+        if size > 100 << 20:
+            with pytest.raises(kwire.errors.LimitExceeded, match=f"{size} bytes"):
+                list(connection.receive_data(chunk))
+        else:
+            assert list(connection.receive_data(chunk)) == []
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 17
+    assert connection.is_open == (size <= 100 << 20)
+
+
+@pytest.mark.parametrize("side", ["client", "server"])
+def test_the_ceiling_is_the_callers(kwire, side):
+    """One byte over it is refused, and a frame of just that size is not."""
+    module = importlib.import_module(f"{kwire.__name__}.connection")
+    limits = kwire.limits.Limits(frame_bytes=1000)
+
+    def connection():
+        if side == "client":
+            return module.ClientConnection(limits=limits)
+        return module.ServerConnection(offered(kwire, RELEASE), limits=limits)
+
+    assert list(connection().receive_data((1000).to_bytes(4, "big"))) == []
+    with pytest.raises(kwire.errors.LimitExceeded, match="the ceiling of 1000"):
+        list(connection().receive_data((1001).to_bytes(4, "big")))
+
+
+@pytest.mark.parametrize("negotiated", [False, True])
+def test_an_empty_frame_ends_the_clients_side(kwire, peers, negotiated):
+    """It cannot be told what it answers; the error names the option of the drafts."""
+    if negotiated:
+        negotiate(peers)
+        peers.wire.connection.send(metadata(kwire, "t"))
+    peers.far.sendall(bytes(4))
+    with pytest.raises(kwire.errors.RemoteProtocolError, match="an empty frame"):
+        peers.wire.next_event()
+    is_dead(kwire, peers.wire.connection, "draft_empty_responses")
+
+
+def test_an_empty_frame_ends_the_servers_side(kwire, peers):
+    """Nothing in it can be answered."""
+    with pytest.raises(kwire.errors.RemoteProtocolError, match="a frame of 0 bytes"):
+        list(peers.server.receive_data(bytes(4)))
+    assert peers.server.wants_close
+    with pytest.raises(kwire.errors.LocalProtocolError, match="a frame of 0 bytes"):
+        peers.server.receive_data(bytes(4))
+
+
+def test_answers_that_a_server_has_out_of_order_go_out_in_order(kwire):
+    """Two clients pipeline; the server has the last answer first, for both at once."""
+    module = importlib.import_module(f"{kwire.__name__}.connection")
+    pairs = [tcp_pair() for _ in range(2)]
+    wires = [
+        Wire(kwire, near, table=offered(kwire, RELEASE), client_id=f"client-{n}")
+        for n, (near, _) in enumerate(pairs)
+    ]
+    servers = [module.ServerConnection(offered(kwire, RELEASE)) for _ in pairs]
+    names = [f"topic-{n}" for n in range(30)]
+    held = []
+    for wire, server, (_, far) in zip(wires, servers, pairs, strict=True):
+        for name in names:
+            wire.connection.send(metadata(kwire, name))
+        flush(wire)
+        mine = []
+        while len(mine) < len(names):
+            mine += server.receive_data(far.recv(1 << 16))
+        held.append(mine)
+    answer = kwire.messages.MetadataResponse
+    for turn in reversed(range(len(names))):
+        for server, mine in zip(servers, held, strict=True):
+            assert server.data_to_send() == b""
+            event = mine[turn]
+            name = event.request.topics[0].name
+            server.send(event, answer(cluster_id=f"{event.client_id} {name}"))
+    for n, (wire, server, (near, far)) in enumerate(
+        zip(wires, servers, pairs, strict=True)
+    ):
+        far.sendall(server.data_to_send())
+        events = [wire.wait_for("ResponseReceived") for _ in names]
+        told = [event.response.cluster_id for event in events]
+        assert told == [f"client-{n} {name}" for name in names]
+        near.close()
+        far.close()
+
+
+def test_records_without_acks_have_no_response(kwire):
+    """Between others: they are appended, and each response is that of its request."""
+    with Broker(kwire, RELEASE) as broker, Wire(kwire, broker.place) as wire:
+        sent = [
+            (acks, wire.connection.send(produce(kwire, "t", acks)))
+            for acks in (0, -1, 0, 0, 1, 0, -1)
+        ]
+        awaited = [each for acks, each in sent if acks]
+        in_flight = [each.correlation_id for each in wire.connection.in_flight]
+        assert in_flight == awaited
+        events = [wire.wait_for("ResponseReceived") for _ in awaited]
+        answers = [event.response.responses[0] for event in events]
+        assert [event.correlation_id for event in events] == awaited
+        offsets = [each.partition_responses[0].base_offset for each in answers]
+        assert offsets == [1, 4, 6]
+
+
+def test_a_server_cannot_answer_what_wants_no_answer(kwire, agreed):
+    """It would be taken for the answer to the next request."""
+    agreed.wire.connection.send(produce(kwire, "t", 0))
+    (event,) = answer_once(agreed)
+    assert not event.expects_response
+    with pytest.raises(kwire.errors.LocalProtocolError, match="awaits no response"):
+        agreed.server.send(event, kwire.messages.ProduceResponse())
+    assert agreed.server.is_open
+    assert agreed.server.data_to_send() == b""

@@ -1,0 +1,239 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``ClientConnection`` against librdkafka's mock cluster, over real sockets.
+
+The mock is a server that no hand of kwire's has touched, and in some versions its
+layouts are its own, not Kafka's: a client must tell, and say so. Loopback only, and
+every wait ends.
+"""
+
+import importlib
+import socket
+
+import pytest
+from confluent_kafka import Producer
+from wire import TIMEOUT_S, Wire
+
+ROWS = [(b"key-%d" % n, b"value %d" % n * 9) for n in range(20)]
+NEWEST_METADATA = 8
+"""The newest version in which the mock's layout is Kafka's."""
+
+OWN_PRODUCE = 5
+"""A version of Produce in which the mock's layout is its own."""
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """The addresses of three brokers; the handle keeps them running."""
+    handle = Producer(
+        {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, "log_level": 0}
+    )
+    brokers = handle.list_topics(timeout=TIMEOUT_S).brokers
+    yield {each.id: (each.host, each.port) for each in brokers.values()}
+    del handle
+
+
+@pytest.fixture
+def negotiation(kwire):
+    """The module, on the engine of the test."""
+    return importlib.import_module(f"{kwire.__name__}.negotiation")
+
+
+@pytest.fixture
+def policy(kwire, negotiation):
+    """What can be spoken with the mock."""
+    messages = kwire.messages
+    return negotiation.VersionPolicy(
+        speaks={messages.MetadataRequest.api_key: (0, NEWEST_METADATA)},
+        exclude={messages.ProduceRequest.api_key: [OWN_PRODUCE]},
+    )
+
+
+def find_leader(kwire, wire, topic):
+    """Ask for a topic, which the mock then has; return the id of its leader."""
+    request = kwire.messages.MetadataRequest
+    wanted = request.MetadataRequestTopic(name=topic)
+    (answer,) = wire.ask(request(topics=[wanted])).topics
+    assert (answer.error_code, answer.name) == (0, topic)
+    return next(p.leader_id for p in answer.partitions if p.partition_index == 0)
+
+
+@pytest.fixture
+def leader(kwire, cluster, policy, request):
+    """A connection to the leader of a topic that is the test's own, and the topic."""
+    topic = f"{request.node.name.translate(str.maketrans('[]', '--'))}"
+    with Wire(kwire, cluster[1], policy=policy) as wire:
+        address = cluster[find_leader(kwire, wire, topic)]
+    with Wire(kwire, address, policy=policy) as wire:
+        find_leader(kwire, wire, topic)
+        yield wire, topic
+
+
+def produce_request(kwire, topic, row, acks=-1):
+    """Ask to append one batch of one record."""
+    request = kwire.messages.ProduceRequest
+    data = kwire.records.encode_batch([row])
+    part = request.PartitionProduceData(index=0, records=data)
+    return request(
+        acks=acks,
+        timeout_ms=1000 * TIMEOUT_S,
+        topic_data=[request.TopicProduceData(name=topic, partition_data=[part])],
+    )
+
+
+def fetched(kwire, wire, topic, count, version=None, **options):
+    """Fetch ``count`` records from the start."""
+    request = kwire.messages.FetchRequest
+    found = []
+    while len(found) < count:
+        part = request.FetchPartition(
+            partition=0, fetch_offset=len(found), partition_max_bytes=1 << 20
+        )
+        topics = [request.FetchTopic(topic=topic, partitions=[part])]
+        asked = request(max_wait_ms=100, min_bytes=1, topics=topics)
+        (answer,) = wire.ask(asked, version, **options).responses
+        (part,) = answer.partitions
+        assert part.error_code == 0
+        batches = kwire.records.decode_batches(part.records)
+        found += [(r.key, r.value) for batch in batches for r in batch.records]
+    return found
+
+
+def test_the_mock_refuses_in_a_layout_of_its_own(kwire, cluster):
+    """What the next test stands on: the refusal is that of no version."""
+    messages, framing = kwire.messages, kwire.framing
+    with socket.create_connection(cluster[1], timeout=TIMEOUT_S) as peer:
+        peer.sendall(framing.encode_request(messages.ApiVersionsRequest(), 4, 7, "k"))
+        frames = []
+        splitter = framing.FrameSplitter()
+        while not frames:
+            frames = list(splitter.feed(peer.recv(1 << 16)))
+    (frame,) = frames
+    code = kwire.error_codes.UNSUPPORTED_VERSION
+    assert frame[:6] == (7).to_bytes(4, "big") + code.to_bytes(2, "big")
+    for version in (0, 3, 4):
+        with pytest.raises(kwire.errors.DecodeError):
+            framing.decode_response(messages.ApiVersionsResponse, frame, version)
+
+
+def test_negotiation_gets_over_the_refusal(kwire, cluster):
+    """The question is asked again in version 0, on the same connection."""
+    with Wire(kwire, cluster[1]) as wire:
+        messages = kwire.messages
+        assert wire.table.range_of(messages.ApiVersionsRequest).min == 0
+        assert wire.table.pick(messages.ProduceRequest) >= 10
+        # The mock offers 5, which Kafka does not have.
+        assert wire.table.advertised[messages.HeartbeatRequest.api_key] == (0, 5)
+        assert wire.table.pick(messages.HeartbeatRequest) == 4
+
+
+def test_brokers_of_one_kind_have_their_table_in_common(kwire, cluster, negotiation):
+    """Three connections, three tables, and the intersection is each of them."""
+    wires = {str(node): Wire(kwire, place) for node, place in cluster.items()}
+    try:
+        for wire in wires.values():
+            wire.wait_for("Negotiated")
+        tables = {name: wire.table for name, wire in wires.items()}
+        together = negotiation.ClusterVersions(tables)
+        assert len(tables) == 3
+        for table in tables.values():
+            assert together.ranges() == table.ranges()
+            assert together.features() == table.features()
+    finally:
+        for wire in wires.values():
+            wire.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("version", range(NEWEST_METADATA + 1))
+def test_metadata_in_every_version_that_is_laid_out_as_kafkas(kwire, cluster, version):
+    """One cluster, told in nine versions; what a version lacks has its default."""
+    request = kwire.messages.MetadataRequest
+    with Wire(kwire, cluster[1]) as wire:
+        wanted = [request.MetadataRequestTopic(name="described")]
+        answer = wire.ask(request(topics=wanted), version)
+    told = {each.node_id: (each.host, each.port) for each in answer.brokers}
+    assert told == cluster
+    assert [topic.name for topic in answer.topics] == ["described"]
+    assert {part.leader_id for part in answer.topics[0].partitions} <= set(cluster)
+
+
+def test_bytes_that_the_layout_has_not_end_the_connection(kwire, cluster):
+    """Spare bytes in the newest Metadata are an error; the next connection is fine."""
+    request = kwire.messages.MetadataRequest
+    wanted = request(topics=[request.MetadataRequestTopic(name="spare")])
+    errors = kwire.errors
+    with Wire(kwire, cluster[1]) as wire:
+        connection = wire.connection
+        with pytest.raises(errors.DecodeError) as raised:
+            wire.ask(wanted)
+        assert connection.failure is raised.value
+        assert not connection.is_open
+        assert not connection.table.is_alive
+        with pytest.raises(errors.LocalProtocolError, match="MetadataResponse v"):
+            connection.send(wanted)
+    with Wire(kwire, cluster[1]) as wire:
+        assert wire.ask(wanted, NEWEST_METADATA).topics[0].name == "spare"
+
+
+def test_produce_and_fetch_in_every_version(kwire, leader, negotiation):
+    """A record through each Produce with magic 2; all of them through each Fetch."""
+    wire, topic = leader
+    messages, table = kwire.messages, wire.table
+    produces = table.usable(
+        messages.ProduceRequest, negotiation.MAGIC_2, negotiation.NO_TOPIC_IDS
+    )
+    fetches = table.usable(
+        messages.FetchRequest, negotiation.MAGIC_2, negotiation.NO_TOPIC_IDS
+    )
+    assert produces == (3, 4, 6, 7, 8, 9, 10)
+    assert fetches == tuple(range(4, 13))
+    sent = list(zip(produces, ROWS, strict=False))
+    for offset, (version, row) in enumerate(sent):
+        answer = wire.ask(produce_request(kwire, topic, row), version)
+        (part,) = answer.responses[0].partition_responses
+        assert (part.error_code, part.base_offset) == (0, offset)
+    rows = [row for _, row in sent]
+    for version in fetches:
+        assert fetched(kwire, wire, topic, len(rows), version) == rows
+
+
+def test_many_requests_at_once_are_answered_in_order(kwire, leader):
+    """Pipelined: written before anything is read, each response finds its request."""
+    wire, topic = leader
+    asked = {
+        wire.connection.send(produce_request(kwire, topic, row)): row for row in ROWS
+    }
+    assert [each.correlation_id for each in wire.connection.in_flight] == list(asked)
+    events = [wire.wait_for("ResponseReceived") for _ in ROWS]
+    assert [event.correlation_id for event in events] == list(asked)
+    offsets = [
+        event.response.responses[0].partition_responses[0].base_offset
+        for event in events
+    ]
+    assert offsets == list(range(len(ROWS)))
+    assert wire.connection.in_flight == ()
+
+
+def test_fetch_without_topic_ids_is_a_version_that_has_names(
+    kwire, leader, negotiation
+):
+    """A constraint of one message lowers its version, not that of the connection."""
+    wire, topic = leader
+    for row in ROWS:
+        wire.ask(produce_request(kwire, topic, row))
+    constraints = (negotiation.NO_TOPIC_IDS,)
+    assert wire.table.pick(kwire.messages.FetchRequest) > 12
+    found = fetched(kwire, wire, topic, len(ROWS), constraints=constraints)
+    assert found == ROWS
+
+
+def test_a_response_that_nobody_waits_for_is_refused(kwire, leader):
+    """The mock answers acks=0 as well; what comes next would be taken for another's."""
+    wire, topic = leader
+    silent = wire.connection.send(produce_request(kwire, topic, ROWS[0], acks=0))
+    assert wire.connection.in_flight == ()
+    awaited = wire.connection.send(produce_request(kwire, topic, ROWS[1]))
+    with pytest.raises(kwire.errors.RemoteProtocolError) as raised:
+        wire.next_event()
+    assert f"the correlation id {silent}" in str(raised.value)
+    assert f"awaited is {awaited}" in str(raised.value)

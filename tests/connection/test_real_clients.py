@@ -1,0 +1,347 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Clients of other hands against a broker built on ``ServerConnection``.
+
+librdkafka, kafka-python and aiokafka each produce to it, read back as a consumer group
+and commit, with the broker speaking as releases from 0.10 to the newest do. Protects
+the server's side of negotiation and of connections, and the layouts in all the
+versions that those clients choose. Loopback only, and every wait ends.
+"""
+
+import asyncio
+import time
+import warnings
+from types import MappingProxyType
+from typing import NamedTuple
+
+import aiokafka
+import confluent_kafka
+import pytest
+from broker import Broker
+
+with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+    # Reads its own resources in an old way while it is imported.
+    import kafka
+
+TIMEOUT_S = 10
+TOPIC, GROUP = "values", "readers"
+ROWS = [(b"key-%d" % n, b"value %d " % n * 5) for n in range(40)]
+USER, PASSWORD = "alice", "wonder"
+
+
+class Librdkafka:
+    """confluent-kafka's producer and consumer."""
+
+    software = "confluent-kafka-python"
+    newest = MappingProxyType({"ApiVersions": 3, "Produce": 10, "Fetch": 16})
+    dated = MappingProxyType(
+        {"api.version.request": False, "broker.version.fallback": "0.9.0"}
+    )
+
+    def __init__(self, address, password=None, **options):
+        """Know the broker, and how to sign in."""
+        self._options = {"bootstrap.servers": address, "log_level": 2, **options}
+        if password:
+            self._options |= {
+                "security.protocol": "sasl_plaintext",
+                "sasl.mechanism": "PLAIN",
+                "sasl.username": USER,
+                "sasl.password": password,
+            }
+
+    def produce(self, acks=-1):
+        """Send the rows; wait until the broker has them, or is said to."""
+        failed = []
+
+        def delivered(error, _):
+            if error is not None:
+                failed.append(error)
+
+        options = {"linger.ms": 5, "acks": acks, **self._options}
+        producer = confluent_kafka.Producer(options)
+        for key, value in ROWS:
+            producer.produce(TOPIC, value, key, on_delivery=delivered)
+        assert producer.flush(TIMEOUT_S) == 0
+        assert failed == []
+
+    def consume(self):
+        """Read as many rows in a group of one, and commit."""
+        consumer = confluent_kafka.Consumer(
+            {
+                "group.id": GROUP,
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+                "fetch.wait.max.ms": 50,
+                **self._options,
+            }
+        )
+        consumer.subscribe([TOPIC])
+        found = []
+        deadline = time.monotonic() + TIMEOUT_S
+        try:
+            while len(found) < len(ROWS) and time.monotonic() < deadline:
+                for message in consumer.consume(len(ROWS), 0.2):
+                    assert message.error() is None, message.error()
+                    found.append((message.key(), message.value()))
+            consumer.commit(asynchronous=False)
+        finally:
+            consumer.close()
+        return found
+
+
+class KafkaPython:
+    """kafka-python's producer and consumer."""
+
+    software = "kafka-python"
+    newest = MappingProxyType({"ApiVersions": 4, "Produce": 9, "Fetch": 12})
+    dated = MappingProxyType({"api_version": (0, 9)})
+
+    def __init__(self, address, password=None, **options):
+        """Know the broker, and how to sign in."""
+        self._options = {
+            "bootstrap_servers": address,
+            **python_sasl(password),
+            **options,
+        }
+
+    def produce(self, acks=-1):
+        """Send the rows; wait until the broker has them, or is said to."""
+        idempotent = {} if acks else {"enable_idempotence": False}
+        producer = kafka.KafkaProducer(
+            linger_ms=5, acks=acks, **idempotent, **self._options
+        )
+        try:
+            sent = [producer.send(TOPIC, value, key) for key, value in ROWS]
+            for each in sent:
+                each.get(TIMEOUT_S)
+        finally:
+            producer.close(TIMEOUT_S)
+
+    def consume(self):
+        """Read as many rows in a group of one, and commit."""
+        consumer = kafka.KafkaConsumer(
+            TOPIC,
+            group_id=GROUP,
+            auto_offset_reset="earliest",
+            enable_auto_commit=False,
+            fetch_max_wait_ms=50,
+            **self._options,
+        )
+        found = []
+        deadline = time.monotonic() + TIMEOUT_S
+        try:
+            while len(found) < len(ROWS) and time.monotonic() < deadline:
+                for records in consumer.poll(200).values():
+                    found += [(each.key, each.value) for each in records]
+            consumer.commit()
+        finally:
+            consumer.close()
+        return found
+
+
+class Aiokafka:
+    """aiokafka's producer and consumer."""
+
+    software = ""
+    newest = MappingProxyType({"ApiVersions": 0, "Produce": 7, "Fetch": 11})
+
+    def __init__(self, address, password=None):
+        """Know the broker, and how to sign in."""
+        self._options = {"bootstrap_servers": address, **python_sasl(password)}
+
+    def produce(self, acks=-1):
+        """Send the rows; wait until the broker has them, or is said to."""
+        asyncio.run(asyncio.wait_for(self._produce(acks), TIMEOUT_S))
+
+    async def _produce(self, acks):
+        producer = aiokafka.AIOKafkaProducer(linger_ms=5, acks=acks, **self._options)
+        await producer.start()
+        try:
+            for key, value in ROWS:
+                await producer.send(TOPIC, value, key)
+            await producer.flush()
+        finally:
+            await producer.stop()
+
+    def consume(self):
+        """Read as many rows in a group of one, and commit."""
+        return asyncio.run(asyncio.wait_for(self._consume(), TIMEOUT_S))
+
+    async def _consume(self):
+        consumer = aiokafka.AIOKafkaConsumer(
+            TOPIC,
+            group_id=GROUP,
+            auto_offset_reset="earliest",
+            enable_auto_commit=False,
+            fetch_max_wait_ms=50,
+            **self._options,
+        )
+        await consumer.start()
+        found = []
+        try:
+            while len(found) < len(ROWS):
+                for records in (await consumer.getmany(timeout_ms=200)).values():
+                    found += [(each.key, each.value) for each in records]
+            await consumer.commit()
+        finally:
+            await consumer.stop()
+        return found
+
+
+def python_sasl(password):
+    """Give the options that both clients in Python have for signing in."""
+    if not password:
+        return {}
+    return {
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": "PLAIN",
+        "sasl_plain_username": USER,
+        "sasl_plain_password": password,
+    }
+
+
+CLIENTS = [Librdkafka, KafkaPython, Aiokafka]
+RELEASES = ["0.10.0", "0.10.2", "0.11.0", "1.1", "2.3", "2.8", "3.9", "4.1", "4.4"]
+
+
+class Exchange(NamedTuple):
+    """A client, the broker it spoke to, and the rows it had back."""
+
+    client: type
+    broker: Broker
+    found: list
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def release(request):
+    """The release that the broker speaks as."""
+    return request.param
+
+
+@pytest.fixture(scope="module", params=CLIENTS)
+def exchange(request, kwire, release):
+    """Every client with every release: all rows are sent and read back."""
+    client = request.param
+    with Broker(kwire, release) as broker:
+        peer = client(broker.address)
+        peer.produce()
+        found = peer.consume()
+    return Exchange(client, broker, found)
+
+
+def test_a_group_reads_what_was_produced_and_commits(exchange):
+    """Every key and value, and the offset behind the last one."""
+    assert exchange.found == ROWS
+    assert exchange.broker.cluster.committed(GROUP, TOPIC) == len(ROWS)
+
+
+def test_clients_use_the_newest_version_that_both_sides_know(exchange):
+    """The table that they were given is one that they could read."""
+    broker = exchange.broker
+    for name in ("Produce", "Fetch"):
+        request = getattr(broker.kwire.messages, f"{name}Request")
+        newest = min(broker.table.range_of(request).max, exchange.client.newest[name])
+        versions = {version for asked, version in broker.asked if asked == name}
+        assert versions == {newest}
+    assert broker.events_of("UnsupportedReceived") == []
+
+
+def test_clients_find_a_version_to_ask_in(exchange):
+    """One that asks in a version too new is told so, and asks again in one it knows."""
+    broker, client = exchange.broker, exchange.client
+    newest = broker.table.range_of(broker.kwire.messages.ApiVersionsRequest).max
+    answers = [each[:2] for each in broker.events_of("ApiVersionsAnswered")]
+    codes = broker.kwire.error_codes
+    first = client.newest["ApiVersions"]
+    if first <= newest:
+        assert set(answers) == {(first, codes.NONE)}
+    else:
+        assert answers[0] == (first, codes.UNSUPPORTED_VERSION)
+        versions = {version for version, code in answers if code == codes.NONE}
+        assert versions
+        assert max(versions) <= newest
+        assert set(answers) - {answers[0]} == {(each, codes.NONE) for each in versions}
+
+
+def test_clients_say_what_software_they_are(exchange):
+    """From version 3 on of ApiVersions, its name and version; before, nothing."""
+    for event in exchange.broker.events_of("ApiVersionsAnswered"):
+        tells = event.version >= 3 and not event.error_code
+        assert event.software_name == (exchange.client.software if tells else "")
+        assert bool(event.software_version) == tells
+
+
+@pytest.mark.parametrize("client", [Librdkafka, KafkaPython])
+def test_a_client_that_is_told_not_to_ask_needs_no_versions(kwire, client):
+    """A broker of 0.9 cannot be asked; its versions are known beforehand."""
+    with Broker(kwire, "0.9.0") as broker:
+        peer = client(broker.address, **client.dated)
+        peer.produce()
+        assert peer.consume() == ROWS
+    assert broker.events_of("ApiVersionsAnswered") == []
+    assert {("Produce", 1), ("Fetch", 1), ("Metadata", 0)} <= set(broker.asked)
+
+
+def test_a_client_that_asks_a_broker_of_0_9_is_hung_up_on(kwire):
+    """As that release did: the connection closes, and nothing is answered."""
+    with Broker(kwire, "0.9.0") as broker:
+        admin = confluent_kafka.Producer(
+            {"bootstrap.servers": broker.address, "log_level": 0}
+        )
+        with pytest.raises(confluent_kafka.KafkaException):
+            admin.list_topics(timeout=0.5)
+        key = kwire.messages.ApiVersionsRequest.api_key
+        refused = {each[:2] for each in broker.events_of("UnsupportedReceived")}
+    assert (key, 3) in refused
+    assert not broker.asked
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_records_that_want_no_response_arrive(kwire, client):
+    """With acks=0 the next response is that of the next request."""
+    with Broker(kwire, "3.9") as broker:
+        peer = client(broker.address)
+        peer.produce(acks=0)
+        assert peer.consume() == ROWS
+    silent = {
+        each.expects_response
+        for each in broker.events_of("RequestReceived")
+        if isinstance(each.request, kwire.messages.ProduceRequest)
+    }
+    assert silent == {False}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize(
+    ("release", "shape"), [("0.10.0", "raw"), ("1.1", "request"), ("4.4", "request")]
+)
+def test_clients_sign_in_before_they_exchange_records(kwire, client, release, shape):
+    """PLAIN, as frames without headers where a release has no SaslAuthenticate."""
+    with Broker(kwire, release, users={USER: PASSWORD}) as broker:
+        peer = client(broker.address, PASSWORD)
+        peer.produce()
+        assert peer.consume() == ROWS
+    handshakes = sum(n for (name, _), n in broker.asked.items() if "Handshake" in name)
+    assert broker.tokens == {shape: handshakes}
+
+
+def test_a_wrong_password_is_told_in_the_servers_words(kwire):
+    """SaslAuthenticate carries the reason; no request gets through."""
+    told = []
+    with Broker(kwire, "2.8", users={USER: PASSWORD}) as broker:
+        client = confluent_kafka.Producer(
+            {
+                "bootstrap.servers": broker.address,
+                "security.protocol": "sasl_plaintext",
+                "sasl.mechanism": "PLAIN",
+                "sasl.username": USER,
+                "sasl.password": "wonderland",
+                "log_level": 0,
+                "error_cb": lambda error: told.append(str(error)),
+            }
+        )
+        with pytest.raises(confluent_kafka.KafkaException):
+            client.list_topics(timeout=0.3)
+        client.poll(0)
+    assert any("no such user, or another password" in text for text in told)
+    assert {name for name, _ in broker.asked} == {"SaslHandshake", "SaslAuthenticate"}

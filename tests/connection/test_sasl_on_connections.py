@@ -1,0 +1,274 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""SASL on connections: tokens in requests (KIP-152), or as frames without headers.
+
+What the tokens say is the mechanism's business; here they are any bytes.
+"""
+
+import pytest
+
+MODERN = {3: (0, 8), 17: (0, 1), 36: (0, 2)}
+OLD = {3: (0, 8), 17: (0, 0)}
+
+
+def table(kwire, offered):
+    """Make the table of a broker."""
+    return kwire.negotiation.ApiVersionTable.from_ranges(offered)
+
+
+def client_of(kwire, offered):
+    """Make a client that knows what the broker offers."""
+    return kwire.connection.ClientConnection("kw", table=table(kwire, offered))
+
+
+def both(kwire, offered):
+    """Make both sides of a connection."""
+    server = kwire.connection.ServerConnection(table(kwire, offered))
+    return client_of(kwire, offered), server
+
+
+def receive(connection, data):
+    """Take in bytes; list the events."""
+    return list(connection.receive_data(data))
+
+
+def agree(kwire, client, server):
+    """Let the server agree to what the client asks for; give the client's event."""
+    (asked,) = receive(server, client.data_to_send())
+    response = kwire.messages.SaslHandshakeResponse(mechanisms=["PLAIN"])
+    server.send(asked, response)
+    (event,) = receive(client, server.data_to_send())
+    return event
+
+
+def test_the_bytes_of_the_old_way(kwire):
+    """SaslHandshake in version 0, then tokens behind nothing but their size."""
+    client = client_of(kwire, OLD)
+    client.start_sasl("PLAIN")
+    assert client.data_to_send() == bytes.fromhex(
+        "00000013 0011 0000 00000000 0002 6b77 0005 504c41494e"
+    )
+    agreed = bytes.fromhex("00000011 00000000 0000 00000001 0005 504c41494e")
+    (event,) = receive(client, agreed)
+    assert event == kwire.connection.SaslStarted("PLAIN", True)
+    client.send_sasl_token(b"\0user\0pass")
+    assert client.data_to_send() == bytes.fromhex("0000000a") + b"\0user\0pass"
+    (event,) = receive(client, bytes.fromhex("00000000"))
+    assert event == kwire.connection.SaslToken(b"", 0)
+    client.finish_sasl()
+    assert client.send(kwire.messages.MetadataRequest()) == 1
+
+
+def test_the_bytes_of_the_new_way(kwire):
+    """SaslHandshake in version 1, then tokens in SaslAuthenticate requests."""
+    client = client_of(kwire, MODERN)
+    client.start_sasl("PLAIN")
+    assert client.data_to_send() == bytes.fromhex(
+        "00000013 0011 0001 00000000 0002 6b77 0005 504c41494e"
+    )
+    agreed = bytes.fromhex("00000011 00000000 0000 00000001 0005 504c41494e")
+    (event,) = receive(client, agreed)
+    assert event == kwire.connection.SaslStarted("PLAIN", False)
+    client.send_sasl_token(b"token")
+    assert (
+        client.data_to_send()
+        == bytes.fromhex("00000014 0024 0002 00000001 0002 6b77 00 06") + b"token\0"
+    )
+    answer = bytes.fromhex("00000013 00000001 00 0000 00 02 21 0000000000000e10 00")
+    (event,) = receive(client, answer)
+    assert event == kwire.connection.SaslToken(b"!", 3600)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 7])
+def test_raw_tokens_cut_anywhere(kwire, size):
+    """The answer to the handshake and tokens behind it, in one stream."""
+    stream = bytes.fromhex("00000011 00000000 0000 00000001 0005 504c41494e")
+    tokens = [b"", b"\0\0\0\1", b"long" * 50, b"x"]
+    stream += b"".join(len(each).to_bytes(4, "big") + each for each in tokens)
+    client = client_of(kwire, OLD)
+    client.start_sasl("PLAIN")
+    step = size or len(stream)
+    events = []
+    for at in range(0, len(stream), step):
+        events += client.receive_data(stream[at : at + step])
+    assert events[0] == kwire.connection.SaslStarted("PLAIN", True)
+    assert [each.data for each in events[1:]] == tokens
+
+
+def test_the_old_way_between_both_sides(kwire):
+    """Tokens there and back, then requests as before, in both directions."""
+    client, server = both(kwire, OLD)
+    client.start_sasl("GSSAPI")
+    assert agree(kwire, client, server).raw
+    for challenge, reply in ((b"one", b"two"), (b"", b""), (bytes(300), b"\xff")):
+        client.send_sasl_token(challenge)
+        (event,) = receive(server, client.data_to_send())
+        assert event == kwire.connection.SaslToken(challenge)
+        server.send_sasl_token(reply)
+        (event,) = receive(client, server.data_to_send())
+        assert event == kwire.connection.SaslToken(reply)
+    client.finish_sasl()
+    server.finish_sasl()
+    client.send(kwire.messages.MetadataRequest())
+    (event,) = receive(server, client.data_to_send())
+    assert isinstance(event.request, kwire.messages.MetadataRequest)
+
+
+def test_the_new_way_between_both_sides(kwire):
+    """Tokens are requests to the server, which answers them like all others."""
+    client, server = both(kwire, MODERN)
+    client.start_sasl("SCRAM-SHA-256")
+    assert not agree(kwire, client, server).raw
+    for challenge, reply, lifetime in ((b"one", b"two", 0), (b"", b"", 60_000)):
+        client.send_sasl_token(challenge)
+        (asked,) = receive(server, client.data_to_send())
+        assert asked.request.auth_bytes == challenge
+        response = kwire.messages.SaslAuthenticateResponse(
+            auth_bytes=reply, session_lifetime_ms=lifetime
+        )
+        server.send(asked, response)
+        (event,) = receive(client, server.data_to_send())
+        assert event == kwire.connection.SaslToken(reply, lifetime)
+    client.finish_sasl()
+    client.send(kwire.messages.MetadataRequest())
+    assert len(receive(server, client.data_to_send())) == 1
+
+
+@pytest.mark.parametrize(
+    ("offered", "version", "raw"),
+    [
+        ({17: (0, 1), 36: (0, 2)}, 1, False),
+        ({17: (0, 1), 36: (0, 0)}, 1, False),
+        ({17: (0, 1)}, 0, True),
+        ({17: (0, 0)}, 0, True),
+    ],
+)
+def test_the_handshake_is_chosen_by_what_the_broker_has(kwire, offered, version, raw):
+    """Version 1 promises SaslAuthenticate, which 0.11 and before lack."""
+    client, server = both(kwire, offered)
+    client.start_sasl("PLAIN")
+    assert client.in_flight[0].version == version
+    assert agree(kwire, client, server).raw is raw
+
+
+@pytest.mark.parametrize("offered", [{3: (0, 8)}, {17: (1, 1)}, {36: (0, 2)}])
+def test_a_broker_without_a_handshake_has_no_sasl(kwire, offered):
+    """It is not sent what it did not offer."""
+    client = client_of(kwire, offered)
+    with pytest.raises(kwire.UnsupportedVersion, match="SaslHandshake"):
+        client.start_sasl("PLAIN")
+    assert client.data_to_send() == b"" and client.in_flight == ()
+    assert client.is_open
+
+
+def test_a_broker_that_cannot_be_asked_has_none_either(kwire):
+    """0.9 had GSSAPI without any handshake, which is not spoken here."""
+    fallback = kwire.negotiation.fallback_table("0.9.0")
+    client = kwire.connection.ClientConnection(table=fallback)
+    with pytest.raises(kwire.UnsupportedVersion):
+        client.start_sasl("PLAIN")
+
+
+@pytest.mark.parametrize("offered", [OLD, MODERN])
+def test_a_refused_mechanism_names_the_others(kwire, offered):
+    """And what follows are no raw tokens, on neither side."""
+    client, server = both(kwire, offered)
+    client.start_sasl("PLAIN")
+    (asked,) = receive(server, client.data_to_send())
+    mechanisms = ["SCRAM-SHA-256", "GSSAPI"]
+    response = kwire.messages.SaslHandshakeResponse(
+        error_code=33, mechanisms=mechanisms
+    )
+    server.send(asked, response)
+    (event,) = receive(client, server.data_to_send())
+    assert event == kwire.connection.SaslFailed(33, "", tuple(mechanisms))
+    client.start_sasl("GSSAPI")
+    assert isinstance(
+        receive(server, client.data_to_send())[0], kwire.connection.RequestReceived
+    )
+
+
+@pytest.mark.parametrize("message", ["wrong password", None])
+def test_a_refused_token_says_why(kwire, message):
+    """Where the broker says it."""
+    client, server = both(kwire, MODERN)
+    client.start_sasl("PLAIN")
+    agree(kwire, client, server)
+    client.send_sasl_token(b"\0u\0p")
+    (asked,) = receive(server, client.data_to_send())
+    response = kwire.messages.SaslAuthenticateResponse(
+        error_code=58, error_message=message
+    )
+    server.send(asked, response)
+    (event,) = receive(client, server.data_to_send())
+    assert event == kwire.connection.SaslFailed(58, message or "")
+
+
+def test_raw_tokens_leave_no_room_for_requests(kwire):
+    """Their bytes would be taken for a token."""
+    client, server = both(kwire, OLD)
+    client.start_sasl("PLAIN")
+    agree(kwire, client, server)
+    for call in (
+        lambda: client.send(kwire.messages.MetadataRequest()),
+        lambda: client.start_sasl("PLAIN"),
+    ):
+        with pytest.raises(kwire.LocalProtocolError, match=r"finish_sasl\(\)"):
+            call()
+    assert client.is_open and client.data_to_send() == b""
+
+
+def test_sasl_starts_on_a_quiet_connection(kwire):
+    """A response to come would be taken for a token."""
+    client = client_of(kwire, OLD)
+    client.send(kwire.messages.MetadataRequest())
+    with pytest.raises(kwire.LocalProtocolError, match="quiet connection"):
+        client.start_sasl("PLAIN")
+    answer = kwire.framing.encode_response(kwire.messages.MetadataResponse(), 8, 0)
+    receive(client, answer)
+    client.start_sasl("PLAIN")
+
+
+def test_a_server_sends_raw_tokens_in_the_old_way_alone(kwire):
+    """Before and in the new way they would be frames without an id."""
+    _, server = both(kwire, MODERN)
+    with pytest.raises(kwire.LocalProtocolError, match="version 0"):
+        server.send_sasl_token(b"token")
+    client, server = both(kwire, MODERN)
+    client.start_sasl("PLAIN")
+    agree(kwire, client, server)
+    with pytest.raises(kwire.LocalProtocolError, match="version 0"):
+        server.send_sasl_token(b"token")
+    client, server = both(kwire, OLD)
+    client.start_sasl("PLAIN")
+    agree(kwire, client, server)
+    server.finish_sasl()
+    with pytest.raises(kwire.LocalProtocolError, match="version 0"):
+        server.send_sasl_token(b"token")
+
+
+def test_raw_tokens_keep_to_the_ceiling(kwire):
+    """A size is judged before its bytes come, in tokens as in frames."""
+    offered = table(kwire, OLD)
+    limits = kwire.Limits(frame_bytes=100)
+    client = kwire.connection.ClientConnection("kw", table=offered, limits=limits)
+    server = kwire.connection.ServerConnection(offered, limits=limits)
+    client.start_sasl("PLAIN")
+    agree(kwire, client, server)
+    for connection in (client, server):
+        assert receive(connection, b"\0\0\0\x64" + bytes(100))[0].data == bytes(100)
+        with pytest.raises(kwire.LimitExceeded):
+            receive(connection, b"\0\0\0\x65")
+
+
+def test_sasl_comes_before_or_after_the_question_for_versions(kwire):
+    """ApiVersions needs no authentication; a session goes on after it."""
+    offered = MODERN | {18: (0, 4)}
+    server = kwire.connection.ServerConnection(table(kwire, offered))
+    client = kwire.connection.ClientConnection("kw")
+    while data := client.data_to_send():
+        receive(server, data)
+        receive(client, server.data_to_send())
+    client.start_sasl("PLAIN")
+    assert agree(kwire, client, server) == kwire.connection.SaslStarted("PLAIN", False)
+    assert client.in_flight == ()

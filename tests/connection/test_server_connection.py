@@ -1,0 +1,369 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The server's side of a connection: order, what is refused, and how it ends.
+
+The answers to ApiVersions themselves are ``versions/test_answers.py``; empty responses
+and SASL have files of their own.
+"""
+
+import itertools
+
+import pytest
+
+OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 8), 12: (0, 4), 18: (0, 4)}
+
+
+def serving(kwire, offered=None, **options):
+    """Make a server's connection."""
+    offered = OFFERED if offered is None else offered
+    table = kwire.negotiation.ApiVersionTable.from_ranges(offered)
+    return kwire.connection.ServerConnection(table, **options)
+
+
+def request_bytes(kwire, name, version, correlation_id, **fields):
+    """Encode a request from the client "kw"."""
+    request = getattr(kwire.messages, f"{name}Request")(**fields)
+    return kwire.framing.encode_request(request, version, correlation_id, "kw")
+
+
+def receive(connection, data):
+    """Take in bytes; list the events."""
+    return list(connection.receive_data(data))
+
+
+def ids_of(kwire, data):
+    """List the correlation ids of the frames to send."""
+    frames = kwire.framing.FrameSplitter().feed(data)
+    return [int.from_bytes(frame[:4], "big") for frame in frames]
+
+
+def test_a_request_is_an_event(kwire):
+    """With all that its header says."""
+    server = serving(kwire)
+    (event,) = receive(server, request_bytes(kwire, "Metadata", 8, 7, topics=None))
+    assert isinstance(event, kwire.connection.RequestReceived)
+    assert (event.correlation_id, event.client_id, event.version) == (7, "kw", 8)
+    assert event.request == kwire.messages.MetadataRequest(topics=None)
+    assert event.expects_response
+    assert server.data_to_send() == b""
+    response = kwire.messages.MetadataResponse(cluster_id="c")
+    server.send(event, response)
+    assert server.data_to_send() == kwire.framing.encode_response(response, 8, 7)
+    assert server.data_to_send() == b""
+
+
+def test_questions_for_versions_are_answered_unasked(kwire):
+    """The caller only hears of it, with the names that the client gives."""
+    server = serving(kwire)
+    names = {"client_software_name": "it", "client_software_version": "2.0"}
+    (event,) = receive(server, request_bytes(kwire, "ApiVersions", 3, 7, **names))
+    assert event == kwire.connection.ApiVersionsAnswered(3, 0, "kw", "it", "2.0")
+    _, response = kwire.framing.decode_response(
+        kwire.messages.ApiVersionsResponse, server.data_to_send()[4:], 3
+    )
+    found = kwire.negotiation.ApiVersionTable.from_response(response)
+    assert found == server.served
+
+
+def test_questions_in_unknown_versions_are_answered_too(kwire):
+    """In version 0; the connection goes on."""
+    server = serving(kwire)
+    data = bytes.fromhex("0000000a 0012 0063 00000007 ffff")
+    (event,) = receive(server, data)
+    assert (event.version, event.error_code, event.client_id) == (99, 35, None)
+    expected = "00000010 00000007 0023 00000001 0012 0000 0004"
+    assert server.data_to_send() == bytes.fromhex(expected)
+    assert server.is_open and not server.wants_close
+
+
+def test_a_client_and_a_server_meet(kwire):
+    """Over as many rounds as it takes, without a socket."""
+    client, server = kwire.connection.ClientConnection("kw"), serving(kwire)
+    seen = []
+    while data := client.data_to_send():
+        seen += receive(server, data)
+        seen += receive(client, server.data_to_send())
+    assert [type(each).__name__ for each in seen] == [
+        "ApiVersionsAnswered",
+        "ApiVersionsAnswered",
+        "Negotiated",
+    ]
+    assert [each.error_code for each in seen[:2]] == [35, 0]
+    assert client.table == server.served
+    assert seen[1].software_name == "kwire"
+    assert seen[1].software_version == kwire.__version__
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations(range(4))])
+def test_responses_go_out_in_the_order_of_requests(kwire, order):
+    """However the caller comes to them."""
+    server = serving(kwire)
+    data = b"".join(request_bytes(kwire, "Metadata", 8, 10 + n) for n in range(4))
+    requests = receive(server, data)
+    sent = []
+    for count, place in enumerate(order):
+        server.send(requests[place], kwire.messages.MetadataResponse())
+        sent += ids_of(kwire, server.data_to_send())
+        answered = set(order[: count + 1])
+        ready = next(n for n in range(5) if n not in answered)
+        assert sent == [10 + n for n in range(ready)]
+
+
+def test_an_answer_for_versions_waits_for_its_turn(kwire):
+    """A client that asks anew between requests hears it between the responses."""
+    server = serving(kwire)
+    data = (
+        request_bytes(kwire, "Metadata", 8, 1)
+        + request_bytes(kwire, "ApiVersions", 0, 2)
+        + request_bytes(kwire, "Heartbeat", 4, 3)
+    )
+    first, _, last = receive(server, data)
+    assert server.data_to_send() == b""
+    server.send(last, kwire.messages.HeartbeatResponse())
+    assert server.data_to_send() == b""
+    server.send(first, kwire.messages.MetadataResponse())
+    assert ids_of(kwire, server.data_to_send()) == [1, 2, 3]
+
+
+def test_produce_without_acks_awaits_nothing(kwire):
+    """An answer to it would be read as that to the next request."""
+    server = serving(kwire)
+    fields = {"timeout_ms": 1, "topic_data": []}
+    silent, loud = receive(
+        server,
+        request_bytes(kwire, "Produce", 8, 1, acks=0, **fields)
+        + request_bytes(kwire, "Produce", 8, 2, acks=1, **fields),
+    )
+    assert (silent.expects_response, loud.expects_response) == (False, True)
+    with pytest.raises(kwire.LocalProtocolError, match="1 awaits no response"):
+        server.send(silent, kwire.messages.ProduceResponse())
+    server.send(loud, kwire.messages.ProduceResponse())
+    assert ids_of(kwire, server.data_to_send()) == [2]
+
+
+def test_two_requests_of_one_correlation_id_get_each_its_own_response(kwire):
+    """A client may number as it likes; what it gets is never another's bytes."""
+    server = serving(kwire)
+    data = request_bytes(kwire, "Heartbeat", 4, 7) + request_bytes(
+        kwire, "Metadata", 8, 7
+    )
+    heartbeat, metadata = receive(server, data)
+    server.send(metadata, kwire.messages.MetadataResponse())
+    assert server.data_to_send() == b""
+    server.send(heartbeat, kwire.messages.HeartbeatResponse())
+    encode = kwire.framing.encode_response
+    assert server.data_to_send() == encode(
+        kwire.messages.HeartbeatResponse(), 4, 7
+    ) + encode(kwire.messages.MetadataResponse(), 8, 7)
+
+
+def test_twins_of_a_request_are_told_apart(kwire):
+    """The same bytes twice are two requests, answered in any order."""
+    server = serving(kwire)
+    first, second = receive(server, request_bytes(kwire, "Metadata", 8, 7) * 2)
+    server.send(second, kwire.messages.MetadataResponse(cluster_id="second"))
+    server.send(first, kwire.messages.MetadataResponse(cluster_id="first"))
+    data = server.data_to_send()
+    assert data.index(b"first") < data.index(b"second")
+
+
+def test_what_is_no_answer_is_refused(kwire):
+    """Another API's response, a second one, one too many; the turn stays open."""
+    server = serving(kwire)
+    (event,) = receive(server, request_bytes(kwire, "Metadata", 4, 7))
+    messages = kwire.messages
+    for wrong in (messages.HeartbeatResponse(), messages.MetadataRequest()):
+        with pytest.raises(TypeError, match="MetadataRequest is not answered with"):
+            server.send(event, wrong)
+    with pytest.raises(kwire.EncodeError):
+        server.send(event, messages.MetadataResponse(cluster_id=7))
+    # A field that version 4 lacks has to keep its default.
+    assert server.data_to_send() == b"" and server.is_open
+    server.send(event, messages.MetadataResponse())
+    with pytest.raises(kwire.LocalProtocolError, match="7 awaits no response"):
+        server.send(event, messages.MetadataResponse())
+    assert ids_of(kwire, server.data_to_send()) == [7]
+
+
+@pytest.mark.parametrize(
+    ("api_key", "version"),
+    [(3, 9), (3, -1), (3, 32767), (2, 0), (200, 0), (-1, 0), (32767, 32767)],
+)
+def test_what_is_not_served_closes_the_connection(kwire, api_key, version):
+    """As Kafka does, and without reading the body; the caller hears which it was."""
+    server = serving(kwire)
+    start = b"".join(n.to_bytes(2, "big", signed=True) for n in (api_key, version))
+    data = b"\0\0\0\x0b" + start + b"\0\0\0\x07" + b"???"
+    (event,) = receive(server, data)
+    assert event == kwire.connection.UnsupportedReceived(api_key, version, 7)
+    assert server.wants_close and server.data_to_send() == b""
+
+
+def test_versions_that_kwire_does_not_know_are_not_served(kwire):
+    """Even if the table says so: there would be no request to hand out."""
+    newest = kwire.messages.MetadataRequest.valid_versions.max
+    server = serving(kwire, {3: (0, 99), 300: (0, 1)})
+    for key, version in ((3, newest + 1), (300, 0)):
+        server = serving(kwire, {3: (0, 99), 300: (0, 1)})
+        data = f"0000000a {key:04x} {version:04x} 00000007 ffff"
+        (event,) = receive(server, bytes.fromhex(data))
+        assert event == kwire.connection.UnsupportedReceived(key, version, 7)
+        assert server.wants_close
+
+
+def test_a_server_without_api_versions_refuses_it_like_all_else(kwire):
+    """A broker before 0.10: the client falls back."""
+    server = serving(kwire, {3: (0, 0)})
+    client = kwire.connection.ClientConnection(fallback="0.8.0")
+    (event,) = receive(server, client.data_to_send())
+    assert event == kwire.connection.UnsupportedReceived(18, 5, 0)
+    assert server.wants_close
+    (closed,) = receive(client, b"")
+    assert closed.fallback.advertised[3] == (0, 0)
+
+
+def test_older_requests_are_answered_before_the_close(kwire):
+    """Newer ones are not even read."""
+    server = serving(kwire)
+    data = (
+        request_bytes(kwire, "Metadata", 8, 1)
+        + request_bytes(kwire, "Fetch", 12, 2)
+        + request_bytes(kwire, "Metadata", 8, 3)
+    )
+    events = receive(server, data)
+    assert [type(each).__name__ for each in events] == [
+        "RequestReceived",
+        "UnsupportedReceived",
+    ]
+    assert not server.wants_close and server.is_open
+    assert receive(server, request_bytes(kwire, "Metadata", 8, 4)) == []
+    server.send(events[0], kwire.messages.MetadataResponse())
+    assert server.wants_close
+    assert ids_of(kwire, server.data_to_send()) == [1]
+
+
+def test_how_to_refuse_is_one_of_three_words(kwire):
+    """A typing error would otherwise decide how clients are treated."""
+    with pytest.raises(ValueError, match="'close', 'empty' or 'empty-draft'"):
+        serving(kwire, on_unsupported="ignore")
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        ("ffffffff", "InvalidLength"),
+        ("7fffffff", "LimitExceeded"),
+        ("16030100", "LimitExceeded"),
+        ("00000000", "RemoteProtocolError"),
+        ("00000007 0003 0008 000000", "RemoteProtocolError"),
+        ("00000008 0003 0008 00000007", "Truncated"),
+        ("0000000e 0003 0008 00000007 ffff 7fffffff", "InvalidLength"),
+        ("00000012 0003 0008 00000007 ffff 00000000 00 00 00 00", "TrailingBytes"),
+        ("0000000b 0012 0003 00000007 ffff 00", "Truncated"),
+    ],
+)
+def test_after_an_error_every_call_says_why(kwire, data, error):
+    """But what was answered before can still be sent."""
+    server = serving(kwire)
+    (older,) = receive(server, request_bytes(kwire, "Metadata", 8, 1))
+    server.send(older, kwire.messages.MetadataResponse())
+    with pytest.raises(kwire.KwireError) as first:
+        receive(server, bytes.fromhex(data))
+    assert type(first.value).__name__ == error
+    assert server.failure is first.value
+    assert server.wants_close and not server.is_open
+    for _ in range(2):
+        for call in (
+            lambda: server.receive_data(b"\0"),
+            lambda: server.receive_data(b""),
+            lambda: server.send(older, kwire.messages.MetadataResponse()),
+            lambda: server.send_sasl_token(b""),
+            server.finish_sasl,
+        ):
+            with pytest.raises(kwire.LocalProtocolError) as caught:
+                call()
+            assert str(first.value) in str(caught.value)
+            assert caught.value.__cause__ is first.value
+        server.close()
+    assert ids_of(kwire, server.data_to_send()) == [1]
+
+
+def test_events_before_an_error_are_told(kwire):
+    """In the order of the bytes."""
+    server = serving(kwire)
+    data = request_bytes(kwire, "Metadata", 8, 1) * 2 + b"\xff" * 4
+    events = server.receive_data(data)
+    assert [next(events).correlation_id for _ in range(2)] == [1, 1]
+    with pytest.raises(kwire.InvalidLength):
+        next(events)
+
+
+@pytest.mark.parametrize("cut", [0, 3, 4, 9])
+def test_a_client_that_goes(kwire, cut):
+    """Between frames or within one."""
+    server = serving(kwire)
+    if cut:
+        receive(server, request_bytes(kwire, "Metadata", 8, 1)[:cut])
+    (event,) = receive(server, b"")
+    assert isinstance(event, kwire.connection.ConnectionClosed)
+    within = f"in the middle of a frame, after {cut} bytes"
+    assert (within in event.reason) is bool(cut)
+    assert server.wants_close and server.failure is None
+    with pytest.raises(kwire.LocalProtocolError, match="the client closed"):
+        server.receive_data(b"\0")
+
+
+def test_closing_is_final(kwire):
+    """A server that has had enough."""
+    server = serving(kwire)
+    (event,) = receive(server, request_bytes(kwire, "Metadata", 8, 1))
+    server.close()
+    assert server.wants_close and not server.is_open
+    with pytest.raises(kwire.LocalProtocolError, match="closed by this side"):
+        server.send(event, kwire.messages.MetadataResponse())
+
+
+def test_zero_copy_gives_views_of_the_frame(kwire):
+    """Of the records of Produce."""
+    request = kwire.messages.ProduceRequest
+    topic = request.TopicProduceData(
+        name="t",
+        partition_data=[request.PartitionProduceData(index=0, records=b"records")],
+    )
+    data = request_bytes(
+        kwire, "Produce", 8, 1, acks=1, timeout_ms=1, topic_data=[topic]
+    )
+    for zero_copy, kind in ((False, bytes), (True, memoryview)):
+        (event,) = receive(serving(kwire, zero_copy=zero_copy), data)
+        records = event.request.topic_data[0].partition_data[0].records
+        assert type(records) is kind and bytes(records) == b"records"
+
+
+def test_every_api_in_every_version_between_both_sides(kwire):
+    """What one side sends is what the other tells of, there and back."""
+    # Those that connections take part in themselves have other events.
+    own = {17, 18, 36}
+    keys = [key for key in kwire.schema.registry.keys("request") if key not in own]
+    classes = [kwire.messages.by_key(key, "request") for key in keys]
+    offered = {
+        cls.api_key: (cls.valid_versions.min, cls.valid_versions.max)
+        for cls in classes
+        if cls.valid_versions
+    }
+    server = serving(kwire, offered)
+    client = kwire.connection.ClientConnection("kw", table=server.served)
+    exchanged = 0
+    for cls in classes:
+        for version in cls.valid_versions:
+            # A Produce request without acks would have no response.
+            message = cls(acks=1) if cls.api_key == 0 else cls()
+            sent = client.send(message, version)
+            (received,) = receive(server, client.data_to_send())
+            assert received.request == message
+            assert (received.correlation_id, received.version) == (sent, version)
+            response = kwire.messages.by_key(cls.api_key, "response")()
+            server.send(received, response)
+            (event,) = receive(client, server.data_to_send())
+            assert event[:3] == (sent, message, version)
+            exchanged += 1
+    assert exchanged > 300

@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``ClientConnection`` over a blocking socket, as small as it can be.
+
+Every wait ends after ``TIMEOUT_S``, with the socket's own exception.
+"""
+
+from __future__ import annotations
+
+import importlib
+import socket
+
+TIMEOUT_S = 10
+
+
+class Wire:
+    """One connection to a broker; ``with`` closes it.
+
+    ``address`` is a pair of host and port, or a socket that is connected already;
+    ``options`` are those of ``ClientConnection``.
+    """
+
+    def __init__(self, kwire, address, timeout_s=TIMEOUT_S, **options):
+        """Connect; nothing is sent yet."""
+        self._module = importlib.import_module(f"{kwire.__name__}.connection")
+        self.connection = self._module.ClientConnection(**options)
+        if not isinstance(address, socket.socket):
+            address = socket.create_connection(address)
+        self.socket = address
+        self.socket.settimeout(timeout_s)
+        self._events = iter(())
+
+    def __enter__(self):
+        """Ask for the broker's versions and wait for them."""
+        if self.connection.table is None:
+            self.wait_for("Negotiated")
+        return self
+
+    def __exit__(self, *exception):
+        """Close both the connection and the socket."""
+        self.connection.close()
+        self.socket.close()
+
+    @property
+    def table(self):
+        """What the broker speaks."""
+        return self.connection.table
+
+    def next_event(self):
+        """Send what is to be sent; wait for the next event."""
+        while (event := next(self._events, None)) is None:
+            if data := self.connection.data_to_send():
+                self.socket.sendall(data)
+            self._events = self.connection.receive_data(self.socket.recv(1 << 16))
+        return event
+
+    def wait_for(self, name):
+        """Wait for the next event, which has to be of this kind."""
+        event = self.next_event()
+        assert isinstance(event, getattr(self._module, name)), event
+        return event
+
+    def ask(self, request, version=None, **options):
+        """Send one request and wait for its response."""
+        correlation_id = self.connection.send(request, version, **options)
+        event = self.wait_for("ResponseReceived")
+        assert event.correlation_id == correlation_id
+        return event.response

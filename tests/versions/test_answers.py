@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A server's answer to ApiVersions, in every version and to every mistake (KIP-511)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def served(kwire, offered=None, **options):
+    """Make the table that a server offers."""
+    offered = {1: (4, 17), 18: (0, 4)} if offered is None else offered
+    return kwire.negotiation.ApiVersionTable.from_ranges(offered, **options)
+
+
+def frame(text):
+    """Turn hex to a frame."""
+    return bytes.fromhex(text)
+
+
+V3 = "0012 0003 00000007 0002 6b77 00 06 6b77697265 04 312e30 00"
+V4 = V3.replace("0012 0003", "0012 0004")
+V0 = "0012 0000 00000007 0002 6b77"
+
+
+def answered(kwire, text, table=None, **options):
+    """Answer a question in hex; return the answer and the bytes behind the id."""
+    found = kwire.negotiation.answer_api_versions(
+        frame(text), served(kwire) if table is None else table, **options
+    )
+    size = int.from_bytes(found.frame[:4], "big")
+    assert size == len(found.frame) - 4
+    return found, found.frame[8:]
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "body"),
+    [
+        (V0, 0, "0000 00000002 0001 0004 0011 0012 0000 0004"),
+        (
+            V0.replace("0012 0000", "0012 0001"),
+            1,
+            "0000 00000002 0001 0004 0011 0012 0000 0004 00000000",
+        ),
+        (
+            V0.replace("0012 0000", "0012 0002"),
+            2,
+            "0000 00000002 0001 0004 0011 0012 0000 0004 00000000",
+        ),
+        # The header of the response stays version 0: no tags before the body.
+        (V3, 3, "0000 03 0001 0004 0011 00 0012 0000 0004 00 00000000 00"),
+        (V4, 4, "0000 03 0001 0004 0011 00 0012 0000 0004 00 00000000 00"),
+    ],
+)
+def test_the_bytes_of_an_answer(kwire, text, version, body):
+    """All rows, in the version of the question, behind its correlation id."""
+    found, rest = answered(kwire, text)
+    assert found.frame[4:8] == b"\0\0\0\x07"
+    assert rest == bytes.fromhex(body)
+    assert (found.version, found.error_code) == (version, 0)
+    assert (found.correlation_id, found.client_id) == (7, "kw")
+    names = (found.software_name, found.software_version)
+    assert names == (("kwire", "1.0") if version >= 3 else ("", ""))
+
+
+@pytest.mark.parametrize("version", ["0005", "0006", "7fff", "ffff"])
+@pytest.mark.parametrize("rest", ["", "0002 6b77", "ff", "00" * 30])
+def test_an_unknown_version_is_answered_in_version_0_unread(kwire, version, rest):
+    """Whatever stands behind the correlation id, the header's own rest included."""
+    found, body = answered(kwire, f"0012 {version} 80000001 {rest}")
+    assert found.frame[4:8] == bytes.fromhex("80000001")
+    assert body == bytes.fromhex("0023 00000001 0012 0000 0004")
+    assert found.error_code == 35 and found.client_id is None
+    assert found.version == int.from_bytes(bytes.fromhex(version), signed=True)
+
+
+def test_servers_before_2_4_list_nothing(kwire):
+    """They know ApiVersions up to version 2."""
+    _, body = answered(kwire, V3, served(kwire, {1: (0, 9), 18: (0, 2)}))
+    assert body == bytes.fromhex("0023 00000000")
+    _, body = answered(kwire, V4, served(kwire, {1: (0, 9), 18: (0, 3)}))
+    assert body == bytes.fromhex("0023 00000001 0012 0000 0003")
+
+
+@pytest.mark.parametrize(
+    ("name", "software_version"),
+    [("", "1.0"), ("kwire", ""), ("a b", "1"), ("-a", "1"), ("a", "1."), ("a_b", "1")],
+)
+def test_a_name_that_is_none_is_an_invalid_request(kwire, name, software_version):
+    """The answer is in the version of the question, and has no rows."""
+    request = kwire.messages.ApiVersionsRequest(
+        client_software_name=name, client_software_version=software_version
+    )
+    data = kwire.framing.encode_request(request, 3, 7, "kw")[4:]
+    found, body = answered(kwire, data.hex())
+    assert found.error_code == 42 and found.version == 3
+    assert body == bytes.fromhex("002a 01 00000000 00")
+    assert found.software_name == name
+
+
+FEATURES = {"new": "0-2", "old": "1-2"}
+
+
+@pytest.mark.parametrize(
+    ("version", "listed"), [(3, {"old"}), (4, {"new", "old"}), (0, set())]
+)
+def test_features_from_0_are_listed_from_version_4_on(kwire, version, listed):
+    """Older clients take a feature whose range starts at 0 for an error."""
+    table = served(
+        kwire,
+        supported_features=FEATURES,
+        finalized_features={"old": "2"},
+        finalized_features_epoch=3,
+    )
+    text = V0 if version == 0 else V3.replace("0012 0003", f"0012 {version:04x}")
+    found, _ = answered(kwire, text, table)
+    _, response = kwire.framing.decode_response(
+        kwire.messages.ApiVersionsResponse, found.frame[4:], version
+    )
+    assert {each.name for each in response.supported_features} == listed
+    assert response.finalized_features_epoch == (3 if version else -1)
+    again = kwire.negotiation.ApiVersionTable.from_response(response)
+    assert set(again.supported_features) == listed
+    if version:
+        assert str(again.finalized_features["old"]) == "2"
+
+
+def test_an_epoch_of_none_lists_no_finalized_features(kwire):
+    """And a table made of the answer is the table that was served."""
+    table = served(kwire, supported_features={"old": "1-2"})
+    found, _ = answered(kwire, V4, table)
+    _, response = kwire.framing.decode_response(
+        kwire.messages.ApiVersionsResponse, found.frame[4:], 4
+    )
+    assert response.finalized_features == ()
+    assert kwire.negotiation.ApiVersionTable.from_response(response) == table
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ((None, -1), 0),
+        (("c1", 3), 0),
+        (("c2", 3), 129),
+        (("c1", 4), 129),
+        (("c1", -1), 42),
+        ((None, 3), 42),
+    ],
+)
+def test_a_client_that_means_another_broker_hears_it(kwire, asked, expected):
+    """Version 5 names cluster and node: both, or neither (KIP-1242)."""
+    request = kwire.messages.ApiVersionsRequest(
+        client_software_name="a",
+        client_software_version="1",
+        cluster_id=asked[0],
+        node_id=asked[1],
+    )
+    data = kwire.framing.encode_request(request, 5, 7, "kw")[4:]
+    table = served(kwire, {18: (0, 5)})
+    found, _ = answered(kwire, data.hex(), table, cluster_id="c1", node_id=3)
+    assert found.error_code == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0012",
+        "0012 0000 000000",
+        "0012 0003 00000007 0002 6b",
+        V3[:-3],
+        V0 + " 00",
+        V3 + " 00",
+        V3.replace("06 6b77697265", "00"),
+    ],
+)
+def test_wrong_bytes_in_a_known_version_are_a_decode_error(kwire, text):
+    """Cut off, left over, or a name that is null."""
+    with pytest.raises(kwire.DecodeError):
+        kwire.negotiation.answer_api_versions(frame(text), served(kwire))
+
+
+@given(st.binary(max_size=40))
+def test_any_question_has_an_answer_or_is_a_decode_error(twins, tail):
+    """On both engines the same."""
+    ends = []
+    for kwire in twins:
+        try:
+            found = kwire.negotiation.answer_api_versions(
+                b"\0\x12" + tail, served(kwire)
+            )
+            ends.append(tuple(found))
+        except kwire.DecodeError as error:
+            ends.append(str(error))
+    assert ends[0] == ends[1]
+
+
+VERSIONS = st.integers(0, 20)
+PAIRS = st.tuples(VERSIONS, VERSIONS).map(sorted).map(tuple)
+
+
+@given(
+    offered=st.dictionaries(st.integers(1, 300), PAIRS, max_size=20),
+    newest=st.integers(0, 5),
+    asked=st.integers(0, 5),
+)
+def test_a_client_and_a_server_of_any_age_agree(twins, offered, newest, asked):
+    """The table that the client ends with is the one that the server offers."""
+    for kwire in twins:
+        table = served(kwire, offered | {18: (0, newest)})
+        handshake = kwire.negotiation.ApiVersionsHandshake(newest=asked)
+        rounds = 0
+        while handshake.table is None:
+            question = handshake.data_to_send()[4:]
+            found = kwire.negotiation.answer_api_versions(question, table)
+            handshake.receive_frame(found.frame[4:])
+            rounds += 1
+        assert handshake.table == table
+        assert list(handshake.table.advertised) == list(table.advertised)
+        assert rounds == (1 if asked <= newest else 2)

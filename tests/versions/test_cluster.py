@@ -1,0 +1,241 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What several brokers speak alike, and finalized features over all of them.
+
+The worked example is that of KIP-35: brokers B1 and B2.
+"""
+
+import itertools
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+B1 = {0: (0, 3), 1: (2, 3)}
+B2 = {0: (1, 2), 1: (0, 3), 2: (0, 0)}
+
+
+def table(kwire, offered, **options):
+    """Make the table of one broker."""
+    return kwire.negotiation.ApiVersionTable.from_ranges(offered, **options)
+
+
+def cluster(kwire, **brokers):
+    """Make the view of brokers by name."""
+    tables = {name: table(kwire, offered) for name, offered in brokers.items()}
+    return kwire.negotiation.ClusterVersions(tables)
+
+
+def shown(view):
+    """Write the shared ranges as texts."""
+    return {key: str(versions) for key, versions in view.ranges().items()}
+
+
+def test_the_worked_example(kwire):
+    """Key 0: 1-2, key 1: 2-3, key 2 is absent, as B1 lacks it."""
+    view = cluster(kwire, B1=B1, B2=B2)
+    assert shown(view) == {0: "1-2", 1: "2-3"}
+    assert view.brokers == ("B1", "B2")
+    assert (view.pick(0), view.pick(kwire.messages.FetchRequest)) == (2, 3)
+    with pytest.raises(kwire.UnsupportedVersion) as caught:
+        view.pick(2)
+    assert str(caught.value) == (
+        "ListOffsets: this side speaks 0-11, broker B1 none of it"
+    )
+
+
+def test_the_features_of_the_worked_example(kwire):
+    """Every range has to overlap: key 0 has no 3, but it has 1."""
+    feature = kwire.negotiation.Feature
+    view = cluster(kwire, B1=B1, B2=B2)
+    assert not view.supports(feature("Feature1", {0: (3, 3), 1: (2, 3)}))
+    assert view.supports(feature("Feature2", {0: (0, 1), 1: (2, 3)}))
+    assert not view.supports(feature("of key 2", {2: (0, 0)}))
+
+
+def test_an_empty_intersection_is_there_but_unusable(kwire):
+    """Never a range that ends before it starts."""
+    view = cluster(kwire, B1={1: (0, 3)}, B2={1: (5, 9)})
+    assert list(view.ranges()) == [1]
+    assert not view.ranges()[1] and not view.range_of(1)
+    assert view.usable(1) == ()
+    assert not view.supports(kwire.negotiation.Feature("any Fetch", {1: "0+"}))
+    with pytest.raises(kwire.UnsupportedVersion) as caught:
+        view.pick(1)
+    assert str(caught.value) == (
+        "Fetch: the brokers have no usable version in common: B1 0-3, B2 5-9"
+    )
+
+
+def test_the_broker_in_the_way_is_named(kwire):
+    """By constraint, by policy, or because it is too old or too new."""
+    n = kwire.negotiation
+    view = cluster(kwire, B1={1: (4, 17)}, B2={1: (0, 9)})
+    assert view.pick(1) == 9
+    assert view.usable(1, n.MAGIC_2) == (4, 5, 6, 7, 8, 9)
+    with pytest.raises(kwire.UnsupportedVersion) as caught:
+        view.pick(1, n.ZSTD)
+    assert str(caught.value) == (
+        "Fetch: this side speaks 0-18, broker B2 0-9, but zstd needs 10+"
+    )
+    narrow = n.VersionPolicy({1: "11+"})
+    tables = {"B1": table(kwire, {1: (4, 17)}), "B2": table(kwire, {1: (0, 9)})}
+    with pytest.raises(kwire.UnsupportedVersion) as caught:
+        n.ClusterVersions(tables, narrow).pick(1)
+    assert str(caught.value).endswith("broker B2 0-9: broker B2 is too old")
+
+
+def test_excluded_versions_are_left_out_for_all(kwire):
+    """The policy of the view counts, whichever the tables were made with."""
+    n = kwire.negotiation
+    tables = {"B1": table(kwire, B1), "B2": table(kwire, B2)}
+    view = n.ClusterVersions(tables, n.VersionPolicy(exclude={0: [2], 1: [3]}))
+    assert (view.pick(0), view.pick(1)) == (1, 2)
+
+
+def test_one_broker_is_its_own_cluster_and_none_speaks_nothing(kwire):
+    """Neither has anything to intersect."""
+    assert shown(cluster(kwire, B1=B1)) == {0: "0-3", 1: "2-3"}
+    nobody = cluster(kwire)
+    assert nobody.ranges() == {} and nobody.usable(1) == ()
+    assert nobody.features() == ()
+    with pytest.raises(kwire.UnsupportedVersion, match="no broker is known yet"):
+        nobody.pick(1)
+
+
+def test_the_view_follows_its_brokers(kwire):
+    """An upgrade, a downgrade and a broker that goes each change what is shared."""
+    view = cluster(kwire, B1=B1, B2=B2)
+    view.update("B2", table(kwire, {0: (0, 3), 1: (3, 3), 2: (0, 0)}))
+    assert shown(view) == {0: "0-3", 1: "3"}
+    view.update("B3", table(kwire, {0: (2, 9)}))
+    assert shown(view) == {0: "2-3"}
+    view.remove("B3")
+    assert shown(view) == {0: "0-3", 1: "3"}
+    view.remove("B1")
+    assert shown(view) == {0: "0-3", 1: "3", 2: "0"}
+    assert view.brokers == ("B2",)
+    with pytest.raises(KeyError):
+        view.remove("B1")
+
+
+def test_a_table_whose_connection_ended_is_no_part_of_a_view(kwire):
+    """The broker is named; updated or removed, the view works again."""
+    view = cluster(kwire, B1=B1)
+    gone = table(kwire, B2)
+    view.update("B2", gone)
+    assert view.pick(0) == 2
+    gone.expire()
+    feature = kwire.negotiation.Feature("f", {0: "0+"})
+    for use in (
+        view.ranges,
+        lambda: view.pick(0),
+        lambda: view.usable(0),
+        lambda: view.supports(feature),
+    ):
+        with pytest.raises(kwire.LocalProtocolError, match="broker B2 has ended"):
+            use()
+    view.update("B2", table(kwire, B2))
+    assert shown(view) == {0: "1-2", 1: "2-3"}
+    gone.expire()
+    view.remove("B2")
+    assert shown(view) == {0: "0-3", 1: "2-3"}
+
+
+BROKERS = st.dictionaries(
+    st.integers(0, 5),
+    st.tuples(st.integers(0, 6), st.integers(0, 6)),
+    max_size=4,
+)
+
+
+@given(st.lists(BROKERS, min_size=1, max_size=4), st.randoms(use_true_random=False))
+def test_shared_ranges_against_sets_of_numbers(twins, offers, dice):
+    """In any order of brokers: keys of all, versions of all."""
+    names = [f"B{number}" for number in range(len(offers))]
+    for kwire in twins:
+        make = kwire.negotiation.ApiVersionTable
+        named = list(zip(names, map(make, offers), strict=True))
+        dice.shuffle(named)
+        view = kwire.negotiation.ClusterVersions(dict(named))
+        shared = set.intersection(*(set(each) for each in offers))
+        found = view.ranges()
+        assert set(found) == shared and list(found) == sorted(found)
+        for key in range(6):
+            # Produce 0-2 is a trap beside Fetch 4+, as for one broker.
+            versions = [set(each.ranges().get(key, ())) for _, each in named]
+            expected = set.intersection(*versions)
+            assert set(view.range_of(key)) == expected
+            assert set(found.get(key, ())) == expected
+            assert view.usable(key) == tuple(sorted(expected & set(_known(kwire, key))))
+
+
+def _known(kwire, key):
+    return kwire.negotiation.DEFAULT_POLICY.versions(key)
+
+
+def epochs(kwire, *told):
+    """Make tables that tell an epoch and the level of one feature each."""
+    return [
+        table(
+            kwire,
+            {},
+            finalized_features={"metadata.version": f"1-{level}"},
+            finalized_features_epoch=epoch,
+        )
+        for epoch, level in told
+    ]
+
+
+def test_finalized_features_are_those_of_the_highest_epoch(kwire):
+    """Whichever broker tells it first, and in whatever order."""
+    told = [(5, 20), (7, 21), (6, 99), (-1, 77)]
+    for order in itertools.permutations(range(4)):
+        tables = epochs(kwire, *told)
+        view = kwire.negotiation.ClusterVersions()
+        for place in order:
+            view.update(f"B{place}", tables[place])
+        agreed = view.finalized_features()
+        assert (agreed.epoch, agreed.level("metadata.version")) == (7, 21)
+
+
+def test_finalized_features_never_go_back(kwire):
+    """Neither an older epoch, nor a broker that goes, brings back an old level."""
+    old, new, newest = epochs(kwire, (3, 10), (4, 11), (5, 9))
+    finalized = kwire.negotiation.FinalizedFeatures()
+    assert finalized.epoch == -1 and finalized.level("metadata.version") == 0
+    assert finalized.update(new) is True
+    assert finalized.update(old) is False
+    assert finalized.level("metadata.version") == 11
+    # A lower level with a higher epoch is a downgrade that was agreed on.
+    assert finalized.update(newest) is True
+    assert finalized.level("metadata.version") == 9
+    assert finalized.level("unheard.of") == 0
+    view = kwire.negotiation.ClusterVersions({"B1": newest, "B2": old})
+    view.remove("B1")
+    assert view.finalized_features().epoch == 5
+
+
+def test_epoch_0_is_an_epoch_and_minus_1_is_none(kwire):
+    """The boundary of what counts (KIP-584)."""
+    none, first = epochs(kwire, (-1, 10), (0, 11))
+    finalized = kwire.negotiation.FinalizedFeatures()
+    assert finalized.update(none) is False
+    assert finalized.update(first) is True
+    assert finalized.update(none) is False
+    assert finalized.level("metadata.version") == 11
+
+
+def test_a_view_of_releases(kwire):
+    """A rolling upgrade: what all can do is what the oldest can do."""
+    releases = ["2.8", "3.9", "4.1"]
+    random.Random(3).shuffle(releases)
+    make = kwire.negotiation.ApiVersionTable.of_release
+    tables = {release: make(release) for release in releases}
+    view = kwire.negotiation.ClusterVersions(tables)
+    fetch = kwire.messages.FetchRequest
+    assert view.pick(fetch) == tables["2.8"].pick(fetch)
+    assert view.range_of(fetch).min == tables["4.1"].range_of(fetch).min
+    missing = [key for key in tables["4.1"].advertised if not tables["2.8"].usable(key)]
+    assert missing and not any(view.usable(key) for key in missing)

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Brokers that cannot be asked: what they speak, by the release that one is told.
+
+The rows are written down once more, from librdkafka's ``broker.version.fallback``.
+"""
+
+import pytest
+
+V090 = {
+    **{0: (0, 1), 1: (0, 1), 2: (0, 0), 3: (0, 0), 8: (0, 2), 9: (0, 1), 10: (0, 0)},
+    **{11: (0, 0), 12: (0, 0), 13: (0, 0), 14: (0, 0), 15: (0, 0), 16: (0, 0)},
+}
+FIRST_FOUR = {0: (0, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0)}
+V082 = {**FIRST_FOUR, 8: (0, 1), 9: (0, 1), 10: (0, 0)}
+V081 = {**FIRST_FOUR, 8: (0, 1), 9: (0, 0)}
+
+
+@pytest.mark.parametrize(
+    ("release", "rows"),
+    [
+        ("0.9.0", V090),
+        ("0.9.0.0", V090),
+        ("0.9.0.1", V090),
+        ("0.8.2", V082),
+        ("0.8.2.2", V082),
+        ("0.8.1", V081),
+        ("0.8.1.1", V081),
+        ("0.8.0", FIRST_FOUR),
+    ],
+)
+def test_the_rows_of_old_releases(kwire, release, rows):
+    """No more, no less; the release may have a number more."""
+    table = kwire.negotiation.fallback_table(release)
+    assert table.advertised == rows
+    assert table.is_alive
+    assert "ApiVersion" not in table.features()
+    with pytest.raises(kwire.UnsupportedVersion, match="the broker none of it"):
+        table.pick(kwire.messages.ApiVersionsRequest)
+
+
+@pytest.mark.parametrize("release", ["0.10.0", "0.10.2.1", "1.0", "2.8", "4.1", "0.9"])
+def test_newer_releases_can_be_asked(kwire, release):
+    """None says so. 0.9 without a third number is no release."""
+    assert kwire.negotiation.fallback_table(release) is None
+
+
+@pytest.mark.parametrize("release", ["0.8.20", "0.9.01", "0.8.1x", "x0.9.0", ""])
+def test_a_prefix_ends_at_a_dot(kwire, release):
+    """0.8.20 would not be 0.8.2."""
+    assert kwire.negotiation.fallback_table(release) is None
+
+
+@pytest.mark.parametrize("release", ["0.7", "0.7.2", "0.6", "0.6.1"])
+def test_releases_older_than_the_protocol_are_refused(kwire, release):
+    """Nothing that kwire speaks is understood there."""
+    with pytest.raises(kwire.UnsupportedVersion, match=f"Kafka {release} speaks"):
+        kwire.negotiation.fallback_table(release)
+
+
+def test_each_table_is_its_own(kwire):
+    """The table of one connection that ends leaves the next one alive."""
+    first = kwire.negotiation.fallback_table("0.9.0")
+    first.expire()
+    assert kwire.negotiation.fallback_table("0.9.0").is_alive
+
+
+def test_the_policy_holds_for_fallbacks_too(kwire):
+    """A client that was not written for Fetch 0 does not speak it."""
+    policy = kwire.negotiation.VersionPolicy({1: "1+"}, {0: [1]})
+    table = kwire.negotiation.fallback_table("0.9.0", policy)
+    assert (table.pick(1), table.pick(0)) == (1, 0)
+    with pytest.raises(kwire.UnsupportedVersion, match="too old"):
+        kwire.negotiation.fallback_table("0.8.0", policy).pick(1)
+
+
+def test_a_fallback_is_not_more_than_its_release_had(kwire):
+    """Row by row within the table of the release, but for one row of librdkafka's."""
+    too_much = []
+    for release in ("0.8.0", "0.8.1", "0.8.2", "0.9.0"):
+        whole = kwire.negotiation.ApiVersionTable.of_release(release)
+        table = kwire.negotiation.fallback_table(release)
+        for key, versions in table.ranges().items():
+            if not whole.range_of(key).contains(versions):
+                too_much.append((release, key, str(versions)))
+    # OffsetCommit 1 came with 0.8.2, but librdkafka assumes it one release earlier.
+    assert too_much == [("0.8.1", 8, "0-1")]

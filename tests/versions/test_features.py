@@ -1,0 +1,138 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The map of features: what can be done with the versions that a broker speaks.
+
+The rows here are written down once more, from librdkafka's map, so that a change of
+kwire's own list is seen.
+"""
+
+import pytest
+
+PRODUCE, FETCH, OFFSETS, METADATA = range(4)
+COMMIT, OFFSET_FETCH, COORDINATOR, JOIN, HEARTBEAT, LEAVE, SYNC = range(8, 15)
+HANDSHAKE, API_VERSIONS, PRODUCER_ID, AUTHENTICATE, NEW_GROUP = 17, 18, 22, 36, 68
+
+#: Features by name: alternatives, each the least version of every API it needs.
+MAP = {
+    "MsgVer1": [{PRODUCE: 2, FETCH: 2}],
+    "MsgVer2": [{PRODUCE: 3, FETCH: 4}],
+    "ApiVersion": [{API_VERSIONS: 0}],
+    "BrokerGroupCoordinator": [{COORDINATOR: 0}],
+    "BrokerBalancedConsumer": [
+        {
+            COORDINATOR: 0,
+            COMMIT: 1,
+            OFFSET_FETCH: 1,
+            JOIN: 0,
+            SYNC: 0,
+            HEARTBEAT: 0,
+            LEAVE: 0,
+        },
+        {NEW_GROUP: 0, COMMIT: 9, OFFSET_FETCH: 9},
+    ],
+    "ThrottleTime": [{PRODUCE: 1, FETCH: 1}],
+    "SaslGssapi": [{JOIN: 0}, {HANDSHAKE: 0}],
+    "SaslHandshake": [{HANDSHAKE: 0}],
+    "LZ4": [{COORDINATOR: 0}],
+    "OffsetTime": [{OFFSETS: 1}],
+    "IdempotentProducer": [{PRODUCER_ID: 0}],
+    "Zstd": [{PRODUCE: 7, FETCH: 10}],
+    "SaslAuthReq": [{HANDSHAKE: 1, AUTHENTICATE: 0}],
+}
+CASES = [(name, needs) for name, alternatives in MAP.items() for needs in alternatives]
+
+
+def table(kwire, offered):
+    """Make a table; Produce is left as it is, without the trap of Kafka 4."""
+    return kwire.negotiation.ApiVersionTable.from_ranges(offered)
+
+
+def feature(kwire, name):
+    """Find a feature of the map."""
+    (found,) = (each for each in kwire.negotiation.FEATURES if each.name == name)
+    return found
+
+
+def test_the_map_has_these_features(kwire):
+    """None more, none less."""
+    assert {each.name for each in kwire.negotiation.FEATURES} == set(MAP)
+    for name, alternatives in MAP.items():
+        found = [
+            {key: versions.min for key, versions in each.items()}
+            for each in feature(kwire, name).alternatives
+        ]
+        assert found == alternatives
+        for each in feature(kwire, name).alternatives:
+            assert all(versions.is_open for versions in each.values())
+
+
+@pytest.mark.parametrize(("name", "needs"), CASES)
+def test_the_least_versions_are_enough(kwire, name, needs):
+    """A broker whose newest versions are exactly the needed ones."""
+    enough = table(kwire, {key: (0, least) for key, least in needs.items()})
+    assert enough.supports(feature(kwire, name))
+    assert name in enough.features()
+
+
+@pytest.mark.parametrize(("name", "needs"), CASES)
+def test_one_missing_version_is_one_feature_less(kwire, name, needs):
+    """Each API in turn: one version below what is needed, or not there at all."""
+    for short in needs:
+        offered = {key: (0, least) for key, least in needs.items()}
+        del offered[short]
+        assert not table(kwire, offered).supports(feature(kwire, name))
+        if needs[short]:
+            offered[short] = (0, needs[short] - 1)
+            assert name not in table(kwire, offered).features()
+
+
+def test_two_rows_of_one_name_are_alternatives(kwire):
+    """Kafka 4 without the classic group protocol can balance consumers all the same."""
+    modern = table(kwire, {NEW_GROUP: (0, 1), COMMIT: (2, 9), OFFSET_FETCH: (1, 9)})
+    assert "BrokerBalancedConsumer" in modern.features()
+    assert "BrokerGroupCoordinator" not in modern.features()
+
+
+def test_a_range_has_to_overlap_and_no_more(kwire):
+    """Neither side's range has to contain the other's."""
+    made = kwire.negotiation.Feature("f", {FETCH: (3, 5)})
+    for offered, usable in (
+        ((0, 2), False),
+        ((0, 3), True),
+        ((4, 4), True),
+        ((5, 9), True),
+        ((6, 9), False),
+    ):
+        assert table(kwire, {FETCH: offered}).supports(made) is usable
+
+
+@pytest.mark.parametrize(
+    ("release", "has", "lacks"),
+    [
+        ("0.8.0", set(), {"LZ4", "ApiVersion", "MsgVer1"}),
+        ("0.8.2", {"LZ4", "BrokerGroupCoordinator"}, {"BrokerBalancedConsumer"}),
+        ("0.9.0", {"BrokerBalancedConsumer", "ThrottleTime"}, {"MsgVer1"}),
+        ("0.10.0", {"MsgVer1", "ApiVersion", "SaslHandshake"}, {"MsgVer2"}),
+        ("0.11.0", {"MsgVer2", "IdempotentProducer"}, {"Zstd", "SaslAuthReq"}),
+        ("1.0", {"SaslAuthReq"}, {"Zstd"}),
+        ("2.1", {"Zstd"}, set()),
+        ("4.1", set(MAP), set()),
+    ],
+)
+def test_the_features_of_releases(kwire, release, has, lacks):
+    """Each came with the release that history has it from."""
+    features = set(kwire.negotiation.ApiVersionTable.of_release(release).features())
+    assert has <= features
+    assert not lacks & features
+
+
+def test_a_feature_needs_something(kwire):
+    """An empty one would be usable everywhere."""
+    with pytest.raises(TypeError, match="needs nothing"):
+        kwire.negotiation.Feature("f")
+
+
+def test_a_feature_shows_what_it_needs(kwire):
+    """In the notation that makes it."""
+    made = kwire.negotiation.Feature("f", {1: "2+"}, {0: (0, 3)})
+    assert repr(made) == "Feature('f', {1: '2+'}, {0: '0-3'})"

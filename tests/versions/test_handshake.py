@@ -1,0 +1,383 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Asking a broker for its versions, byte for byte (KIP-35, KIP-511).
+
+Every row of the fallback machine, brokers of all ages, and brokers that would keep a
+client asking for ever. The server's side is ``test_answers.py``.
+"""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+#: Fetch 4-17 and ApiVersions 0-4, in version 0, without error.
+ROWS_V0 = "0000 00000002 0001 0004 0011 0012 0000 0004"
+#: An error and ApiVersions alone, in version 0, as brokers since 2.4 answer.
+SINCE_2_4 = "0023 00000001 0012 0000 {:04x}"
+
+
+def start(kwire, **options):
+    """Begin a handshake whose questions are easy to write down."""
+    options = {"client_id": "kw", "correlation_id": 7} | options
+    version = options.pop("client_version", "1.0")
+    return kwire.negotiation.ApiVersionsHandshake("kwire", version, **options)
+
+
+def question(handshake):
+    """Take the question: its version, and the frame after the size."""
+    data = handshake.data_to_send()
+    assert int.from_bytes(data[:4], "big") == len(data) - 4
+    assert data[4:6] == b"\0\x12"
+    assert handshake.data_to_send() == b""
+    return int.from_bytes(data[6:8], "big"), data[4:]
+
+
+def answer(handshake, text, correlation_id=None):
+    """Give an answer in hex, without its correlation id."""
+    if correlation_id is None:
+        correlation_id = handshake.correlation_id
+    frame = correlation_id.to_bytes(4, "big", signed=True) + bytes.fromhex(text)
+    return handshake.receive_frame(frame)
+
+
+NAMES = "06 6b77697265 04 312e30 00"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"newest": 0}, "0012 0000 00000007 0002 6b77"),
+        ({"newest": 1}, "0012 0001 00000007 0002 6b77"),
+        ({"newest": 2}, "0012 0002 00000007 0002 6b77"),
+        ({"newest": 3}, f"0012 0003 00000007 0002 6b77 00 {NAMES}"),
+        ({"newest": 4}, f"0012 0004 00000007 0002 6b77 00 {NAMES}"),
+        ({"newest": 0, "client_id": None}, "0012 0000 00000007 ffff"),
+        ({"newest": 3, "client_id": None}, f"0012 0003 00000007 ffff 00 {NAMES}"),
+        # Version 5 names whom the client means: null and -1 for anyone.
+        (
+            {"newest": 5},
+            "0012 0005 00000007 0002 6b77 00 06 6b77697265 04 312e30 00 ffffffff 00",
+        ),
+    ],
+)
+def test_the_bytes_of_the_question(kwire, options, expected):
+    """Header version 1 up to version 2, then header version 2 and the names."""
+    assert question(start(kwire, **options))[1] == bytes.fromhex(expected)
+
+
+def test_step_1_the_newest_version_is_asked_for_first(kwire):
+    """The newest that kwire knows and the policy allows."""
+    newest = kwire.messages.ApiVersionsRequest.valid_versions.max
+    assert question(start(kwire))[0] == newest
+    policy = kwire.negotiation.VersionPolicy({18: "0-3"})
+    assert question(start(kwire, policy=policy))[0] == 3
+    policy = kwire.negotiation.VersionPolicy(exclude={18: [newest, newest - 2]})
+    assert question(start(kwire, policy=policy))[0] == newest - 1
+    assert question(start(kwire, policy=policy, newest=newest - 2))[0] == newest - 3
+    nothing = kwire.negotiation.VersionPolicy({18: "7"})
+    with pytest.raises(kwire.LocalProtocolError, match="no version of ApiVersions"):
+        start(kwire, policy=nothing)
+
+
+@pytest.mark.parametrize("version", range(6))
+def test_step_2_an_answer_without_error_ends_it(kwire, version):
+    """In whichever version was asked for; the response header is always version 0."""
+    rows = {
+        0: ROWS_V0,
+        1: f"{ROWS_V0} 00000000",
+        2: f"{ROWS_V0} 00000000",
+    }
+    flexible = "0000 03 0001 0004 0011 00 0012 0000 0004 00 00000000 00"
+    handshake = start(kwire, newest=version)
+    assert question(handshake)[0] == version
+    found = answer(handshake, rows.get(version, flexible))
+    assert found is handshake.table
+    assert found.advertised == {1: (4, 17), 18: (0, 4)}
+    assert handshake.data_to_send() == b""
+    with pytest.raises(kwire.LocalProtocolError, match="it has its table"):
+        answer(handshake, ROWS_V0)
+
+
+@pytest.mark.parametrize("newest", range(1, 6))
+@pytest.mark.parametrize("theirs", range(5))
+def test_step_3_a_broker_since_2_4_names_its_versions(kwire, newest, theirs):
+    """It is asked again in the highest in common, with the next correlation id."""
+    if theirs >= newest:
+        return
+    handshake = start(kwire, newest=newest)
+    question(handshake)
+    assert answer(handshake, SINCE_2_4.format(theirs)) is None
+    version, frame = question(handshake)
+    assert version == theirs
+    assert frame[4:8] == b"\0\0\0\x08"
+    text = ROWS_V0 + (" 00000000" if 0 < theirs < 3 else "")
+    if theirs >= 3:
+        text = "0000 03 0001 0004 0011 00 0012 0000 0004 00 00000000 00"
+    assert answer(handshake, text).advertised[1] == (4, 17)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "0023 00000000",
+        # librdkafka's mock cluster: a compact count of nothing, then a row of it.
+        "0023 01 0012 0000 0002 00000000",
+        # In the layout of the version that was asked for.
+        "0023 02 0012 0000 0002 00 00000000 00",
+        "0023 00000001 0003 0000 0009",
+        "0023",
+        "0023 ffffffff",
+        "0023 7fffffff 0012",
+        "0023 00000001 0012 0000 0000 ff",
+        "",
+    ],
+)
+def test_step_3_whatever_else_says_unsupported_leads_to_version_0(kwire, body):
+    """An old broker's empty list, a mixed body, and KIP-35's empty response."""
+    handshake = start(kwire)
+    question(handshake)
+    assert answer(handshake, body) is None
+    assert question(handshake)[1] == bytes.fromhex("0012 0000 00000008 0002 6b77")
+    assert answer(handshake, ROWS_V0).advertised == {1: (4, 17), 18: (0, 4)}
+
+
+def test_step_3_ranges_of_the_broker_that_end_below_0(kwire):
+    """A hostile range leaves no version to ask in."""
+    handshake = start(kwire)
+    with pytest.raises(kwire.UnsupportedVersion, match="not supported by server"):
+        answer(handshake, SINCE_2_4.format(0xFFFF))
+
+
+def test_step_3_versions_that_the_policy_excludes_are_not_asked_in(kwire):
+    """The highest in common is the highest that this side lets itself use."""
+    policy = kwire.negotiation.VersionPolicy(exclude={18: [3, 2]})
+    handshake = start(kwire, policy=policy)
+    question(handshake)
+    answer(handshake, SINCE_2_4.format(3))
+    assert question(handshake)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("newest", "body", "words"),
+    [
+        (0, "0023 00000000", "version 0 of ApiVersions"),
+        (0, SINCE_2_4.format(0), "version 0 of ApiVersions, but offers 0"),
+        (0, "", "not supported by server"),
+        (3, SINCE_2_4.format(3), "version 3 of ApiVersions, but offers 0-3"),
+        (3, SINCE_2_4.format(9), "version 3 of ApiVersions, but offers 0-9"),
+    ],
+)
+def test_step_4_no_lower_version_ends_it(kwire, newest, body, words):
+    """An error at version 0, or an offer of what was just refused: no endless loop."""
+    handshake = start(kwire, newest=newest)
+    question(handshake)
+    with pytest.raises(kwire.UnsupportedVersion) as caught:
+        answer(handshake, body)
+    assert words in str(caught.value)
+    assert caught.value.api_key == 18
+    assert 0 in caught.value.ours
+    assert handshake.table is None and handshake.data_to_send() == b""
+
+
+def test_step_5_a_bad_name_is_left_out(kwire):
+    """INVALID_REQUEST: version 2 has the same rows and no names."""
+    handshake = start(kwire, newest=4)
+    question(handshake)
+    assert answer(handshake, "002a 01 00000000 00") is None
+    assert question(handshake)[1] == bytes.fromhex("0012 0002 00000008 0002 6b77")
+    assert answer(handshake, f"{ROWS_V0} 00000000").advertised[1] == (4, 17)
+
+
+def test_step_5_a_bad_name_where_there_is_none_is_an_error(kwire):
+    """Below version 3 nothing is left to leave out."""
+    handshake = start(kwire, newest=2)
+    with pytest.raises(kwire.RemoteProtocolError, match=r"INVALID_REQUEST \(42\)"):
+        answer(handshake, "002a 00000000 00000000")
+
+
+def test_step_5_keeps_to_the_policy(kwire):
+    """A version that this side must not use is not asked in for that reason either."""
+    policy = kwire.negotiation.VersionPolicy(exclude={18: [2]})
+    handshake = start(kwire, policy=policy)
+    question(handshake)
+    assert answer(handshake, "002a 01 00000000 00") is None
+    assert question(handshake)[0] == 1
+    handshake = start(kwire, policy=kwire.negotiation.VersionPolicy({18: "3-4"}))
+    question(handshake)
+    with pytest.raises(kwire.KwireError):
+        answer(handshake, "002a 01 00000000 00")
+
+
+def test_step_6_a_broker_that_hangs_up_has_the_configured_release(kwire):
+    """Older than 0.10.0, as it was said; without that, nothing is guessed."""
+    handshake = start(kwire, fallback="0.9.0.1")
+    question(handshake)
+    assumed = handshake.connection_lost()
+    assert assumed == kwire.negotiation.fallback_table("0.9.0")
+    assert handshake.table is None
+    for fallback in (None, "0.10.2", "3.9"):
+        with pytest.raises(kwire.RemoteProtocolError, match="closed the connection"):
+            start(kwire, fallback=fallback).connection_lost()
+    with pytest.raises(kwire.UnsupportedVersion, match=r"Kafka 0\.7 "):
+        start(kwire, fallback="0.7").connection_lost()
+
+
+def test_step_6_a_broker_that_has_answered_is_not_old(kwire):
+    """Hanging up later says nothing about its age."""
+    handshake = start(kwire, newest=0, fallback="0.9.0")
+    answer(handshake, ROWS_V0)
+    with pytest.raises(kwire.RemoteProtocolError):
+        handshake.connection_lost()
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [(129, "REBOOTSTRAP_REQUIRED"), (31, "CLUSTER_AUTHORIZATION_FAILED"), (-1, "")],
+)
+def test_step_7_another_error_is_reported_by_name(kwire, code, name):
+    """It parses, so it is no DecodeError; and it is no table."""
+    handshake = start(kwire, newest=3)
+    with pytest.raises(kwire.RemoteProtocolError, match=rf"{name} ?\({code}\)"):
+        answer(handshake, f"{code & 0xFFFF:04x} 01 00000000 00")
+    assert handshake.table is None
+
+
+def test_an_answer_to_another_question_is_refused(kwire):
+    """Also that to the question before: its body would be read in the wrong version."""
+    handshake = start(kwire)
+    question(handshake)
+    with pytest.raises(kwire.RemoteProtocolError, match="id 8, asked was 7"):
+        answer(handshake, ROWS_V0, correlation_id=8)
+    answer(handshake, SINCE_2_4.format(0))
+    with pytest.raises(kwire.RemoteProtocolError, match="id 7, asked was 8"):
+        answer(handshake, ROWS_V0, correlation_id=7)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["0000", "0000 03", f"{ROWS_V0} 00", "0000 7fffffff", "0000 ffffffff", "00"],
+)
+def test_wrong_bytes_are_a_decode_error(kwire, body):
+    """Cut off, left over, or a count that cannot be."""
+    handshake = start(kwire, newest=0)
+    with pytest.raises(kwire.DecodeError):
+        answer(handshake, body)
+    assert handshake.table is None
+
+
+@pytest.mark.parametrize("size", range(4))
+def test_a_frame_without_a_correlation_id_is_a_decode_error(kwire, size):
+    """Nothing can be said about it."""
+    with pytest.raises(kwire.DecodeError):
+        start(kwire).receive_frame(bytes(size))
+
+
+@pytest.mark.parametrize("name", ["", "a b", "-a", "a-", ".a", "a_b", "é", "a\n"])
+def test_names_that_brokers_refuse_are_refused_at_home(kwire, name):
+    """Brokers would answer INVALID_REQUEST to them."""
+    with pytest.raises(kwire.EncodeError, match="client_software_version"):
+        start(kwire, client_version=name)
+    with pytest.raises(kwire.EncodeError, match="client_software_name"):
+        kwire.negotiation.ApiVersionsHandshake(name, "1.0")
+
+
+@pytest.mark.parametrize("name", ["a", "1", "a-b", "kwire", "1.0.0-rc1", "A..b--9"])
+def test_names_that_brokers_take(kwire, name):
+    """Letters, digits, dots and dashes, but not at the ends."""
+    assert name.encode() in question(start(kwire, client_version=name))[1]
+
+
+def test_whom_the_client_means_goes_with_version_5_alone(kwire):
+    """A cluster and a node (KIP-1242); asking again in version 4 leaves them out."""
+    handshake = start(kwire, cluster_id="c1", node_id=3)
+    version, frame = question(handshake)
+    assert version == 5 and frame.endswith(b"\x03c1\0\0\0\x03\0")
+    answer(handshake, SINCE_2_4.format(4))
+    version, frame = question(handshake)
+    assert version == 4 and b"c1" not in frame
+
+
+def test_the_last_correlation_id_is_followed_by_one_that_fits(kwire):
+    """An INT32 has no number after its highest."""
+    handshake = start(kwire, correlation_id=2**31 - 1)
+    question(handshake)
+    assert answer(handshake, SINCE_2_4.format(0)) is None
+    assert question(handshake)[1][4:8] == bytes(4)
+
+
+class Broker:
+    """A broker of some age, written without kwire: rows, error 35, lists."""
+
+    def __init__(self, newest, lists_itself):
+        self.newest = newest
+        self.lists_itself = lists_itself
+        self.asked = []
+
+    def __call__(self, frame):
+        """Answer in hex."""
+        version = int.from_bytes(frame[2:4], "big")
+        self.asked.append(version)
+        if version > self.newest:
+            return (
+                SINCE_2_4.format(self.newest)
+                if self.lists_itself
+                else ("0023 00000000")
+            )
+        if version >= 3:
+            return "0000 03 0001 0004 0011 00 0012 0000 0004 00 00000000 00"
+        return ROWS_V0 + (" 00000000" if version else "")
+
+
+@pytest.mark.parametrize("lists_itself", [True, False])
+@pytest.mark.parametrize("newest", range(8))
+def test_brokers_of_every_age_end_in_the_same_table(kwire, newest, lists_itself):
+    """After one question, or two."""
+    broker = Broker(newest, lists_itself)
+    handshake = start(kwire)
+    while handshake.table is None:
+        answer(handshake, broker(question(handshake)[1]))
+    assert handshake.table.advertised == {1: (4, 17), 18: (0, 4)}
+    expected = [5]
+    if newest < 5:
+        expected.append(newest if lists_itself else 0)
+    assert broker.asked == expected
+
+
+CODES = st.sampled_from([0, 35, 42, 129, 0xFFFF])
+BODIES = st.one_of(
+    st.binary(max_size=30),
+    st.builds(
+        lambda code, tail: code.to_bytes(2, "big") + tail, CODES, st.binary(max_size=30)
+    ),
+    st.builds(
+        lambda code, low, high: (
+            code.to_bytes(2, "big") + b"\0\0\0\1\0\x12" + low + high
+        ),
+        CODES,
+        st.binary(min_size=2, max_size=2),
+        st.sampled_from([bytes((0, each)) for each in range(7)] + [b"\xff\xff"]),
+    ),
+)
+
+
+@given(st.lists(BODIES, min_size=12, max_size=12))
+def test_no_answers_keep_a_client_asking_for_ever(twins, bodies):
+    """Each answer ends it or lowers the version; both engines ask the same."""
+    ends = []
+    for kwire in twins:
+        handshake = start(kwire)
+        asked = [question(handshake)[0]]
+        for body in bodies:
+            try:
+                found = answer(handshake, body.hex())
+            except kwire.KwireError as error:
+                ends.append((asked, type(error).__name__, str(error)))
+                break
+            if found is not None:
+                ends.append((asked, found.advertised))
+                break
+            asked.append(question(handshake)[0])
+            assert asked[-1] < asked[-2]
+        else:
+            pytest.fail(f"still asking after {asked}")
+    assert ends[0] == ends[1]

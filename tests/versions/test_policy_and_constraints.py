@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What this side lets itself use, and what one message asks of its version.
+
+The first is configuration (``VersionPolicy``), the second comes with each message
+(``Constraint``). What brokers offer is ``test_tables.py``.
+"""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def table(kwire, offered, **options):
+    """Make a table under a policy with these options."""
+    policy = kwire.negotiation.VersionPolicy(**options)
+    return kwire.negotiation.ApiVersionTable.from_ranges(offered, policy)
+
+
+def test_the_backport_example(kwire):
+    """KIP-35: a broker offers 0-2, but 1 is deprecated and must not be used.
+
+    Deprecated versions stay within the range of the broker; only the client's own
+    knowledge leaves them out.
+    """
+    for offered, usable in (
+        ((0, 2), (0, 2)),
+        ((0, 1), (0,)),
+        ((1, 2), (2,)),
+        ((0, 0), (0,)),
+    ):
+        found = table(kwire, {1: offered}, exclude={1: [1]})
+        assert found.usable(1) == usable
+        assert found.pick(kwire.messages.FetchRequest) == usable[-1]
+        assert set(found.range_of(1)) >= set(usable)
+
+
+def test_the_text_where_only_excluded_versions_are_left(kwire):
+    """The ranges overlap, so neither side is too old: the configuration is named."""
+    found = table(kwire, {1: (4, 5)}, exclude={1: (5, 4, 9)})
+    with pytest.raises(kwire.UnsupportedVersion) as caught:
+        found.pick(1)
+    assert str(caught.value) == (
+        "Fetch: this side speaks 0-18, the broker 4-5, but excluded are 4, 5, 9"
+    )
+
+
+def test_excluding_versions_of_one_api_leaves_the_others(kwire):
+    """Numbers of versions mean nothing across APIs."""
+    found = table(kwire, {1: (0, 3), 3: (0, 3)}, exclude={1: [3]})
+    assert (found.pick(1), found.pick(3)) == (2, 3)
+
+
+@given(
+    offered=st.tuples(st.integers(0, 8), st.integers(0, 8)),
+    speaks=st.tuples(st.integers(0, 8), st.integers(0, 8)),
+    exclude=st.sets(st.integers(0, 9)),
+)
+def test_usable_is_what_all_three_leave(twins, offered, speaks, exclude):
+    """Against sets of numbers."""
+    for kwire in twins:
+        policy = kwire.negotiation.VersionPolicy({1: speaks}, {1: exclude})
+        found = kwire.negotiation.ApiVersionTable({1: offered}, policy)
+        expected = set(range(offered[0], offered[1] + 1))
+        expected &= set(range(speaks[0], speaks[1] + 1))
+        expected -= exclude
+        assert found.usable(1) == tuple(sorted(expected))
+        assert policy.excluded(1) == exclude and policy.excluded(3) == set()
+
+
+def test_a_policy_never_speaks_more_than_kwire_knows(kwire):
+    """A range that is too wide is cut; an API that it lacks is not narrowed."""
+    policy = kwire.negotiation.VersionPolicy({1: "3+", 3: (0, 2)})
+    assert str(policy.range_of(1)) == "3-18"
+    assert policy.versions(3) == (0, 1, 2)
+    assert policy.versions(12) == (0, 1, 2, 3, 4)
+    assert policy.versions(200) == () and not policy.range_of(200)
+
+
+def unstable_keys(kwire):
+    """List the APIs whose latest version Kafka marks as unstable."""
+    registry = kwire.schema.registry
+    return [
+        key
+        for key in registry.keys("request")
+        if registry.load(
+            registry.find_by_key(key, "request").name
+        ).latest_version_unstable
+    ]
+
+
+def test_unstable_versions_are_used_if_asked_for_alone(kwire):
+    """A broker that has them enabled offers them; that is no reason to use them."""
+    keys = unstable_keys(kwire)
+    assert keys, "the newest schemas have unstable versions"
+    for key in keys:
+        latest = kwire.messages.by_key(key, "request").valid_versions.max
+        stable = table(kwire, {key: (0, latest)})
+        assert stable.pick(key) == latest - 1
+        brave = table(kwire, {key: (0, latest)}, unstable=True)
+        assert brave.pick(key) == latest
+        only = table(kwire, {key: (latest, latest)})
+        with pytest.raises(kwire.UnsupportedVersion, match="too new"):
+            only.pick(key)
+
+
+def test_stable_apis_lose_nothing(kwire):
+    """The default policy speaks all stable versions of all APIs."""
+    unstable = set(unstable_keys(kwire))
+    policy = kwire.negotiation.DEFAULT_POLICY
+    for key in kwire.schema.registry.keys("request"):
+        known = tuple(kwire.messages.by_key(key, "request").valid_versions)
+        assert policy.versions(key) == (known[:-1] if key in unstable else known)
+
+
+WIDE = {0: (0, 13), 1: (0, 18), 8: (0, 10), 9: (0, 10), 24: (0, 5), 26: (0, 5)}
+WIDE |= {28: (0, 5), 3: (0, 13)}
+
+PICKED = {
+    # by constraint: what is picked of wide ranges, API by API
+    "ZSTD": {0: 13, 1: 18, 3: 13},
+    "MAGIC_2": {0: 13, 1: 18, 3: 13},
+    "NO_TOPIC_IDS": {0: 12, 1: 12, 8: 9, 9: 9, 3: 13},
+    "TRANSACTION_PROTOCOL_1": {0: 11, 26: 4, 28: 4, 1: 18},
+    "CLIENT": {24: 3, 0: 13},
+}
+
+
+@pytest.mark.parametrize("name", PICKED)
+def test_what_a_constraint_leaves_of_wide_ranges(kwire, name):
+    """Caps hold for their APIs and for no others."""
+    constraint = getattr(kwire.negotiation, name)
+    found = table(kwire, WIDE)
+    assert {key: found.pick(key, constraint) for key in PICKED[name]} == PICKED[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "offered", "needs"),
+    [
+        ("ZSTD", 0, (0, 6), "zstd needs 7+"),
+        ("ZSTD", 1, (0, 9), "zstd needs 10+"),
+        ("MAGIC_2", 0, (0, 2), "magic-2 needs 3+"),
+        ("MAGIC_2", 1, (0, 3), "magic-2 needs 4+"),
+        ("NO_TOPIC_IDS", 1, (13, 17), "no-topic-ids needs 0-12"),
+        ("TRANSACTION_PROTOCOL_1", 0, (12, 13), "needs 0-11"),
+        ("CLIENT", 24, (4, 5), "client needs 0-3"),
+    ],
+)
+def test_a_constraint_that_cannot_be_met_is_named(kwire, name, key, offered, needs):
+    """With both ranges, so that a person sees what to upgrade."""
+    constraint = getattr(kwire.negotiation, name)
+    with pytest.raises(kwire.UnsupportedVersion) as caught:
+        table(kwire, {key: offered}).pick(key, constraint)
+    text = str(caught.value)
+    assert f"the broker {offered[0]}-{offered[1]}, but" in text
+    assert needs in text
+
+
+def test_the_first_zstd_version_is_enough(kwire):
+    """The boundary on its usable side: Produce 7, Fetch 10."""
+    zstd = kwire.negotiation.ZSTD
+    assert table(kwire, {0: (0, 7)}).pick(0, zstd) == 7
+    assert table(kwire, {1: (0, 10)}).pick(1, zstd) == 10
+
+
+def test_topic_ids_come_where_the_schemas_have_them(kwire):
+    """The constraint and the message layouts must not drift apart."""
+    for key, capped in kwire.negotiation.NO_TOPIC_IDS.ranges.items():
+        name = kwire.schema.registry.find_by_key(key, "request").name
+        fields = [
+            field
+            for struct in kwire.schema.registry.load(name).structs()
+            for field in struct.fields
+            if field.name == "TopicId"
+        ]
+        assert fields, name
+        assert {field.versions.min for field in fields} == {capped.max + 1}, name
+
+
+def test_several_constraints_hold_at_once(kwire):
+    """Zstd from below and missing topic ids from above."""
+    n = kwire.negotiation
+    found = table(kwire, {1: (4, 17)})
+    assert found.usable(1, n.ZSTD, n.NO_TOPIC_IDS) == (10, 11, 12)
+    assert found.pick(kwire.messages.FetchRequest, n.NO_TOPIC_IDS, n.ZSTD) == 12
+    narrow = n.Constraint("old", {1: "0-9"})
+    with pytest.raises(kwire.UnsupportedVersion, match="not what zstd needs and not"):
+        found.pick(1, n.ZSTD, narrow)
+
+
+def test_a_constraint_of_ones_own(kwire):
+    """Ranges are objects, pairs or texts; other APIs stay free."""
+    made = kwire.negotiation.Constraint("mine", {1: (5, 6), 3: "2"})
+    found = table(kwire, {1: (0, 18), 3: (0, 13), 12: (0, 4)})
+    assert [found.pick(key, made) for key in (1, 3, 12)] == [6, 2, 4]
+    assert repr(made) == "Constraint('mine', {1: '5-6', 3: '2'})"

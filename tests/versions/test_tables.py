@@ -1,0 +1,303 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""One connection's table: what a broker offers, and the version that is picked.
+
+How the table is asked for is ``test_handshake.py``; what several brokers share is
+``test_cluster.py``.
+"""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+VERSIONS = st.integers(0, 12)
+
+
+def ranges(kwire, **texts):
+    """Make ranges by key from texts such as ``k1="4-17"``."""
+    return {
+        int(name[1:]): kwire.VersionRange.from_text(text)
+        for name, text in texts.items()
+    }
+
+
+def table(kwire, offered, **options):
+    """Make a table of pairs of both ends by key."""
+    return kwire.negotiation.ApiVersionTable.from_ranges(offered, **options)
+
+
+def refused(kwire, offered, api, *constraints, **options):
+    """Pick what cannot be picked; return the error."""
+    with pytest.raises(kwire.UnsupportedVersion) as caught:
+        table(kwire, offered, **options).pick(api, *constraints)
+    return caught.value
+
+
+RESPONSES = {
+    # error, two keys
+    0: "0000 00000002 0001 0004 0011 0012 0000 0004",
+    # the same, and a throttle time of 100 ms
+    1: "0000 00000002 0001 0004 0011 0012 0000 0004 00000064",
+    2: "0000 00000002 0001 0004 0011 0012 0000 0004 00000064",
+    # compact, and four tagged fields: supported features, epoch, finalized features,
+    # ZooKeeper migration
+    3: "0000 03 0001 0004 0011 00 0012 0000 0004 00 00000064 04"
+    " 00 0b 02 0562697264 0001 0003 00"
+    " 01 08 0000000000000009"
+    " 02 0b 02 0562697264 0002 0001 00"
+    " 03 01 01",
+}
+
+
+@pytest.mark.parametrize("version", RESPONSES)
+def test_a_response_of_each_version_becomes_a_table(kwire, version):
+    """The bytes were written by hand, from the layout of each version."""
+    response = kwire.decode(
+        kwire.messages.ApiVersionsResponse, bytes.fromhex(RESPONSES[version]), version
+    )
+    found = kwire.negotiation.ApiVersionTable.from_response(response)
+    assert found.advertised == {1: (4, 17), 18: (0, 4)}
+    assert found.pick(kwire.messages.FetchRequest) == 17
+    assert found.throttle_time_ms == (100 if version else 0)
+    assert found.zk_migration_ready is (version >= 3)
+    assert found.is_alive
+    if version < 3:
+        assert found.supported_features == {} and found.finalized_features == {}
+        assert found.finalized_features_epoch == -1
+    else:
+        one_to_three = kwire.VersionRange(1, 3)
+        assert found.supported_features == {"bird": one_to_three}
+        assert found.finalized_features_epoch == 9
+        # Highest before lowest on the wire: 2 down to 1.
+        assert found.finalized_features == {"bird": kwire.VersionRange(1, 2)}
+
+
+def test_an_error_is_no_table(kwire):
+    """An error's rows are not what the broker speaks; the error has its name."""
+    response = kwire.messages.ApiVersionsResponse(error_code=35)
+    with pytest.raises(kwire.RemoteProtocolError, match=r"UNSUPPORTED_VERSION \(35\)"):
+        kwire.negotiation.ApiVersionTable.from_response(response)
+
+
+def test_rows_stay_as_received_and_ranges_are_in_order(kwire):
+    """Unknown keys and nonsense are kept; what is no range is an empty one."""
+    found = kwire.negotiation.ApiVersionTable(
+        {200: (0, 3), 3: (5, 2), 1: (4, 17), 2: (-4, -1), 9: (-1, 6)}
+    )
+    assert list(found.advertised) == [200, 3, 1, 2, 9]
+    assert found.advertised[3] == (5, 2)
+    shown = {key: str(each) for key, each in found.ranges().items()}
+    assert shown == {1: "4-17", 2: "none", 3: "none", 9: "none", 200: "0-3"}
+    assert list(shown) == [1, 2, 3, 9, 200]
+    assert found.usable(3) == () and not found.range_of(9)
+
+
+def test_an_api_is_a_class_or_a_key(kwire):
+    """Requests, responses and numbers name the same API; other things none."""
+    found = table(kwire, {1: (4, 11)})
+    messages = kwire.messages
+    for api in (messages.FetchRequest, messages.FetchResponse, 1):
+        assert found.pick(api) == 11
+        assert found.usable(api) == (4, 5, 6, 7, 8, 9, 10, 11)
+        assert str(found.range_of(api)) == "4-11"
+    for wrong in ("Fetch", None, 1.0, messages.RequestHeader, int):
+        with pytest.raises(TypeError, match="a request class or an API key"):
+            found.pick(wrong)
+        with pytest.raises(TypeError, match="a request class or an API key"):
+            found.usable(wrong)
+
+
+@given(low=VERSIONS, high=VERSIONS, ours=st.none() | st.tuples(VERSIONS, VERSIONS))
+def test_the_highest_common_version_is_picked_or_both_ranges_are_named(
+    twins, low, high, ours
+):
+    """Against sets of numbers, which know no ranges. Fetch has the versions 0-18."""
+    for kwire in twins:
+        speaks = {1: kwire.VersionRange(*ours)} if ours else {}
+        policy = kwire.negotiation.VersionPolicy(speaks)
+        mine = set(range(ours[0], ours[1] + 1)) if ours else set(range(19))
+        theirs = set(range(low, high + 1))
+        found = kwire.negotiation.ApiVersionTable({1: (low, high)}, policy)
+        assert found.usable(1) == tuple(sorted(mine & theirs))
+        if mine & theirs:
+            assert found.pick(kwire.messages.FetchRequest) == max(mine & theirs)
+            continue
+        with pytest.raises(kwire.UnsupportedVersion) as caught:
+            found.pick(kwire.messages.FetchRequest)
+        error = caught.value
+        assert set(error.ours) == mine and set(error.theirs) == theirs
+        assert error.api_key == 1
+        text = str(error)
+        if mine and theirs:
+            assert f"this side speaks {error.ours}, the broker {error.theirs}" in text
+            age = "old" if max(theirs) < min(mine) else "new"
+            assert text.endswith(f"too {age}")
+        else:
+            assert "the broker none" in text or "kwire speaks no version" in text
+
+
+def test_the_texts_of_all_refusals(kwire):
+    """A person reads these: the API's name, both ranges, and whose fault it is."""
+    policy = kwire.negotiation.VersionPolicy({1: "12+"})
+    messages = kwire.messages
+    offered = {1: (0, 3), 3: (40, 50)}
+    assert str(refused(kwire, offered, messages.FetchRequest, policy=policy)) == (
+        "Fetch: this side speaks 12-18, the broker 0-3: the broker is too old"
+    )
+    assert str(refused(kwire, offered, messages.MetadataRequest)) == (
+        "Metadata: this side speaks 0-13, the broker 40-50: the broker is too new"
+    )
+    assert str(refused(kwire, offered, messages.HeartbeatRequest)) == (
+        "Heartbeat: this side speaks 0-4, the broker none of it"
+    )
+    unknown = refused(kwire, {200: (0, 3)}, 200)
+    assert str(unknown) == "kwire speaks no version of API key 200"
+    assert unknown.api_key == 200 and not unknown.ours and len(unknown.theirs) == 4
+    limited = refused(kwire, offered, 1, kwire.negotiation.ZSTD)
+    assert str(limited) == (
+        "Fetch: this side speaks 0-18, the broker 0-3, but zstd needs 10+"
+    )
+
+
+def test_a_refusal_after_a_pick_is_still_one(kwire):
+    """A remembered pick is that of its key, and no constraint is overlooked."""
+    found = table(kwire, {1: (4, 9), 3: (0, 5)})
+    messages = kwire.messages
+    assert found.pick(messages.FetchRequest) == 9
+    assert found.pick(messages.MetadataRequest) == 5
+    assert found.pick(messages.FetchRequest) == 9
+    with pytest.raises(kwire.UnsupportedVersion):
+        found.pick(messages.FetchRequest, kwire.negotiation.ZSTD)
+    with pytest.raises(kwire.UnsupportedVersion):
+        found.pick(messages.ProduceRequest)
+
+
+@pytest.mark.parametrize(
+    ("produce", "fetch", "left"),
+    [
+        ((0, 12), (4, 17), "3-12"),
+        ((0, 12), (4, 4), "3-12"),
+        ((0, 12), (3, 17), "0-12"),
+        ((0, 12), (0, 17), "0-12"),
+        ((0, 2), (4, 17), "none"),
+        ((1, 3), (5, 17), "3"),
+        ((7, 12), (4, 17), "7-12"),
+        ((0, 12), None, "0-12"),
+    ],
+)
+def test_produce_0_to_2_is_a_trap_where_fetch_starts_at_4(kwire, produce, fetch, left):
+    """Brokers since 4.0 list Produce 0-2 for old clients' sake, and refuse it."""
+    offered = {0: produce} | ({1: fetch} if fetch else {})
+    found = table(kwire, offered)
+    assert found.advertised[0] == produce
+    assert str(found.range_of(0)) == left == str(found.ranges()[0])
+    old = kwire.negotiation.VersionPolicy({0: "0-2"})
+    trapped = table(kwire, offered, policy=old)
+    usable = [v for v in range(3) if v in found.range_of(0)]
+    assert trapped.usable(0) == tuple(usable)
+    if not usable and left != "none":
+        message = str(refused(kwire, offered, 0, policy=old))
+        assert message == (
+            f"Produce: this side speaks 0-2, the broker {left}: the broker is too new"
+        )
+
+
+def test_a_table_ends_with_its_connection(kwire):
+    """Nothing is picked from a table whose connection is gone, not even a repeat."""
+    found = table(kwire, {1: (4, 11)})
+    fetch = kwire.messages.FetchRequest
+    zstd = kwire.negotiation.Feature("zstd", {1: "10+"})
+    assert found.pick(fetch) == 11 and found.supports(zstd)
+    found.expire()
+    assert not found.is_alive and "expired" in repr(found)
+    for use in (
+        lambda: found.pick(fetch),
+        lambda: found.pick(1),
+        lambda: found.usable(fetch),
+        lambda: found.supports(zstd),
+        found.features,
+    ):
+        with pytest.raises(kwire.LocalProtocolError, match="ended with its connection"):
+            use()
+    # What the broker said stays readable, for logs and for the next comparison.
+    assert found.advertised == {1: (4, 11)} and str(found.ranges()[1]) == "4-11"
+
+
+def test_tables_are_equal_by_ranges_and_features(kwire):
+    """The order of rows and the throttle time are no difference; features are."""
+    make = kwire.negotiation.ApiVersionTable
+    level = {"f": kwire.VersionRange(1, 2)}
+    one = make({1: (0, 3), 3: (0, 1)})
+    assert one == make({3: (0, 1), 1: (0, 3)}, throttle_time_ms=5)
+    assert one != make({1: (0, 3)}) and one != make({1: (0, 3), 3: (0, 2)})
+    assert one != make({1: (0, 3), 3: (0, 1)}, supported_features=level)
+    agreed = make(
+        {1: (0, 3), 3: (0, 1)}, finalized_features=level, finalized_features_epoch=0
+    )
+    assert one != agreed
+    assert one != {1: (0, 3)}
+    with pytest.raises(TypeError):
+        hash(one)
+
+
+@pytest.mark.parametrize(("epoch", "counts"), [(-1, False), (0, True), (2**62, True)])
+def test_finalized_features_count_with_an_epoch_alone(kwire, epoch, counts):
+    """-1 is a broker that knows of no agreement, whatever it lists (KIP-584)."""
+    found = table(
+        kwire, {}, finalized_features={"f": "2"}, finalized_features_epoch=epoch
+    )
+    assert bool(found.finalized_features) is counts
+    assert found.finalized_features_epoch == epoch
+
+
+def test_features_that_are_no_ranges_are_empty_ones(kwire):
+    """A peer's nonsense raises nothing, and switches nothing on."""
+    response = kwire.messages.ApiVersionsResponse
+    supported = response.SupportedFeatureKey
+    finalized = response.FinalizedFeatureKey
+    found = kwire.negotiation.ApiVersionTable.from_response(
+        response(
+            supported_features=[
+                supported(name="a", min_version=3, max_version=1),
+                supported(name="b", min_version=-5, max_version=1),
+            ],
+            finalized_features=[
+                finalized(name="a", min_version_level=-2, max_version_level=-1)
+            ],
+            finalized_features_epoch=1,
+        )
+    )
+    assert not any(found.supported_features.values())
+    assert not any(found.finalized_features.values())
+
+
+def test_ranges_may_be_objects_pairs_and_texts(kwire):
+    """All three ways of writing a range give one table."""
+    tables = [
+        table(kwire, {1: each}) for each in (kwire.VersionRange(2, 5), (2, 5), "2-5")
+    ]
+    assert all(a == b for a, b in itertools.pairwise(tables))
+    assert table(kwire, {1: "7+"}).usable(1) == tuple(range(7, 19))
+    for wrong in ("5-2", "two", (-1, 3)):
+        with pytest.raises(ValueError):
+            table(kwire, {1: wrong})
+
+
+@pytest.mark.parametrize(
+    ("release", "listener", "known"),
+    [
+        ("0.8.0", "broker", {"k0": "0", "k1": "0", "k3": "0"}),
+        ("0.9.0", "broker", {"k0": "0-1", "k1": "0-1", "k8": "0-2"}),
+        ("0.10.0", "broker", {"k0": "0-2", "k1": "0-2", "k18": "0"}),
+        ("2.8", "zkBroker", {"k0": "0-9", "k1": "0-12", "k18": "0-3"}),
+        ("4.1", "broker", {"k0": "3-13", "k1": "4-18", "k18": "0-4"}),
+    ],
+)
+def test_a_release_has_its_table(kwire, release, listener, known):
+    """Rows that its documentation names."""
+    found = kwire.negotiation.ApiVersionTable.of_release(release, listener)
+    for key, versions in ranges(kwire, **known).items():
+        assert found.range_of(key) == versions, key
+    assert (18 in found.advertised) is (not release.startswith(("0.8", "0.9")))
