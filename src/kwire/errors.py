@@ -139,7 +139,7 @@ class ProtocolError(KwireError):
 
 
 class LocalProtocolError(ProtocolError):
-    """This side asked for what the connection cannot do: the caller is to blame."""
+    """The caller asked for what the connection cannot do, and is to blame."""
 
 
 class RemoteProtocolError(ProtocolError):

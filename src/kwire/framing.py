@@ -9,6 +9,7 @@ here, and no memory of requests.
 
 from __future__ import annotations
 
+from collections import deque
 from struct import Struct
 
 from . import errors, plan
@@ -35,12 +36,12 @@ engine.bind_headers(RequestHeader, ResponseHeader)
 
 _size_at = Struct(">i").unpack_from
 
+decode_response = engine.decode_response
 encode_request = engine.encode_request
 encode_response = engine.encode_response
 
 _SIZE_BYTES = 4
 _HIGHEST_SIZE = 0x7FFFFFFF
-_SMALL_FRAME_BYTES = 4096
 _TLS_ALERT, _TLS_HANDSHAKE = 0x15, 0x16
 
 
@@ -80,35 +81,6 @@ def decode_request(
         limits=limits,
     )
     return header, _read_body(cls, frame, version, start, zero_copy, compat, limits)
-
-
-def decode_response(
-    cls: type[R],
-    frame: Buffer,
-    version: int,
-    *,
-    zero_copy: bool = False,
-    compat: Literal["java"] | None = None,
-    limits: Limits = DEFAULT,
-) -> tuple[int, R]:
-    """Decode a response; return its correlation id and its body.
-
-    Shape: response header version 1 before flexible versions, else 0, and always 0
-    before ApiVersions; then the body. Tags in the header are read and dropped.
-    Raises ``DecodeError`` with the offset in ``frame``, or ``UnsupportedVersion``.
-    """
-    message = engine.binding_of(cls).message
-    if message.kind != "response":
-        raise TypeError(f"expected a response, got {message.name}, a {message.kind}")
-    header, start = engine.decode_prefix(
-        ResponseHeader,
-        frame,
-        plan.response_header_version(message, version),
-        compat=compat,
-        limits=limits,
-    )
-    body = _read_body(cls, frame, version, start, zero_copy, compat, limits)
-    return header.correlation_id, body
 
 
 def encode_prefixed(message: messages.Message, version: int) -> bytes:
@@ -159,11 +131,16 @@ class FrameSplitter:
     and raises it again.
     """
 
-    __slots__ = ("_failure", "_limits", "_pending", "_start")
+    __slots__ = ("_failure", "_limits", "_pending", "_ready", "_start", "_wanted")
+
+    _behind_empty = 0
+    """Bytes that belong to a frame whose size is 0."""
 
     def __init__(self, limits: Limits = DEFAULT) -> None:
         self._limits = limits
         self._pending = bytearray()
+        self._ready: deque[bytes] = deque()
+        self._wanted = _SIZE_BYTES
         self._start = 0
         self._failure: tuple[type[DecodeError], str] | None = None
 
@@ -181,43 +158,69 @@ class FrameSplitter:
         ``InvalidLength`` for a negative one; the offset counts from the start of the
         stream. Time is linear in the bytes fed.
         """
-        if self._failure is None:
-            # As a memoryview: an array has a mind of its own about being added.
-            self._pending += memoryview(chunk)
+        self._ready.extend(self.split(chunk))
         return self._frames()
 
-    def _frames(self) -> Iterator[bytes]:
+    def split(self, chunk: Buffer) -> list[bytes]:
+        """Take the next bytes of the stream; list the frames now complete.
+
+        As ``feed``, but what is wrong with the stream is raised by ``check`` alone,
+        when the frames before it have been seen to. After that there are no more.
+        """
+        if self._failure is not None:
+            return []
         pending = self._pending
+        if pending or type(chunk) is not bytes:
+            # As a memoryview: an array has a mind of its own about being added.
+            pending += memoryview(chunk)
+            if len(pending) < self._wanted:
+                return []
+            # Slices of bytes are the frames at once, those of a bytearray are not.
+            data = bytes(pending)
+            pending.clear()
+        else:
+            data = chunk
+        frames: list[bytes] = []
         ceiling = self._limits.frame_bytes
         highest = _HIGHEST_SIZE if ceiling is None else ceiling
-        while self._failure is None and len(pending) >= _SIZE_BYTES:
-            (size,) = _size_at(pending)
+        behind_empty = self._behind_empty
+        at, end = 0, len(data)
+        self._wanted = _SIZE_BYTES
+        while end - at >= _SIZE_BYTES:
+            (size,) = _size_at(data, at)
             if not 0 <= size <= highest:
-                self._failure = self._judge(size)
-                pending.clear()
+                self._start += at
+                self._failure = self._judge(size, data[at : at + 2])
+                return frames
+            start = at + _SIZE_BYTES
+            after = start + (size or behind_empty)
+            if after > end:
+                self._wanted = after - at
                 break
-            end = _SIZE_BYTES + size
-            if len(pending) < end:
-                return
-            # Copied twice, but a small frame is quicker so than through a view.
-            if end <= _SMALL_FRAME_BYTES:
-                frame = bytes(pending[_SIZE_BYTES:end])
-            else:
-                with memoryview(pending) as view:
-                    frame = bytes(view[_SIZE_BYTES:end])
-            del pending[:end]
-            self._start += end
-            yield frame
+            frames.append(data[start:after])
+            at = after
+        self._start += at
+        if at < end:
+            pending += data[at:]
+        return frames
+
+    def check(self) -> None:
+        """Raise what is wrong with the stream, if something is."""
         if self._failure is not None:
             kind, reason = self._failure
             raise kind(reason, self._start, "size")
 
-    def _judge(self, size: int) -> tuple[type[DecodeError], str]:
+    def _frames(self) -> Iterator[bytes]:
+        while self._ready:
+            yield self._ready.popleft()
+        self.check()
+
+    def _judge(self, size: int, head: bytes) -> tuple[type[DecodeError], str]:
         if size < 0:
             return InvalidLength, f"a frame cannot have {size} bytes"
         ceiling = self._limits.frame_bytes
         reason = f"a frame of {size} bytes is over the ceiling of {ceiling}"
-        first, second = self._pending[:2]
+        first, second = head
         if first in (_TLS_ALERT, _TLS_HANDSHAKE) and second == 3:
             what = "alert" if first == _TLS_ALERT else "handshake"
             reason += (

@@ -31,3 +31,16 @@ cdef struct Decoding:
     SharedArray shared[SHARED_ARRAYS]
 
 cdef int get_input(object data, Py_buffer* buffer) except -1
+
+cdef bint lenient_of(object compat) except -1
+
+cdef object decode_part(
+    object cls,
+    object data,
+    object version,
+    Py_ssize_t* at,
+    bint zero_copy,
+    bint lenient,
+    object limits,
+    bint whole,
+)

@@ -8,6 +8,7 @@ from .decoder import decode as decode
 from .decoder import decode_prefix as decode_prefix
 from .encoder import encode as encode
 from .frames import bind_headers as bind_headers
+from .frames import decode_response as decode_response
 from .frames import encode_request as encode_request
 from .frames import encode_response as encode_response
 from .structs import binding_of as binding_of

@@ -4,7 +4,8 @@
 
 Which header a message gets is settled in ``plan.py``; the header's own layout is a
 plan like any other. Twin: ``_pure/frames.py``. Differs from its twin in: all three
-parts are written into one buffer, and the header's fields are never an object.
+parts are written into one buffer, and the header's fields are never an object; the
+program of a response's header is kept beside the body's (``response_header_of``).
 """
 
 from cpython.object cimport PyObject
@@ -12,17 +13,20 @@ from cpython.ref cimport Py_XDECREF
 from libc.stdint cimport uint32_t
 
 from kwire._fast.big_endian cimport store_int32
+from kwire._fast.decoder cimport decode_part, lenient_of
 from kwire._fast.encoder cimport failure, write_slots
 from kwire._fast.program cimport Program, program_of
 from kwire._fast.structs cimport slots_of
 from kwire._fast.writer cimport Writer, ensure, finish, start
 
 from kwire import errors
+from kwire.limits import DEFAULT
 from kwire.plan import request_header_version, response_header_version
 
 cdef object _request_header = None
 cdef object _response_header = None
 cdef tuple _no_tags = ()
+cdef object _default_limits = DEFAULT
 
 
 def bind_headers(request_header, response_header):
@@ -65,7 +69,44 @@ def encode_response(response, version, correlation_id=0):
     Raises ``EncodeError`` or ``UnsupportedVersion``.
     """
     cdef Program program = program_of(type(response), version)
+    cdef Program header = response_header_of(program, version)
     cdef PyObject* fields[2]
+    fields[0] = <PyObject*>correlation_id
+    fields[1] = <PyObject*>_no_tags
+    return frame(program, header, fields, response)
+
+
+def decode_response(
+    cls,
+    frame,
+    version,
+    *,
+    bint zero_copy=False,
+    compat=None,
+    limits=_default_limits,
+):
+    """Decode a response; return its correlation id and its body.
+
+    Shape: response header version 1 before flexible versions, else 0, and always 0
+    before ApiVersions; then the body. Tags in the header are read and dropped.
+    Raises ``DecodeError`` with the offset in ``frame``, or ``UnsupportedVersion``.
+    """
+    cdef Program program = program_of(cls, version)
+    cdef Program header = response_header_of(program, version)
+    cdef bint lenient = compat is not None and lenient_of(compat)
+    cdef Py_ssize_t at = 0
+    head = decode_part(
+        _response_header, frame, header.layout.version, &at, False, lenient, limits,
+        False,
+    )
+    body = decode_part(
+        cls, frame, version, &at, zero_copy, lenient, limits, not lenient
+    )
+    return head.correlation_id, body
+
+
+cdef Program response_header_of(Program program, version):
+    """Find the program of the header before a response."""
     if program.response_header is None:
         message = program.binding.message
         if message.kind != "response":
@@ -75,9 +116,7 @@ def encode_response(response, version, correlation_id=0):
         program.response_header = program_of(
             _response_header, response_header_version(message, version)
         )
-    fields[0] = <PyObject*>correlation_id
-    fields[1] = <PyObject*>_no_tags
-    return frame(program, program.response_header, fields, response)
+    return program.response_header
 
 
 cdef object frame(Program program, Program header, PyObject** fields, object message):

@@ -203,7 +203,9 @@ def decode(
     ``UnsupportedVersion``. Source: ``ApiMessage.read`` of Kafka's generated classes.
     """
     lenient = lenient_of(compat)
-    return _decode(cls, data, version, 0, zero_copy, lenient, limits, not lenient)[0]
+    return decode_part(cls, data, version, 0, zero_copy, lenient, limits, not lenient)[
+        0
+    ]
 
 
 def decode_prefix(
@@ -221,10 +223,10 @@ def decode_prefix(
     As ``decode``, but bytes behind the message are left alone.
     """
     lenient = lenient_of(compat)
-    return _decode(cls, data, version, start, zero_copy, lenient, limits, False)
+    return decode_part(cls, data, version, start, zero_copy, lenient, limits, False)
 
 
-def _decode(
+def decode_part(
     cls: type,
     data: Any,
     version: int,

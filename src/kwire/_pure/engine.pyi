@@ -13,6 +13,7 @@ from ..messages import Message, Request, RequestHeader, Response, ResponseHeader
 from ..plan import Binding
 
 _M = TypeVar("_M", bound=Message)
+_R = TypeVar("_R", bound=Response)
 
 def decode(
     cls: type[_M],
@@ -33,6 +34,15 @@ def decode_prefix(
     compat: Literal["java"] | None = None,
     limits: Limits = ...,
 ) -> tuple[_M, int]: ...
+def decode_response(
+    cls: type[_R],
+    frame: Buffer,
+    version: int,
+    *,
+    zero_copy: bool = False,
+    compat: Literal["java"] | None = None,
+    limits: Limits = ...,
+) -> tuple[int, _R]: ...
 def encode(message: Message, version: int) -> bytes: ...
 def encode_request(
     request: Request,

@@ -9,7 +9,9 @@ plan like any other. Twin: ``_fast/frames.pyx``. Differs from its twin in: nothi
 from __future__ import annotations
 
 from .. import errors
+from ..limits import DEFAULT, Limits
 from ..plan import request_header_version, response_header_version
+from .decoder import decode_part, lenient_of
 from .encoder import encode
 from .program import program_of
 
@@ -64,6 +66,41 @@ def encode_response(response: Any, version: int, correlation_id: int = 0) -> byt
     header = _headers["response"](correlation_id=correlation_id)
     start = encode(header, response_header_version(message, version))
     return frame(start, encode(response, version))
+
+
+def decode_response(
+    cls: type,
+    frame: Any,
+    version: int,
+    *,
+    zero_copy: bool = False,
+    compat: str | None = None,
+    limits: Limits = DEFAULT,
+) -> tuple[int, Any]:
+    """Decode a response; return its correlation id and its body.
+
+    Shape: response header version 1 before flexible versions, else 0, and always 0
+    before ApiVersions; then the body. Tags in the header are read and dropped.
+    Raises ``DecodeError`` with the offset in ``frame``, or ``UnsupportedVersion``.
+    """
+    message = program_of(cls, version).binding.message
+    if message.kind != "response":
+        raise TypeError(f"expected a response, got {message.name}, a {message.kind}")
+    lenient = lenient_of(compat)
+    header, at = decode_part(
+        _headers["response"],
+        frame,
+        response_header_version(message, version),
+        0,
+        False,
+        lenient,
+        limits,
+        False,
+    )
+    body, _ = decode_part(
+        cls, frame, version, at, zero_copy, lenient, limits, not lenient
+    )
+    return header.correlation_id, body
 
 
 def frame(header: bytes, body: bytes) -> bytes:

@@ -104,4 +104,5 @@ def row_of(span: Span, data: bytes) -> dict[str, Any]:
         "value": value,
         "kind": span.kind,
         "meaning": span.meaning,
+        "prefix": span.prefix,
     }

@@ -10,6 +10,7 @@ request. Sockets, time and what to ask are the caller's; the bytes of frames are
 from __future__ import annotations
 
 from collections import deque
+from struct import Struct
 
 from .. import __version__, framing
 from ..errors import (
@@ -23,7 +24,9 @@ from ..limits import DEFAULT, Limits
 from ..messages import (
     ProduceRequest,
     SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
     SaslHandshakeRequest,
+    SaslHandshakeResponse,
     by_key,
 )
 from ..negotiation import DEFAULT_POLICY, ApiVersionsHandshake, Constraint
@@ -50,6 +53,10 @@ if TYPE_CHECKING:
     from .events import Event
 
 _HIGHEST_ID = 0x7FFFFFFF
+_id_at = Struct(">i").unpack_from
+_decode = framing.decode_response
+# The constructor of a NamedTuple is a function in Python, half again as slow.
+_response_received = tuple.__new__
 
 
 class ClientConnection(Endpoint):
@@ -180,15 +187,16 @@ class ClientConnection(Endpoint):
             self._receive_empty(frame)
         else:
             correlation_id, request, version, cls = self._expected(frame)
-            _, response = framing.decode_response(
+            _, response = _decode(
                 cls, frame, version, zero_copy=self._zero_copy, limits=self._limits
             )
-            if type(request) in _SASL:
-                self._events.append(self._sasl_event(version, response))
-            else:
-                self._events.append(
-                    ResponseReceived(correlation_id, request, version, response)
+            self._events.append(
+                self._sasl_event(version, response)
+                if cls in _SASL
+                else _response_received(
+                    ResponseReceived, (correlation_id, request, version, response)
                 )
+            )
 
     def _negotiate(self, handshake: ApiVersionsHandshake, frame: bytes) -> None:
         if not frame:
@@ -204,7 +212,7 @@ class ClientConnection(Endpoint):
 
     def _expected(self, frame: bytes) -> tuple[int, Request, int, type[Any]]:
         """Take the oldest request in flight, if the frame is the answer to it."""
-        came = int.from_bytes(frame[:HEADER_BYTES], "big", signed=True)
+        (came,) = _id_at(frame)
         in_flight = self._in_flight
         if in_flight and in_flight[0][0] == came:
             return in_flight.popleft()
@@ -278,7 +286,7 @@ class ClientConnection(Endpoint):
 
 _RAW = Constraint("SASL without SaslAuthenticate", {SaslHandshakeRequest.api_key: "0"})
 
-_SASL = (SaslHandshakeRequest, SaslAuthenticateRequest)
+_SASL = (SaslHandshakeResponse, SaslAuthenticateResponse)
 
 _EMPTY_FRAME = (
     "an empty frame, which says neither what it answers nor anything else; a server of"

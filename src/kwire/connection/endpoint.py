@@ -104,10 +104,12 @@ class Endpoint:
         self._end("it was closed by this side")
 
     def _take(self, chunk: Buffer) -> None:
-        for frame in self._splitter.feed(chunk):
-            self._receive(frame)
+        receive = self._receive
+        for frame in self._splitter.split(chunk):
+            receive(frame)
             if not self._is_listening:
-                break
+                return
+        self._splitter.check()
 
     def _receive(self, frame: bytes) -> None:
         raise NotImplementedError

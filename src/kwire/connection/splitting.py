@@ -13,14 +13,8 @@ from __future__ import annotations
 
 from ..framing import FrameSplitter
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 HEADER_BYTES = 4
 """The correlation id: all that an empty response has."""
-
-_SIZE_BYTES = 4
 
 
 def empty_response(correlation_id: int, *, draft: bool = False) -> bytes:
@@ -42,19 +36,4 @@ class DraftSplitter(FrameSplitter):
 
     __slots__ = ()
 
-    def _frames(self) -> Iterator[bytes]:
-        while True:
-            empty = self._pending[:_SIZE_BYTES] == bytes(_SIZE_BYTES)
-            if not empty:
-                frame = next(super()._frames(), None)
-                if frame is None:
-                    return
-                yield frame
-            else:
-                end = _SIZE_BYTES + HEADER_BYTES
-                if len(self._pending) < end:
-                    return
-                frame = bytes(self._pending[_SIZE_BYTES:end])
-                del self._pending[:end]
-                self._start += end
-                yield frame
+    _behind_empty = HEADER_BYTES

@@ -120,7 +120,7 @@ class _Table:
             max(len(_TITLES[2]), names),
             max(len(_TITLES[3]), types),
         )
-        self._line(*((title, "bold") for title in _TITLES))
+        self._line(*(Text(title, "bold") for title in _TITLES))
 
     def write(self, spans: Sequence[Span]) -> None:
         """Write the lines of a map."""
@@ -129,25 +129,26 @@ class _Table:
             if (span.part, span.owner) != heading:
                 heading = span.part, span.owner
                 self._print(Text(one_line(span.owner or span.part), "bold"))
-            style = _STYLES[span.kind]
             self._line(
-                (f"{span.offset:x}".rjust(self._widths[0]), "dim"),
-                (self._bytes_text(span), style),
-                (one_line(span.name) or f"({span.kind})", ""),
-                (_type_text(span), "dim"),
-                (value_text(span), style),
+                Text(f"{span.offset:x}".rjust(self._widths[0]), "dim"),
+                self._bytes_text(span),
+                Text(one_line(span.name) or f"({span.kind})"),
+                Text(_type_text(span), "dim"),
+                Text(value_text(span), _STYLES[span.kind]),
             )
 
-    def _bytes_text(self, span: Span) -> str:
-        if span.size <= self._shown:
-            return self._data[span.offset : span.end].hex(" ")
-        head = self._data[span.offset : span.offset + self._shown - 1]
-        return f"{head.hex(' ')} …"
+    def _bytes_text(self, span: Span) -> Text:
+        """Write the bytes of a span in hex; the length in front is faint."""
+        cut = span.size > self._shown
+        size = self._shown - 1 if cut else span.size
+        text = Text(self._data[span.offset : span.offset + size].hex(" "))
+        text.stylize(_STYLES[span.kind])
+        text.stylize("dim", 0, 3 * span.prefix)
+        return text.append(" …") if cut else text
 
-    def _line(self, *cells: tuple[str, str]) -> None:
+    def _line(self, *cells: Text) -> None:
         line = Text()
-        for (text, style), width in zip(cells, (*self._widths, 0), strict=True):
-            cell = Text(text, style)
+        for cell, width in zip(cells, (*self._widths, 0), strict=True):
             if width and self._console is not None:
                 cell.truncate(width, overflow="ellipsis")
             line.append_text(cell)
