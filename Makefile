@@ -106,6 +106,7 @@ interop: $(VENV)/.built $(VENV)/.has-test
 	@$(BIN)/python tools/broker/versions_check.py
 	@echo "==> the pages that kwire writes, in a browser"
 	@$(BIN)/python tools/browser/schema_page.py
+	@$(BIN)/python tools/browser/explain_page.py
 
 bench: $(VENV)/.built $(VENV)/.has-bench
 	@$(BIN)/python -m benchmarks

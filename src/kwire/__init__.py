@@ -46,7 +46,8 @@ _HOMES = {
     ),
 }
 _MODULES = (
-    *("arrow", "columns", "connection", "drafts", "error_codes", "errors", "framing"),
+    *("arrow", "byte_map", "columns", "connection", "drafts", "error_codes", "errors"),
+    "framing",
     *("internal_topics", "log", "messages", "negotiation", "net", "records", "sasl"),
     *("schema", "wire"),
 )

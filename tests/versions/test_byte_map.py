@@ -61,6 +61,9 @@ def check_values(spans, message):
         else:
             # Not ==: -0.0 is another value than 0.0, True another than 1.
             assert repr(span.value) == repr(value), span
+            content = value.encode() if isinstance(value, str) else value
+            if isinstance(content, bytes):
+                assert span.size - span.prefix == len(content)
         compared += 1
     return compared
 
@@ -135,6 +138,24 @@ def test_bad_bytes_give_the_error_of_decoding(kwire, maps, family):
             assert (span.path, span.meaning) == (expected.path, expected.reason)
             assert span.offset <= expected.offset <= len(data)
     assert refused > BAD_INPUTS // 10
+
+
+def test_markers_of_structs_are_as_strict_as_in_decoding(kwire, maps):
+    """In line and with a tag; any other byte than the two is refused."""
+    types = set()
+    for vector in golden.vectors():
+        cls = getattr(kwire.messages, vector.message)
+        for span in maps.byte_map(cls, vector.data, vector.version).spans:
+            if span.meaning not in ("present", "null"):
+                continue
+            types.add(span.type)
+            for byte in 0, 1, 2, 0x7F, 0xFF:
+                data = bytearray(vector.data)
+                data[span.offset] = byte
+                found = maps.byte_map(cls, data, vector.version)
+                expected = failure(kwire, kwire.decode, cls, data, vector.version)
+                assert facts(found.error) == facts(expected)
+    assert types == {"INT8", "UNSIGNED_VARINT"}
 
 
 def frames(kwire):
@@ -258,6 +279,13 @@ def test_the_ceiling_of_decoding_holds_for_maps(kwire, maps):
     assert type(expected) is kwire.LimitExceeded
     assert facts(found.error) == facts(expected)
     assert [span.kind for span in found.spans] == ["unread"]
+    frame = kwire.framing.encode_request(kwire.decode(cls, data, 12), 12)
+    found = maps.frame_map(frame, sized=True, limits=limits)
+    expected = failure(kwire, kwire.framing.decode_request, frame[4:], limits=limits)
+    assert (found.error.reason, found.error.message_name, found.error.offset) == (
+        *(expected.reason, expected.message_name),
+        expected.offset + 4,
+    )
 
 
 def test_a_message_behind_its_version_is_mapped(kwire, maps):
@@ -338,6 +366,28 @@ def test_record_sets_are_mapped_as_they_are_read(kwire, maps, kind):
             assert headers == [part for pair in record.headers for part in pair]
             compared += 1
     assert compared > 10 and (refused > 10) == (kind == "mutant")
+
+
+def test_each_byte_of_a_record_set_is_as_strict_as_in_reading(kwire, maps):
+    """Every byte of two batches changed in turn, the checksum made to fit."""
+    refused = 0
+    first, second = batches(kwire, 2, 1)
+    whole = first + second
+    for at in range(len(first)):
+        for byte in {0, 1, 2, 3, 5, 0x7F, 0x80, 0xFF} - {first[at]}:
+            data = bytearray(whole)
+            data[at] = byte
+            if at >= 21:
+                crc = kwire._pure.checksums.crc32c(bytes(data[21 : len(first)]))
+                data[17:21] = crc.to_bytes(4, "big")
+            found = maps.record_map(data)
+            check_tiles(found.spans, data)
+            expected = failure(
+                kwire, lambda d=data: list(kwire.records.decode_batches(d))
+            )
+            assert facts(found.error) == facts(expected), (at, byte)
+            refused += expected is not None
+    assert refused > 150
 
 
 def batches(kwire, *sizes, **options):
