@@ -32,20 +32,10 @@ if TYPE_CHECKING:
     from .plan import Plan, Step
     from .schema.model import Message
 
-_TYPES = {
-    plans.BOOL: "BOOLEAN",
-    plans.FLOAT64: "FLOAT64",
-    plans.INT8: "INT8",
-    plans.INT16: "INT16",
-    plans.INT32: "INT32",
-    plans.INT64: "INT64",
-    plans.UINT16: "UINT16",
-    plans.UINT32: "UINT32",
-    plans.UUID: "UUID",
-    plans.STRING: "STRING",
-    plans.BYTES: "BYTES",
-    plans.RECORDS: "RECORDS",
-}
+TYPES = {code: name.upper() for name, code in plans.CODES.items()}
+TYPES[plans.BOOL] = "BOOLEAN"
+"""The guide's names of types, by the codes of a plan."""
+
 _TAGGED_FIELDS = "_tagged_fields"
 _HANGING = 4
 """How much deeper the second line of a wrapped one starts."""
@@ -202,8 +192,8 @@ def _field(step: Step) -> FieldLayout:
     inner = step.plan
     return FieldLayout(
         step.attribute,
-        _type(step) if inner is None else inner.name,
-        ("COMPACT_ARRAY" if step.compact else "ARRAY") if step.is_array else "",
+        type_name(step, step.is_array) if inner is None else inner.name,
+        type_name(step) if step.is_array else "",
         step.nullable,
         step.tag if step.place == plans.TAGGED else -1,
         _default(step),
@@ -213,15 +203,20 @@ def _field(step: Step) -> FieldLayout:
     )
 
 
-def _type(step: Step) -> str:
-    name = _TYPES[step.code]
-    if step.code in (plans.STRING, plans.BYTES, plans.RECORDS):
-        # The guide has no separate name for records that may be null.
-        if step.nullable and not step.is_array and step.code != plans.RECORDS:
+def type_name(step: Step, is_element: bool = False) -> str:
+    """Name the type of a field, or of the elements of one that is an array.
+
+    The guide has no separate name for records that may be null.
+    """
+    if step.is_array and not is_element:
+        name = "ARRAY"
+    elif step.code in (plans.STRING, plans.BYTES, plans.RECORDS):
+        name = TYPES[step.code]
+        if step.nullable and not is_element and step.code != plans.RECORDS:
             name = f"NULLABLE_{name}"
-        if step.compact:
-            name = f"COMPACT_{name}"
-    return name
+    else:
+        return TYPES[step.code]
+    return f"COMPACT_{name}" if step.compact else name
 
 
 def _default(step: Step) -> str:

@@ -18,8 +18,9 @@ from .._pure.record_decoder import check_end
 from ..errors import KwireError
 from ..limits import DEFAULT, Limits
 from ..messages import RequestHeader, ResponseHeader, by_key
+from ..protocol_guide import type_name
 from .record_walk import RecordWalk
-from .spans import KIND_OF, TYPES, ByteMap, Notes, varint_size
+from .spans import KIND_OF, ByteMap, Notes, varint_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class MessageWalk(Notes):
         cursor = self.cursor
         start = cursor.at
         count = read_count(cursor, step.compact, step.nullable, step.element_least)
-        self.note(start, _type(step), None if count < 0 else count, "structure")
+        self.note(start, type_name(step), None if count < 0 else count, "structure")
         for index in range(count):
             cursor.path.append(index)
             if step.plan is None:
@@ -190,12 +191,12 @@ class MessageWalk(Notes):
         if step.code == plan.RECORDS and value and step.attribute != _UNALIGNED:
             self._records(step, start, start + prefix)
         else:
-            self.note(start, _type(step, is_element), value, kind, prefix=prefix)
+            self.note(start, type_name(step, is_element), value, kind, prefix=prefix)
 
     def _records(self, step: plan.Step, start: int, content: int) -> None:
         cursor = self.cursor
         end, cursor.at = cursor.at, content
-        self.note(start, _type(step), end - content, "structure", meaning="bytes")
+        self.note(start, type_name(step), end - content, "structure", meaning="bytes")
         inner = RecordWalk(self.spans, self.part, self.path(), self.owner, self._limits)
         inner.read(self._data, content, end)
         self._damage += inner.damage
@@ -285,13 +286,3 @@ class MessageWalk(Notes):
             self._struct(step.plan)
         check_end(cursor)
         cursor.end = end
-
-
-def _type(step: plan.Step, is_element: bool = False) -> str:
-    """Name a type as the protocol guide does; it has no name for nullable records."""
-    name = "ARRAY"
-    if not step.is_array or is_element:
-        name = TYPES[step.code]
-        if step.nullable and not is_element and step.code != plan.RECORDS:
-            name = f"NULLABLE_{name}"
-    return f"COMPACT_{name}" if step.compact else name

@@ -10,6 +10,7 @@ from .. import plan
 from .._pure.path import path_text
 from .._pure.primitives import read_fixed
 from ..error_codes import name as error_name
+from ..protocol_guide import TYPES
 from ..schema import registry
 
 TYPE_CHECKING = False
@@ -75,10 +76,6 @@ class ByteMap(NamedTuple):
     error: KwireError | None
     damage: tuple[DecodeError, ...]
 
-
-TYPES = {code: name.upper() for name, code in plan.CODES.items()}
-TYPES[plan.BOOL] = "BOOLEAN"
-"""The protocol guide's names of types."""
 
 KIND_OF = {
     plan.BOOL: "bool",

@@ -186,17 +186,19 @@ class ClientConnection(Endpoint):
         elif len(frame) <= HEADER_BYTES:
             self._receive_empty(frame)
         else:
-            correlation_id, request, version, cls = self._expected(frame)
+            in_flight = self._in_flight
+            if not in_flight or in_flight[0][0] != _id_at(frame)[0]:
+                raise self._unexpected(frame)
+            correlation_id, request, version, cls = in_flight.popleft()
+            response: Any
             _, response = _decode(
                 cls, frame, version, zero_copy=self._zero_copy, limits=self._limits
             )
-            self._events.append(
-                self._sasl_event(version, response)
-                if cls in _SASL
-                else _response_received(
-                    ResponseReceived, (correlation_id, request, version, response)
-                )
-            )
+            if cls in _SASL:
+                self._events.append(self._sasl_event(version, response))
+                return
+            event = (correlation_id, request, version, response)
+            self._events.append(_response_received(ResponseReceived, event))
 
     def _negotiate(self, handshake: ApiVersionsHandshake, frame: bytes) -> None:
         if not frame:
@@ -210,19 +212,17 @@ class ClientConnection(Endpoint):
         self._next_id = handshake.correlation_id + 1 & _HIGHEST_ID
         self._events.append(Negotiated(table))
 
-    def _expected(self, frame: bytes) -> tuple[int, Request, int, type[Any]]:
-        """Take the oldest request in flight, if the frame is the answer to it."""
+    def _unexpected(self, frame: bytes) -> RemoteProtocolError:
+        """Say what is wrong with a frame that is not the answer to the oldest."""
         (came,) = _id_at(frame)
-        in_flight = self._in_flight
-        if in_flight and in_flight[0][0] == came:
-            return in_flight.popleft()
-        if any(each[0] == came for each in in_flight):
-            raise RemoteProtocolError(
-                f"the response to request {came} came before that to"
-                f" {in_flight[0][0]}; brokers answer in order"
+        waiting = [each[0] for each in self._in_flight]
+        if came in waiting:
+            return RemoteProtocolError(
+                f"the response to request {came} came before that to {waiting[0]};"
+                " brokers answer in order"
             )
-        awaited = f"awaited is {in_flight[0][0]}" if in_flight else "none is awaited"
-        raise RemoteProtocolError(
+        awaited = f"awaited is {waiting[0]}" if waiting else "none is awaited"
+        return RemoteProtocolError(
             f"a response has the correlation id {came}, which no request in flight"
             f" has; {awaited}"
         )
@@ -234,7 +234,9 @@ class ClientConnection(Endpoint):
                 if frame
                 else _EMPTY_FRAME
             )
-        correlation_id, request, version, _ = self._expected(frame)
+        if not self._in_flight or self._in_flight[0][0] != _id_at(frame)[0]:
+            raise self._unexpected(frame)
+        correlation_id, request, version, _ = self._in_flight.popleft()
         name = name_of(request.api_key)
         error = UnsupportedVersion(
             f"{name} version {version}: request not supported by server",
