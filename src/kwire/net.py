@@ -335,12 +335,14 @@ async def _open(
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     try:
         return await asyncio.open_connection(host, port, ssl=context)
-    except OSError as error:
+    except (OSError, ValueError, OverflowError) as error:
         raise NetworkError(address_text(host, port), _why(error, context)) from error
 
 
-def _why(error: OSError, context: tls.SSLContext | None) -> str:
+def _why(error: Exception, context: tls.SSLContext | None) -> str:
     """Say why there is no connection, and what to do about it."""
+    if not isinstance(error, OSError):
+        return "this is no address: a name that no host can have, or no port"
     if isinstance(error, tls.SSLCertVerificationError):
         return (
             f"its certificate is not trusted: {error.verify_message}; name the"

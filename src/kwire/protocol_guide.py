@@ -364,16 +364,18 @@ def find_messages(text: str) -> list[str]:
     by_name = {name.lower(): name for name in registry.names()}
     wanted = text.lower()
     if text.isascii() and text.isdecimal():
-        if int(text) not in registry.keys("request"):
-            last = registry.keys("request")[-1]
-            raise KeyError(f"no API has the key {text}; they go from 0 to {last}")
-        wanted = releases.name_of(int(text)).lower()
+        keys = {str(key): key for key in registry.keys("request")}
+        if text not in keys:
+            raise KeyError(
+                f"no API has the key {text:.40}; they go from 0 to {max(keys.values())}"
+            )
+        wanted = releases.name_of(keys[text]).lower()
     for endings in ("",), *_ENDINGS:
         found = [by_name.get(f"{wanted}{ending}".lower()) for ending in endings]
         names = [name for name in found if name is not None]
         if names:
             return names
-    raise KeyError(f"no message {text}{_near(wanted, by_name)}")
+    raise KeyError(f"no message {text:.40}{_near(wanted[:80], by_name)}")
 
 
 def _near(wanted: str, by_name: dict[str, str]) -> str:

@@ -48,7 +48,7 @@ class Plain:
         for what, text in (("user name", username), ("password", password)):
             if not text or "\0" in text:
                 raise ValueError(f"PLAIN needs a {what} that has no NUL in it")
-        self._token = f"\0{username}\0{password}".encode()
+        self._token = _utf8(f"\0{username}\0{password}", "PLAIN")
         self.is_done = False
 
     def first(self) -> bytes:
@@ -91,16 +91,16 @@ class Scram:
         self.mechanism = mechanism
         self.is_done = False
         self._digest = _DIGESTS[mechanism]
-        self._password = password.encode()
+        self._password = _utf8(password, mechanism)
         self._max_iterations = max_iterations
         self._nonce = _new_nonce()
         name = username.replace("=", "=3D").replace(",", "=2C")
-        self._bare = f"n={name},r={self._nonce}"
+        self._bare = _utf8(f"n={name},r={self._nonce}", mechanism)
         self._server_signature = b""
 
     def first(self) -> bytes:
         """Give the bytes to send first: the name and a nonce."""
-        return f"{_NO_CHANNEL_BINDING}{self._bare}".encode()
+        return _NO_CHANNEL_BINDING.encode() + self._bare
 
     def challenge(self, data: bytes) -> bytes | None:
         """Answer the server's first message; check its last one, which ends it."""
@@ -134,7 +134,7 @@ class Scram:
         channel = base64.b64encode(_NO_CHANNEL_BINDING.encode()).decode()
         final = f"c={channel},r={nonce}"
         # Each side signs all that was said, the other side's words included.
-        all_said = b",".join((self._bare.encode(), server_first, final.encode()))
+        all_said = b",".join((self._bare, server_first, final.encode()))
         client_key = self._hmac(salted, b"Client Key")
         stored_key = hashlib.new(self._digest, client_key).digest()
         signature = self._hmac(stored_key, all_said)
@@ -162,6 +162,15 @@ class Scram:
 
 def _new_nonce() -> str:
     return secrets.token_urlsafe(24)
+
+
+def _utf8(text: str, mechanism: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"{mechanism} needs a user name and a password that UTF-8 can carry"
+        ) from None
 
 
 def _attributes(data: bytes) -> dict[str, str]:

@@ -109,11 +109,11 @@ class VersionRange:
 
 def _number(text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise ValueError(f"{text!r} is not a version number")
-    number = int(text)
-    if number > HIGHEST:
-        raise ValueError(f"version {number} is above {HIGHEST}")
-    return number
+        raise ValueError(f"{text!r:.40} is not a version number")
+    # Python refuses to read numbers of thousands of digits.
+    if len(text.lstrip("0")) > len(str(HIGHEST)) or int(text) > HIGHEST:
+        raise ValueError(f"version {text:.40} is above {HIGHEST}")
+    return int(text)
 
 
 NONE = VersionRange(0, -1)

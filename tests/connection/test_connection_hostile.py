@@ -434,16 +434,16 @@ def test_keys_that_nobody_knows_leave_nothing_behind(kwire):
     """The table is shared by all connections of a server."""
     served = table(kwire)
 
-    def ask_for_all():
-        for key in range(100, 3000):
+    def ask_for(keys):
+        for key in keys:
             server = kwire.connection.ServerConnection(served)
             start = key.to_bytes(2, "big") + b"\0\0\0\0\0\1\xff\xff"
             list(server.receive_data(b"\0\0\0\x0a" + start))
 
-    ask_for_all()
+    ask_for(range(100, 200))
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
-    ask_for_all()
+    ask_for(range(1000, 4000))
     after = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert after - before < 20_000

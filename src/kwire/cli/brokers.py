@@ -143,7 +143,13 @@ def read_access(
             raise click.UsageError(f"{name} needs --tls")
     if key is not None and cert is None:
         raise click.UsageError("--key needs --cert")
-    if fallback is not None and fallback_table(fallback) is None:
+    if not timeout_s > 0:
+        raise click.UsageError("--timeout is a number of seconds above 0")
+    try:
+        needless = fallback is not None and fallback_table(fallback) is None
+    except ValueError as error:
+        raise click.UsageError(f"--fallback: {error}") from None
+    if needless:
         raise click.UsageError(
             f"--fallback is for brokers before 0.10.0, a {fallback} can be asked"
         )
@@ -232,12 +238,12 @@ async def reach_all(
 
 
 async def _find(bootstrap: Sequence[tuple[str, int]], access: Access) -> list[Node]:
-    for host, port in bootstrap:
+    for number, (host, port) in enumerate(bootstrap, 1):
         try:
             async with await access.connect(host, port) as broker:
                 return await _nodes(broker)
         except KwireError as error:
-            if (host, port) == bootstrap[-1]:
+            if number == len(bootstrap):
                 raise
             say(explain(error))
     raise AssertionError("click wants one address at least")

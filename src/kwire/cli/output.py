@@ -15,6 +15,7 @@ import shutil
 import sys
 import time
 from contextlib import contextmanager
+from json import dumps
 
 import click
 from rich.cells import cell_len, set_cell_size
@@ -77,6 +78,17 @@ class Output:
             self._flushed = now
         return written
 
+    def json(self, value: object) -> str:
+        """Write a value as JSON in one line.
+
+        In a terminal it has escapes for all that would steer it; JSON itself has them
+        for less than that.
+        """
+        text = compact_json(value)
+        if self.width is None or text.isprintable():
+            return text
+        return "".join(c if c.isprintable() else dumps(c)[1:-1] for c in text)
+
     def bold(self, text: str) -> str:
         """Make a line bold where that can be seen."""
         return click.style(text, bold=True) if self._has_colour else text
@@ -125,7 +137,7 @@ class JsonLines:
 
     def write(self, row: Row) -> None:
         """Write one row."""
-        self._output.write(compact_json(row) + "\n")
+        self._output.write(self._output.json(row) + "\n")
 
 
 class Csv:

@@ -20,6 +20,7 @@ import click
 from .. import __version__
 from .._backend import backend
 from ..errors import KwireError
+from .cells import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Program(click.Group):
 
 def say(message: str) -> None:
     """Tell people something; data goes to stdout, this to stderr."""
-    click.echo(f"kwire: {message}", err=True)
+    click.echo(f"kwire: {one_line(message)}", err=True)
 
 
 def explain(error: Exception) -> str:
@@ -104,7 +105,7 @@ def explain(error: Exception) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split()).removesuffix(".")
+    return one_line(" ".join(text.split()).removesuffix("."))
 
 
 @click.command(

@@ -163,6 +163,11 @@ class ClientConnection(Endpoint):
                 "SASL starts on a quiet connection; responses are still to come"
             )
         raw = not table.usable(SaslAuthenticateRequest)
+        if raw and isinstance(self._splitter, DraftSplitter):
+            raise LocalProtocolError(
+                "raw SASL tokens may be empty frames, which draft_empty_responses takes"
+                " for empty responses"
+            )
         version = table.pick(SaslHandshakeRequest, *((_RAW,) if raw else ()))
         self.send(SaslHandshakeRequest(mechanism=mechanism), version)
         self._mechanism = mechanism

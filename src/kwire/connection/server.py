@@ -61,7 +61,14 @@ class ServerConnection(Endpoint):
     A broken rule ends it, as it does a ``ClientConnection``.
     """
 
-    __slots__ = ("_cluster_id", "_node_id", "_on_unsupported", "_turns", "served")
+    __slots__ = (
+        "_awaiting",
+        "_cluster_id",
+        "_node_id",
+        "_on_unsupported",
+        "_turns",
+        "served",
+    )
 
     def __init__(
         self,
@@ -84,6 +91,8 @@ class ServerConnection(Endpoint):
         self._cluster_id = cluster_id
         self._node_id = node_id
         self._turns: deque[_Turn] = deque()
+        # A turn keeps its request, so the number of the object stays its own.
+        self._awaiting: dict[int, _Turn] = {}
 
     @property
     def wants_close(self) -> bool:
@@ -107,17 +116,16 @@ class ServerConnection(Endpoint):
                 f"a {type(request.request).__name__} is not answered with a"
                 f" {type(response).__name__}"
             )
-        for turn in self._turns:
-            # By identity: nothing keeps a client from using a correlation id twice.
-            if turn.request is request and not turn.frame:
-                break
-        else:
+        # By identity: nothing keeps a client from using a correlation id twice.
+        turn = self._awaiting.get(id(request))
+        if turn is None:
             raise LocalProtocolError(
                 f"request {request.correlation_id} awaits no response"
             )
         turn.frame = framing.encode_response(
             response, request.version, request.correlation_id
         )
+        del self._awaiting[id(request)]
         if isinstance(request.request, SaslHandshakeRequest):
             agreed = not response.error_code  # type: ignore[attr-defined]
             self._raw = agreed and request.version == 0
@@ -158,7 +166,8 @@ class ServerConnection(Endpoint):
                 correlation_id, header.client_id, request, version, awaited
             )
             if awaited:
-                self._turns.append(_Turn(received))
+                turn = self._awaiting[id(received)] = _Turn(received)
+                self._turns.append(turn)
             self._events.append(received)
 
     def _knows(self, api_key: int, version: int) -> bool:

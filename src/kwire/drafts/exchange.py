@@ -59,7 +59,7 @@ class Question:
         self._api_key = api_key
         self._version = version
         self._correlation_id = correlation_id
-        self._fallback = fallback
+        self._fallback = None if fallback is None else fallback_table(fallback, policy)
         self._policy = policy
         self._limits = limits
         self._outgoing = sized(codec.encode(header, _HEADER_VERSION) + body)
@@ -119,12 +119,9 @@ class Question:
         raise NotImplementedError
 
     def _assume(self, error: errors.KwireError) -> ApiVersionTable:
-        assumed = None
-        if self._fallback is not None:
-            assumed = fallback_table(self._fallback, self._policy)
-        if assumed is None:
+        if self._fallback is None:
             raise error
-        return assumed
+        return self._fallback
 
     def _check_open(self) -> None:
         if self.table is not None:

@@ -195,5 +195,5 @@ class Server(exchange.Answerer):
             or MetadataResponse.TopicMetadata(
                 error_code=_UNKNOWN_TOPIC_OR_PARTITION, name=name
             )
-            for name in names
+            for name in dict.fromkeys(names)
         ]

@@ -121,11 +121,12 @@ class Server(exchange.Answerer):
         request = exchange.read_body(
             ApiVersionRequest, frame, start, VERSION, self._limits
         )
+        asked = None if request.api_keys is None else frozenset(request.api_keys)
         rows = [
             ApiVersionResponse.ApiVersion(
                 api_key=key, min_version=low, max_version=high
             )
             for key, (low, high) in self.table.advertised.items()
-            if request.api_keys is None or key in request.api_keys
+            if asked is None or key in asked
         ]
         return codec.encode(ApiVersionResponse(api_versions=rows), VERSION)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .. import error_codes, framing
+from ..errors import RemoteProtocolError
 from ..limits import DEFAULT, Limits
 from ..messages import ApiVersionsRequest, ApiVersionsResponse
 from .handshake import FIRST_WITH_NAMES, SOFTWARE_NAME
@@ -52,8 +53,11 @@ def answer_api_versions(
     ``served`` is what the server offers. ``cluster_id`` and ``node_id`` are who it is:
     a client that means another one hears REBOOTSTRAP_REQUIRED (KIP-1242). Errors:
     UNSUPPORTED_VERSION in version 0 with the range of ApiVersions alone, and
-    INVALID_REQUEST for a name that is none. ``DecodeError`` for bytes that are wrong.
+    INVALID_REQUEST for a name that is none. ``DecodeError`` for bytes that are wrong,
+    ``RemoteProtocolError`` for a request of another API.
     """
+    if len(frame) >= 2 and int.from_bytes(frame[:2], "big") != _KEY:
+        raise RemoteProtocolError("the frame is a request of another API")
     version = int.from_bytes(frame[2:4], "big", signed=True)
     correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
     known = served.range_of(_KEY) & ApiVersionsRequest.valid_versions

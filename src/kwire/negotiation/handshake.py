@@ -94,7 +94,7 @@ class ApiVersionsHandshake:
         self.table: ApiVersionTable | None = None
         self._software = (client_name, client_version)
         self._client_id = client_id
-        self._fallback = fallback
+        self._fallback = None if fallback is None else fallback_table(fallback, policy)
         self._policy = policy
         self._identity = (cluster_id, node_id)
         self._limits = limits
@@ -144,16 +144,13 @@ class ApiVersionsHandshake:
         The table is that of the release given as ``fallback``, and meant for the next
         connection, which does not ask. Without one: ``RemoteProtocolError``.
         """
-        assumed = None
-        if self.table is None and self._fallback is not None:
-            assumed = fallback_table(self._fallback, self._policy)
-        if assumed is None:
+        if self.table is not None or self._fallback is None:
             raise RemoteProtocolError(
                 "the broker closed the connection when it was asked for its versions:"
                 " it is older than 0.10.0 (then name its release as fallback), or it"
                 " expects TLS or another protocol at this port"
             )
-        return assumed
+        return self._fallback
 
     def _nameless_version(self) -> int:
         """Find the version to ask in if the broker dislikes our software's name."""

@@ -247,7 +247,8 @@ def fallback_table(
 
     ``release`` is what librdkafka takes as ``broker.version.fallback`` ("0.9.0.1").
     None means that a broker of this release can be asked. ``UnsupportedVersion`` for
-    0.7 and 0.6, which speak nothing that came after them.
+    0.7 and 0.6, which speak nothing that came after them, ``ValueError`` for what is
+    no release.
     """
     for prefix, ranges in facts("fallback"):
         if release == prefix or release.startswith(f"{prefix}."):
@@ -256,6 +257,10 @@ def fallback_table(
                     f"Kafka {release} speaks a protocol older than all that kwire knows"
                 )
             return ApiVersionTable.from_ranges(ranges, policy)
+        if prefix.startswith(f"{release}."):
+            raise ValueError(f"{release} is several releases; name one, as in {prefix}")
+    if not all(map(str.isdecimal, release.split("."))) or "." not in release:
+        raise ValueError(f"{release!r:.40} is no release of Kafka, such as 0.9.0")
     return None
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ...errors import KwireError
 from ..byte_pieces import pieces_of, takes_bytes
-from ..cells import compact_json, one_line
+from ..cells import one_line
 from ..message_json import MessageJson, laid_out
 from ..output import open_output
 from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain, say
@@ -92,7 +92,7 @@ def _write(output: Output, form: str, value: Any) -> None:
     if form == "repr":
         output.write(f"{one_line(value)}\n")
     elif form == "jsonl":
-        output.write(f"{compact_json(value)}\n")
+        output.write(f"{output.json(value)}\n")
     elif output.width is None:
         output.write(f"{laid_out(value, _WIDTH)}\n")
     else:
