@@ -27,7 +27,11 @@ def main() -> None:
     """Run the three parts in order; a target that is missed is no failure."""
     JSON.parent.mkdir(exist_ok=True)
     print("1/3 the same values and bytes from every contender", flush=True)
-    _pytest("tests/test_benchmark_inputs.py", "tests/test_benchmark_record_inputs.py")
+    _pytest(
+        "tests/test_benchmark_inputs.py",
+        "tests/test_benchmark_record_inputs.py",
+        "tests/test_benchmark_connection_inputs.py",
+    )
     print("2/3 measuring, about six minutes", flush=True)
     _pytest(
         "benchmarks/bench_rows.py",
@@ -45,12 +49,13 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command")
-    records = commands.add_parser(
-        "records", help="measure only rows of records, and print them"
-    )
-    records.add_argument("words", nargs="*", help="words in the name of a row")
+    for kind in quick.ROWS:
+        some = commands.add_parser(
+            kind, help=f"measure only rows of {kind}, and print them"
+        )
+        some.add_argument("words", nargs="*", help="words in the name of a row")
     chosen = parser.parse_args()
-    if chosen.command == "records":
-        quick.run(chosen.words)
+    if chosen.command:
+        quick.run(chosen.command, chosen.words)
     else:
         main()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m benchmarks records [WORD ...]``: some rows of records, on the terminal.
+"""``python -m benchmarks records|connections [WORD ...]``: some rows, on the terminal.
 
 Measured and judged as in the report, which is left as it is.
 """
@@ -11,11 +11,15 @@ import dataclasses
 import statistics
 from collections.abc import Sequence
 
+from benchmarks.connection_rows import CONNECTION_ROWS
+from benchmarks.connection_targets import verdicts_of
 from benchmarks.interleave import Durations, Workers, measure
 from benchmarks.record_rows import RECORD_ROWS
 from benchmarks.tables import cell
 from benchmarks.targets import Figures, row_verdict
 from benchmarks.work import Entry, Row
+
+ROWS = {"records": RECORD_ROWS, "connections": CONNECTION_ROWS}
 
 
 def figures_of(row: Row, durations: Durations) -> Figures:
@@ -65,15 +69,15 @@ def _seconds(figures: Figures, row: Row, entry: Entry) -> float:
     return figures.seconds(row.section, row.title, entry.name, False)
 
 
-def run(words: Sequence[str]) -> None:
+def run(kind: str, words: Sequence[str]) -> None:
     """Check, measure and print the rows whose section and title hold all words."""
     rows = [
         row
-        for row in RECORD_ROWS
+        for row in ROWS[kind]
         if all(word.lower() in f"{row.section}: {row.title}".lower() for word in words)
     ]
     if not rows:
-        raise SystemExit(f"no row of records has {' and '.join(words)} in its name")
+        raise SystemExit(f"no row of {kind} has {' and '.join(words)} in its name")
     workers = Workers()
     for listed in rows:
         print(f"{listed.section}: {listed.title}", flush=True)
@@ -87,8 +91,12 @@ def run(words: Sequence[str]) -> None:
             print(
                 f"  {entry.name:14}{cell(figures, row, entry.name):>20} µs {times:8.2f}"
             )
-        for target in row.targets:
-            verdict = row_verdict(figures, row, target)
+        judged = [
+            (target.entry, row_verdict(figures, row, target)) for target in row.targets
+        ]
+        if row.entries == listed.entries:
+            judged += [("kwire", verdict) for verdict in verdicts_of(figures, row)]
+        for entry, verdict in judged:
             word = "met" if verdict.met else "MISSED"
-            print(f"  {target.entry}: {verdict.reached}, {verdict.wanted}: {word}")
+            print(f"  {entry}: {verdict.reached}, {verdict.wanted}: {word}")
     workers.close()

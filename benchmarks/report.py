@@ -3,8 +3,8 @@
 """Writes ``RESULTS.md`` and its pictures from pytest-benchmark's JSON.
 
 Run as ``python -m benchmarks.report JSON``. What the figures mean is said here and,
-of records, in ``record_report.py``; what they must reach is judged in ``targets.py``
-and ``record_targets.py``.
+of records and connections, in ``record_report.py`` and ``connection_report.py``; what
+they must reach is judged in ``targets.py`` and its like for the other two.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from pathlib import Path
 
 import kwire
 from benchmarks import plot
+from benchmarks.connection_report import connection_tables
+from benchmarks.connection_targets import connection_verdicts
 from benchmarks.contenders import CONTENDERS
 from benchmarks.record_report import record_tables
 from benchmarks.record_targets import record_verdicts
@@ -58,9 +60,9 @@ times the statement that a user would write; what can be looked up once (a reade
 class) is looked up before. Each process holds 20,000 lists, as a program has something
 in memory. Figures are medians over {least} to {most} rounds. Before anything was
 timed, every contender decoded every input to the same values and encoded the same
-bytes (`tests/test_benchmark_inputs.py`, `tests/test_benchmark_record_inputs.py`).
-Cells with two figures give collector off / on. A target is met only if both are good
-enough."""
+bytes (`tests/test_benchmark_inputs.py`, `tests/test_benchmark_record_inputs.py`,
+`tests/test_benchmark_connection_inputs.py`). Cells with two figures give collector off
+/ on. A target is met only if both are good enough."""
 
 
 ABOUT = {
@@ -258,7 +260,11 @@ def machine_line(figures: Figures) -> str:
 def write(json_path: Path) -> list[Verdict]:
     """Write the report of one run; return its verdicts."""
     figures = Figures.read(json_path)
-    found = [*verdicts(figures), *record_verdicts(figures)]
+    found = [
+        *verdicts(figures),
+        *record_verdicts(figures),
+        *connection_verdicts(figures),
+    ]
     least, most = figures.rounds()
     parts = [
         "# Results\n\nWritten by `make bench`.",
@@ -271,6 +277,7 @@ def write(json_path: Path) -> list[Verdict]:
         attribute_table(figures),
         zero_copy_table(figures),
         *record_tables(figures),
+        *connection_tables(figures),
         start_table(figures),
         work_tables(figures),
     ]

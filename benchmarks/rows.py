@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is measured, by whom, and what kwire has to reach there.
 
-Messages and varints are listed here, records in ``record_rows.py``. Targets that
-compare no entries of a row (memory, import, size) stand in ``targets.py``.
+Messages and varints are listed here, records in ``record_rows.py``, connections in
+``connection_rows.py``. Targets that compare no entries of a row (memory, import, size)
+stand in ``targets.py``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from benchmarks.connection_rows import CONNECTION_ROWS
 from benchmarks.record_rows import RECORD_ROWS
 from benchmarks.work import Entry, Row, Target
 from benchmarks.workloads import RECORD_SIZES
@@ -141,4 +143,4 @@ MESSAGE_ROWS = (
     _attribute_row(),
     *_zero_copy_rows(),
 )
-ROWS = (*MESSAGE_ROWS, *RECORD_ROWS)
+ROWS = (*MESSAGE_ROWS, *RECORD_ROWS, *CONNECTION_ROWS)

@@ -152,12 +152,14 @@ def first_difference(found: Any, expected: Any, path: str = "") -> str | None:
 
 def main() -> None:
     """Answer requests until the input ends."""
+    from benchmarks.connection_worker import ConnectionDesk
     from benchmarks.record_worker import RecordDesk
 
     name = CONTENDERS[sys.argv[1]][0]
     contender = importlib.import_module(f"benchmarks.contenders.{name}")
-    of_records = name == "libraries" or name.endswith("_records")
-    desk = (RecordDesk if of_records else Desk)(contender)
+    kind = "records" if name == "libraries" else name.rpartition("_")[2]
+    desks = {"records": RecordDesk, "connections": ConnectionDesk}
+    desk = desks.get(kind, Desk)(contender)
     for line in sys.stdin:
         question, *arguments = json.loads(line)
         try:

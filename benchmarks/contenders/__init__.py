@@ -9,8 +9,9 @@ codec is used as its own documentation says; what can be looked up once is looke
 before the clock runs. A module lacks the functions that its codec cannot serve.
 ``BUILDS`` and ``CHECKS`` say what decoding gives and verifies.
 
-The modules named ``*_records`` and ``libraries`` serve the rows of records: each of
-their functions takes the arguments of a task and gives its ``Statement``.
+The modules named ``*_records`` and ``libraries`` serve the rows of records, those named
+``*_connections`` the rows of connections: each of their functions takes the arguments
+of a task and gives its ``Statement``.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ CONTENDERS = {
     "kafka-python records": ("kafka_python_records", None),
     "aiokafka records": ("aiokafka_records", None),
     "libraries": ("libraries", None),
+    "kwire connections": ("kwire_connections", "fast"),
+    "kwire pure connections": ("kwire_connections", "pure"),
+    "kafka-python connections": ("kafka_python_connections", None),
 }
 
 #: What is read of every record.
@@ -73,6 +77,29 @@ class Statement:
         setup = f"{self.setup}\nimport gc; gc.enable()" if collector else self.setup
         timer = timeit.Timer(self.text, setup, globals=self.names)
         return timer.timeit(loops) / (loops * self.calls)
+
+
+@dataclass(frozen=True)
+class Consuming(Statement):
+    """A statement that uses up what it works on: ``subjects.pop()`` in its text.
+
+    ``make`` makes a subject for each run before the clock is started.
+    """
+
+    make: Callable[[], Any] | None = None
+
+    def _filled(self, count: int) -> Statement:
+        assert self.make is not None
+        names = self.names | {"subjects": [self.make() for _ in range(count)]}
+        return Statement(self.text, names, self.setup, self.calls)
+
+    def result(self) -> Any:
+        """Make a subject and evaluate the expression once."""
+        return self._filled(1).result()
+
+    def seconds(self, loops: int, collector: bool) -> float:
+        """Make the subjects, then run as often; as ``Statement.seconds``."""
+        return self._filled(loops).seconds(loops, collector)
 
 
 class RecordLoop:

@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured of connections, by whom, and what kwire has to reach there.
+
+Targets that compare no entries of a row (microseconds of a negotiation, and over the
+codec) stand in ``connection_targets.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.connection_workloads import FRAMES, QUESTIONS
+from benchmarks.work import Entry, Row, Target
+
+STREAMS = "Small responses on a connection"
+NEGOTIATION = "Negotiation"
+CONNECTION_SECTIONS = (STREAMS, NEGOTIATION)
+
+FETCH_VERSIONS = (4, 11, 17)
+LEAST = 10
+CODEC = "messages alone"
+
+
+def _stream_rows() -> Iterator[Row]:
+    labels = ("kwire", "kwire pure", "kafka-python")
+    for version in FETCH_VERSIONS:
+        receiving = (
+            Entry(label, f"{label} connections", ("receive_stream", version))
+            for label in labels
+        )
+        alone = Entry(CODEC, "kwire connections", ("decode_bodies", version))
+        yield Row(
+            STREAMS,
+            f"{FRAMES:,} Fetch responses v{version}",
+            (*receiving, alone),
+            (
+                Target("kwire", ("kafka-python",), LEAST),
+                Target("kwire pure", ("kafka-python",), 1),
+            ),
+        )
+
+
+def _negotiation_rows() -> Iterator[Row]:
+    for release, questions in QUESTIONS.items():
+        times = "once" if questions == 1 else "twice"
+        entries = tuple(
+            Entry(label, f"{label} connections", ("negotiate", release))
+            for label in ("kwire", "kwire pure")
+        )
+        yield Row(NEGOTIATION, f"broker of {release}, asked {times}", entries)
+
+
+CONNECTION_ROWS = (*_stream_rows(), *_negotiation_rows())

@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What kwire has to reach on connections that is no comparison within a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.connection_rows import CODEC, CONNECTION_ROWS, NEGOTIATION, STREAMS
+from benchmarks.targets import COLLECTOR, Figures, Verdict
+from benchmarks.work import Row
+
+NEGOTIATION_SECONDS = 50e-6
+OVER_CODEC_SECONDS = 3e-6
+
+
+def _verdict(work: str, seconds: list[float], limit: float) -> Verdict:
+    shown = " / ".join(f"{each * 1e6:.3g}" for each in seconds)
+    wanted = f"under {limit * 1e6:.0f} µs"
+    return Verdict(work, wanted, f"{shown} µs", max(seconds) < limit)
+
+
+def over_codec(figures: Figures, row: Row) -> list[float]:
+    """Return the seconds per frame beyond those of its message alone."""
+    return [
+        figures.seconds(row.section, row.title, "kwire", state)
+        - figures.seconds(row.section, row.title, CODEC, state)
+        for state in COLLECTOR
+    ]
+
+
+def verdicts_of(figures: Figures, row: Row) -> Iterator[Verdict]:
+    """Judge the targets of one row that stand here."""
+    work = f"{row.section}, {row.title}, kwire"
+    if row.section == STREAMS:
+        over = over_codec(figures, row)
+        yield _verdict(f"{work}, per frame over {CODEC}", over, OVER_CODEC_SECONDS)
+    elif row.section == NEGOTIATION:
+        seconds = [
+            figures.seconds(row.section, row.title, "kwire", state)
+            for state in COLLECTOR
+        ]
+        yield _verdict(work, seconds, NEGOTIATION_SECONDS)
+
+
+def connection_verdicts(figures: Figures) -> Iterator[Verdict]:
+    """Judge every target on connections that stands here."""
+    for row in CONNECTION_ROWS:
+        yield from verdicts_of(figures, row)

@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""kafka-python's parser of connections, which its clients feed from their sockets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka.protocol.consumer import FetchRequest
+from kafka.protocol.parser import KafkaProtocol
+
+from benchmarks import connection_workloads as workloads
+from benchmarks.contenders import Consuming, Statement
+from benchmarks.contenders.kafka_python import build
+from benchmarks.workloads import neutral
+
+BUILDS = "a pair of correlation id and message for each response"
+CHECKS = "size of each frame, order of correlation ids, and the message as above"
+
+
+def _bodies(version: int) -> list[bytes]:
+    return [build(load).encode() for load in workloads.responses(version)]
+
+
+def encode_stream(version: int) -> Statement:
+    """Encode all responses of a stream."""
+    names = {"framed": workloads.framed, "bodies": _bodies(version)}
+    return Statement(f"framed(bodies, {version})", names)
+
+
+def receive_stream(version: int) -> Statement:
+    """Feed the stream to a parser that waits for it; keep every response."""
+    sending = KafkaProtocol(client_id=workloads.CLIENT_ID)
+    for number in range(workloads.FRAMES):
+        request = FetchRequest(
+            version=version,
+            max_wait_ms=500,
+            min_bytes=1,
+            max_bytes=2**31 - 1,
+            isolation_level=0,
+            session_id=0,
+            session_epoch=-1,
+            topics=[],
+            forgotten_topics_data=[],
+            rack_id="",
+        )
+        sending.send_request(request, correlation_id=number)
+    sending.send_bytes()
+    waiting = tuple(sending.in_flight_requests)
+
+    def connect() -> KafkaProtocol:
+        parser = KafkaProtocol(client_id=workloads.CLIENT_ID)
+        parser.in_flight_requests.extend(waiting)
+        return parser
+
+    def receive(parser: KafkaProtocol, chunks: list[bytes]) -> list[Any]:
+        responses: list[Any] = []
+        for chunk in chunks:
+            responses.extend(parser.receive_bytes(chunk))
+        return responses
+
+    def values() -> list[Any]:
+        return [
+            [correlation_id, neutral(response, load.values)]
+            for (correlation_id, response), load in zip(
+                receive(connect(), chunks), workloads.responses(version), strict=True
+            )
+        ]
+
+    chunks = workloads.chunks(workloads.framed(_bodies(version), version))
+    return Consuming(
+        "receive(subjects.pop(), chunks)",
+        {"receive": receive, "chunks": chunks},
+        calls=workloads.FRAMES,
+        values=values,
+        make=connect,
+    )

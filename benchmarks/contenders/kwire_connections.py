@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""kwire's connections; ``KWIRE_BACKEND`` decides which engine runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import kwire
+from benchmarks import connection_workloads as workloads
+from benchmarks.contenders import Consuming, Statement
+from benchmarks.contenders.kwire import build
+from benchmarks.workloads import neutral
+from kwire import messages
+from kwire.connection import ClientConnection
+from kwire.negotiation import ApiVersionTable, answer_api_versions
+
+BUILDS = "an event for each response: correlation id, request, version, message"
+CHECKS = "size of each frame, order of correlation ids, and the message as above"
+
+# As a program has it that runs for longer than one connection.
+_REQUEST = messages.FetchRequest()
+
+
+def _bodies(version: int) -> list[bytes]:
+    loads = workloads.responses(version)
+    return [kwire.encode(build(load), version=version) for load in loads]
+
+
+def encode_stream(version: int) -> Statement:
+    """Encode all responses of a stream."""
+    names = {"framed": workloads.framed, "bodies": _bodies(version)}
+    return Statement(f"framed(bodies, {version})", names)
+
+
+def receive_stream(version: int) -> Statement:
+    """Feed the stream to a connection that waits for it; keep every event."""
+    table = ApiVersionTable.from_ranges({1: (version, version)})
+
+    def connect() -> ClientConnection:
+        connection = ClientConnection(workloads.CLIENT_ID, table=table)
+        for _ in range(workloads.FRAMES):
+            connection.send(_REQUEST, version)
+        connection.data_to_send()
+        return connection
+
+    def receive(connection: ClientConnection, chunks: list[bytes]) -> list[Any]:
+        events: list[Any] = []
+        for chunk in chunks:
+            events.extend(connection.receive_data(chunk))
+        return events
+
+    def values() -> list[Any]:
+        return [
+            [event.correlation_id, neutral(event.response, load.values)]
+            for event, load in zip(
+                receive(connect(), chunks), workloads.responses(version), strict=True
+            )
+        ]
+
+    chunks = workloads.chunks(workloads.framed(_bodies(version), version))
+    return Consuming(
+        "receive(subjects.pop(), chunks)",
+        {"receive": receive, "chunks": chunks},
+        calls=workloads.FRAMES,
+        values=values,
+        make=connect,
+    )
+
+
+def decode_bodies(version: int) -> Statement:
+    """Decode the messages of a stream, which stand ready without frames."""
+    names = {
+        "decode": kwire.decode,
+        "cls": messages.FetchResponse,
+        "bodies": _bodies(version),
+    }
+    text = f"[decode(cls, body, {version}) for body in bodies]"
+    statement = Statement(text, names, calls=workloads.FRAMES)
+
+    def values() -> list[Any]:
+        found = zip(statement.result(), workloads.responses(version), strict=True)
+        return [
+            [number, neutral(message, load.values)]
+            for number, (message, load) in enumerate(found)
+        ]
+
+    return Statement(text, names, calls=workloads.FRAMES, values=values)
+
+
+def negotiate(release: str) -> Statement:
+    """Ask a broker of a release for its versions, read the answers, pick one."""
+    served = ApiVersionTable.of_release(release)
+    answers = []
+    asking = ClientConnection(workloads.CLIENT_ID)
+    while asking.table is None:
+        answer = answer_api_versions(asking.data_to_send()[4:], served)
+        answers.append(answer.frame)
+        list(asking.receive_data(answer.frame))
+
+    def negotiated(answers: list[bytes]) -> tuple[ApiVersionTable, int]:
+        connection = ClientConnection(workloads.CLIENT_ID)
+        for answer in answers:
+            connection.data_to_send()
+            for event in connection.receive_data(answer):
+                return event.table, event.table.pick(messages.FetchRequest)
+        raise AssertionError("the answers end before the negotiation")
+
+    def values() -> Any:
+        table, version = negotiated(answers)
+        rows = {key: [each.min, each.max] for key, each in table.ranges().items()}
+        return {"rows": rows, "version": version, "questions": len(answers)}
+
+    names = {"negotiated": negotiated, "answers": answers}
+    return Statement("negotiated(answers)", names, values=values)
