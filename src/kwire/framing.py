@@ -190,7 +190,7 @@ class FrameSplitter:
             (size,) = _size_at(data, at)
             if not 0 <= size <= highest:
                 self._start += at
-                self._failure = self._judge(size, data[at : at + 2])
+                self._failure = self._judge(size, data[at : at + _SIZE_BYTES])
                 return frames
             start = at + _SIZE_BYTES
             after = start + (size or behind_empty)
@@ -220,13 +220,15 @@ class FrameSplitter:
             return InvalidLength, f"a frame cannot have {size} bytes"
         ceiling = self._limits.frame_bytes
         reason = f"a frame of {size} bytes is over the ceiling of {ceiling}"
-        first, second = head
+        first, second, *_ = head
         if first in (_TLS_ALERT, _TLS_HANDSHAKE) and second == 3:
             what = "alert" if first == _TLS_ALERT else "handshake"
             reason += (
                 f"; the bytes look like a TLS {what}: the peer speaks TLS where"
                 " plaintext was expected"
             )
+        elif head == b"HTTP":
+            reason += "; the bytes are HTTP, so the peer is no Kafka"
         return LimitExceeded, reason
 
 

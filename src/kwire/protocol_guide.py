@@ -301,7 +301,7 @@ def release_name(text: str) -> str:
         if name in releases.NAMES:
             return name
     first, *_, last = releases.NAMES
-    raise KeyError(f"no release {text}; they go from {first} to {last}, as in 2.8")
+    raise KeyError(f"no release {text:.40}; they go from {first} to {last}, as in 2.8")
 
 
 def apis(release: str = NEWEST) -> list[Api]:

@@ -438,14 +438,14 @@ def test_the_ceiling_is_the_callers(kwire, side):
 
 @pytest.mark.parametrize("negotiated", [False, True])
 def test_an_empty_frame_ends_the_clients_side(kwire, peers, negotiated):
-    """It cannot be told what it answers; the error names the option of the drafts."""
+    """It cannot be told what it answers."""
     if negotiated:
         negotiate(peers)
         peers.wire.connection.send(metadata(kwire, "t"))
     peers.far.sendall(bytes(4))
     with pytest.raises(kwire.errors.RemoteProtocolError, match="an empty frame"):
         peers.wire.next_event()
-    is_dead(kwire, peers.wire.connection, "draft_empty_responses")
+    is_dead(kwire, peers.wire.connection, "an empty frame")
 
 
 def test_an_empty_frame_ends_the_servers_side(kwire, peers):

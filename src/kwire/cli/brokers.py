@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 PASSWORD_VARIABLE = "KWIRE_SASL_PASSWORD"
 
+_AT_ONCE = 64
+"""Brokers that are connected to at the same time: a process may have so many."""
+
 _CONTROLLERS = 2
 """What DescribeCluster calls the nodes that a controller may tell of."""
 
@@ -226,10 +229,12 @@ async def reach_all(
     be reached has an error instead. Raises the last error if no broker answers.
     """
     nodes = await _find(bootstrap, access)
+    turns = asyncio.Semaphore(_AT_ONCE)
 
     async def reach(node: Node) -> Node:
         try:
-            broker = await access.connect(node.host, node.port)
+            async with turns:
+                broker = await access.connect(node.host, node.port)
         except KwireError as error:
             return node._replace(error=explain(error))
         return node._replace(broker=await stack.enter_async_context(broker))

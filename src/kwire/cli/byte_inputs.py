@@ -16,6 +16,15 @@ import sys
 
 import click
 
+from ..limits import MIB
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+_MOST_BYTES = 256 * MIB
+"""The largest frame twice, as hex has it, and something for the spaces."""
+
 FORMS = ("auto", "hex", "base64", "binary")
 
 _PRINTABLE = re.compile(rb"[\t\n\r -~]*")
@@ -37,10 +46,10 @@ def read_input(text: str | None, form: str = "auto") -> bytes:
     if text is None and sys.stdin.isatty():
         raise click.UsageError("give the bytes: hex, base64, @FILE, or - for stdin")
     if text is None or text == "-":
-        data = _of_content(sys.stdin.buffer.read(), form)
+        data = _of_content(_whole(sys.stdin.buffer), form)
     elif text.startswith("@"):
         with open(text[1:], "rb") as file:
-            data = _of_content(file.read(), form)
+            data = _of_content(_whole(file), form)
     elif form == "binary":
         raise click.UsageError("binary input comes from @FILE or stdin")
     else:
@@ -57,6 +66,16 @@ def read_input(text: str | None, form: str = "auto") -> bytes:
             "there are no bytes; give hex, base64, @FILE, or - for stdin"
         )
     return data
+
+
+def _whole(file: BinaryIO) -> bytes:
+    content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise click.ClickException(
+            f"the input is over {_MOST_BYTES // MIB} MiB; cut it, or for log files see"
+            " kwire dump"
+        )
+    return content
 
 
 def _of_content(content: bytes, form: str) -> bytes:

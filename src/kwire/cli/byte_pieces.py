@@ -65,6 +65,10 @@ class Reading(NamedTuple):
     version: int
 
 
+MOST_FAILURES = 20
+"""Pieces that may be wrong before the rest is left alone: it is no Kafka at all."""
+
+
 class Piece(NamedTuple):
     """A part of an input that is read for itself, from ``start`` to ``end`` (bytes).
 
@@ -201,7 +205,7 @@ def _version_of(cls: Any, version: int | None) -> int:
         )
     if version not in versions:
         raise click.ClickException(
-            f"{cls.__name__} has the versions {versions}, and not {version}"
+            f"{cls.__name__} has the versions {versions}, and not {version!s:.40}"
         )
     return version
 

@@ -113,6 +113,10 @@ def open_new(path: str) -> Iterator[None]:
     try:
         open(path, "xb").close()
     except FileExistsError:
+        if os.path.isdir(path):
+            raise click.ClickException(
+                f"{path} is a folder; name a file in it"
+            ) from None
         raise click.ClickException(
             f"{path} exists already; remove it or give another name"
         ) from None

@@ -101,6 +101,8 @@ def explain(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         reason = error.strerror[:1].lower() + error.strerror[1:]
         return _one_line(f"{os.fsdecode(error.filename)}: {reason}")
+    if isinstance(error, OSError) and error.strerror:
+        return _one_line(error.strerror[:1].lower() + error.strerror[1:])
     return _one_line(str(error))
 
 

@@ -71,6 +71,8 @@ class ClientConnection(Endpoint):
     question is left out (a broker before 0.10; see ``negotiation.fallback_table``).
     ``fallback`` names the release to assume of a broker that hangs up on the question.
     With ``zero_copy``, bytes and records of responses are memoryviews of their frame.
+    ``draft_empty_responses`` is for servers that send KIP-35's empty response with the
+    size of 0 that its drafts have literally (reading B of ``splitting.py``).
 
     The table ends with the connection. When the socket breaks, call ``close``: then
     ``in_flight`` still tells which requests have no response. Memory grows with what
@@ -101,7 +103,8 @@ class ClientConnection(Endpoint):
     ) -> None:
         splitter = (DraftSplitter if draft_empty_responses else FrameSplitter)(limits)
         super().__init__("broker", splitter, limits, zero_copy)
-        self.table = table
+        # Its own, for it ends with this connection and no other.
+        self.table = None if table is None else table.copy()
         self._client_id = client_id
         self._in_flight: deque[tuple[int, Request, int, type]] = deque()
         self._next_id = 0
@@ -284,6 +287,10 @@ class ClientConnection(Endpoint):
             raise LocalProtocolError(
                 "versions are not negotiated yet; wait for the event Negotiated"
             )
+        if self._in_flight and self._in_flight[-1][3] is SaslHandshakeResponse:
+            raise LocalProtocolError(
+                "SASL is being agreed on; wait for SaslStarted or SaslFailed"
+            )
         if self._raw and not within_sasl:
             raise LocalProtocolError(
                 "SASL tokens are being exchanged; finish_sasl() ends that"
@@ -296,8 +303,8 @@ _RAW = Constraint("SASL without SaslAuthenticate", {SaslHandshakeRequest.api_key
 _SASL = (SaslHandshakeResponse, SaslAuthenticateResponse)
 
 _EMPTY_FRAME = (
-    "an empty frame, which says neither what it answers nor anything else; a server of"
-    " KIP-35's drafts needs draft_empty_responses=True"
+    "an empty frame, which says neither what it answers nor anything else; no broker"
+    " sends that"
 )
 
 

@@ -130,9 +130,10 @@ class Endpoint:
         if error is not None:
             raise error
 
-    def _send_raw(self, token: bytes) -> None:
+    def _send_raw(self, token: Buffer) -> None:
         """Shape: INT32 size and the bytes, without a header."""
-        self._outgoing.append(len(token).to_bytes(4, "big") + token)
+        data = memoryview(token).tobytes()
+        self._outgoing.append(len(data).to_bytes(4, "big") + data)
 
     def _end(self, reason: str) -> None:
         self._ended = self._ended or reason

@@ -139,6 +139,10 @@ class ServerConnection(Endpoint):
                 "tokens go in SaslAuthenticate responses, unless SaslHandshake came in"
                 " version 0"
             )
+        if self._turns:
+            raise LocalProtocolError(
+                "a token would overtake responses that are still owed"
+            )
         self._send_raw(data)
 
     def _receive(self, frame: bytes) -> None:

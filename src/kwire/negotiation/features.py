@@ -30,7 +30,7 @@ class Feature:
     __slots__ = ("alternatives", "name")
 
     def __init__(self, name: str, *alternatives: Mapping[int, Range]) -> None:
-        if not alternatives:
+        if not alternatives or not all(alternatives):
             raise TypeError(f"the feature {name} needs nothing: name the APIs it uses")
         self.name = name
         self.alternatives: tuple[dict[int, VersionRange], ...] = tuple(

@@ -153,6 +153,19 @@ class ApiVersionTable:
         """Whether the connection that the table belongs to is still there."""
         return self._alive
 
+    def copy(self) -> ApiVersionTable:
+        """Make an equal table for another connection; this one has to be alive."""
+        self._check_alive()
+        return type(self)(
+            self.advertised,
+            self.policy,
+            supported_features=self.supported_features,
+            finalized_features=self.finalized_features,
+            finalized_features_epoch=self.finalized_features_epoch,
+            zk_migration_ready=self.zk_migration_ready,
+            throttle_time_ms=self.throttle_time_ms,
+        )
+
     def expire(self) -> None:
         """Say that the connection is gone: nothing may be picked from here on."""
         self._alive = False

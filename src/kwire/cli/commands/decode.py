@@ -10,7 +10,7 @@ from rich.highlighter import JSONHighlighter
 from rich.text import Text
 
 from ...errors import KwireError
-from ..byte_pieces import pieces_of, takes_bytes
+from ..byte_pieces import MOST_FAILURES, pieces_of, takes_bytes
 from ..cells import one_line
 from ..message_json import MessageJson, laid_out
 from ..output import open_output
@@ -45,7 +45,7 @@ def command(form: str, **chosen: Any) -> int:
     without) and record sets are recognized; for the rest say what they are.
     """
     pieces, hint = pieces_of(**chosen)
-    failed = False
+    failures = 0
     writer = MessageJson()
     with open_output() as output:
         for piece in pieces:
@@ -55,11 +55,14 @@ def command(form: str, **chosen: Any) -> int:
                 for each in texts:
                     _write(output, form, each)
             except KwireError as error:
-                failed = True
+                failures += 1
                 say(f"{explain(error)}{hint if piece is pieces[0] else ''}")
+                if failures == MOST_FAILURES and piece is not pieces[-1]:
+                    say("the rest is left alone, so much of it is wrong")
+                    break
     for damage in writer.errors:
         say(f"record set: {explain(damage)}")
-    if failed:
+    if failures:
         return CANNOT
     return PROBLEMS if writer.errors else FINE
 

@@ -8,9 +8,10 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from ...limits import MIB
 from ..byte_map_page import write_page
 from ..byte_map_rows import row_of, value_text
-from ..byte_pieces import pieces_of, takes_bytes
+from ..byte_pieces import MOST_FAILURES, pieces_of, takes_bytes
 from ..cells import one_line
 from ..output import JsonLines, open_output
 from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain, say
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...byte_map import ByteMap, Span
+    from ..byte_pieces import Piece
     from ..output import Output
 
 _STYLES = {
@@ -38,6 +40,9 @@ _STYLES = {
     "damaged": "bold red",
     "unread": "bold red",
 }
+_MOST_BYTES = 8 * MIB
+"""Beyond this a table has millions of lines, and a page is more than browsers show."""
+
 _TITLES = ("OFFSET", "BYTES", "FIELD", "TYPE", "VALUE")
 
 
@@ -48,20 +53,26 @@ _TITLES = ("OFFSET", "BYTES", "FIELD", "TYPE", "VALUE")
     "-o",
     "form",
     type=click.Choice(("table", "jsonl")),
-    default="table",
     help="Table for people (the default), or JSON lines.",
 )
 @click.option("--html", metavar="FILE", help="A new HTML page in place of stdout.")
-def command(form: str, html: str | None, **chosen: Any) -> int:
+def command(form: str | None, html: str | None, **chosen: Any) -> int:
     r"""Show messages byte by byte: offset, bytes, field, type, value.
 
     DATA is hex in any spacing, a hex dump, text with \x escapes, or base64; a file or
     stdin may hold these, or the bytes themselves. Request frames (with their sizes or
     without) and record sets are recognized; for the rest say what they are.
     """
+    if html is not None and form is not None:
+        raise click.UsageError("--html is a format of its own: leave --format out")
     pieces, hint = pieces_of(**chosen)
-    maps = [piece.map() for piece in pieces]
     data = pieces[0].data
+    if len(data) > _MOST_BYTES:
+        raise click.ClickException(
+            f"every byte of more than {_MOST_BYTES // MIB} MiB is too much to look at;"
+            " cut the input, or see kwire decode"
+        )
+    maps = _maps(pieces)
     with open_output(html) as output:
         if html is not None:
             write_page(output, data, maps, _title(maps))
@@ -74,6 +85,18 @@ def command(form: str, html: str | None, **chosen: Any) -> int:
             for found in maps:
                 table.write(found.spans)
     return _tell(maps, hint)
+
+
+def _maps(pieces: Sequence[Piece]) -> list[ByteMap]:
+    maps = []
+    failures = 0
+    for piece in pieces:
+        maps.append(piece.map())
+        failures += maps[-1].error is not None
+        if failures == MOST_FAILURES and piece is not pieces[-1]:
+            say("the rest is left alone, so much of it is wrong")
+            break
+    return maps
 
 
 def _title(maps: Sequence[ByteMap]) -> str:

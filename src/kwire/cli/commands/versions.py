@@ -120,7 +120,7 @@ async def _report(
         for feature, addresses in lacking.items():
             say(f"{feature} is missing on {', '.join(addresses)}")
     summary = count_text(len(nodes), "broker")
-    say(f"{summary}, not reached: {len(unreached)}" if unreached else summary)
+    say(f"{summary}, not reached: {len(unreached):,}" if unreached else summary)
     if unreached:
         return CANNOT
     return PROBLEMS if lacking else FINE

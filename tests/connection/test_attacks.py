@@ -1,0 +1,236 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a peer can do that no random bytes would: rules used against the other side.
+
+Each test is one way to make a side hang, work without end, grow, or fail with an error
+that is none of kwire's.
+"""
+
+import asyncio
+import importlib
+
+import pytest
+
+
+def module(kwire, name):
+    """Import a module of the package on the engine of the test."""
+    return importlib.import_module(f"{kwire.__name__}.{name}")
+
+
+def table(kwire, ranges):
+    """Make a table."""
+    return kwire.negotiation.ApiVersionTable.from_ranges(ranges)
+
+
+def signing_in(kwire, **options):
+    """Make a client whose broker has agreed to tokens without headers."""
+    client = kwire.connection.ClientConnection(
+        "kw", table=table(kwire, {3: (0, 8), 17: (0, 0)}), **options
+    )
+    client.start_sasl("PLAIN")
+    client.data_to_send()
+    agreed = bytes.fromhex("00000011 00000000 0000 00000001 0005 504c41494e")
+    assert list(client.receive_data(agreed)) == [
+        kwire.connection.SaslStarted("PLAIN", True)
+    ]
+    return client
+
+
+def test_tokens_without_headers_are_not_for_clients_of_drafts(kwire):
+    """PLAIN succeeds with an empty frame; the drafts' splitter would wait for more."""
+    client = kwire.connection.ClientConnection(
+        "kw", table=table(kwire, {3: (0, 8), 17: (0, 0)}), draft_empty_responses=True
+    )
+    with pytest.raises(kwire.LocalProtocolError, match="draft_empty_responses"):
+        client.start_sasl("PLAIN")
+    assert client.is_open and client.data_to_send() == b""
+
+
+def test_nothing_goes_between_the_handshake_and_its_answer(kwire):
+    """A response that comes when tokens have begun would be taken for one."""
+    client = kwire.connection.ClientConnection(
+        "kw", table=table(kwire, {3: (0, 8), 17: (0, 0)})
+    )
+    client.start_sasl("PLAIN")
+    with pytest.raises(kwire.LocalProtocolError):
+        client.send(kwire.messages.MetadataRequest())
+    assert len(client.in_flight) == 1
+
+
+def test_a_token_overtakes_no_response(kwire):
+    """The client has not even heard yet that tokens have begun."""
+    server = kwire.connection.ServerConnection(table(kwire, {3: (0, 8), 17: (0, 0)}))
+    requests = [
+        (kwire.messages.MetadataRequest(), 8),
+        (kwire.messages.SaslHandshakeRequest(mechanism="PLAIN"), 0),
+    ]
+    frames = [
+        kwire.framing.encode_request(request, version, number, "kw")
+        for number, (request, version) in enumerate(requests)
+    ]
+    asked, handshake = server.receive_data(b"".join(frames))
+    agreed = kwire.messages.SaslHandshakeResponse(mechanisms=["PLAIN"])
+    server.send(handshake, agreed)
+    with pytest.raises(kwire.LocalProtocolError):
+        server.send_sasl_token(b"token")
+    server.send(asked, kwire.messages.MetadataResponse())
+    server.data_to_send()
+    server.send_sasl_token(b"token")
+    assert server.data_to_send() == b"\0\0\0\x05token"
+
+
+def test_the_size_of_a_raw_token_counts_bytes(kwire):
+    """A view of wider items has fewer items than bytes."""
+    client = signing_in(kwire)
+    client.data_to_send()
+    client.send_sasl_token(memoryview(b"\0ab\0").cast("i"))
+    assert client.data_to_send() == bytes.fromhex("00000004 00616200")
+
+
+def test_a_table_that_ended_begins_no_connection(kwire):
+    """The mistake shows where it is made, not at the first request."""
+    assumed = kwire.negotiation.fallback_table("0.9.0")
+    first = kwire.connection.ClientConnection(table=assumed)
+    first.close()
+    with pytest.raises(kwire.LocalProtocolError, match="ended with its connection"):
+        kwire.connection.ClientConnection(table=first.table)
+
+
+def test_a_table_that_is_assumed_serves_many_connections(kwire):
+    """Each has its own, and ends no other's."""
+    assumed = kwire.negotiation.fallback_table("0.9.0")
+    first, second = (kwire.connection.ClientConnection(table=assumed) for _ in range(2))
+    first.close()
+    second.send(kwire.messages.FetchRequest())
+    assert assumed.is_alive and second.table == assumed
+
+
+def test_answers_in_any_order_cost_the_same(kwire):
+    """Each answer finds its request at once, however many wait before it."""
+    connection = kwire.connection.ServerConnection(table(kwire, {12: (0, 4)}))
+    request = kwire.messages.HeartbeatRequest()
+    frames = [
+        kwire.framing.encode_request(request, 0, number, "kw") for number in range(4000)
+    ]
+    received = list(connection.receive_data(b"".join(frames)))
+    looked_at = 0
+
+    class Watched(type(connection._turns)):
+        """The requests that wait, counting who looks through them."""
+
+        def __iter__(self):
+            nonlocal looked_at
+            for each in super().__iter__():
+                looked_at += 1
+                yield each
+
+    connection._turns = Watched(connection._turns)
+    looked_at = 0
+    for event in reversed(received):
+        connection.send(event, kwire.messages.HeartbeatResponse())
+    assert len(connection.data_to_send()) == 4000 * 10
+    assert looked_at <= 4000
+
+
+@pytest.mark.parametrize("version", [0, 3, 9])
+def test_only_questions_for_versions_are_answered_as_such(kwire, version):
+    """A frame of another API is the caller's mistake or the client's, and named."""
+    frame = kwire.framing.encode_request(
+        kwire.messages.MetadataRequest(topics=()), version, 1, "kw"
+    )[4:]
+    served = table(kwire, {3: (0, 9), 18: (0, 4)})
+    with pytest.raises(kwire.ProtocolError):
+        kwire.negotiation.answer_api_versions(frame, served)
+
+
+def test_a_topic_asked_for_twice_is_answered_once(kwire):
+    """Else a small request makes an answer without bounds."""
+    draft = module(kwire, "drafts.kip35_a")
+    codec = module(kwire, "codec")
+    metadata = draft.MetadataResponse
+    partitions = [metadata.PartitionMetadata() for _ in range(100)]
+    topic = metadata.TopicMetadata(name="t", partitions=partitions)
+    server = draft.Server("0.10.0-IV0", topics=[topic])
+    header = bytes.fromhex("0003 0001 00000007 0002 6b77")
+    body = codec.encode(draft.MetadataRequest(topics=["t", "u"] * 500), 1)
+    answer = server.answer(header + body)
+    topics = draft.decode(answer, 8).topics
+    assert [topic.name for topic in topics] == ["t", "u"]
+
+
+class Keys(tuple):
+    """Keys as they come from the wire, which must not be searched one by one."""
+
+    def __contains__(self, key):
+        """Refuse."""
+        raise AssertionError("searched for each key that is served")
+
+
+def test_keys_asked_for_are_not_searched_for_each_that_is_served(kwire, monkeypatch):
+    """A request may name as many keys as a frame has room for."""
+    draft = module(kwire, "drafts.kip35_c")
+    exchange = module(kwire, "drafts.exchange")
+    read = exchange.read_body
+
+    def read_watched(*place):
+        request = read(*place)
+        return type(request)(api_keys=Keys(request.api_keys))
+
+    server = draft.Server(1000, table(kwire, {1: (0, 5), 3: (0, 9)}))
+    question = draft.ClientStrategy(1000, [3, 7, 3]).data_to_send()[4:]
+    monkeypatch.setattr(exchange, "read_body", read_watched)
+    answer = server.answer(question)
+    monkeypatch.undo()
+    assert [row.api_key for row in draft.decode(answer, 8).api_versions] == [3]
+
+
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [
+        ("a" * 300, 9092),
+        ("a..b", 9092),
+        ("\0", 9092),
+        ("é\udcff", 9092),
+        ("127.0.0.1", -5),
+        ("127.0.0.1", 99999),
+    ],
+)
+def test_an_address_that_is_none_is_a_network_error(kwire, host, port):
+    """Brokers name the others, so whatever they name has to be a typed error."""
+    net = module(kwire, "net")
+    with pytest.raises(net.NetworkError) as caught:
+        asyncio.run(net.connect(host, port, timeout_s=5))
+    assert caught.value.address == net.address_text(host, port)
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+@pytest.mark.parametrize("names", [("\udcff", "x"), ("x", "\udcff")])
+def test_credentials_that_utf_8_cannot_carry_are_refused_at_once(
+    kwire, mechanism, names
+):
+    """Not when the connection stands and the first token is due."""
+    sasl = module(kwire, "sasl")
+    with pytest.raises(ValueError, match="UTF-8"):
+        if mechanism == "PLAIN":
+            sasl.Plain(*names)
+        else:
+            sasl.Scram(*names, mechanism)
+
+
+@pytest.mark.parametrize("release", ["", "nonsense", "0.9", "0.8", "-1", "0.9.x"])
+def test_a_fallback_is_a_release(kwire, release):
+    """A word that is none must not count as a release that can be asked."""
+    with pytest.raises(ValueError, match="release"):
+        kwire.negotiation.fallback_table(release)
+    with pytest.raises(ValueError, match="release"):
+        kwire.negotiation.ApiVersionsHandshake(fallback=release)
+
+
+def test_a_number_of_many_digits_is_a_value_error_in_kwires_words(kwire):
+    """Python has a limit of its own for them, and words that help nobody."""
+    versions = module(kwire, "versions")
+    with pytest.raises(ValueError, match="version"):
+        versions.VersionRange.from_text("9" * 5000)
+    guide = module(kwire, "protocol_guide")
+    with pytest.raises(KeyError, match="no API has the key"):
+        guide.find_messages("9" * 5000)
