@@ -154,3 +154,10 @@ def test_time_is_linear_in_the_number_of_chunks(splitter):
         tracemalloc.stop()
     assert [len(frame) for frame in splitter.feed(chunk)] == [size]
     assert peak < 3 * size
+
+
+def test_http_is_recognized(kwire):
+    """The commonest mistake at a wrong port, after TLS."""
+    splitter = kwire.framing.FrameSplitter()
+    with pytest.raises(kwire.LimitExceeded, match="the peer is no Kafka"):
+        list(splitter.feed(b"HTTP/1.1 400 Bad Request\r\n"))

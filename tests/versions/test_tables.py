@@ -6,6 +6,7 @@ How the table is asked for is ``test_handshake.py``; what several brokers share 
 ``test_cluster.py``.
 """
 
+import importlib
 import itertools
 
 import pytest
@@ -301,3 +302,26 @@ def test_a_release_has_its_table(kwire, release, listener, known):
     for key, versions in ranges(kwire, **known).items():
         assert found.range_of(key) == versions, key
     assert (18 in found.advertised) is (not release.startswith(("0.8", "0.9")))
+
+
+@pytest.mark.parametrize(
+    ("release", "listener"),
+    [
+        ("0.8.0", "zkBroker"),
+        ("2.8", "zkBroker"),
+        ("3.2", "zkBroker"),
+        ("3.3", "broker"),
+    ],
+)
+def test_a_release_without_a_listener_is_the_broker_its_clients_met(
+    kwire, release, listener
+):
+    """2.8 has a preview of KRaft, which lacks two dozen APIs of the ordinary broker."""
+    table = kwire.negotiation.ApiVersionTable
+    assert table.of_release(release) == table.of_release(release, listener)
+    assert (
+        importlib.import_module(f"{kwire.__name__}.schema.releases").usual_listener(
+            release
+        )
+        == listener
+    )

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Strangers do not steer the terminal, fill it, or get a traceback out of the program.
+
+Hosts and texts that brokers name, input without an end, and streams that are no Kafka.
+"""
+
+import importlib
+import io
+from types import SimpleNamespace
+
+import pytest
+from loopback_brokers import Broker
+
+from kwire.negotiation import ApiVersionTable
+
+
+@pytest.fixture
+def cluster():
+    """A sound broker that also tells of another one, which is not there."""
+    broker = Broker(ApiVersionTable.of_release("3.9"), 1, rack="r1")
+    other = SimpleNamespace(node_id=2, host="a..b", port=9092, rack=None)
+    broker.cluster = [broker, other]
+    with broker:
+        yield broker, other
+
+
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [("a..b", 1), ("a" * 300, 1), ("\0", 1), ("127.0.0.1", -5), ("127.0.0.1", 99999)],
+)
+def test_a_broker_at_no_address_costs_no_other(run, cluster, host, port):
+    broker, other = cluster
+    other.host, other.port = host, port
+    done = run("versions", broker.address, "--timeout", 2)
+    assert done.code == 2
+    assert "3.9" in done.out and "2 brokers, not reached: 1" in done.err
+
+
+def test_a_host_cannot_steer_the_terminal(run, cluster):
+    """Titles, colours and the direction of writing are for the terminal's owner."""
+    broker, other = cluster
+    other.host = "\x1b]0;mine\x07\x9b31m\u202e..h"
+    done = run("versions", broker.address, "--timeout", 2)
+    assert done.code == 2 and "mine" in done.err
+    assert all(c.isprintable() or c == "\n" for c in done.out + done.err)
+
+
+def test_json_in_a_terminal_has_escapes_for_what_would_steer_it(kwire):
+    """Valid JSON may have raw C1 characters and marks of direction; a terminal not."""
+    module = importlib.import_module(f"{kwire.__name__}.cli.output")
+    output = module.Output(io.StringIO())
+    value = {"rack": "\x9b31m\u202e", "name": "é"}
+    assert output.json(value) == '{"rack":"\x9b31m\u202e","name":"é"}'
+    output.width = 80
+    assert output.json(value) == '{"rack":"\\u009b31m\\u202e","name":"é"}'
+
+
+def test_an_address_twice_does_not_end_the_search(run, cluster):
+    """A good one in the middle is found though the last is a bad one, met before."""
+    broker, _ = cluster
+    broker.cluster = [broker]
+    dead = "127.0.0.1:1"
+    done = run("versions", dead, broker.address, dead)
+    assert done.code == 0 and "nobody listens there" in done.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("schema", "9" * 5000),
+        ("decode", "--response", "9" * 5000, "--version", "1", "00"),
+        ("schema", "Fetch", "--version", "9" * 5000),
+        ("schema", "--release", "9" * 5000),
+    ],
+    ids=["schema", "decode", "version", "release"],
+)
+def test_numbers_of_thousands_of_digits_are_no_numbers(run, arguments):
+    """Python refuses to read them; the answer is one short line all the same."""
+    done = run(*arguments)
+    assert done.code == 2
+    assert done.err.count("\n") == 1 and len(done.err) < 200
+
+
+@pytest.mark.parametrize("timeout", ["nan", "0", "-1"])
+def test_a_timeout_is_a_time(run, timeout):
+    done = run("versions", "127.0.0.1:1", "--timeout", timeout)
+    assert done.code == 2 and "timeout" in done.err
+
+
+@pytest.mark.parametrize("command", ["decode", "explain"])
+def test_a_stream_that_is_no_kafka_ends_soon(run, tmp_path, command):
+    """Twenty errors say it; a million would be no help."""
+    path = tmp_path / "frames"
+    path.write_bytes(bytes.fromhex("00000001 00") * 1000)
+    done = run(command, "--response", "Heartbeat", "--version", "0", f"@{path}")
+    assert done.code == 2
+    lines = done.err.splitlines()
+    assert len(lines) == 21
+    assert "the rest is left alone" in lines[20 if command == "decode" else 0]
+
+
+@pytest.mark.parametrize("command", ["decode", "explain"])
+def test_input_without_an_end_is_refused(run, kwire, monkeypatch, command):
+    inputs = importlib.import_module(f"{kwire.__name__}.cli.byte_inputs")
+    monkeypatch.setattr(inputs, "_MOST_BYTES", 1 << 20)
+    done = run(command, "@/dev/zero")
+    assert done.code == 2 and "the input is over" in done.err
+
+
+def test_more_bytes_than_can_be_looked_at_are_refused(run, tmp_path):
+    """A line for each value of 9 MB would be read by nobody."""
+    path = tmp_path / "large"
+    path.write_bytes(bytes(9 << 20))
+    done = run("explain", "--records", f"@{path}")
+    assert done.code == 2 and "cut the input" in done.err and not done.out
+
+
+def test_a_page_is_no_other_format(run, tmp_path):
+    done = run("explain", "00", "--html", tmp_path / "a.html", "-o", "jsonl")
+    assert done.code == 2 and "leave --format out" in done.err
+
+
+def test_a_page_is_not_written_over_a_folder(run, tmp_path):
+    frame = "0012000000000007ffff"
+    done = run("explain", frame, "--html", tmp_path)
+    assert done.code == 2 and "is a folder; name a file in it" in done.err
