@@ -10,11 +10,17 @@ Every wait ends. What is asked of them is the business of the tests.
 import base64
 import hashlib
 import hmac
+import ipaddress
 import socket
 import ssl
-import subprocess
 import threading
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from kwire import error_codes
 from kwire.connection import (
@@ -284,21 +290,33 @@ class ScramServer:
         return hmac.digest(key, data, self._digest)
 
 
-def make_certificate(folder):
-    """Make a key and a certificate that signs itself; OpenSSL's program is needed."""
-    key, certificate = folder / "key.pem", folder / "certificate.pem"
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=kwire"),
-            *("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"),
-            *("-addext", f"subjectAltName=IP:{HOST},DNS:localhost"),
-            *("-keyout", str(key), "-out", str(certificate)),
-        ],
-        check=True,
-        capture_output=True,
-        timeout=60,
+def make_certificate(folder, password=None):
+    """Make a key and a certificate that signs itself, as files in PEM form."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kwire")])
+    now = datetime.now(UTC)
+    hosts = [x509.IPAddress(ipaddress.ip_address(HOST)), x509.DNSName("localhost")]
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(days=2))
+        .add_extension(x509.SubjectAlternativeName(hosts), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
     )
-    return certificate, key
+    locked = (
+        serialization.NoEncryption()
+        if password is None
+        else serialization.BestAvailableEncryption(password)
+    )
+    pem = serialization.Encoding.PEM
+    paths = folder / "certificate.pem", folder / "key.pem"
+    paths[0].write_bytes(certificate.public_bytes(pem))
+    paths[1].write_bytes(
+        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, locked)
+    )
+    return paths
 
 
 def server_context(certificate, key, client_ca=None):

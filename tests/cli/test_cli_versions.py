@@ -326,13 +326,11 @@ def test_options_that_do_not_fit(run, certificate, tmp_path, args, words):
     assert done.err.count("\n") == 1
 
 
-def test_encrypted_key_is_refused_and_no_password_asked_for(tmp_path, certificate):
+def test_encrypted_key_is_refused_and_no_password_asked_for(tmp_path):
     """OpenSSL would ask the terminal, and a job at night would wait for ever."""
     both = tmp_path / "both.pem"
-    encrypt = ["openssl", "pkey", "-in", certificate[1], "-aes256", "-passout"]
-    subprocess.run([*encrypt, "pass:secret", "-out", both], check=True, timeout=60)
-    with both.open("ab") as file:
-        file.write(certificate[0].read_bytes())
+    files = make_certificate(tmp_path, b"secret")
+    both.write_bytes(b"".join(file.read_bytes() for file in files))
     parent, child = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "kwire", "versions", "k:1", "--tls", "--cert", both],
