@@ -18,6 +18,7 @@ from . import log as log
 from . import messages as messages
 from . import negotiation as negotiation
 from . import net as net
+from . import protocol_guide as protocol_guide
 from . import records as records
 from . import sasl as sasl
 from . import schema as schema

@@ -30,7 +30,12 @@ from .connection import (
     SaslFailed,
     SaslToken,
 )
-from .errors import KwireError, LocalProtocolError, RemoteProtocolError
+from .errors import (
+    KwireError,
+    LocalProtocolError,
+    RemoteProtocolError,
+    UnsupportedVersion,
+)
 from .limits import DEFAULT, Limits
 from .messages import SaslAuthenticateRequest, SaslHandshakeRequest
 from .negotiation import DEFAULT_POLICY
@@ -38,7 +43,7 @@ from .negotiation import DEFAULT_POLICY
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from typing import Any, Protocol
+    from typing import Any, Literal, Protocol
 
     from .connection import Event
     from .messages import Request
@@ -54,6 +59,8 @@ if TYPE_CHECKING:
 
 
 _CHUNK = 1 << 16
+
+_NO_SASL = "the broker takes no SASL at this port"
 
 _GOODBYE_S = 1.0
 """How long a peer may take to end TLS in good order."""
@@ -111,13 +118,15 @@ async def connect(
     fallback: str | None = None,
     policy: VersionPolicy = DEFAULT_POLICY,
     limits: Limits = DEFAULT,
+    compat: Literal["java"] | None = None,
 ) -> Broker:
     """Connect to a broker, negotiate versions, and authenticate if told to.
 
     ``ssl`` is a context, or True for the one that trusts what the system trusts.
     ``timeout_s`` bounds all of this together, and later each ``ask``. ``fallback``
     names the release to assume of a broker that hangs up on the question for its
-    versions ("0.9.0"); it is then connected once more. ``NetworkError``.
+    versions ("0.9.0"); it is then connected once more. ``compat="java"`` reads answers
+    as leniently as Kafka does. ``NetworkError``.
     """
     address = address_text(host, port)
     context = tls.create_default_context() if ssl is True else ssl or None
@@ -126,7 +135,12 @@ async def connect(
         while True:
             reader, writer = await _open(host, port, context)
             connection = ClientConnection(
-                client_id, table=table, fallback=fallback, policy=policy, limits=limits
+                client_id,
+                table=table,
+                fallback=fallback,
+                policy=policy,
+                limits=limits,
+                compat=compat,
             )
             broker = Broker(address, connection, reader, writer, timeout_s)
             table = await broker._start(sasl)
@@ -179,7 +193,9 @@ class Broker:
     ) -> Any:
         """Send a request and return its response, None for Produce with ``acks=0``.
 
-        Without ``version`` it is the highest that both sides can use.
+        Without ``version`` it is the highest that both sides can use and that fits the
+        ``constraints``. Fetch and Produce name topics by ``topic_id`` from 13 on: where
+        only the name is known, pass ``(negotiation.NO_TOPIC_IDS,)``.
         ``UnsupportedVersion`` and ``EncodeError`` leave the connection as it was,
         ``NetworkError`` means that it is lost, ``LocalProtocolError`` that it was.
         """
@@ -212,6 +228,10 @@ class Broker:
         except OSError:
             self._writer.transport.abort()
 
+    def __repr__(self) -> str:
+        state = "open" if self.is_open else "closed"
+        return f"<Broker at {self.address}, {state}>"
+
     async def __aenter__(self) -> Broker:
         return self
 
@@ -241,7 +261,10 @@ class Broker:
     async def _authenticate(self, sasl: Mechanism) -> None:
         name = sasl.mechanism
         self._hint = f"; it does so if it does not like {name} or the password"
-        self._connection.start_sasl(name)
+        try:
+            self._connection.start_sasl(name)
+        except UnsupportedVersion as error:
+            raise AuthenticationFailed(self.address, _NO_SASL) from error
         event = await self._event()
         token: bytes | None = None
         try:
@@ -372,6 +395,6 @@ def _refusal(name: str, failed: SaslFailed) -> str:
     if failed.mechanisms:
         return f"the broker does not take {name}, but {', '.join(failed.mechanisms)}"
     if failed.error_code == error_codes.ILLEGAL_SASL_STATE:
-        return "the broker takes no SASL at this port"
+        return _NO_SASL
     reason = failed.message or error_codes.name(failed.error_code)
     return f"the broker refuses {name}: {reason}"

@@ -282,6 +282,18 @@ def test_a_client_that_is_told_not_to_ask_needs_no_versions(kwire, client):
     assert {("Produce", 1), ("Fetch", 1), ("Metadata", 0)} <= set(broker.asked)
 
 
+@pytest.mark.parametrize("release", RELEASES)
+def test_librdkafka_lists_the_topics_of_every_release(kwire, release):
+    """From Metadata 9 on it leaves bytes behind the request for all topics."""
+    with Broker(kwire, release) as broker:
+        peer = Librdkafka(broker.address)
+        peer.produce()
+        options = {"bootstrap.servers": broker.address, "log_level": 2}
+        found = confluent_kafka.Producer(options).list_topics(timeout=TIMEOUT_S)
+    assert list(found.topics) == [TOPIC]
+    assert not broker.failures
+
+
 def test_a_client_that_asks_a_broker_of_0_9_is_hung_up_on(kwire):
     """As that release did: the connection closes, and nothing is answered."""
     with Broker(kwire, "0.9.0") as broker:

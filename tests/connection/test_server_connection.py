@@ -248,6 +248,14 @@ def test_how_to_refuse_is_one_of_three_words(kwire):
         serving(kwire, on_unsupported="ignore")
 
 
+def test_what_clients_leave_behind_a_request_is_passed_over_as_in_kafka(kwire):
+    """Metadata for all topics, sent by librdkafka; the next request is heard."""
+    server = serving(kwire)
+    sloppy = bytes.fromhex("00000012 0003 0008 00000007 ffff 00000000 00 00 00 00")
+    events = receive(server, sloppy + request_bytes(kwire, "Metadata", 8, 8))
+    assert [event.correlation_id for event in events] == [7, 8]
+
+
 @pytest.mark.parametrize(
     ("data", "error"),
     [
@@ -264,7 +272,7 @@ def test_how_to_refuse_is_one_of_three_words(kwire):
 )
 def test_after_an_error_every_call_says_why(kwire, data, error):
     """But what was answered before can still be sent."""
-    server = serving(kwire)
+    server = serving(kwire, compat=None)
     (older,) = receive(server, request_bytes(kwire, "Metadata", 8, 1))
     server.send(older, kwire.messages.MetadataResponse())
     with pytest.raises(kwire.KwireError) as first:

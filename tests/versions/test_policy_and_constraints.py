@@ -194,3 +194,18 @@ def test_a_constraint_of_ones_own(kwire):
     found = table(kwire, {1: (0, 18), 3: (0, 13), 12: (0, 4)})
     assert [found.pick(key, made) for key in (1, 3, 12)] == [6, 2, 4]
     assert repr(made) == "Constraint('mine', {1: '5-6', 3: '2'})"
+
+
+def test_apis_are_named_by_class_or_by_key(kwire):
+    """A name that is silently never met would be a constraint that binds nothing."""
+    negotiation = kwire.negotiation
+    fetch = kwire.messages.FetchRequest
+    table = negotiation.ApiVersionTable.from_ranges({fetch: "0-13"})
+    assert table.pick(fetch) == 13
+    assert table.pick(fetch, negotiation.Constraint("mine", {fetch: "0-11"})) == 11
+    assert negotiation.VersionPolicy(exclude={fetch: [18]}).versions(1)[-1] == 17
+    assert negotiation.VersionPolicy(speaks={fetch: "0-3"}).versions(1)[-1] == 3
+    assert table.supports(negotiation.Feature("f", {fetch: "13+"}))
+    for wrong in ("Fetch", kwire.messages.RequestHeader, None):
+        with pytest.raises(TypeError, match="expected a request class or an API key"):
+            negotiation.Constraint("mine", {wrong: "0-11"})

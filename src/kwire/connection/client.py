@@ -46,7 +46,7 @@ from .splitting import HEADER_BYTES, DraftSplitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
 
     from ..messages import Request
     from ..negotiation import ApiVersionTable, VersionPolicy
@@ -63,14 +63,19 @@ class ClientConnection(Endpoint):
     """One connection of a client: requests in, bytes out; bytes in, events out.
 
         connection = ClientConnection()
-        socket.sendall(connection.data_to_send())
-        for event in connection.receive_data(socket.recv(65536)): ...
+        while True:
+            sock.sendall(connection.data_to_send())
+            for event in connection.receive_data(sock.recv(65536)): ...
 
-    The first bytes to send ask for the broker's versions; after ``Negotiated``,
-    ``send`` takes requests, as many at a time as the caller likes. With ``table`` the
-    question is left out (a broker before 0.10; see ``negotiation.fallback_table``).
+    The first bytes to send ask for the broker's versions, and there may be a second
+    question: write ``data_to_send`` after each ``receive_data`` and ``send``. After
+    ``Negotiated``, ``send`` takes requests, as many at a time as the caller likes. With
+    ``table`` the question is left out (a broker before 0.10; see
+    ``negotiation.fallback_table``).
     ``fallback`` names the release to assume of a broker that hangs up on the question.
-    With ``zero_copy``, bytes and records of responses are memoryviews of their frame.
+    With ``zero_copy``, bytes and records of responses are memoryviews of their frame;
+    ``compat="java"`` reads responses as leniently as Kafka does, for peers that leave
+    bytes behind a message (librdkafka's mock cluster from Metadata 9 on).
     ``draft_empty_responses`` is for servers that send KIP-35's empty response with the
     size of 0 that its drafts have literally (reading B of ``splitting.py``).
 
@@ -99,10 +104,11 @@ class ClientConnection(Endpoint):
         policy: VersionPolicy = DEFAULT_POLICY,
         limits: Limits = DEFAULT,
         zero_copy: bool = False,
+        compat: Literal["java"] | None = None,
         draft_empty_responses: bool = False,
     ) -> None:
         splitter = (DraftSplitter if draft_empty_responses else FrameSplitter)(limits)
-        super().__init__("broker", splitter, limits, zero_copy)
+        super().__init__("broker", splitter, limits, zero_copy, compat)
         # Its own, for it ends with this connection and no other.
         self.table = None if table is None else table.copy()
         self._client_id = client_id
@@ -136,12 +142,16 @@ class ClientConnection(Endpoint):
         """Put a request among the bytes to send; return its correlation id.
 
         Without ``version`` it is the highest that both sides can use and that fits the
-        ``constraints``; one that is given is used as it is. A Produce request with
-        ``acks=0`` has no response. ``UnsupportedVersion``, ``EncodeError``, and
+        ``constraints``, a tuple such as ``(negotiation.NO_TOPIC_IDS,)``; one that is
+        given is used as it is. Fetch and Produce name topics by ``topic_id`` from 13
+        on: where only the name is known, that constraint is needed. A Produce request
+        with ``acks=0`` has no response. ``UnsupportedVersion``, ``EncodeError``, and
         ``LocalProtocolError`` before negotiation or after the end.
         """
         table = self._ready()
         cls = type(request)
+        if getattr(cls, "kind", "") != "request":
+            raise TypeError(f"expected a request, got {request!r:.60}")
         if version is None:
             version = table.pick(cls, *constraints)
         correlation_id = self._next_id
@@ -200,7 +210,12 @@ class ClientConnection(Endpoint):
             correlation_id, request, version, cls = in_flight.popleft()
             response: Any
             _, response = _decode(
-                cls, frame, version, zero_copy=self._zero_copy, limits=self._limits
+                cls,
+                frame,
+                version,
+                zero_copy=self._zero_copy,
+                compat=self._compat,
+                limits=self._limits,
             )
             if cls in _SASL:
                 self._events.append(self._sasl_event(version, response))

@@ -15,6 +15,7 @@ from ..errors import KwireError, LocalProtocolError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Literal
 
     from typing_extensions import Buffer
 
@@ -31,6 +32,7 @@ class Endpoint:
     """
 
     __slots__ = (
+        "_compat",
         "_ended",
         "_events",
         "_is_listening",
@@ -44,13 +46,19 @@ class Endpoint:
     )
 
     def __init__(
-        self, peer: str, splitter: FrameSplitter, limits: Limits, zero_copy: bool
+        self,
+        peer: str,
+        splitter: FrameSplitter,
+        limits: Limits,
+        zero_copy: bool,
+        compat: Literal["java"] | None,
     ) -> None:
         self.failure: KwireError | None = None
         self._peer = peer
         self._splitter = splitter
         self._limits = limits
         self._zero_copy = zero_copy
+        self._compat = compat
         self._events: deque[Event] = deque()
         self._outgoing: list[bytes] = []
         self._raw = False
@@ -72,8 +80,8 @@ class Endpoint:
         """Take bytes from the peer (empty: it closed); iterate over the events.
 
         Events come in the order of the bytes; an error comes after the events before
-        it. ``DecodeError`` or ``RemoteProtocolError``: the connection is of no more
-        use.
+        it, so iterate to the end. ``DecodeError`` or ``RemoteProtocolError``: the
+        connection is of no more use.
         """
         self._check_open()
         with memoryview(chunk) as view:
@@ -102,6 +110,10 @@ class Endpoint:
     def close(self) -> None:
         """Say that this side closes the connection."""
         self._end("it was closed by this side")
+
+    def __repr__(self) -> str:
+        state = f"over: {self._ended}" if self._ended else "open"
+        return f"<{type(self).__name__} with a {self._peer}, {state}>"
 
     def _take(self, chunk: Buffer) -> None:
         receive = self._receive

@@ -58,6 +58,10 @@ class ServerConnection(Endpoint):
     response without a body (KIP-35); "empty-draft", the same with the size of 0 that
     the drafts' words have literally. A client reads the last only if told to.
 
+    ``served`` is an ``ApiVersionTable`` (``from_ranges``, ``of_release``). Requests are
+    read as leniently as Kafka reads them, because clients live on that: librdkafka
+    leaves bytes behind some Metadata requests. ``compat=None`` is strict.
+
     A broken rule ends it, as it does a ``ClientConnection``.
     """
 
@@ -78,6 +82,7 @@ class ServerConnection(Endpoint):
         cluster_id: str | None = None,
         node_id: int = -1,
         zero_copy: bool = False,
+        compat: Literal["java"] | None = "java",
         limits: Limits = DEFAULT,
     ) -> None:
         if on_unsupported not in ("close", "empty", "empty-draft"):
@@ -85,7 +90,7 @@ class ServerConnection(Endpoint):
                 "on_unsupported is 'close', 'empty' or 'empty-draft', not"
                 f" {on_unsupported!r:.40}"
             )
-        super().__init__("client", FrameSplitter(limits), limits, zero_copy)
+        super().__init__("client", FrameSplitter(limits), limits, zero_copy, compat)
         self.served = served
         self._on_unsupported = on_unsupported
         self._cluster_id = cluster_id
@@ -109,6 +114,8 @@ class ServerConnection(Endpoint):
         ``LocalProtocolError`` if the request has its answer or awaits none.
         """
         self._check_open()
+        if not isinstance(request, RequestReceived):
+            raise TypeError("send answers the event RequestReceived, not its request")
         key = type(request.request).api_key
         cls = by_key(key, "response") if key is not None else None
         if type(response) is not cls:
@@ -163,7 +170,10 @@ class ServerConnection(Endpoint):
             self._refuse(api_key, version, correlation_id)
         else:
             header, request = framing.decode_request(
-                frame, zero_copy=self._zero_copy, limits=self._limits
+                frame,
+                zero_copy=self._zero_copy,
+                compat=self._compat,
+                limits=self._limits,
             )
             awaited = expects_response(request)
             received = RequestReceived(

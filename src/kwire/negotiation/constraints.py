@@ -8,7 +8,7 @@ A batch compressed with zstd needs Produce 7, a topic without a known id forbids
 
 from __future__ import annotations
 
-from .facts import as_range, facts
+from .facts import as_range, facts, key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,16 +21,18 @@ if TYPE_CHECKING:
 class Constraint:
     """The versions of some APIs that fit a purpose; other APIs are free.
 
-    ``ranges`` maps API keys to a ``VersionRange``, a pair of both ends, or a text such
-    as "7+".
+    ``ranges`` maps APIs (a request class or the key) to a ``VersionRange``, a pair of
+    both ends, or a text such as "7+".
     """
 
     __slots__ = ("name", "ranges")
 
-    def __init__(self, name: str, ranges: Mapping[int, Range]) -> None:
+    def __init__(
+        self, name: str, ranges: Mapping[int, Range] | Mapping[type, Range]
+    ) -> None:
         self.name = name
         self.ranges: dict[int, VersionRange] = {
-            key: as_range(value) for key, value in ranges.items()
+            key_of(key): as_range(value) for key, value in ranges.items()
         }
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ Not the features of KIP-584, which brokers name themselves: those are in ``final
 
 from __future__ import annotations
 
-from .facts import as_range, facts
+from .facts import as_range, facts, key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,12 +29,14 @@ class Feature:
 
     __slots__ = ("alternatives", "name")
 
-    def __init__(self, name: str, *alternatives: Mapping[int, Range]) -> None:
+    def __init__(
+        self, name: str, *alternatives: Mapping[int, Range] | Mapping[type, Range]
+    ) -> None:
         if not alternatives or not all(alternatives):
             raise TypeError(f"the feature {name} needs nothing: name the APIs it uses")
         self.name = name
         self.alternatives: tuple[dict[int, VersionRange], ...] = tuple(
-            {key: as_range(value) for key, value in each.items()}
+            {key_of(key): as_range(value) for key, value in each.items()}
             for each in alternatives
         )
 

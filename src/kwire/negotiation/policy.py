@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..schema import registry
 from ..versions import NONE, VersionRange
-from .facts import as_range
+from .facts import as_range, key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 class VersionPolicy:
     """The versions that a client lets itself use.
 
-    ``speaks`` maps API keys to the range that the client was written for, where that
-    is less than all that kwire knows; an API that it lacks is not narrowed.
-    ``exclude`` maps API keys to single versions that must not be used although brokers
+    APIs are request classes or keys. ``speaks`` maps them to the range that the client
+    was written for, where that is less than all that kwire knows; one that it lacks is
+    not narrowed.
+    ``exclude`` maps APIs to single versions that must not be used although brokers
     offer them (deprecated or broken ones, KIP-35). A version that Kafka marks as
     unstable is used with ``unstable=True`` alone.
     """
@@ -33,13 +34,15 @@ class VersionPolicy:
 
     def __init__(
         self,
-        speaks: Mapping[int, Range] | None = None,
-        exclude: Mapping[int, Iterable[int]] | None = None,
+        speaks: Mapping[int, Range] | Mapping[type, Range] | None = None,
+        exclude: Mapping[int, Iterable[int]]
+        | Mapping[type, Iterable[int]]
+        | None = None,
         *,
         unstable: bool = False,
     ) -> None:
-        self._speaks = {key: as_range(value) for key, value in (speaks or {}).items()}
-        self._exclude = {key: frozenset(each) for key, each in (exclude or {}).items()}
+        self._speaks = {key_of(k): as_range(v) for k, v in (speaks or {}).items()}
+        self._exclude = {key_of(k): frozenset(v) for k, v in (exclude or {}).items()}
         self._versions: dict[int, tuple[int, ...]] = {}
         self.unstable = unstable
 

@@ -112,7 +112,7 @@ class ApiVersionTable:
     @classmethod
     def from_ranges(
         cls,
-        ranges: Mapping[int, Range],
+        ranges: Mapping[int, Range] | Mapping[type, Range],
         policy: VersionPolicy = DEFAULT_POLICY,
         *,
         supported_features: Mapping[str, Range] | None = None,
@@ -123,7 +123,7 @@ class ApiVersionTable:
 
         A range is a ``VersionRange``, a pair of both ends, or a text such as "0-3".
         """
-        tidy = {key: as_range(value) for key, value in ranges.items()}
+        tidy = {key_of(key): as_range(value) for key, value in ranges.items()}
         return cls(
             {key: (each.min, each.max) for key, each in tidy.items()},
             policy,
@@ -143,7 +143,8 @@ class ApiVersionTable:
 
         ``listener`` is "zkBroker", "broker" (KRaft) or "controller"; without it, the
         broker that clients of that release mostly meet: with ZooKeeper before 3.3.
-        ``KeyError`` for a release that is none of ``schema.releases.NAMES``.
+        Empty for a listener that the release has not. ``KeyError`` for what is none of
+        ``schema.releases.NAMES``, which are lines, without the patch number.
         """
         listener = listener or releases.usual_listener(release)
         return cls.from_ranges(releases.ranges(release, listener), policy)

@@ -61,7 +61,8 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
 
     DATA is hex in any spacing, a hex dump, text with \x escapes, or base64; a file or
     stdin may hold these, or the bytes themselves. Request frames (with their sizes or
-    without) and record sets are recognized; for the rest say what they are.
+    without) and record sets are recognized; for the rest say what they are. In a
+    terminal lines are cut to its width; --html and -o jsonl have the whole.
     """
     if html is not None and form is not None:
         raise click.UsageError("--html is a format of its own: leave --format out")

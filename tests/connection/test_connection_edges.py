@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Connections at their edges: options that have to reach what they are for.
+
+The usual ways are in ``test_client_connection.py``, ``test_server_connection.py`` and
+``test_sasl_on_connections.py``.
+"""
+
+import pytest
+
+MIB = 1 << 20
+OVER_THE_USUAL_CEILING = 101 * MIB
+
+
+def table(kwire, offered):
+    """Make the table of a broker."""
+    return kwire.negotiation.ApiVersionTable(offered)
+
+
+def client_of(kwire, offered, **options):
+    """Make a client that does not have to ask."""
+    return kwire.connection.ClientConnection(table=table(kwire, offered), **options)
+
+
+def receive(connection, data):
+    """Take in bytes; list the events."""
+    return list(connection.receive_data(data))
+
+
+def test_what_is_negotiated_keeps_the_policy(kwire):
+    policy = kwire.negotiation.VersionPolicy({3: "0-5"})
+    client = kwire.connection.ClientConnection(policy=policy)
+    answer = kwire.framing.encode_response(
+        kwire.messages.ApiVersionsResponse(
+            api_keys=[
+                kwire.messages.ApiVersionsResponse.ApiVersion(
+                    api_key=3, min_version=0, max_version=8
+                )
+            ]
+        ),
+        5,
+    )
+    (negotiated,) = receive(client, answer)
+    assert negotiated.table.pick(3) == 5
+
+
+def test_a_raised_ceiling_holds_for_responses(kwire):
+    """For the frame and for what is read out of it."""
+    limits = kwire.Limits(frame_bytes=2 * OVER_THE_USUAL_CEILING)
+    client = client_of(kwire, {14: (0, 0)}, limits=limits, zero_copy=True)
+    client.send(kwire.messages.SyncGroupRequest())
+    many = OVER_THE_USUAL_CEILING
+    head = (many + 10).to_bytes(4, "big") + bytes(6) + many.to_bytes(4, "big")
+    (event,) = receive(client, head + bytes(many))
+    assert len(event.response.assignment) == many
+
+
+def test_a_raised_ceiling_holds_for_requests(kwire):
+    """For the frame and for what is read out of it."""
+    limits = kwire.Limits(frame_bytes=2 * OVER_THE_USUAL_CEILING)
+    server = kwire.connection.ServerConnection(
+        table(kwire, {36: (0, 0)}), limits=limits, zero_copy=True
+    )
+    many = OVER_THE_USUAL_CEILING
+    head = bytes.fromhex("0024 0000 00000000 ffff") + many.to_bytes(4, "big")
+    size = (len(head) + many).to_bytes(4, "big")
+    (event,) = receive(server, size + head + bytes(many))
+    assert len(event.request.auth_bytes) == many
+
+
+def test_a_server_with_a_name_answers_for_itself_alone(kwire):
+    """Cluster and node both have to be those that the client means (KIP-1242)."""
+    server = kwire.connection.ServerConnection(
+        table(kwire, {18: (0, 5)}), cluster_id="c", node_id=1
+    )
+    for node_id, error_code in ((1, 0), (2, 129)):
+        request = kwire.messages.ApiVersionsRequest(
+            client_software_name="kwire",
+            client_software_version="1.0",
+            cluster_id="c",
+            node_id=node_id,
+        )
+        asked = kwire.framing.encode_request(request, 5)
+        (event,) = receive(server, asked)
+        assert event.error_code == error_code
+
+
+def test_drafts_go_with_sasl_whose_tokens_have_headers(kwire):
+    """Only raw tokens could be empty frames."""
+    client = client_of(kwire, {17: (0, 1), 36: (0, 2)}, draft_empty_responses=True)
+    client.start_sasl("PLAIN")
+    assert client.data_to_send()[4:8] == b"\0\x11\0\1"
+
+
+def test_nothing_goes_behind_a_handshake_of_sasl_sent_by_hand(kwire):
+    """Also where an older request still waits for its response."""
+    client = client_of(kwire, {3: (0, 8), 17: (0, 1)})
+    client.send(kwire.messages.MetadataRequest())
+    client.send(kwire.messages.SaslHandshakeRequest(mechanism="PLAIN"))
+    with pytest.raises(kwire.LocalProtocolError, match="SASL is being agreed on"):
+        client.send(kwire.messages.MetadataRequest())
+
+
+@pytest.mark.parametrize("token", [5, [1, 2], "text"])
+def test_a_raw_token_is_bytes_and_nothing_that_makes_some(kwire, token):
+    """A number would go out as so many zeros."""
+    client = client_of(kwire, {17: (0, 0)})
+    client.start_sasl("PLAIN")
+    receive(client, bytes.fromhex("0000000a 00000000 0000 00000000"))
+    client.data_to_send()
+    with pytest.raises(TypeError):
+        client.send_sasl_token(token)
+    assert client.data_to_send() == b""
+
+
+def test_headers_of_responses_are_read_as_leniently_as_their_bodies(kwire):
+    """The count of tags is 0 with bits to spare, which Kafka passes over."""
+    cls = kwire.messages.HeartbeatResponse
+    frame = bytes.fromhex("00000007 8080808010 00000000 0000 00")
+    read = kwire.framing.decode_response
+    assert read(cls, frame, 4, compat="java")[0] == 7
+    with pytest.raises(kwire.DecodeError):
+        read(cls, frame, 4)
+
+
+def test_a_request_is_not_read_as_a_response(kwire):
+    with pytest.raises(TypeError, match="expected a response, got HeartbeatRequest"):
+        kwire.framing.decode_response(kwire.messages.HeartbeatRequest, bytes(8), 0)

@@ -1,0 +1,277 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Negotiation at its edges: what the usual questions and tables do not touch.
+
+The usual ways are in the file of each subject (``test_answers.py``,
+``test_handshake.py``, ``test_tables.py``, ``test_cluster.py``).
+"""
+
+import importlib
+
+import pytest
+
+from kwire.negotiation import guess_release
+from kwire.schema import releases
+from kwire.versions import NONE
+
+NAMES = "06 6b77697265 04 312e30 00"
+V3 = f"0012 0003 00000007 0002 6b77 00 {NAMES}"
+
+
+def table(kwire, offered, **options):
+    """Make the table of one broker."""
+    return kwire.negotiation.ApiVersionTable(offered, **options)
+
+
+def answered(kwire, text, served, **options):
+    """Answer a question in hex."""
+    frame = bytes.fromhex(text)
+    return kwire.negotiation.answer_api_versions(frame, served, **options)
+
+
+def read_back(kwire, answer):
+    """Read the answer as the client does."""
+    _, response = kwire.framing.decode_response(
+        kwire.messages.ApiVersionsResponse, answer.frame[4:], answer.version
+    )
+    return kwire.negotiation.ApiVersionTable.from_response(response)
+
+
+def handshake(kwire, **options):
+    """Begin a handshake with the correlation id 7."""
+    return kwire.negotiation.ApiVersionsHandshake(correlation_id=7, **options)
+
+
+def answer(asking, text):
+    """Give an answer in hex, without its correlation id."""
+    frame = asking.correlation_id.to_bytes(4, "big") + bytes.fromhex(text)
+    return asking.receive_frame(frame)
+
+
+def asked_version(asking):
+    """Take the question; give its version."""
+    return int.from_bytes(asking.data_to_send()[6:8], "big")
+
+
+def test_two_bytes_are_enough_to_tell_another_api(kwire):
+    with pytest.raises(kwire.RemoteProtocolError, match="another API"):
+        answered(kwire, "0003", table(kwire, {18: (0, 4)}))
+
+
+def test_an_unknown_version_without_a_correlation_id_has_no_answer(kwire):
+    """Nobody could tell whose answer it is."""
+    with pytest.raises(kwire.DecodeError):
+        answered(kwire, "0012 00ff 000000", table(kwire, {18: (0, 4)}))
+
+
+def test_a_version_that_only_the_table_knows_is_unknown(kwire):
+    """A server may pass on the table of a newer broker, but cannot read like one."""
+    found = answered(
+        kwire, "0012 0007 00000007 0002 6b77 00", table(kwire, {18: (0, 9)})
+    )
+    assert (found.error_code, found.correlation_id) == (35, 7)
+
+
+def test_a_question_over_the_ceiling_is_refused(kwire):
+    limits = kwire.Limits(frame_bytes=len(bytes.fromhex(V3)) - 1)
+    with pytest.raises(kwire.LimitExceeded):
+        answered(kwire, V3, table(kwire, {18: (0, 4)}), limits=limits)
+
+
+@pytest.mark.parametrize("me", [{"cluster_id": "c", "node_id": 0}, {}])
+def test_node_0_is_a_node_and_a_server_without_a_name_is_anyone(kwire, me):
+    request = kwire.messages.ApiVersionsRequest(
+        client_software_name="kwire",
+        client_software_version="1.0",
+        cluster_id="c",
+        node_id=0,
+    )
+    frame = kwire.framing.encode_request(request, 5, 7)[4:]
+    served = table(kwire, {18: (0, 5)})
+    assert kwire.negotiation.answer_api_versions(frame, served, **me).error_code == 0
+
+
+def test_the_answer_tells_all_that_the_table_holds(kwire):
+    """Throttling, the migration, and both ends of what is finalized."""
+    between = importlib.import_module(f"{kwire.__name__}.versions").VersionRange
+    served = table(
+        kwire,
+        {18: (0, 4)},
+        supported_features={"f": between(1, 5)},
+        finalized_features={"f": between(2, 4)},
+        finalized_features_epoch=0,
+        zk_migration_ready=True,
+        throttle_time_ms=9,
+    )
+    found = read_back(kwire, answered(kwire, V3, served))
+    assert found == served
+    assert (found.throttle_time_ms, found.zk_migration_ready) == (9, True)
+
+
+def test_a_cluster_heeds_every_constraint(kwire):
+    """The second as well, both in the choice and in the words of the refusal."""
+    first, second = (
+        kwire.negotiation.Constraint(name, {1: versions})
+        for name, versions in (("low", "0-9"), ("lower", "0-2"))
+    )
+    view = kwire.negotiation.ClusterVersions({"B1": table(kwire, {1: (0, 11)})})
+    assert view.pick(1, first, second) == 2
+    view.update("B2", table(kwire, {1: (3, 11)}))
+    with pytest.raises(kwire.UnsupportedVersion, match="lower needs 0-2") as caught:
+        view.pick(1, first, second)
+    assert "broker B2" in str(caught.value)
+
+
+def test_brokers_without_a_common_version_are_told_as_ours_and_theirs(kwire):
+    view = kwire.negotiation.ClusterVersions(
+        {"B1": table(kwire, {1: (4, 5)}), "B2": table(kwire, {1: (7, 8)})}
+    )
+    with pytest.raises(kwire.UnsupportedVersion) as caught:
+        view.pick(1)
+    ours, theirs = caught.value.ours, caught.value.theirs
+    assert ours == kwire.negotiation.DEFAULT_POLICY.range_of(1)
+    assert not theirs
+
+
+def test_a_class_of_another_library_is_no_api(kwire):
+    """Also where it happens to have a number by the same name."""
+    stranger = type("FetchRequest", (), {"api_key": 1})
+    with pytest.raises(TypeError, match="expected a request class or an API key"):
+        table(kwire, {1: (0, 4)}).pick(stranger)
+
+
+def test_a_feature_with_an_empty_alternative_is_refused(kwire):
+    """It would always be usable."""
+    with pytest.raises(TypeError, match="needs nothing"):
+        kwire.negotiation.Feature("f", {1: "0+"}, {})
+
+
+def test_a_finalized_feature_with_a_senseless_range_is_off(kwire):
+    response = kwire.messages.ApiVersionsResponse
+    sent = response(
+        finalized_features=[
+            response.FinalizedFeatureKey(
+                name="f", min_version_level=5, max_version_level=3
+            )
+        ],
+        finalized_features_epoch=0,
+    )
+    features = kwire.negotiation.FinalizedFeatures()
+    assert features.update(kwire.negotiation.ApiVersionTable.from_response(sent))
+    assert features.level("f") == 0
+
+
+@pytest.mark.parametrize(("frame", "shown"), [("00000008", 8), ("ffffffff", -1)])
+def test_an_empty_answer_to_another_question_is_refused(kwire, frame, shown):
+    """The id is the only thing that an empty response says."""
+    asking = handshake(kwire)
+    with pytest.raises(kwire.RemoteProtocolError, match=f"correlation id {shown},"):
+        asking.receive_frame(bytes.fromhex(frame))
+
+
+def test_the_first_version_with_names_may_be_refused_for_them(kwire):
+    asking = handshake(kwire, newest=3)
+    assert asked_version(asking) == 3
+    assert answer(asking, "002a 01 00000000 00") is None
+    assert asked_version(asking) == 2
+
+
+def test_of_two_offers_of_api_versions_the_lower_counts(kwire):
+    """It is safe whichever of them is meant."""
+    asking = handshake(kwire)
+    asked_version(asking)
+    rows = "0012 0000 0003 0012 0000 0001"
+    assert answer(asking, f"0023 00000002 {rows}") is None
+    assert asked_version(asking) == 1
+
+
+@pytest.mark.parametrize("ends", ["fffd fffe", "8000 ffff", "0005 ffff"])
+def test_an_offer_below_zero_leaves_no_version(kwire, ends):
+    asking = handshake(kwire)
+    with pytest.raises(kwire.UnsupportedVersion, match="not supported by server"):
+        answer(asking, f"0023 00000001 0012 {ends}")
+
+
+def test_what_is_negotiated_keeps_the_policy(kwire):
+    """Of a broker that answers, and of one that has to be assumed."""
+    policy = kwire.negotiation.VersionPolicy({1: "0"})
+    asking = handshake(kwire, newest=0, policy=policy, fallback="0.9.0")
+    assert asking.connection_lost().pick(1) == 0
+    assert answer(asking, "0000 00000001 0001 0000 000b").pick(1) == 0
+
+
+def test_a_table_of_a_release_keeps_the_policy(kwire):
+    policy = kwire.negotiation.VersionPolicy({1: "0-5"})
+    found = kwire.negotiation.ApiVersionTable.of_release("3.9", policy=policy)
+    assert found.pick(1) == 5
+
+
+def test_an_answer_over_the_ceiling_is_refused(kwire):
+    asking = handshake(kwire, newest=0, limits=kwire.Limits(frame_bytes=9))
+    with pytest.raises(kwire.LimitExceeded):
+        answer(asking, "0000 00000000")
+
+
+def test_a_choice_under_constraints_is_not_remembered_for_others(kwire):
+    found = table(kwire, {1: (0, 11)})
+    only_old = kwire.negotiation.Constraint("only old", {1: "0-2"})
+    assert (found.pick(1, only_old), found.pick(1)) == (2, 11)
+
+
+def test_frames_are_copies_of_a_chunk_that_changes(kwire):
+    """Whoever reads into one buffer again and again keeps the frames of before."""
+    chunk = bytearray.fromhex("00000001 61 00000001 62")
+    for view in (chunk, memoryview(chunk)):
+        frames = list(kwire.framing.FrameSplitter().feed(view))
+        assert list(map(type, frames)) == [bytes, bytes]
+        assert frames == [b"a", b"b"]
+
+
+def test_the_offset_of_an_error_counts_all_chunks_before_it(kwire):
+    splitter = kwire.framing.FrameSplitter()
+    for _ in range(3):
+        assert list(splitter.feed(b"\0\0\0\1a")) == [b"a"]
+    with pytest.raises(kwire.DecodeError) as caught:
+        list(splitter.feed(b"\xff\xff\xff\xff"))
+    assert caught.value.offset == 15
+
+
+def test_a_size_that_only_begins_like_tls_is_not_called_tls(kwire):
+    """What follows 0x16 in TLS is its version, 3."""
+    with pytest.raises(kwire.LimitExceeded) as caught:
+        list(kwire.framing.FrameSplitter().feed(b"\x16\x00\x01\x02"))
+    assert "TLS" not in str(caught.value)
+
+
+def offered(release, listener):
+    """Give what a node of a release advertises."""
+    ranges = releases.ranges(release, listener)
+    return {key: (each.min, each.max) for key, each in ranges.items()}
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        # A minimum beyond those of both neighbours lies between nothing.
+        (offered("3.9", "broker") | {1: (16, 17)}, "at least 3.9, custom"),
+        # Nothing with ZooKeeper is newer than 3.9.
+        (offered("3.9", "zkBroker") | {1: (0, 18)}, "at least 3.9, custom"),
+        (offered("0.8.0", "broker") | {0: (0, 5)}, "at least 0.8.0, custom"),
+        # Whole rows agree with few releases, their newest versions alone with more.
+        ({16: (1, 1)}, "at least 0.11.0, custom"),
+        ({35: (1, 4)}, "at least 4.0, custom"),
+    ],
+)
+def test_a_guess_says_no_more_than_the_rows_do(table, said):
+    assert str(guess_release(table)) == said
+
+
+def test_an_api_that_brokers_do_not_share_is_not_offered():
+    """An empty range, as in an intersection, does not make a table custom."""
+    assert str(guess_release(dict(releases.ranges("4.1", "broker")) | {4: NONE})) == (
+        "4.1"
+    )
+
+
+def test_a_guess_without_bounds_is_not_exact():
+    assert not guess_release({}).is_exact
