@@ -237,3 +237,15 @@ def test_a_response_that_nobody_waits_for_is_refused(kwire, leader):
         wire.next_event()
     assert f"the correlation id {silent}" in str(raised.value)
     assert f"awaited is {awaited}" in str(raised.value)
+
+
+@pytest.mark.parametrize("version", range(NEWEST_METADATA + 1, 14))
+def test_bytes_that_the_mock_leaves_behind_are_passed_over_if_told_to(
+    kwire, cluster, version
+):
+    """Kafka's own client reads no further than it has to; kwire's only with compat."""
+    request = kwire.messages.MetadataRequest(topics=None)
+    with Wire(kwire, cluster[1], compat="java") as wire:
+        assert len(wire.ask(request, version).brokers) == 3
+    with Wire(kwire, cluster[1]) as wire, pytest.raises(kwire.TrailingBytes):
+        wire.ask(request, version)

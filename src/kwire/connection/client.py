@@ -232,7 +232,7 @@ class ClientConnection(Endpoint):
             return
         self.table = table
         self._handshake = None
-        self._next_id = handshake.correlation_id + 1 & _HIGHEST_ID
+        self._next_id = handshake.correlation_id + 1
         self._events.append(Negotiated(table))
 
     def _unexpected(self, frame: bytes) -> RemoteProtocolError:

@@ -120,7 +120,7 @@ def _response(served: ApiVersionTable, version: int) -> ApiVersionsResponse:
     ]
     return ApiVersionsResponse(
         api_keys=_rows(served, served.advertised),
-        throttle_time_ms=served.throttle_time_ms if version else 0,
+        throttle_time_ms=served.throttle_time_ms,
         supported_features=supported,
         finalized_features=finalized,
         finalized_features_epoch=served.finalized_features_epoch,

@@ -105,7 +105,7 @@ class ClusterVersions:
         if usable:
             return usable[-1]
         key = key_of(api)
-        theirs = {name: self._alive(name).range_of(key) for name in self._tables}
+        theirs = {name: table.range_of(key) for name, table in self._tables.items()}
         for broker, versions in theirs.items():
             fitting = versions
             for constraint in constraints:

@@ -181,7 +181,7 @@ class ApiVersionsHandshake:
         ours = [
             version
             for version in self._policy.versions(ApiVersionsRequest.api_key)
-            if version < asked and version <= newest
+            if version <= newest
         ]
         if newest >= asked or not ours:
             theirs = (

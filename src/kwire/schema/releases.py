@@ -86,11 +86,12 @@ def usual_listener(release: str) -> str:
     """Name the listener that clients of a release mostly meet.
 
     A broker with ZooKeeper before 3.3, the first release in which Kafka called KRaft
-    ready for production, and from then on a broker of KRaft.
+    ready for production, and from then on a broker of KRaft. ``KeyError`` for an
+    unknown release.
     """
+    _release(release)
     names = list(_facts().releases)
-    is_early = names.index(release) < names.index("3.3") if release in names else False
-    return "zkBroker" if is_early else "broker"
+    return "zkBroker" if names.index(release) < names.index("3.3") else "broker"
 
 
 def deprecated(release: str) -> dict[int, VersionRange]:
