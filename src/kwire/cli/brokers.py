@@ -18,7 +18,7 @@ import click
 from .. import net, sasl
 from ..errors import KwireError
 from ..messages import DescribeClusterRequest, MetadataRequest
-from ..negotiation import Constraint, fallback_table
+from ..negotiation import CONTROLLERS, fallback_table
 from .program import explain, say
 
 TYPE_CHECKING = False
@@ -35,10 +35,8 @@ _AT_ONCE = 64
 _CONTROLLERS = 2
 """What DescribeCluster calls the nodes that a controller may tell of."""
 
-_LAST_CLASSIC = 8
+_LAST_CLASSIC = MetadataRequest.flexible_versions.min - 1
 """Of Metadata: it has all there is to know of brokers, in the plainest encoding."""
-
-_WITH_CONTROLLERS = Constraint("asking a controller", {60: "1+"})
 
 
 class Node(NamedTuple):
@@ -261,9 +259,9 @@ async def _nodes(broker: net.Broker) -> list[Node]:
         version = max((v for v in usable if v <= _LAST_CLASSIC), default=usable[0])
         answer = await broker.ask(MetadataRequest(topics=()), version)
         nodes = [Node(b.host, b.port, b.node_id, b.rack) for b in answer.brokers]
-    elif broker.table.usable(DescribeClusterRequest, _WITH_CONTROLLERS):
+    elif broker.table.usable(DescribeClusterRequest, CONTROLLERS):
         request = DescribeClusterRequest(endpoint_type=_CONTROLLERS)
-        answer = await broker.ask(request, constraints=(_WITH_CONTROLLERS,))
+        answer = await broker.ask(request, constraints=(CONTROLLERS,))
         nodes = [Node(b.host, b.port, b.broker_id, b.rack) for b in answer.brokers]
     if not nodes:
         raise net.NetworkError(

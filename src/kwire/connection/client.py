@@ -29,8 +29,13 @@ from ..messages import (
     SaslHandshakeResponse,
     by_key,
 )
-from ..negotiation import DEFAULT_POLICY, ApiVersionsHandshake, Constraint
-from ..negotiation.facts import name_of
+from ..negotiation import (
+    DEFAULT_POLICY,
+    ApiVersionsHandshake,
+    Constraint,
+    name_of,
+)
+from ..negotiation.handshake import HEADER_BYTES, HIGHEST_ID
 from .endpoint import Endpoint
 from .events import (
     ConnectionClosed,
@@ -42,7 +47,7 @@ from .events import (
     SaslToken,
     Unanswered,
 )
-from .splitting import HEADER_BYTES, DraftSplitter
+from .splitting import DraftSplitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +57,6 @@ if TYPE_CHECKING:
     from ..negotiation import ApiVersionTable, VersionPolicy
     from .events import Event
 
-_HIGHEST_ID = 0x7FFFFFFF
 _id_at = Struct(">i").unpack_from
 _decode = framing.decode_response
 # The constructor of a NamedTuple is a function in Python, half again as slow.
@@ -158,7 +162,7 @@ class ClientConnection(Endpoint):
         self._outgoing.append(
             framing.encode_request(request, version, correlation_id, self._client_id)
         )
-        self._next_id = correlation_id + 1 & _HIGHEST_ID
+        self._next_id = correlation_id + 1 & HIGHEST_ID
         if expects_response(request):
             answer = by_key(cls.api_key, "response")
             self._in_flight.append((correlation_id, request, version, answer))

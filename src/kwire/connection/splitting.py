@@ -12,9 +12,7 @@ and nothing else, cannot be told whose answer it is, and is an error.
 from __future__ import annotations
 
 from ..framing import FrameSplitter
-
-HEADER_BYTES = 4
-"""The correlation id: all that an empty response has."""
+from ..negotiation.handshake import HEADER_BYTES
 
 
 def empty_response(correlation_id: int, *, draft: bool = False) -> bytes:

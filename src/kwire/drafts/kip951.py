@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..error_codes import FENCED_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER
 from ..errors import RemoteProtocolError
-from ..schema import message_class
+from ..schema import message_class, releases
 from .provenance import Provenance
 from .schemas import schema_text
 
@@ -34,7 +34,7 @@ PROVENANCE = Provenance(
 LEADER_ERRORS = (NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH)
 """The errors of a partition beside which a broker names the leader."""
 
-_FETCH, _PRODUCE = 1, 0
+_FETCH, _PRODUCE = map(releases.key_of, ("Fetch", "Produce"))
 _SHARED_TAG, _FREE_TAG = 2, 3
 _RACK = re.compile(
     r'("name": "LeaderRack", "type": "string", "versions": ("\d+\+"))'

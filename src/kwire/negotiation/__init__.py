@@ -15,11 +15,13 @@ from .answers import ApiVersionsAnswer as ApiVersionsAnswer
 from .answers import answer_api_versions as answer_api_versions
 from .cluster import ClusterVersions as ClusterVersions
 from .constraints import CLIENT as CLIENT
+from .constraints import CONTROLLERS as CONTROLLERS
 from .constraints import MAGIC_2 as MAGIC_2
 from .constraints import NO_TOPIC_IDS as NO_TOPIC_IDS
 from .constraints import TRANSACTION_PROTOCOL_1 as TRANSACTION_PROTOCOL_1
 from .constraints import ZSTD as ZSTD
 from .constraints import Constraint as Constraint
+from .facts import name_of as name_of
 from .features import FEATURES as FEATURES
 from .features import Feature as Feature
 from .finalized import FinalizedFeatures as FinalizedFeatures

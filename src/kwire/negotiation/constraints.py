@@ -54,5 +54,8 @@ NO_TOPIC_IDS = _known["no-topic-ids"]
 TRANSACTION_PROTOCOL_1 = _known["transaction-protocol-1"]
 """The producer runs transactions by the first protocol (before KIP-890)."""
 
+CONTROLLERS = _known["controllers"]
+"""The answer is to name the controllers in place of brokers (KIP-919)."""
+
 CLIENT = _known["client"]
 """The sender is a client: of AddPartitionsToTxn the newer versions are brokers'."""

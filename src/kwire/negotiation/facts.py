@@ -7,7 +7,7 @@ Also the one place that turns what users call an API (a class, a number) into it
 
 from __future__ import annotations
 
-from ..schema import registry
+from ..schema import registry, releases
 from ..versions import NONE, VersionRange
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def facts(kind: str) -> list[tuple[str, dict[int, VersionRange]]]:
-    """List the facts of a kind ("feature", "constraint", "fallback") as they stand."""
+    """List the facts of a kind ("feature", "refused", ...) as they stand."""
     found = []
     for line in registry.fact_text("negotiation").splitlines():
         head, colon, tail = line.partition(":")
@@ -30,20 +30,18 @@ def facts(kind: str) -> list[tuple[str, dict[int, VersionRange]]]:
     return found
 
 
+def first_version(message: str, field: str) -> int:
+    """Give the first version of a message that has a field at its top."""
+    fields = registry.load(message).struct.fields
+    return next(each.versions.min for each in fields if each.name == field)
+
+
 def _ranges(text: str) -> dict[int, VersionRange]:
     ranges = {}
     for part in filter(None, text.strip().split(", ")):
         name, versions = part.split(" ")
-        ranges[key_named(name)] = VersionRange.from_text(versions)
+        ranges[releases.key_of(name)] = VersionRange.from_text(versions)
     return ranges
-
-
-def key_named(name: str) -> int:
-    """Give the key of an API by Kafka's name ("Fetch"); ``KeyError`` if it has none."""
-    key = registry.find(f"{name}Request").api_key
-    if key is None:
-        raise KeyError(name)
-    return key
 
 
 def key_of(api: Api) -> int:
@@ -58,7 +56,7 @@ def key_of(api: Api) -> int:
 def name_of(api_key: int) -> str:
     """Name an API as Kafka does; one that kwire does not know is "API key 200"."""
     try:
-        return registry.find_by_key(api_key, "request").name.removesuffix("Request")
+        return releases.name_of(api_key)
     except KeyError:
         return f"API key {api_key}"
 

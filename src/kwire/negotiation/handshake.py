@@ -22,6 +22,7 @@ from ..errors import (
 from ..limits import DEFAULT, Limits
 from ..messages import ApiVersionsRequest, ApiVersionsResponse
 from ..versions import VersionRange
+from .facts import first_version
 from .policy import DEFAULT_POLICY
 from .tables import ApiVersionTable, fallback_table
 
@@ -29,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .policy import VersionPolicy
 
-FIRST_WITH_NAMES = 3
+FIRST_WITH_NAMES = first_version("ApiVersionsRequest", "ClientSoftwareName")
 """The version of ApiVersions from which on clients say what software they are."""
 
 SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -39,7 +40,8 @@ HEADER_BYTES = 4
 """The correlation id: all that an empty response has (document 001, reading A)."""
 
 
-_HIGHEST_ID = 0x7FFFFFFF
+HIGHEST_ID = 0x7FFFFFFF
+"""The correlation id after which they begin at 0 again."""
 
 
 class ApiVersionsHandshake:
@@ -200,7 +202,7 @@ class ApiVersionsHandshake:
         return ours[-1]
 
     def _ask(self, version: int, correlation_id: int) -> None:
-        correlation_id &= _HIGHEST_ID
+        correlation_id &= HIGHEST_ID
         name, software = self._software
         cluster_id, node_id = self._identity
         request = ApiVersionsRequest(

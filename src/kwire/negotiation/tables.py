@@ -12,7 +12,7 @@ from .. import error_codes
 from ..errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
 from ..schema import releases
 from ..versions import HIGHEST, NONE, VersionRange
-from .facts import as_range, facts, key_named, key_of, name_of, range_or_none
+from .facts import as_range, facts, key_of, name_of, range_or_none
 from .features import FEATURES
 from .policy import DEFAULT_POLICY
 
@@ -26,13 +26,16 @@ if TYPE_CHECKING:
     from .features import Feature
     from .policy import VersionPolicy
 
-_PRODUCE, _FETCH = map(key_named, ("Produce", "Fetch"))
+_refused = {
+    releases.key_of(name): (VersionRange.from_text(versions), signs)
+    for (name, versions), signs in (
+        (subject.split(" "), signs) for subject, signs in facts("refused")
+    )
+}
+"""By API key: the lowest versions that some brokers offer and refuse, and their signs.
 
-_FIRST_PRODUCE = 3
-"""What brokers since 4.0 accept of Produce, although they offer 0 to 2 as well."""
-
-_FIRST_FETCH = 4
-"""What brokers start Fetch with that refuse the old versions of Produce."""
+A broker is one of them if all that it speaks of the other APIs is in these ranges.
+"""
 
 
 class ApiVersionTable:
@@ -226,10 +229,16 @@ class ApiVersionTable:
         found = self._ranges.get(key)
         if found is None:
             found = range_or_none(*self.advertised[key])
-            if key == _PRODUCE and self._range(_FETCH).min >= _FIRST_FETCH:
-                found &= VersionRange(_FIRST_PRODUCE, HIGHEST)
+            if key in _refused:
+                refused, signs = _refused[key]
+                if all(self._is_within(other, signs[other]) for other in signs):
+                    found &= VersionRange(refused.max + 1, HIGHEST)
             self._ranges[key] = found
         return found
+
+    def _is_within(self, key: int, versions: VersionRange) -> bool:
+        theirs = self._range(key)
+        return bool(theirs) and versions.contains(theirs)
 
     def _check_alive(self) -> None:
         if not self._alive:

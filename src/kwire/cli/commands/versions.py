@@ -14,8 +14,13 @@ from typing import NamedTuple
 
 import click
 
-from ...negotiation import DEFAULT_POLICY, FEATURES, ClusterVersions, guess_release
-from ...negotiation.facts import name_of
+from ...negotiation import (
+    DEFAULT_POLICY,
+    FEATURES,
+    ClusterVersions,
+    guess_release,
+    name_of,
+)
 from ...schema import registry, releases
 from ...versions import NONE, VersionRange
 from ..brokers import reach_all, read_access, read_addresses, takes_brokers
