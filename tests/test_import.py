@@ -41,7 +41,7 @@ FLOORS = [
         *("protocol_pages", "byte_map"),
     },
     {"arrow", "log"},
-    {"spark", "cli", "net", "__main__"},
+    {"spark", "recording", "jobs", "cli", "net", "__main__"},
 ]
 """The floors of the house, the lowest first."""
 

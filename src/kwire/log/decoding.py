@@ -139,6 +139,13 @@ def _read(
         run = run[1:]
 
 
+def decoded_batch(
+    walk: Walk, file: FileBytes, header: BatchHeader, limits: Limits
+) -> Iterator[Batch]:
+    """Decode the batch that a walk stands at; nothing if that cannot be done."""
+    yield from _read(walk, file, [header], "skip", True, "strict", limits)
+
+
 def decoded_columns(
     walk: Walk,
     file: FileBytes,

@@ -119,7 +119,7 @@ class Partition:
         """The offset behind the last batch; hops the newest segments that have any."""
         for segment in reversed(self.segments):
             last = None
-            for header, _ in segment.hop():
+            for header, _ in segment.hop(segment.floor(2**62)):
                 last = header.next_offset
             if last is not None:
                 return last
@@ -243,6 +243,24 @@ class Partition:
             position = segment.seek_timestamp(timestamp)
             if position is not None:
                 return segment, position
+        return None
+
+    def offset_for_timestamp(
+        self, timestamp_ms: int, *, limits: Limits = DEFAULT
+    ) -> int | None:
+        """Find the first offset whose record is of ``timestamp_ms`` or later.
+
+        As Kafka's ListOffsets answers it: first in the order of offsets, not of times;
+        not below the offset that ``log-start-offset-checkpoint`` says the log begins
+        with. None if there is none.
+        """
+        start_offset = self.checkpoints.get("log-start")
+        for segment in self._overlapping(start_offset, None):
+            found = segment.offset_for_timestamp(
+                timestamp_ms, start_offset=start_offset, limits=limits
+            )
+            if found is not None:
+                return found
         return None
 
     def problems(

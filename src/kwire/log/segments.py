@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ..errors import DecodeError
 from ..limits import DEFAULT, MIB
-from .decoding import decoded, decoded_columns
+from .decoding import decoded, decoded_batch, decoded_columns
 from .file_bytes import FileBytes
 from .indexes import OffsetIndex, TimeIndex, TransactionIndex, base_offset_of
 from .problems import Problem, tell
@@ -129,6 +129,11 @@ class Segment:
             except FileNotFoundError:
                 return None
         return self._indexes[suffix]
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it lies on an object store, where each look is a request."""
+        return not isinstance(self.path, Path)
 
     def open(self) -> FileBytes:
         """Open the file for a walk; to be closed with ``with``."""
@@ -302,12 +307,16 @@ class Segment:
         followed where a batch is found at the place that it names; without it, or
         without sense in it, the headers are hopped from the first one on.
         """
-        for header, _ in self.hop(self._hint(offset)):
+        for header, _ in self.hop(self.floor(offset)):
             if header.last_offset >= offset:
                 return header.position
         return None
 
-    def _hint(self, offset: int) -> int:
+    def floor(self, offset: int) -> int:
+        """Give the first byte of a batch that begins at ``offset`` or below it.
+
+        The last one that the ``.index`` names and that is there; 0 if there is none.
+        """
         try:
             index = self.index
         except DecodeError:
@@ -358,6 +367,49 @@ class Segment:
                 if header.max_timestamp == stands:
                     return position
         return 0
+
+    def offset_for_timestamp(
+        self,
+        timestamp: int,
+        *,
+        start_offset: int | None = None,
+        limits: Limits = DEFAULT,
+    ) -> int | None:
+        """Find the offset of the first record of ``timestamp`` (ms) or later.
+
+        First in the order of offsets, control records included, as Kafka's ListOffsets
+        tells it; None if there is none from ``start_offset`` on. The ``.timeindex`` is
+        followed as by ``seek_timestamp``; then batches are passed by their headers, and
+        decoded where one may hold such a record. Damaged batches hold none.
+        """
+        low = -(2**63) if start_offset is None else start_offset
+        start = self._time_hint(timestamp)
+        if start_offset is not None:
+            start = max(start, self.floor(start_offset))
+        with self.open() as file:
+            walk = self.walk(file, start=start, limits=limits)
+            for item in walk:
+                if isinstance(item, Problem) or item.last_offset < low:
+                    continue
+                if item.max_timestamp < timestamp:
+                    continue
+                for batch in decoded_batch(walk, file, item, limits):
+                    for record in batch.records:
+                        if record.offset >= low and record.timestamp >= timestamp:
+                            return record.offset
+        return None
+
+    def cuts(self, size: int) -> tuple[int, ...]:
+        """Find first bytes of batches about ``size`` bytes apart, the first one 0.
+
+        Walks over ``[cut, next cut)``, and the last one to the end, together give what
+        one walk gives: every batch once, every problem once. Cost: a look at the
+        ``.index`` and at a few batches for each cut; without a sound index the headers
+        are hopped or, on object stores, a MiB is read for each cut.
+        """
+        from .cutting import find_cuts
+
+        return find_cuts(self, size)
 
     def resync(self, position: int) -> int | None:
         """Find the first whole batch that begins at byte ``position`` or behind it.

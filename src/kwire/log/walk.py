@@ -93,6 +93,10 @@ class Walk:
         self._keep = start
         self._limit = 0
         self._credit = 2 * file.size
+        self._doubts = 2 * file.size
+        self._highest = 2**63 - 1
+        if base_offset is not None:
+            self._highest = min(self._highest, base_offset + LARGEST_DELTA)
 
     @property
     def path(self) -> str:
@@ -222,8 +226,15 @@ class Walk:
         last = header.last_offset
         after = header.position + header.size
         following = self._peek(after, False)
+        if following is None and after < self._file.size:
+            stop = after + min(WINDOW, self._doubts)
+            following = self._search(after, stop, floor)
+            passed = stop if following is None else following.position
+            self._doubts -= passed - after
+            if following is None:
+                return False
         if following is None:
-            end = self._next_base_offset if after >= self._file.size else None
+            end = self._next_base_offset
             return end is not None and floor <= end <= last
         if not floor <= following.base_offset <= last:
             return False
@@ -312,20 +323,35 @@ class Walk:
     def _resume(self, position: int, head: BatchHeader | None) -> BatchHeader | None:
         """Find the next whole batch behind the damaged one at ``position``."""
         floor = max(self.expected or 0, self._base_offset or 0)
-        highest = 2**63 - 1
-        if self._base_offset is not None:
-            highest = min(highest, self._base_offset + LARGEST_DELTA)
         if head is not None:
             # The length may be right even if the content is not; a batch within the
             # content, of somebody who keeps Kafka's bytes in Kafka, must not be taken.
             start, base = head.position + head.size, head.last_offset + 1
-            after = self._whole(start, base, base) if floor <= base <= highest else None
-            if after is not None:
-                return after
-        search = _plausible(floor, highest, self._ceiling).search
-        at = position + 1
-        while at + HEAD <= self._file.size:
-            self._keep = at
+            if floor <= base <= self._highest:
+                after = self._whole(start, base, base)
+                if after is not None:
+                    return after
+        while True:
+            self._keep = position = position + 1
+            found = self._search(position, self._file.size, floor, moves=True)
+            if found is None:
+                return None
+            self._keep = position = found.position
+            if not self._contradicted(found, floor, None):
+                return found
+
+    def _search(
+        self, position: int, stop: int, lowest: int, *, moves: bool = False
+    ) -> BatchHeader | None:
+        """Find the first whole batch from ``lowest`` on that begins before ``stop``.
+
+        If the walk ``moves``, what it has passed leaves the memory.
+        """
+        search = _plausible(lowest, self._highest, self._ceiling).search
+        at, stop = position, min(stop, self._file.size - HEAD + 1)
+        while at < stop:
+            if moves:
+                self._keep = at
             limit = self._fill(at, at + len(_ZEROS))
             data = self._file.data
             found = None
@@ -334,7 +360,7 @@ class Walk:
             while found is not None:
                 self._credit += _CREDIT * (found.start() - at + 1)
                 at = found.start() + 1
-                whole = self._whole(found.start(), floor, highest)
+                whole = self._whole(found.start(), lowest, self._highest)
                 if whole is not None:
                     return whole
                 found = search(data, at, limit)

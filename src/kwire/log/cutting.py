@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where a segment can be cut, so that several readers share it and lose nothing.
+
+A cut is the first byte of a whole batch with a whole neighbour on either side, all
+three with offsets that ascend: there a walk that begins knows as much as one that came
+by. Cuts come from the index, from hopping the headers, or, where each hop would be a
+request to a store, from a search at the place itself.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from ..errors import DecodeError
+from ..limits import MIB
+from .problems import Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .file_bytes import FileBytes
+    from .segments import Segment
+
+_NEAR = 4 * MIB
+"""Bytes within which three entries of an index have to lie to be worth following."""
+
+_PROOF = MIB
+"""Bytes of whole batches that show, where nothing else does, that a batch which was
+found is none of those that somebody keeps within the value of a record."""
+
+_HINTS = 3
+"""Entries of an index to try before hopping."""
+
+
+def find_cuts(segment: Segment, size: int) -> tuple[int, ...]:
+    """Find the cuts of a segment; see ``Segment.cuts``."""
+    if size < 1:
+        raise ValueError(f"pieces are of 1 byte or more, not {size}")
+    found = [0]
+    if segment.size <= size:
+        return (0,)
+    try:
+        index = segment.index
+    except DecodeError:
+        index = None
+    entries = () if index is None else index.entries
+    with segment.open() as file:
+        while found[-1] + size + size // 2 < file.size:
+            target = found[-1] + size
+            cut = _by_index(segment, file, entries, found[-1], target)
+            if cut is None and segment.is_remote:
+                cut = _by_search(segment, file, target)
+            elif cut is None:
+                cut = _by_hops(segment, file, found[-1], target)
+            if cut is None:
+                break
+            found.append(cut)
+    return tuple(found)
+
+
+def _by_index(
+    segment: Segment,
+    file: FileBytes,
+    entries: tuple[tuple[int, int], ...],
+    start: int,
+    target: int,
+) -> int | None:
+    """Follow an entry if a walk from the one before it to the one behind meets all."""
+    number = max(1, bisect_left(entries, target, key=lambda entry: entry[1]))
+    for first in range(number - 1, min(number - 1 + _HINTS, len(entries) - 2)):
+        three = entries[first : first + 3]
+        if three[0][1] < start or three[2][1] - three[0][1] > _NEAR:
+            return None
+        if _meets(segment, file, three):
+            return three[1][1]
+    return None
+
+
+def _meets(
+    segment: Segment, file: FileBytes, entries: tuple[tuple[int, int], ...]
+) -> bool:
+    """Whether a walk finds whole batches where the entries say, and none amiss."""
+    wanted = {position: offset for offset, position in entries}
+    end = entries[-1][1] + 1
+    before = -1
+    for item in segment.walk(file, start=entries[0][1], end=end):
+        if isinstance(item, Problem):
+            return False
+        offset = wanted.pop(item.position, None)
+        if offset is not None and not (before < offset >= item.base_offset):
+            return False
+        before = item.last_offset
+    return not wanted
+
+
+def _by_hops(segment: Segment, file: FileBytes, start: int, target: int) -> int | None:
+    """Hop to the batch before the target; where a hop fails, look at every byte."""
+    near = start
+    for item in segment.walk(file, start=start, end=target, check_crc=False):
+        if isinstance(item, Problem):
+            near = start
+            break
+        near = item.position
+    return _first_cut(segment, file, near, target)
+
+
+def _first_cut(
+    segment: Segment, file: FileBytes, start: int, target: int
+) -> int | None:
+    """Walk from a batch to the first cut that is not before ``target``."""
+    before = cut = None
+    for item in segment.walk(file, start=start):
+        if isinstance(item, Problem):
+            before = cut = None
+            continue
+        if cut is not None:
+            return cut
+        if before is not None and item.position >= target:
+            cut = item.position
+        before = item
+    return None
+
+
+def _by_search(segment: Segment, file: FileBytes, target: int) -> int | None:
+    """Search for a run of whole batches that is long enough to be the segment's own."""
+    start = target
+    while start < file.size:
+        first = cut = None
+        for item in segment.walk(file, start=start):
+            if isinstance(item, Problem):
+                if first is not None:
+                    break
+                continue
+            if first is None:
+                first = item.position
+            elif cut is None:
+                cut = item.position
+            elif item.position - first >= _PROOF:
+                return cut
+        else:
+            return cut
+        start = item.position
+    return None

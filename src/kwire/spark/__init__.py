@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kafka's bytes in Spark: formats, column functions, and how to ship them.
+
+    import kwire.spark as ks
+
+    ks.register(spark)      # formats, filter push-down, functions for SQL
+    spark.read.format("kafka-log").load("kafka-logs/")
+    ks.bundle("deps.zip")   # kwire for the workers of a cluster
+
+pyspark is imported when something that needs it is touched; kwire never installs it,
+as a platform brings its own.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_MODULES = {
+    "KafkaLogSource": "log_source",
+    "KafkaCaptureSource": "capture_source",
+    "KafkaRequestLogSource": "request_log_source",
+    "bundle": "bundle",
+    "read_headers": "functions",
+    "read_records": "functions",
+    "register": "registration",
+}
+
+__all__ = [
+    "KafkaCaptureSource",
+    "KafkaLogSource",
+    "KafkaRequestLogSource",
+    "bundle",
+    "read_headers",
+    "read_records",
+    "register",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Find a public name where it lives, on first touch."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        found = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "pyspark":
+            raise
+        raise ImportError(
+            f"kwire.spark.{name} needs pyspark 4.0 or newer: pip install pyspark"
+        ) from None
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return __all__

@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the filters of a query say about the files to read.
+
+Spark applies each filter to the rows as well, so all that is taken here is what spares
+files; what is not understood is passed over.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from pyspark.sql.datasource import (
+    EqualTo,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    LessThan,
+    LessThanOrEqual,
+)
+
+from .planning import Bounds
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from pyspark.sql.datasource import Filter
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def bounds_of(filters: Iterable[Filter], view: str) -> Bounds:
+    """Gather the bounds of the rows that pass all filters."""
+    bounds = Bounds()
+    for each in filters:
+        attribute = getattr(each, "attribute", ())
+        if attribute == ("topic",):
+            bounds.topics = _common(bounds.topics, _values(each))
+        elif attribute == ("partition",):
+            bounds.partitions = _common(bounds.partitions, _values(each))
+        elif attribute == ("offset",) and view == "records":
+            low, high = _range(each, getattr(each, "value", None))
+            bounds.start_offset = _most(max, bounds.start_offset, low)
+            behind = None if high is None else high + 1
+            bounds.end_offset = _most(min, bounds.end_offset, behind)
+        elif attribute == ("timestamp",) and view == "records":
+            low, high = _range(each, _milliseconds(getattr(each, "value", None)))
+            bounds.start_timestamp = _most(max, bounds.start_timestamp, low)
+            bounds.end_timestamp = _most(min, bounds.end_timestamp, high)
+    return bounds
+
+
+def _values(each: Filter) -> frozenset[Any] | None:
+    if isinstance(each, EqualTo):
+        return frozenset((each.value,))
+    return frozenset(each.value) if isinstance(each, In) else None
+
+
+def _common(
+    one: frozenset[Any] | None, other: frozenset[Any] | None
+) -> frozenset[Any] | None:
+    return one if other is None else other if one is None else one & other
+
+
+def _range(each: Filter, value: Any) -> tuple[Any, Any]:
+    """Give the least and the largest value that pass; a bound too wide is no harm."""
+    if value is None:
+        return None, None
+    if isinstance(each, EqualTo):
+        return value, value
+    if isinstance(each, (GreaterThan, GreaterThanOrEqual)):
+        return value, None
+    if isinstance(each, (LessThan, LessThanOrEqual)):
+        return None, value
+    return None, None
+
+
+def _milliseconds(value: Any) -> int | None:
+    """Give a time in whole milliseconds, which is what records have."""
+    if not isinstance(value, datetime):
+        return None
+    moment = value if value.tzinfo else value.replace(tzinfo=UTC)
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def _most(choose: Any, one: int | None, other: int | None) -> int | None:
+    return one if other is None else other if one is None else choose(one, other)

@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The tables that ``kafka-log`` can be: the columns of each view, and their types.
+
+A column is named once here, with Spark's type and with Arrow's; Spark compares the
+two byte by byte. How columns are filled is ``reading.py``'s business.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from .options import LogOptions
+
+_RECORDS = {
+    "key": "binary",
+    "value": "binary",
+    "topic": "string",
+    "partition": "int",
+    "offset": "bigint",
+    "timestamp": "timestamp",
+    "timestampType": "int",
+}
+_HEADERS = {"headers": "array<struct<key:string,value:binary>>"}
+_OF_BATCH = {
+    "batch_position": "bigint",
+    "base_offset": "bigint",
+    "magic": "tinyint",
+    "attributes": "smallint",
+    "partition_leader_epoch": "int",
+    "producer_id": "bigint",
+    "producer_epoch": "smallint",
+    "base_sequence": "int",
+}
+_FILE_PATH = {"file_path": "string"}
+_CORRUPT = (
+    "struct<path:string,position:bigint,length:bigint,reason:string,bytes:binary>"
+)
+_BATCHES = {
+    "topic": "string",
+    "partition": "int",
+    "base_offset": "bigint",
+    "last_offset": "bigint",
+    "record_count": "int",
+    "position": "bigint",
+    "size": "bigint",
+    "magic": "tinyint",
+    "compression": "string",
+    "timestamp_type": "int",
+    "base_timestamp": "timestamp",
+    "max_timestamp": "timestamp",
+    "partition_leader_epoch": "int",
+    "producer_id": "bigint",
+    "producer_epoch": "smallint",
+    "base_sequence": "int",
+    "is_transactional": "boolean",
+    "is_control": "boolean",
+    "file_path": "string",
+}
+_PROBLEMS = {
+    "path": "string",
+    "topic": "string",
+    "partition": "int",
+    "position": "bigint",
+    "length": "bigint",
+    "reason": "string",
+    "last_good_offset": "bigint",
+    "next_good_offset": "bigint",
+}
+_DETAIL = {"detail": "string"}
+_INDEX = {
+    "topic": "string",
+    "partition": "int",
+    "index": "string",
+    "offset": "bigint",
+    "position": "bigint",
+    "timestamp": "timestamp",
+    "producer_id": "bigint",
+    "first_offset": "bigint",
+    "path": "string",
+}
+
+_CHOICES = {
+    "records": (_RECORDS, _RECORDS | _HEADERS | _OF_BATCH | _FILE_PATH),
+    "batches": (_BATCHES, _BATCHES),
+    "problems": (_PROBLEMS, _PROBLEMS | _DETAIL),
+    "index": (_INDEX, _INDEX),
+}
+"""For each view, the columns that come unasked, and all that there are."""
+
+VIEWS = tuple(_CHOICES)
+
+BATCH_COLUMNS = frozenset(_OF_BATCH)
+
+
+class Layout(NamedTuple):
+    """The columns that a reader gives, in order, and the one for what is corrupt.
+
+    ``columns`` maps names to Spark's types; ``corrupt`` is the name of the column of
+    corrupt regions if it is among them, else None.
+    """
+
+    columns: dict[str, str]
+    corrupt: str | None
+
+    @property
+    def ddl(self) -> str:
+        """The layout as Spark's schema text."""
+        return ", ".join(f"`{name}` {kind}" for name, kind in self.columns.items())
+
+
+def default_layout(options: LogOptions) -> Layout:
+    """Give the columns that the options ask for."""
+    columns = dict(_CHOICES[options.view][0])
+    corrupt = None
+    if options.view == "records":
+        if options.include_headers:
+            columns |= _HEADERS
+        if options.include_batch_columns:
+            columns |= _OF_BATCH
+        if options.include_file_path:
+            columns |= _FILE_PATH
+    if options.view in ("records", "batches") and options.names_corrupt_record:
+        corrupt = options.corrupt_record
+        columns[corrupt] = _CORRUPT
+    return Layout(columns, corrupt)
+
+
+def chosen_layout(options: LogOptions, wanted: Iterable[tuple[str, str]]) -> Layout:
+    """Give the columns of a user's schema, (name, Spark's type) each, which must fit.
+
+    Raises ``ValueError`` for a column that the view does not have, or of another type.
+    """
+    known = dict(_CHOICES[options.view][1])
+    if options.view in ("records", "batches"):
+        known[options.corrupt_record] = _CORRUPT
+    columns = {}
+    for name, kind in wanted:
+        if name not in known:
+            raise ValueError(
+                f"kafka-log has no column {name!r} in view={options.view}; it has "
+                + ", ".join(known)
+            )
+        if kind != known[name]:
+            raise ValueError(
+                f"column {name!r} of kafka-log is {known[name]}, the schema says {kind}"
+            )
+        columns[name] = kind
+    corrupt = options.corrupt_record if options.corrupt_record in columns else None
+    return Layout(columns, corrupt if options.view in ("records", "batches") else None)
+
+
+@cache
+def _arrow_types() -> dict[str, Any]:
+    import pyarrow as pa
+
+    text, data, long = pa.string(), pa.binary(), pa.int64()
+    pair = pa.struct([("key", text), ("value", data)])
+    corrupt = [("path", text), ("position", long), ("length", long), ("reason", text)]
+    return {
+        "binary": data,
+        "string": text,
+        "boolean": pa.bool_(),
+        "tinyint": pa.int8(),
+        "smallint": pa.int16(),
+        "int": pa.int32(),
+        "bigint": long,
+        "timestamp": pa.timestamp("us", "UTC"),
+        _HEADERS["headers"]: pa.list_(pa.field("element", pair)),
+        _CORRUPT: pa.struct([*corrupt, ("bytes", data)]),
+    }
+
+
+def arrow_schema(layout: Layout) -> Any:
+    """Give the layout as Arrow's schema, as exactly as Spark wants it."""
+    import pyarrow as pa
+
+    types = _arrow_types()
+    return pa.schema([(name, types[kind]) for name, kind in layout.columns.items()])

@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kafka-log``: the segments of Kafka's log directories as a table of Spark.
+
+    spark.read.format("kafka-log").option("subscribe", "orders").load("kafka-logs/")
+
+What Spark asks for is answered here; planning and reading know nothing of it. Streams
+are in ``log_stream.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from .layout import Layout, chosen_layout, default_layout
+from .options import read_options
+from .planning import Bounds, find_partitions, pack, plan_pieces, split_size
+from .reading import read_indexes, read_pieces, read_problems
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from pyspark.sql.datasource import DataSourceStreamReader, Filter
+    from pyspark.sql.types import StructType
+
+    from .options import LogOptions
+
+_PUSHDOWN_WORKER = "pyspark.sql.worker.data_source_pushdown_filters"
+
+
+class KafkaLogSource(DataSource):
+    """The data source ``kafka-log``.
+
+    Columns and options are those of Spark's own source ``kafka``, as far as there is
+    sense in them without a broker; ``docs/spark.md`` lists them all. A schema that is
+    given chooses among the columns. Raises ``ValueError`` for wrong options, and what
+    the mode makes of damage.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        """Name the format."""
+        return "kafka-log"
+
+    def schema(self) -> str:
+        """Name the columns that the options ask for, and their types."""
+        return default_layout(read_options(self.options)).ddl
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Make the reader of a batch."""
+        options = read_options(self.options)
+        takes_filters = options.push_down_filters and _pushes_filters()
+        kind = PushdownReader if takes_filters else LogReader
+        return kind(options, _layout(options, schema))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        """Make the reader of a stream."""
+        from .log_stream import stream_reader
+
+        options = read_options(self.options)
+        return stream_reader(options, _layout(options, schema))
+
+
+def _layout(options: LogOptions, schema: StructType) -> Layout:
+    wanted = ((each.name, each.dataType.simpleString()) for each in schema.fields)
+    return chosen_layout(options, wanted)
+
+
+def _pushes_filters() -> bool:
+    """Whether Spark asks this process for a reader that takes filters.
+
+    It has a worker of its own for that, and refuses such a reader everywhere else, as
+    long as ``spark.sql.python.filterPushdown.enabled`` is off.
+    """
+    main = getattr(sys.modules.get("__main__"), "__spec__", None)
+    return _PUSHDOWN_WORKER in sys.modules or (
+        main is not None and main.name == _PUSHDOWN_WORKER
+    )
+
+
+class Part(InputPartition):
+    """What one task reads: pieces, a partition, or segments; the view says which."""
+
+
+class LogReader(DataSourceReader):
+    """Plans on the driver, reads in the tasks."""
+
+    def __init__(self, options: LogOptions, layout: Layout) -> None:
+        self._options = options
+        self._layout = layout
+        self._bounds = Bounds()
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Plan: list the files, find the offsets, cut."""
+        options = self._options
+        found = find_partitions(options)
+        if options.view in ("problems", "index"):
+            return [Part(each) for each in filter(self._bounds.takes, found)] or [
+                Part(None)
+            ]
+        pieces = plan_pieces(found, options, self._bounds)
+        size = split_size(sum(piece.size for piece in pieces), options)
+        return [Part(each) for each in pack(pieces, size)] or [Part(())]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        """Read what one task is for, as Arrow batches."""
+        value, options, layout = partition.value, self._options, self._layout
+        if value is None:
+            return iter(())
+        if options.view == "problems":
+            return read_problems(value, layout, options)
+        if options.view == "index":
+            return read_indexes(value.segments, layout)
+        return read_pieces(value, layout, options)
+
+
+class PushdownReader(LogReader):
+    """A reader that takes filters, where Spark lets it and the user asks for it.
+
+    Spark 4.1 to 4.3 keep one plan of reading for each ``load()`` and hand it to every
+    query that is made of it, also to those without the filter. So it takes more than
+    Spark's setting: ``pushDownFilters=true`` is the word that there is one query.
+    """
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        """Take what filters say about files; leave all of them to Spark as well."""
+        if self._options.view in ("records", "batches"):
+            from .filters import bounds_of
+
+            self._bounds = bounds_of(filters, self._options.view)
+        return filters

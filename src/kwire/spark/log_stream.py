@@ -1,0 +1,232 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kafka-log`` as a stream: what came to the segments since the last micro-batch.
+
+An offset of the stream is what Spark's own source ``kafka`` has: the next offset of
+each partition, ``{"orders": {"0": 23}}``. All that a restart needs is in Spark's
+checkpoint; a reader keeps nothing but the target of ``availableNow``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from itertools import chain
+
+from pyspark.sql.datasource import DataSourceStreamReader
+
+from .log_source import Part
+from .options import EARLIEST, LATEST
+from .planning import (
+    Bounds,
+    DataLoss,
+    check_loss,
+    cut,
+    find_partitions,
+    offset_from,
+    pack,
+    split_size,
+)
+from .reading import read_pieces
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any, TypeAlias
+
+    from pyspark.sql.datasource import InputPartition
+
+    from ..log import Partition
+    from .layout import Layout
+    from .options import LogOptions, Place
+
+    StreamOffset: TypeAlias = dict[str, dict[str, int]]
+
+try:
+    from pyspark.sql.streaming.datasource import (
+        ReadAllAvailable,
+        ReadLimit,
+        ReadMaxRows,
+        SupportsTriggerAvailableNow,
+    )
+except ImportError:  # before Spark 4.2
+    KNOWS_LIMITS = False
+else:
+    KNOWS_LIMITS = True
+
+
+class LogStreamReader(DataSourceStreamReader):
+    """Reads micro-batches, as all versions of Spark 4 want them.
+
+    A partition that appears later is read from its beginning. ``failOnDataLoss`` is
+    true unless it is set: offsets that are gone end the query.
+    """
+
+    def __init__(self, options: LogOptions, layout: Layout) -> None:
+        if options.view != "records":
+            raise ValueError(f"a stream has the view records, not {options.view}")
+        if options.ending != ("offsets", "latest"):
+            raise ValueError("a stream has no end; leave out ending offsets")
+        self._options = options
+        self._layout = layout
+        self._fails_on_loss = options.fail_on_data_loss is not False
+
+    def initialOffset(self) -> StreamOffset:
+        """Find where a new query begins."""
+        places: dict[Place, int] = {}
+        for place, partition in self._partitions().items():
+            number = offset_from(partition, "starting", self._options)
+            if number == EARLIEST:
+                number = partition.start_offset
+            elif number == LATEST:
+                number = self._end_of(partition)
+            places[place] = number
+        return _to_json(places)
+
+    def latestOffset(self) -> StreamOffset:
+        """Find where the log ends now."""
+        return _to_json(self._ends())
+
+    def partitions(
+        self, start: StreamOffset, end: StreamOffset
+    ) -> Sequence[InputPartition]:
+        """Plan one micro-batch."""
+        options, begins, ends = self._options, _from_json(start), _from_json(end)
+        there = self._partitions()
+        wanted = []
+        for place, behind in ends.items():
+            first = begins.get(place)
+            if first is not None and first >= behind:
+                continue
+            partition = there.get(place)
+            if partition is None:
+                self._lose(f"{place[0]}-{place[1]} is gone, from offset {first} on")
+                continue
+            if self._fails_on_loss:
+                check_loss(partition, first, behind)
+            wanted.append((partition, first, behind))
+        size = split_size(sum(each.size for each, _, _ in wanted), options)
+        pieces = chain.from_iterable(
+            cut(partition, first, behind, options, size, Bounds(), is_follow_up=True)
+            for partition, first, behind in wanted
+        )
+        return [Part(each) for each in pack(list(pieces), size)]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        """Read what one task is for, as Arrow batches."""
+        return read_pieces(partition.value, self._layout, self._options)
+
+    def _partitions(self) -> dict[Place, Partition]:
+        found: dict[Place, Partition] = {}
+        for each in find_partitions(self._options):
+            place = each.topic, each.partition
+            if place in found:
+                raise ValueError(
+                    f"{each.topic}-{each.partition} is in {found[place].path} and in"
+                    f" {each.path}; a stream reads it once: duplicates=longest chooses"
+                )
+            found[place] = each
+        return found
+
+    def _ends(self) -> dict[Place, int]:
+        return {place: self._end_of(each) for place, each in self._partitions().items()}
+
+    def _end_of(self, partition: Partition) -> int:
+        end = partition.end_offset
+        if self._options.isolation_level == "read_committed":
+            stable = partition.transactions().last_stable_offset
+            end = end if stable is None else min(end, stable)
+        return end
+
+    def _lose(self, what: str) -> None:
+        if self._fails_on_loss:
+            raise DataLoss(f"{what}; failOnDataLoss=false reads what there is")
+        warnings.warn(f"kafka-log: {what}", stacklevel=2)
+
+
+def _to_json(places: dict[Place, int]) -> StreamOffset:
+    """Write offsets as Spark's Kafka source does, in a fixed order."""
+    offset: StreamOffset = {}
+    for (topic, partition), number in sorted(places.items()):
+        offset.setdefault(topic, {})[str(partition)] = number
+    return offset
+
+
+def _from_json(offset: StreamOffset) -> dict[Place, int]:
+    return {
+        (topic, int(partition)): number
+        for topic, numbers in offset.items()
+        for partition, number in numbers.items()
+    }
+
+
+if KNOWS_LIMITS:
+
+    class LimitedStreamReader(LogStreamReader, SupportsTriggerAvailableNow):
+        """Reads micro-batches of limited size, as Spark 4.2 and newer can."""
+
+        _target: dict[Place, int] | None = None
+
+        def getDefaultReadLimit(self) -> ReadLimit:
+            """Give the limit that ``maxOffsetsPerTrigger`` sets."""
+            most = self._options.max_offsets_per_trigger
+            return ReadAllAvailable() if most is None else ReadMaxRows(most)
+
+        def prepareForTriggerAvailableNow(self) -> None:
+            """Take what there is now for all that there is to be read."""
+            self._target = self._ends()
+
+        def reportLatestOffset(self) -> StreamOffset:
+            """Find where the log ends now, for the query's progress."""
+            return _to_json(self._ends())
+
+        def latestOffset(  # type: ignore[override]
+            self, start: StreamOffset, limit: ReadLimit
+        ) -> StreamOffset:
+            """Find where the next micro-batch ends."""
+            begins = _from_json(start)
+            ends = dict(self._target) if self._target is not None else self._ends()
+            for place, begin in begins.items():
+                end = ends.get(place)
+                if end is None:
+                    self._lose(f"{place[0]}-{place[1]} is gone, from offset {begin} on")
+                elif end < begin:
+                    self._lose(
+                        f"{place[0]}-{place[1]} ends at offset {end}, and was read to"
+                        f" {begin} already"
+                    )
+                ends[place] = max(begin, end or 0)
+            if isinstance(limit, ReadMaxRows):
+                ends = self._limited(begins, ends, limit.max_rows)
+            return _to_json(ends)
+
+        def _limited(
+            self, begins: dict[Place, int], ends: dict[Place, int], most: int
+        ) -> dict[Place, int]:
+            """Share ``most`` offsets among the partitions by what they have to give."""
+            there = None
+            for place in ends.keys() - begins.keys():
+                there = there or self._partitions()
+                begins[place] = there[place].start_offset if place in there else 0
+            waiting = {place: ends[place] - begins[place] for place in ends}
+            total = sum(waiting.values())
+            if total <= most:
+                return ends
+            shares = {place: most * size // total for place, size in waiting.items()}
+            # What rounding left goes to those who have most to give, one each.
+            rest = most - sum(shares.values())
+            by_size = sorted(waiting, key=lambda place: (-waiting[place], place))
+            for place in by_size[:rest]:
+                shares[place] += 1
+            return {place: begins[place] + shares[place] for place in ends}
+
+
+def stream_reader(options: LogOptions, layout: Layout) -> LogStreamReader:
+    """Make the reader that this version of Spark can use."""
+    if KNOWS_LIMITS:
+        return LimitedStreamReader(options, layout)
+    if options.max_offsets_per_trigger is not None:
+        warnings.warn(
+            "maxOffsetsPerTrigger needs Spark 4.2 or newer; all there is comes at once",
+            stacklevel=2,
+        )
+    return LogStreamReader(options, layout)

@@ -1,0 +1,290 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of ``kafka-log``: Spark's Kafka names, checked, with words for mistakes.
+
+What an option means for offsets is worked out in ``planning.py``, where the files are
+known.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from .layout import VIEWS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    Place: TypeAlias = "tuple[str, int]"
+    Offsets: TypeAlias = "str | dict[Place, int]"
+
+MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
+DUPLICATES = ("keep", "longest", "error")
+ISOLATION_LEVELS = ("read_uncommitted", "read_committed")
+STRATEGIES = ("error", "latest")
+
+EARLIEST, LATEST = -2, -1
+"""Offsets that stand for the two ends of a partition, as in Spark's own source."""
+
+_MIB = 1 << 20
+_NAMES = (
+    *("path", "paths", "subscribe", "subscribePattern", "assign", "startingOffsets"),
+    *("endingOffsets", "startingTimestamp", "endingTimestamp"),
+    *("startingOffsetsByTimestamp", "endingOffsetsByTimestamp"),
+    *("startingOffsetsByTimestampStrategy", "includeHeaders", "minPartitions"),
+    *("maxOffsetsPerTrigger", "failOnDataLoss", "mode", "columnNameOfCorruptRecord"),
+    *("view", "duplicates", "isolationLevel", "strictTail", "maxPartitionBytes"),
+    *("includeBatchColumns", "includeFilePath", "verifyCrc", "errors"),
+    "pushDownFilters",
+)
+_BY_LOWER = {name.lower(): name for name in _NAMES}
+_SIZE = re.compile(r"(\d+)\s*([kmg]?)b?", re.IGNORECASE)
+_FACTORS = {"": 1, "k": 1 << 10, "m": _MIB, "g": 1 << 30}
+
+
+@dataclass(frozen=True)
+class LogOptions:
+    """What a reader of ``kafka-log`` was asked for; the fields are the options.
+
+    ``starting`` and ``ending`` say which of Spark's options was given, "offsets" or
+    "timestamps", with "earliest", "latest", or numbers by (topic, partition);
+    a timestamp for all partitions is under the place ("", -1).
+    """
+
+    paths: tuple[str, ...]
+    view: str = "records"
+    subscribe: frozenset[str] | None = None
+    subscribe_pattern: str | None = None
+    assign: frozenset[Place] | None = None
+    starting: tuple[str, Offsets] = ("offsets", "earliest")
+    ending: tuple[str, Offsets] = ("offsets", "latest")
+    strategy: str = "error"
+    include_headers: bool = False
+    include_batch_columns: bool = False
+    include_file_path: bool = False
+    mode: str = "FAILFAST"
+    corrupt_record: str = "_corrupt_record"
+    names_corrupt_record: bool = False
+    duplicates: str = "keep"
+    isolation_level: str = "read_uncommitted"
+    strict_tail: bool = False
+    verify_crc: bool = True
+    errors: str = "strict"
+    fail_on_data_loss: bool | None = None
+    min_partitions: int | None = None
+    max_partition_bytes: int = 128 * _MIB
+    max_offsets_per_trigger: int | None = None
+    push_down_filters: bool = False
+    _pattern: re.Pattern[str] | None = field(default=None, compare=False, repr=False)
+
+    def takes(self, topic: str, partition: int) -> bool:
+        """Whether a partition is among those that were asked for."""
+        if self.assign is not None:
+            return (topic, partition) in self.assign
+        if self.subscribe is not None:
+            return topic in self.subscribe
+        return self._pattern is None or self._pattern.fullmatch(topic) is not None
+
+
+EVERYWHERE = ("", -1)
+"""The place of a timestamp that is for all partitions."""
+
+
+def read_options(given: Mapping[str, str]) -> LogOptions:
+    """Read the options of a reader; ``ValueError`` says which is wrong and why.
+
+    Names count without case. Those of Kafka's clients (``kafka.*``) are passed over,
+    as there is no broker to speak to.
+    """
+    found: dict[str, str] = {}
+    for name, text in given.items():
+        if name.lower().startswith("kafka."):
+            continue
+        known = _BY_LOWER.get(name.lower())
+        if known is None:
+            near = get_close_matches(name.lower(), _BY_LOWER, 1)
+            hint = f" Did you mean {_BY_LOWER[near[0]]}?" if near else ""
+            raise ValueError(
+                f"kafka-log has no option {name!r}.{hint} It knows {', '.join(_NAMES)}"
+            )
+        found[known] = str(text)
+    view = _one_of(found, "view", VIEWS)
+    _at_most_one(found, ("subscribe", "subscribePattern", "assign"))
+    pattern = found.get("subscribePattern")
+    return LogOptions(
+        paths=_paths(found),
+        view=view,
+        subscribe=_topics(found),
+        subscribe_pattern=pattern,
+        assign=_assignment(found),
+        starting=_bound(found, "starting", "earliest"),
+        ending=_bound(found, "ending", "latest"),
+        strategy=_one_of(found, "startingOffsetsByTimestampStrategy", STRATEGIES),
+        include_headers=_flag(found, "includeHeaders"),
+        include_batch_columns=_flag(found, "includeBatchColumns"),
+        include_file_path=_flag(found, "includeFilePath"),
+        mode=_one_of(found, "mode", MODES),
+        corrupt_record=found.get("columnNameOfCorruptRecord", "_corrupt_record"),
+        names_corrupt_record="columnNameOfCorruptRecord" in found,
+        duplicates=_one_of(found, "duplicates", DUPLICATES),
+        isolation_level=_one_of(found, "isolationLevel", ISOLATION_LEVELS),
+        strict_tail=_flag(found, "strictTail"),
+        # The heads of batches are read without what lies between them, if they may be.
+        verify_crc=_flag(found, "verifyCrc", view != "batches"),
+        errors=_one_of(found, "errors", ("strict", "replace")),
+        fail_on_data_loss=(
+            _flag(found, "failOnDataLoss") if "failOnDataLoss" in found else None
+        ),
+        min_partitions=_count(found, "minPartitions"),
+        max_partition_bytes=_size(found, "maxPartitionBytes", 128 * _MIB),
+        max_offsets_per_trigger=_count(found, "maxOffsetsPerTrigger"),
+        push_down_filters=_flag(found, "pushDownFilters"),
+        _pattern=_compiled(pattern),
+    )
+
+
+def _paths(found: Mapping[str, str]) -> tuple[str, ...]:
+    paths: list[str] = []
+    if "paths" in found:
+        paths = _json(found, "paths", list, '["kafka-logs-1", "kafka-logs-2"]')
+    if found.get("path"):
+        paths = [found["path"], *paths]
+    if not paths or not all(isinstance(path, str) and path for path in paths):
+        raise ValueError(
+            'kafka-log needs a path: .load("kafka-logs/"), a data directory of Kafka, a'
+            " folder above several, or an address such as s3://bucket/folder"
+        )
+    return tuple(paths)
+
+
+def _topics(found: Mapping[str, str]) -> frozenset[str] | None:
+    if "subscribe" not in found:
+        return None
+    topics = frozenset(filter(None, map(str.strip, found["subscribe"].split(","))))
+    if not topics:
+        raise ValueError("subscribe names no topic; it takes them with commas between")
+    return topics
+
+
+def _compiled(pattern: str | None) -> re.Pattern[str] | None:
+    if pattern is None:
+        return None
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"subscribePattern is no pattern: {error}") from None
+
+
+def _assignment(found: Mapping[str, str]) -> frozenset[Place] | None:
+    if "assign" not in found:
+        return None
+    example = '{"orders": [0, 1]}'
+    places = set()
+    for topic, partitions in _json(found, "assign", dict, example).items():
+        if not isinstance(partitions, list) or not all(map(_is_number, partitions)):
+            raise ValueError(f"assign wants a list of partitions: {example}")
+        places.update((topic, number) for number in partitions)
+    return frozenset(places)
+
+
+def _bound(found: Mapping[str, str], side: str, default: str) -> tuple[str, Offsets]:
+    """Read one of the ends; the first that was given counts, in Spark's order."""
+    if f"{side}Timestamp" in found:
+        moment = _number(found, f"{side}Timestamp", "milliseconds since 1970")
+        return "timestamps", {EVERYWHERE: moment}
+    name = f"{side}OffsetsByTimestamp"
+    if name in found:
+        return "timestamps", _by_place(found, name, 0)
+    name = f"{side}Offsets"
+    text = found.get(name, default)
+    if text.lower() in ("earliest", "latest"):
+        return "offsets", text.lower()
+    return "offsets", _by_place(found, name, EARLIEST)
+
+
+def _by_place(found: Mapping[str, str], name: str, lowest: int) -> dict[Place, int]:
+    example = '{"orders": {"0": 23, "1": 5}}'
+    places: dict[Place, int] = {}
+    for topic, numbers in _json(found, name, dict, example).items():
+        if not isinstance(numbers, dict):
+            raise ValueError(f"{name} wants numbers by partition: {example}")
+        for partition, number in numbers.items():
+            if not partition.isdecimal() or not _is_number(number) or number < lowest:
+                raise ValueError(
+                    f"{name} of {topic}-{partition} is {number!r}; it looks like"
+                    f" {example}"
+                )
+            places[topic, int(partition)] = number
+    return places
+
+
+def _json(found: Mapping[str, str], name: str, kind: type, example: str) -> Any:
+    try:
+        value = json.loads(found[name])
+    except ValueError:
+        value = None
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} is JSON such as {example}, not {found[name]!r:.80}")
+    return value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _one_of(found: Mapping[str, str], name: str, words: Sequence[str]) -> str:
+    """Read a word without case; the first of the words is the default."""
+    text = found.get(name, words[0])
+    for word in words:
+        if word.lower() == text.lower():
+            return word
+    raise ValueError(f"{name} is one of {', '.join(words)}, not {text!r:.80}")
+
+
+def _at_most_one(found: Mapping[str, str], names: Sequence[str]) -> None:
+    given = [name for name in names if name in found]
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)} cannot be given together; choose one")
+
+
+def _flag(found: Mapping[str, str], name: str, default: bool = False) -> bool:
+    text = found.get(name, str(default)).lower()
+    if text not in ("true", "false"):
+        raise ValueError(f"{name} is true or false, not {found[name]!r:.80}")
+    return text == "true"
+
+
+def _number(found: Mapping[str, str], name: str, what: str) -> int:
+    text = found[name]
+    if not text.isdecimal():
+        raise ValueError(f"{name} is a number ({what}), not {text!r:.80}")
+    return int(text)
+
+
+def _count(found: Mapping[str, str], name: str) -> int | None:
+    if name not in found:
+        return None
+    number = _number(found, name, "1 or more")
+    if number < 1:
+        raise ValueError(f"{name} is 1 or more, not {number}")
+    return number
+
+
+def _size(found: Mapping[str, str], name: str, default: int) -> int:
+    match = _SIZE.fullmatch(found[name].strip()) if name in found else None
+    if match is None:
+        if name in found:
+            raise ValueError(
+                f"{name} is a number of bytes such as 134217728 or 128m, not"
+                f" {found[name]!r:.80}"
+            )
+        return default
+    size = int(match[1]) * _FACTORS[match[2].lower()]
+    if size < 1:
+        raise ValueError(f"{name} is 1 or more, not {size}")
+    return size

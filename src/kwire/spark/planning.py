@@ -1,0 +1,359 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader of ``kafka-log`` has to read: files, offsets, and parts of files.
+
+Nothing here knows Spark. Files are listed, offsets are found, and the parts are made
+of about the same size; records are read by ``reading.py`` alone. A filter may spare a
+part, and never decides which rows there are.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from .. import log
+from .options import EARLIEST, EVERYWHERE, LATEST
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..log import Partition, Segment, Transactions
+    from .options import LogOptions, Place
+
+_LEAST_SPLIT = 4 << 20
+"""Bytes below which a split is not worth a task, unless more are asked for."""
+
+_LOG_APPEND_TIME = 1
+
+_GO_ON = "failOnDataLoss=false reads what there is"
+
+
+class DataLoss(ValueError):
+    """Offsets that were asked for, or lie between others, are in no file."""
+
+
+class Piece(NamedTuple):
+    """Batches that begin in bytes ``start`` to ``end`` of a segment; None is its end.
+
+    Of them the records from ``start_offset`` to ``end_offset`` (not included) are
+    wanted; None leaves that side open.
+    """
+
+    path: str
+    topic: str
+    partition: int
+    is_newest: bool
+    next_base_offset: int | None
+    start: int
+    end: int | None
+    size: int
+    start_offset: int | None
+    end_offset: int | None
+    transactions: Transactions | None
+    is_follow_up: bool = False
+    """Whether somebody else has told what is wrong before ``start_offset``."""
+
+
+@dataclass
+class Bounds:
+    """What filters say of the rows that are wanted; timestamps in ms."""
+
+    topics: frozenset[str] | None = None
+    partitions: frozenset[int] | None = None
+    start_offset: int | None = None
+    end_offset: int | None = None
+    start_timestamp: int | None = None
+    end_timestamp: int | None = None
+
+    def takes(self, partition: Partition) -> bool:
+        """Whether the partition can have rows that are wanted."""
+        return (self.topics is None or partition.topic in self.topics) and (
+            self.partitions is None or partition.partition in self.partitions
+        )
+
+
+def find_partitions(options: LogOptions) -> list[Partition]:
+    """List the partitions that the options ask for, in order; replicas one by one.
+
+    Raises ``ValueError`` for a topic or partition that is asked for and not there, and
+    with ``duplicates=error`` for one that is there twice.
+    """
+    every = [each for path in options.paths for each in log.LogDirectory(path)]
+    found = [each for each in every if options.takes(each.topic, each.partition)]
+    if options.subscribe is not None:
+        missing = options.subscribe - {each.topic for each in found}
+        _must_be_there(sorted(missing), {each.topic for each in every}, options)
+    if options.assign is not None:
+        there = {_name_of(each) for each in every}
+        wanted = {f"{topic}-{number}" for topic, number in options.assign}
+        _must_be_there(sorted(wanted - there), there, options)
+    if options.duplicates == "keep":
+        return found
+    replicas: dict[Place, list[Partition]] = {}
+    for each in found:
+        replicas.setdefault((each.topic, each.partition), []).append(each)
+    chosen = []
+    for several in replicas.values():
+        if len(several) > 1 and options.duplicates == "error":
+            raise ValueError(
+                f"{_name_of(several[0])} is there {len(several)} times:"
+                f" {', '.join(str(each.path) for each in several)}; read one of the"
+                " folders, or choose with duplicates=longest"
+            )
+        chosen.append(longest(several))
+    return chosen
+
+
+def longest(replicas: Sequence[Partition]) -> Partition:
+    """Choose the replica that goes furthest; of equals the one with more bytes."""
+    if len(replicas) == 1:
+        return replicas[0]
+    return max(replicas, key=lambda each: (each.end_offset, each.size))
+
+
+def _name_of(partition: Partition) -> str:
+    return f"{partition.topic}-{partition.partition}"
+
+
+def _must_be_there(
+    missing: Sequence[str], there: Iterable[str], options: LogOptions
+) -> None:
+    if missing:
+        known = sorted(there)
+        listed = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+        raise ValueError(
+            f"no {', '.join(missing)} under {', '.join(options.paths)};"
+            f" there is {listed or 'no log at all'}"
+        )
+
+
+def offset_range(
+    partition: Partition, options: LogOptions
+) -> tuple[int | None, int | None]:
+    """Find the offsets that the options ask for: the first, and the one behind.
+
+    None stands for an end of the log. Raises ``ValueError`` if no offset is given for
+    the partition or a timestamp has none, ``DataLoss`` if offsets are gone that
+    ``failOnDataLoss`` wants.
+    """
+    start = _end_of_batch(partition, "starting", options)
+    end = _end_of_batch(partition, "ending", options)
+    if options.fail_on_data_loss:
+        check_loss(partition, start, end)
+    return start, end
+
+
+def _end_of_batch(partition: Partition, side: str, options: LogOptions) -> int | None:
+    number = offset_from(partition, side, options)
+    if side == "starting" and number == EARLIEST:
+        # Records that were deleted may still be in the files, and are gone for Kafka.
+        return partition.start_offset if "log-start" in partition.checkpoints else None
+    if side == "ending" and number == LATEST:
+        return None
+    if number < 0:
+        word = "latest" if side == "starting" else "earliest"
+        raise ValueError(f"{side}Offsets of a batch cannot be {number} ({word})")
+    return number
+
+
+def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
+    """Find the offset that one of the ends stands for; may be EARLIEST or LATEST.
+
+    ``side`` is "starting" or "ending". A timestamp stands for the first offset, in
+    their order, whose record has that time or a later one, as in Kafka.
+    """
+    kind, given = options.starting if side == "starting" else options.ending
+    if isinstance(given, str):
+        return EARLIEST if given == "earliest" else LATEST
+    number = _given(partition, given, f"{side}Offsets")
+    if kind == "offsets":
+        return number
+    found = partition.offset_for_timestamp(number)
+    if found is None and side == "starting" and options.strategy == "error":
+        raise ValueError(
+            f"{_name_of(partition)} has no record of timestamp {number} or later;"
+            " startingOffsetsByTimestampStrategy=latest begins at its end then"
+        )
+    if found is None:
+        return LATEST if side == "ending" else partition.end_offset
+    return found
+
+
+def _given(partition: Partition, given: dict[Place, int], name: str) -> int:
+    place = partition.topic, partition.partition
+    for each in (place, EVERYWHERE):
+        if each in given:
+            return given[each]
+    raise ValueError(
+        f"{name} names no offset for {_name_of(partition)}; name all partitions that"
+        " are read, -2 being the earliest offset and -1 the latest"
+    )
+
+
+def check_loss(partition: Partition, start: int | None, end: int | None) -> None:
+    """Raise ``DataLoss`` if offsets from ``start`` to ``end`` are gone.
+
+    Those that a cleaner took are not; None stands for an end of the log.
+    """
+    name = _name_of(partition)
+    first, last = partition.start_offset, partition.end_offset
+    if start is not None and start < first:
+        raise DataLoss(
+            f"{partition.path}: {name} begins at offset {first}, offset {start} is"
+            f" gone; {_GO_ON}"
+        )
+    for asked in (start, end):
+        if asked is not None and asked > last:
+            raise DataLoss(
+                f"{partition.path}: {name} ends before offset {last}, offset {asked}"
+                f" is not there; {_GO_ON}"
+            )
+    for before, behind in pairwise(partition.segments):
+        if start is not None and behind.base_offset <= start:
+            continue
+        if end is not None and behind.base_offset > end:
+            return
+        ends_at = before.base_offset
+        for header in before.headers(before.floor(2**62), on_corrupt="skip"):
+            ends_at = header.next_offset
+        if ends_at < behind.base_offset and not partition.is_compacted:
+            raise DataLoss(
+                f"{behind.path}: offsets {ends_at} to {behind.base_offset - 1} of"
+                f" {name} are in no segment; {_GO_ON}"
+            )
+
+
+def plan_pieces(
+    partitions: Sequence[Partition], options: LogOptions, bounds: Bounds
+) -> list[Piece]:
+    """Make the pieces of all partitions, each no larger than a split should be."""
+    wanted = []
+    for partition in filter(bounds.takes, partitions):
+        start, end = offset_range(partition, options)
+        start = _higher(start, bounds.start_offset)
+        end = _lower(end, bounds.end_offset)
+        wanted.append((partition, start, end))
+    size = split_size(sum(partition.size for partition, _, _ in wanted), options)
+    return [
+        piece
+        for partition, start, end in wanted
+        for piece in cut(partition, start, end, options, size, bounds)
+    ]
+
+
+def split_size(total: int, options: LogOptions) -> int:
+    """Choose how many bytes a split has: all cores get some, none too much."""
+    parts = options.min_partitions or os.cpu_count() or 1
+    least = 1 if options.min_partitions else _LEAST_SPLIT
+    return max(1, min(options.max_partition_bytes, max(least, -(-total // parts))))
+
+
+def cut(
+    partition: Partition,
+    start: int | None,
+    end: int | None,
+    options: LogOptions,
+    size: int,
+    bounds: Bounds,
+    is_follow_up: bool = False,
+) -> Iterator[Piece]:
+    """Make the pieces of one partition's offsets, in order."""
+    transactions = None
+    if options.isolation_level == "read_committed":
+        transactions = partition.transactions()
+        end = _lower(end, transactions.last_stable_offset)
+    for segment in partition.segments:
+        above = segment.next_base_offset
+        if start is not None and above is not None and above <= start:
+            continue
+        if end is not None and 0 <= end <= segment.base_offset:
+            return
+        first = 0 if start is None else segment.floor(start)
+        edges = [first, *(each for each in segment.cuts(size) if each > first)]
+        for begin, stop in pairwise((*edges, None)):
+            if begin and end is not None and _begins_at(segment, begin) >= end:
+                break
+            if _is_spared(segment, begin, stop, bounds):
+                continue
+            yield Piece(
+                str(segment.path),
+                segment.topic,
+                segment.partition,
+                segment.is_newest,
+                above,
+                begin,
+                stop,
+                (segment.size if stop is None else stop) - begin,
+                start,
+                end,
+                transactions,
+                is_follow_up,
+            )
+
+
+def _begins_at(segment: Segment, position: int) -> int:
+    for header in segment.headers(position, position + 1, on_corrupt="skip"):
+        return header.base_offset
+    return -1
+
+
+def _is_spared(segment: Segment, begin: int, stop: int | None, bounds: Bounds) -> bool:
+    """Whether no record of the piece can be of the times that are wanted.
+
+    The largest timestamp is in each header; the smallest is in none, as a header's
+    base timestamp is that of the first record, unless the broker set all of them.
+    """
+    low, high = bounds.start_timestamp, bounds.end_timestamp
+    if low is None and high is None:
+        return False
+    if segment.is_remote:
+        return low is not None and _ends_before(segment, low)
+    damaged: list[object] = []
+    too_early = low is not None
+    too_late = high is not None
+    for header in segment.headers(begin, stop, on_corrupt=damaged.append):
+        if low is not None and header.max_timestamp >= low:
+            too_early = False
+        if high is not None and not (
+            header.timestamp_type == _LOG_APPEND_TIME and header.max_timestamp > high
+        ):
+            too_late = False
+        if not too_early and not too_late:
+            return False
+    return not damaged
+
+
+def _ends_before(segment: Segment, timestamp: int) -> bool:
+    """Whether the time index of a segment that is done says that it ends before."""
+    if segment.is_newest:
+        return False
+    try:
+        index = segment.time_index
+    except ValueError:
+        return False
+    return bool(index and index.entries) and index.entries[-1][0] < timestamp
+
+
+def pack(pieces: Sequence[Piece], size: int) -> list[tuple[Piece, ...]]:
+    """Put small pieces together, in order, until a split has about ``size`` bytes."""
+    splits: list[list[Piece]] = []
+    room = 0
+    for piece in pieces:
+        if not splits or piece.size > room:
+            splits.append([])
+            room = size
+        splits[-1].append(piece)
+        room -= piece.size
+    return [tuple(each) for each in splits]
+
+
+def _higher(one: int | None, other: int | None) -> int | None:
+    return one if other is None else other if one is None else max(one, other)
+
+
+def _lower(one: int | None, other: int | None) -> int | None:
+    return one if other is None else other if one is None else min(one, other)

@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Cuts of a segment: pieces that together give what one walk gives, whatever is wrong.
+
+Batches, problems and their order are compared, and the records; for sound and damaged
+files, with indexes that are sound, stale, zeros or not there.
+"""
+
+import random
+import struct
+from itertools import pairwise
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+from log_files import Folder, batch, log_of, messages, module
+
+KINDS = ["plain", "compressed", "magic 0", "magic 1", "wrapped", "mixed", "nested"]
+INDEXES = ["sound", "stale", "zeros", "truncated", "foreign", "missing"]
+
+
+@pytest.fixture
+def log(kwire):
+    return module(kwire, "log")
+
+
+def pieces_of(kind, rng):
+    """Batches that follow each other; some have batches in the values of records."""
+    made, offset = [], 0
+    for number in range(24):
+        count = rng.randrange(1, 6)
+        form = KINDS[number % 5] if kind == "mixed" else kind
+        if form == "compressed":
+            made.append(batch(offset, count, codec=rng.choice(["gzip", "zstd"])))
+        elif form == "nested":
+            inner = b"".join(log_of([1] * rng.randrange(1, 5), offset + 1))
+            made.append(batch(offset, count, value=inner))
+        elif form == "plain":
+            made.append(batch(offset, count, value=b"v" * rng.randrange(80)))
+        else:
+            magic = 0 if form == "magic 0" else 1
+            codec = "gzip" if form == "wrapped" else "none"
+            made.append(messages(offset, count, magic=magic, codec=codec))
+        offset += count
+    return made
+
+
+def damaged(data, rng, faults):
+    """The file's bytes with so many faults, each of any kind."""
+    for _ in range(faults):
+        at = rng.randrange(len(data))
+        size = rng.choice([1, 4, 60, 400])
+        form = rng.randrange(5)
+        if form == 0:
+            data[at] ^= 1 << rng.randrange(8)
+        elif form == 1:
+            data[at : at + size] = rng.randbytes(len(data[at : at + size]))
+        elif form == 2:
+            data[at : at + size] = bytes(len(data[at : at + size]))
+        elif form == 3:
+            del data[at : at + size]
+        else:
+            data[at:at] = rng.randbytes(size)
+    return data
+
+
+def write_index(folder, kind, batches, rng):
+    entries, at = [], 0
+    for data in batches:
+        entries.append((int.from_bytes(data[:8], "big"), at))
+        at += len(data)
+    entries = entries[1::2]
+    if kind == "stale":
+        entries = [(offset, at + rng.randrange(-9, 9)) for offset, at in entries]
+    elif kind == "zeros":
+        entries = [(0, 0)] * 50
+    elif kind == "truncated":
+        entries = [*entries[:2], *[(0, 0)] * 50]
+    elif kind == "foreign":
+        entries = [(offset * 3, at * 2 // 3) for offset, at in entries]
+    if kind != "missing":
+        folder.beside(0, ".index", ">ii", *entries)
+
+
+def walked(segment, start=0, end=None):
+    """What a walk over a piece gives: headers and problems, in order."""
+    with segment.open() as file:
+        return list(segment.walk(file, start=start, end=end))
+
+
+def records_of(segment, start=0, end=None):
+    return [
+        (record.offset, record.timestamp, record.key, record.value)
+        for each in segment.batches(start, end, on_corrupt="skip")
+        for record in each.records
+    ]
+
+
+def assert_cuts_lose_nothing(segment, size):
+    """Return how many pieces there were."""
+    cuts = segment.cuts(size)
+    assert cuts[0] == 0 and list(cuts) == sorted(set(cuts))
+    assert all(after - before >= size for before, after in pairwise(cuts))
+    spans = list(pairwise([*cuts, None]))
+    assert [item for span in spans for item in walked(segment, *span)] == walked(
+        segment
+    )
+    assert [r for span in spans for r in records_of(segment, *span)] == records_of(
+        segment
+    )
+    return len(cuts)
+
+
+@pytest.mark.parametrize("index", INDEXES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_pieces_of_a_sound_segment(log, tmp_path, kind, index):
+    rng = random.Random(5)
+    batches = pieces_of(kind, rng)
+    folder = Folder(tmp_path / "orders-0")
+    path, spans = folder.segment(0, batches)
+    write_index(folder, index, batches, rng)
+    segment = log.Segment(path)
+    longest = max(size for _, size in spans)
+    for size in (1, 100, 1000, 3000):
+        count = assert_cuts_lose_nothing(segment, size)
+        assert count >= segment.size // (size + 2 * longest) - 3, (size, count)
+    assert segment.cuts(segment.size) == (0,)
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory):
+    return tmp_path_factory.mktemp("cuts")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    kind=st.sampled_from(KINDS[:-1]),
+    index=st.sampled_from(INDEXES),
+    seed=st.integers(0, 2**32),
+    faults=st.integers(0, 8),
+    size=st.sampled_from([1, 60, 300, 1000]),
+)
+def test_pieces_of_a_damaged_segment(kwire, scratch, kind, index, seed, faults, size):
+    rng = random.Random(seed)
+    batches = pieces_of(kind, rng)
+    folder = Folder(scratch / "orders-0")
+    for old in folder.path.iterdir():
+        old.unlink()
+    path, _ = folder.segment(0, batches)
+    write_index(folder, index, batches, rng)
+    path.write_bytes(damaged(bytearray(b"".join(batches)), rng, faults))
+    assert_cuts_lose_nothing(module(kwire, "log").Segment(path), size)
+
+
+def test_an_index_saves_the_hops(log, tmp_path):
+    """What lies between the cuts is not looked at: damage there changes no cut."""
+    folder = Folder(tmp_path / "orders-0")
+    batches = log_of([4] * 200)
+    path, spans = folder.segment(0, batches)
+    entries = [(4 * n, spans[n][0]) for n in range(5, 200, 5)]
+    folder.beside(0, ".index", ">ii", *entries)
+    cuts = log.Segment(path).cuts(5000)
+    assert set(cuts[1:]) <= {at for at, _ in spans} and len(cuts) > 3
+    data = bytearray(path.read_bytes())
+    far = [at for at, _ in spans if all(abs(at - cut) > 2000 for cut in cuts)]
+    assert len(far) > 10
+    for at in far:
+        struct.pack_into(">i", data, at + 8, -1)
+    path.write_bytes(data)
+    assert log.Segment(path).cuts(5000) == cuts
+
+
+def test_pieces_are_of_a_byte_or_more(log, tmp_path):
+    path, _ = Folder(tmp_path / "orders-0").segment(0, log_of([1]))
+    with pytest.raises(ValueError, match="1 byte or more"):
+        log.Segment(path).cuts(0)

@@ -1,0 +1,225 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The offset of a time: what a look at every record finds, with any index or none."""
+
+import random
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+from log_files import (
+    ABORT,
+    BASE_TIME,
+    Folder,
+    batch,
+    checked,
+    flip,
+    messages,
+    module,
+    patched,
+)
+
+DATA = Path(__file__).parent.parent / "data"
+RELEASES = sorted(path.parent.name for path in DATA.glob("*/manifest.json.xz"))
+
+
+@pytest.fixture
+def log(kwire):
+    return module(kwire, "log")
+
+
+def partition_of(log, folder):
+    (found,) = log.LogDirectory(folder.path)
+    return found
+
+
+def looked_up(partition, timestamp):
+    """What a look at every record finds, in the order of offsets."""
+    for each in partition.batches(on_corrupt="skip"):
+        for record in each.records:
+            if record.timestamp >= timestamp:
+                return record.offset
+    return None
+
+
+def asked_times(partition):
+    """The times of all records, those beside them, and times outside of the log."""
+    times = {
+        record.timestamp + beside
+        for each in partition.batches(on_corrupt="skip")
+        for record in each.records
+        for beside in (-1, 0, 1)
+    }
+    return sorted(times | {-1, 0, BASE_TIME - 1000, BASE_TIME + 10**9})
+
+
+def assert_right(partition):
+    times = asked_times(partition)
+    found = [partition.offset_for_timestamp(time) for time in times]
+    assert found == [looked_up(partition, time) for time in times]
+    assert len(set(found)) > 3
+
+
+def shuffled(seed, base_offset=0, batches=12):
+    """Batches whose times jump about, each with three records of ascending times."""
+    rng = random.Random(seed)
+    return [
+        batch(base_offset + 3 * n, 3, timestamp=BASE_TIME + 20 * n + rng.randrange(99))
+        for n in range(batches)
+    ]
+
+
+def time_index(batches, base_offset=0, every=3):
+    """The entries that a broker makes: the latest time so far, and whose it was."""
+    entries, latest, fresh = [], -1, False
+    for n in range(len(batches)):
+        first = int.from_bytes(batches[n][27:35], "big")
+        if first + 2 > latest:
+            latest, offset, fresh = first + 2, 3 * n + 2, True
+        if n % every == every - 1 and fresh:
+            entries.append((latest, offset))
+            fresh = False
+    return entries
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_is_the_first_record_in_the_order_of_offsets(log, tmp_path, seed):
+    folder = Folder(tmp_path / "orders-0")
+    folder.segment(0, shuffled(seed))
+    folder.segment(36, shuffled(seed + 100, 36))
+    assert_right(partition_of(log, folder))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_with_a_time_index_it_is_the_same(log, tmp_path, seed):
+    folder = Folder(tmp_path / "orders-0")
+    for base in (0, 36):
+        batches = shuffled(seed + base, base)
+        _, spans = folder.segment(base, batches)
+        entries = [(3 * n, spans[n][0]) for n in range(2, 12, 3)]
+        folder.beside(base, ".index", ">ii", *entries)
+        folder.beside(base, ".timeindex", ">qi", *time_index(batches))
+    partition = partition_of(log, folder)
+    assert all(len(segment.time_index.entries) > 1 for segment in partition.segments)
+    assert_right(partition)
+
+
+def test_the_time_index_is_what_is_followed(log, tmp_path):
+    """It says that nothing up to offset 14 is later; so nobody looks, and it lies."""
+    folder = Folder(tmp_path / "orders-0")
+    times = [0, 900, 20, 30, 40, 50, 60, 70]
+    batches = [
+        batch(3 * n, 3, timestamp=BASE_TIME + time) for n, time in enumerate(times)
+    ]
+    folder.segment(0, batches)
+    assert partition_of(log, folder).offset_for_timestamp(BASE_TIME + 55) == 3
+    folder.beside(0, ".timeindex", ">qi", (BASE_TIME + 42, 14))
+    assert partition_of(log, folder).offset_for_timestamp(BASE_TIME + 55) == 18
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [],
+        [(0, 0)] * 50,
+        [(BASE_TIME + 5000, 5), (BASE_TIME + 9000, 30)],
+        [(BASE_TIME + 2, 34)],
+        [(BASE_TIME - 5, 2**31 - 1)],
+    ],
+    ids=["empty", "zeros", "too-late", "wrong-offset", "outside"],
+)
+def test_a_useless_time_index_is_not_believed(log, tmp_path, entries):
+    folder = Folder(tmp_path / "orders-0")
+    folder.segment(0, shuffled(7))
+    folder.beside(0, ".timeindex", ">qi", *entries)
+    assert_right(partition_of(log, folder))
+
+
+@pytest.mark.parametrize(("magic", "codec"), [(0, "none"), (1, "none"), (1, "gzip")])
+def test_old_formats_have_times_too(log, tmp_path, magic, codec):
+    """Those of magic 0 have none: their records are found by times before all times."""
+    folder = Folder(tmp_path / "orders-0")
+    pieces = [messages(5 * n, 5, magic=magic, codec=codec) for n in range(4)]
+    if codec != "none":
+        # A broker gives the compressed message the largest time of those within.
+        for n, piece in enumerate(pieces):
+            piece = patched(piece, 18, ">q", BASE_TIME + 5 * n + 4)
+            pieces[n] = patched(piece, 12, ">I", zlib.crc32(piece[16:]))
+    folder.segment(0, [*pieces, batch(20, 5)])
+    assert_right(partition_of(log, folder))
+
+
+def test_the_time_of_a_log_that_sets_it_is_that_of_the_batch(log, tmp_path):
+    """LogAppendTime: all records of a batch have its largest time."""
+    folder = Folder(tmp_path / "orders-0")
+    batches = []
+    for n in range(5):
+        data = batch(3 * n, 3, timestamp=BASE_TIME + 100 * n)
+        (attributes,) = struct.unpack_from(">h", data, 21)
+        data = patched(data, 21, ">h", attributes | 8)
+        batches.append(checked(patched(data, 35, ">q", BASE_TIME + 1000 + 100 * n)))
+    folder.segment(0, batches)
+    partition = partition_of(log, folder)
+    assert partition.offset_for_timestamp(BASE_TIME + 1000) == 0
+    assert partition.offset_for_timestamp(BASE_TIME + 1001) == 3
+    assert_right(partition)
+
+
+def test_control_records_count(log, tmp_path):
+    """As Kafka answers: the marker of a transaction has an offset and a time."""
+    folder = Folder(tmp_path / "orders-0")
+    folder.segment(
+        0,
+        [
+            batch(0, 3, producer=7),
+            batch(3, control=ABORT, producer=7, timestamp=BASE_TIME + 500),
+            batch(4, 3),
+        ],
+    )
+    partition = partition_of(log, folder)
+    assert partition.offset_for_timestamp(BASE_TIME + 400) == 3
+    assert partition.offset_for_timestamp(BASE_TIME + 501) is None
+
+
+def test_damaged_batches_are_passed_over(log, tmp_path):
+    """A batch whose checksum is wrong has no record of any time."""
+    folder = Folder(tmp_path / "orders-0")
+    path, spans = folder.segment(0, shuffled(3))
+    for number in (2, 6):
+        flip(path, spans[number][0] + 40)
+    flip(path, spans[9][0] + 10)
+    assert_right(partition_of(log, folder))
+
+
+def test_nothing_is_before_the_start_of_the_log(log, tmp_path):
+    """Records that were deleted by DeleteRecords lie there still, but are no more."""
+    folder = Folder(tmp_path / "orders-0")
+    folder.segment(0, [batch(3 * n, 3) for n in range(6)])
+    folder.segment(18, [batch(18 + 3 * n, 3) for n in range(6)])
+    assert partition_of(log, folder).offset_for_timestamp(0) == 0
+    for start in (4, 17, 18, 22):
+        checkpoint = tmp_path / "log-start-offset-checkpoint"
+        checkpoint.write_text(f"0\n1\norders 0 {start}\n")
+        partition = partition_of(log, folder)
+        assert partition.offset_for_timestamp(0) == start
+        assert partition.offset_for_timestamp(BASE_TIME + 25) == 25
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_in_the_directories_of_real_brokers(log, release):
+    """With the time indexes that brokers wrote, and every tenth of their times."""
+    asked = 0
+    for partition in log.LogDirectory(DATA / release / "data"):
+        if "log-start" in partition.checkpoints:
+            continue
+        every = [
+            (record.timestamp, record.offset)
+            for each in partition.batches(on_corrupt="skip")
+            for record in each.records
+        ]
+        for time in sorted({time for time, _ in every})[::10]:
+            wanted = next(offset for stamp, offset in every if stamp >= time)
+            assert partition.offset_for_timestamp(time) == wanted, partition
+            asked += 1
+    assert asked > 40

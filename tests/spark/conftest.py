@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""One Spark for all tests of this folder: ``local[2]``, on the loopback interface.
+
+A machine without Java fails here rather than skipping: these tests are a promise.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A session of Spark whose workers know kwire from this tree."""
+    java = os.environ.get("JAVA_HOME") or shutil.which("java")
+    assert java, "Spark needs Java 17: put java on the PATH or set JAVA_HOME"
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql import SparkSession
+    with tempfile.TemporaryDirectory(prefix="kwire-spark-") as folder:
+        session = (
+            SparkSession.builder.master("local[2]")
+            .appName("kwire tests")
+            .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.sql.session.timeZone", "UTC")
+            .config("spark.sql.warehouse.dir", f"{folder}/warehouse")
+            .config("spark.sql.execution.pyspark.udf.faulthandler.enabled", "true")
+            .getOrCreate()
+        )
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
+        gateway = session.sparkContext._gateway
+        if gateway is not None:
+            gateway.shutdown()
+            gateway.proc.stdin.close()
+            gateway.proc.wait(timeout=30)

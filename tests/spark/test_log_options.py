@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of ``kafka-log``: what is understood, and what is said of mistakes."""
+
+import pytest
+
+from kwire.spark.layout import chosen_layout, default_layout
+from kwire.spark.options import EVERYWHERE, read_options
+
+
+def options(**given):
+    return read_options({"path": "logs", **given})
+
+
+def test_what_is_not_said_has_the_defaults_of_the_contract():
+    """The first word of each list in the documentation is what a reader gets."""
+    read = options()
+    assert (read.view, read.mode, read.duplicates) == ("records", "FAILFAST", "keep")
+    assert read.isolation_level == "read_uncommitted"
+    assert read.starting == ("offsets", "earliest")
+    assert read.ending == ("offsets", "latest")
+    assert not read.strict_tail and read.verify_crc and not read.include_headers
+    assert read.max_partition_bytes == 128 << 20
+
+
+def test_names_and_words_count_without_case():
+    """Spark hands names over in any case, and users write words as they like."""
+    read = read_options({"PATH": "logs", "MODE": "permissive", "strictTAIL": "TRUE"})
+    assert (read.mode, read.strict_tail) == ("PERMISSIVE", True)
+
+
+def test_settings_of_kafkas_clients_are_passed_over():
+    """A query that read from brokers needs no other options for files."""
+    assert options(**{"kafka.bootstrap.servers": "b:9092"}) == options()
+
+
+def test_the_batch_view_reads_heads_alone_unless_checksums_are_asked_for():
+    """The cheap view stays cheap."""
+    assert not options(view="batches").verify_crc
+    assert options(view="batches", verifyCrc="true").verify_crc
+
+
+def test_several_paths_come_as_json():
+    read = read_options({"paths": '["a", "b"]'})
+    assert read.paths == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("given", "topic", "partition", "taken"),
+    [
+        ({}, "any", 0, True),
+        ({"subscribe": "orders, bills"}, "bills", 3, True),
+        ({"subscribe": "orders"}, "order", 0, False),
+        ({"subscribePattern": "ord.*"}, "orders", 0, True),
+        ({"subscribePattern": "ord"}, "orders", 0, False),
+        ({"assign": '{"orders": [0, 2]}'}, "orders", 2, True),
+        ({"assign": '{"orders": [0, 2]}'}, "orders", 1, False),
+    ],
+)
+def test_partitions_are_chosen_as_by_sparks_own_source(given, topic, partition, taken):
+    assert options(**given).takes(topic, partition) is taken
+
+
+@pytest.mark.parametrize(
+    ("given", "starting"),
+    [
+        (
+            {"startingOffsets": '{"t": {"0": 5, "1": -2}}'},
+            ("offsets", {("t", 0): 5, ("t", 1): -2}),
+        ),
+        ({"startingTimestamp": "1700"}, ("timestamps", {EVERYWHERE: 1700})),
+        (
+            {"startingOffsetsByTimestamp": '{"t": {"0": 9}}', "startingOffsets": "{}"},
+            ("timestamps", {("t", 0): 9}),
+        ),
+        (
+            {
+                "startingTimestamp": "1",
+                "startingOffsetsByTimestamp": '{"t": {"0": 9}}',
+            },
+            ("timestamps", {EVERYWHERE: 1}),
+        ),
+    ],
+)
+def test_the_first_of_the_three_ways_to_say_a_start_counts(given, starting):
+    """Spark's order: a timestamp for all, timestamps by partition, offsets."""
+    assert options(**given).starting == starting
+
+
+WRONG = [
+    ({"path": ""}, "needs a path"),
+    ({"pathh": "x"}, "no option 'pathh'. Did you mean path?"),
+    ({"zzzzzz": "x"}, "no option 'zzzzzz'. It knows path"),
+    ({"mode": "LAX"}, "mode is one of FAILFAST, PERMISSIVE, DROPMALFORMED, not 'LAX'"),
+    ({"view": "rows"}, "view is one of records, batches, problems, index"),
+    ({"includeHeaders": "yes"}, "includeHeaders is true or false, not 'yes'"),
+    ({"minPartitions": "0"}, "minPartitions is 1 or more"),
+    ({"minPartitions": "two"}, "minPartitions is a number"),
+    ({"maxPartitionBytes": "1.5g"}, "maxPartitionBytes is a number of bytes"),
+    ({"maxPartitionBytes": "0"}, "maxPartitionBytes is 1 or more"),
+    ({"subscribe": "a", "assign": "{}"}, "subscribe and assign cannot be given"),
+    ({"subscribe": " , "}, "subscribe names no topic"),
+    ({"subscribePattern": "("}, "subscribePattern is no pattern"),
+    ({"assign": "[1]"}, "assign is JSON such as"),
+    ({"assign": '{"t": [true]}'}, "assign wants a list of partitions"),
+    ({"assign": "{"}, "assign is JSON such as"),
+    ({"startingOffsets": "first"}, "startingOffsets is JSON such as"),
+    ({"startingOffsets": '{"t": 5}'}, "startingOffsets wants numbers by partition"),
+    ({"startingOffsets": '{"t": {"0": -3}}'}, "startingOffsets of t-0 is -3"),
+    ({"endingOffsets": '{"t": {"x": 3}}'}, "endingOffsets of t-x is 3"),
+    ({"startingOffsetsByTimestamp": '{"t": {"0": -1}}'}, "of t-0 is -1"),
+    ({"startingTimestamp": "yesterday"}, "startingTimestamp is a number (milliseconds"),
+    ({"paths": '["a", 5]'}, "needs a path"),
+]
+
+
+@pytest.mark.parametrize(("given", "text"), WRONG, ids=[str(each) for each, _ in WRONG])
+def test_a_wrong_option_is_named_with_what_would_be_right(given, text):
+    """Spark shows nothing but the text."""
+    with pytest.raises(ValueError, match=r".") as caught:
+        options(**given)
+    assert text in str(caught.value)
+
+
+def test_sizes_may_be_written_as_people_do():
+    sizes = {"65536": 65536, "128m": 128 << 20, "1 GB": 1 << 30, "4kb": 4096}
+    for text, size in sizes.items():
+        assert options(maxPartitionBytes=text).max_partition_bytes == size
+
+
+SPARKS_OWN = (
+    "`key` binary, `value` binary, `topic` string, `partition` int, `offset` bigint, "
+    "`timestamp` timestamp, `timestampType` int"
+)
+
+
+def test_the_columns_are_those_of_sparks_own_kafka_source():
+    """Code that reads from a broker reads files without a change."""
+    assert default_layout(options()).ddl == SPARKS_OWN
+    with_headers = default_layout(options(includeHeaders="true")).ddl
+    assert with_headers == (
+        f"{SPARKS_OWN}, `headers` array<struct<key:string,value:binary>>"
+    )
+
+
+def test_the_column_of_corrupt_regions_comes_when_it_is_named():
+    """By an option, or by the schema; never by itself."""
+    assert default_layout(options(mode="PERMISSIVE")).corrupt is None
+    named = default_layout(options(columnNameOfCorruptRecord="bad"))
+    assert named.corrupt == "bad" and "bad" in named.columns
+    kind = named.columns["bad"]
+    chosen = chosen_layout(options(), [("value", "binary"), ("_corrupt_record", kind)])
+    assert chosen.corrupt == "_corrupt_record"
+
+
+def test_a_schema_chooses_among_all_columns_in_its_order():
+    chosen = chosen_layout(options(), [("file_path", "string"), ("offset", "bigint")])
+    assert list(chosen.columns) == ["file_path", "offset"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        (("ofset", "bigint"), "has no column 'ofset' in view=records; it has key,"),
+        (("offset", "int"), "column 'offset' of kafka-log is bigint, the schema says"),
+    ],
+)
+def test_a_schema_that_does_not_fit_is_refused(wanted, text):
+    with pytest.raises(ValueError, match="kafka-log") as caught:
+        chosen_layout(options(), [wanted])
+    assert text in str(caught.value)

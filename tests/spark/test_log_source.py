@@ -1,0 +1,233 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kafka-log`` in Spark itself: what only the engine can show.
+
+What is planned and read is tested without Spark in ``test_log_reading.py``.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
+
+from log_files import Folder, flip, log_of
+from pyspark.sql.functions import lit
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "4.3.1" / "data"
+PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
+
+
+@pytest.fixture
+def orders(tmp_path):
+    """Two segments of ten batches of three records."""
+    folder = Folder(tmp_path / "logs" / "orders-0")
+    folder.first, folder.spans = folder.segment(0, log_of([3] * 10, 0))
+    folder.second, _ = folder.segment(30, log_of([3] * 10, 30))
+    folder.root = str(tmp_path / "logs")
+    return folder
+
+
+def test_the_format_needs_no_registration(spark):
+    """Spark finds kwire by itself, in Python and in SQL."""
+    count = spark.read.format("kafka-log").load(str(DATA)).count()
+    assert count > 1000
+    spark.sql(
+        f"CREATE TEMPORARY VIEW logs USING `kafka-log` OPTIONS (path '{DATA}')"
+    )
+    assert spark.sql("SELECT count(*) FROM logs").first()[0] == count
+    spark.sql("DROP VIEW logs")
+
+
+def test_the_schema_is_sparks_own(spark):
+    """Names, types and order of the source ``kafka``."""
+    reader = spark.read.format("kafka-log").option("includeHeaders", "true")
+    assert reader.load(str(DATA)).schema.simpleString() == (
+        "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,"
+        "timestamp:timestamp,timestampType:int,"
+        "headers:array<struct<key:string,value:binary>>>"
+    )
+
+
+def test_every_view_and_every_column_reaches_the_engine(spark):
+    """All types of the layouts are what Spark expects, to the byte."""
+    for view in ("records", "batches", "problems", "index"):
+        frame = (
+            spark.read.format("kafka-log")
+            .option("view", view)
+            .option("includeHeaders", "true")
+            .option("includeBatchColumns", "true")
+            .option("includeFilePath", "true")
+            .option("columnNameOfCorruptRecord", "bad")
+            .load(str(DATA))
+        )
+        assert (len(frame.collect()) > 0) is (view != "problems")
+
+
+def test_a_schema_is_a_projection(spark, orders):
+    chosen = "offset bigint, file_path string"
+    frame = spark.read.format("kafka-log").schema(chosen).load(orders.root)
+    rows = frame.orderBy("offset").collect()
+    assert [row.offset for row in rows] == list(range(60))
+    assert rows[0].file_path == str(orders.first)
+
+
+def test_several_folders_are_read_at_once(spark, orders, tmp_path):
+    Folder(tmp_path / "more" / "bills-0").segment(0, log_of([4]))
+    frame = spark.read.format("kafka-log").load([orders.root, str(tmp_path / "more")])
+    counts = {row.topic: row["count"] for row in frame.groupBy("topic").count().collect()}
+    assert counts == {"orders": 60, "bills": 4}
+
+
+FILTERS = [
+    "offset >= 45",
+    "offset < 7",
+    "offset = 31",
+    "partition = 0 AND topic = 'orders'",
+    "topic IN ('bills', 'x')",
+    "topic = 'nothing'",
+    "timestamp >= timestamp '2023-11-14 22:13:20.040'",
+    "timestamp < timestamp '2023-11-14 22:13:20.010'",
+    "timestamp = timestamp '2023-11-14 22:13:20.010' OR offset = 3",
+    "offset > 20 AND timestamp <= timestamp '2023-11-14 22:13:20.025'",
+    "key IS NULL",
+    "topic LIKE 'ord%' AND offset BETWEEN 5 AND 8",
+]
+
+
+@pytest.mark.parametrize("condition", FILTERS)
+def test_filters_give_the_same_rows_pushed_down_or_not(spark, orders, condition):
+    """With Spark's setting off, its default, and on."""
+    Folder(orders.path.parent / "bills-0").segment(0, log_of([4]))
+    reader = spark.read.format("kafka-log").option("pushDownFilters", "true")
+    found = {}
+    for setting in ("false", "true"):
+        spark.conf.set(PUSHDOWN, setting)
+        try:
+            rows = reader.load(orders.root).where(condition).collect()
+        finally:
+            spark.conf.unset(PUSHDOWN)
+        found[setting] = sorted((row.topic, row.offset) for row in rows)
+    everything = reader.load(orders.root).select("*", lit(1)).collect()
+    assert len(everything) == 64
+    kept = spark.createDataFrame(everything).where(condition).collect()
+    assert found["false"] == sorted((row.topic, row.offset) for row in kept)
+    assert found["true"] == found["false"]
+
+
+def test_a_pushed_filter_spares_files(spark, orders):
+    """What is not read cannot fail: the first segment is damaged."""
+    flip(orders.first, orders.spans[3][0] + 80)
+    reader = spark.read.format("kafka-log").option("pushDownFilters", "true")
+    spark.conf.set(PUSHDOWN, "true")
+    try:
+        assert reader.load(orders.root).where("offset >= 45").count() == 15
+    finally:
+        spark.conf.unset(PUSHDOWN)
+    with pytest.raises(Exception, match="again from 12"):
+        reader.load(orders.root).where("offset >= 45").count()
+
+
+def test_queries_of_one_frame_do_not_disturb_each_other(spark, orders):
+    """Spark has one plan of reading for a frame; a filter of one query stays its own."""
+    spark.conf.set(PUSHDOWN, "true")
+    try:
+        frame = spark.read.format("kafka-log").load(orders.root)
+        first, last = frame.where("offset < 5"), frame.where("offset >= 55")
+        assert first.union(last).count() == 10
+        assert first.union(frame).count() == 65
+        assert (first.count(), frame.count(), last.count()) == (5, 60, 5)
+    finally:
+        spark.conf.unset(PUSHDOWN)
+
+
+def test_failfast_tells_the_user_everything_in_the_text(spark, orders):
+    """Spark drops what else an exception has."""
+    flip(orders.first, orders.spans[3][0] + 80)
+    with pytest.raises(Exception, match="CorruptBatch") as caught:
+        spark.read.format("kafka-log").load(orders.root).count()
+    said = str(caught.value)
+    for words in (
+        str(orders.first),
+        f"byte {orders.spans[3][0]}",
+        "good up to offset 8, again from 12",
+        "mode=PERMISSIVE gives a row",
+    ):
+        assert words in said
+
+
+def test_permissive_rows_and_the_problems_view_agree(spark, orders):
+    flip(orders.first, orders.spans[3][0] + 80)
+    reader = spark.read.format("kafka-log")
+    corrupt = (
+        reader.option("mode", "PERMISSIVE")
+        .option("columnNameOfCorruptRecord", "bad")
+        .load(orders.root)
+        .where("bad IS NOT NULL")
+        .select("topic", "partition", "bad.path", "bad.position", "bad.length", "bad.reason")
+        .collect()
+    )
+    problems = spark.read.format("kafka-log").option("view", "problems").load(orders.root)
+    (row,) = problems.collect()
+    names = ("topic", "partition", "path", "position", "length", "reason")
+    assert [tuple(each) for each in corrupt] == [tuple(row[name] for name in names)]
+    assert (row.last_good_offset, row.next_good_offset) == (8, 12)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"moode": "FAILFAST"}, "no option 'moode'. Did you mean mode?"),
+        ({"startingOffsets": "latest"}, "startingOffsets of a batch cannot be -1"),
+        ({"subscribe": "bills"}, "no bills under"),
+    ],
+)
+def test_wrong_options_are_told_when_the_query_is_planned(spark, orders, given, text):
+    with pytest.raises(Exception, match="kafka-log|startingOffsets|no bills") as caught:
+        spark.read.format("kafka-log").options(**given).load(orders.root).count()
+    assert text in str(caught.value)
+
+
+def test_a_path_that_is_not_there_is_told_by_name(spark, tmp_path):
+    with pytest.raises(Exception, match="no such directory") as caught:
+        spark.read.format("kafka-log").load(str(tmp_path / "nowhere")).count()
+    assert "nowhere" in str(caught.value)
+
+
+def test_an_empty_folder_is_an_empty_table(spark, tmp_path):
+    for view in ("records", "batches", "problems", "index"):
+        reader = spark.read.format("kafka-log").option("view", view)
+        assert reader.load(str(tmp_path)).count() == 0
+
+
+def test_rows_reach_parquet_and_back(spark, orders, tmp_path):
+    """The whole way of a recovery: segments in, a table out."""
+    reader = spark.read.format("kafka-log").option("includeHeaders", "true")
+    frame = reader.load(orders.root)
+    frame.write.parquet(str(tmp_path / "out"))
+    back = spark.read.parquet(str(tmp_path / "out"))
+    assert back.exceptAll(frame).count() == 0 and back.count() == 60
+
+
+def test_register_adds_names_for_sql_and_push_down(spark, orders):
+    """What SQL takes without quotes; twice does no harm."""
+    import kwire.spark as ks
+
+    try:
+        ks.register(spark)
+        ks.register(spark)
+        assert spark.conf.get(PUSHDOWN) == "true"
+        assert spark.read.format("kafka_log").load(orders.root).count() == 60
+    finally:
+        spark.conf.unset(PUSHDOWN)
+
+
+def test_offsets_by_partition_are_read_as_json(spark, orders):
+    bounds = {
+        "startingOffsets": json.dumps({"orders": {"0": 5}}),
+        "endingOffsets": json.dumps({"orders": {"0": 8}}),
+    }
+    frame = spark.read.format("kafka-log").options(**bounds).load(orders.root)
+    assert sorted(row.offset for row in frame.collect()) == [5, 6, 7]
