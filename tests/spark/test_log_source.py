@@ -34,9 +34,7 @@ def test_the_format_needs_no_registration(spark):
     """Spark finds kwire by itself, in Python and in SQL."""
     count = spark.read.format("kafka-log").load(str(DATA)).count()
     assert count > 1000
-    spark.sql(
-        f"CREATE TEMPORARY VIEW logs USING `kafka-log` OPTIONS (path '{DATA}')"
-    )
+    spark.sql(f"CREATE TEMPORARY VIEW logs USING `kafka-log` OPTIONS (path '{DATA}')")
     assert spark.sql("SELECT count(*) FROM logs").first()[0] == count
     spark.sql("DROP VIEW logs")
 
@@ -77,7 +75,9 @@ def test_a_schema_is_a_projection(spark, orders):
 def test_several_folders_are_read_at_once(spark, orders, tmp_path):
     Folder(tmp_path / "more" / "bills-0").segment(0, log_of([4]))
     frame = spark.read.format("kafka-log").load([orders.root, str(tmp_path / "more")])
-    counts = {row.topic: row["count"] for row in frame.groupBy("topic").count().collect()}
+    counts = {
+        row.topic: row["count"] for row in frame.groupBy("topic").count().collect()
+    }
     assert counts == {"orders": 60, "bills": 4}
 
 
@@ -131,7 +131,7 @@ def test_a_pushed_filter_spares_files(spark, orders):
 
 
 def test_queries_of_one_frame_do_not_disturb_each_other(spark, orders):
-    """Spark has one plan of reading for a frame; a filter of one query stays its own."""
+    """Spark has one plan of reading for a frame; filters stay with their queries."""
     spark.conf.set(PUSHDOWN, "true")
     try:
         frame = spark.read.format("kafka-log").load(orders.root)
@@ -166,10 +166,14 @@ def test_permissive_rows_and_the_problems_view_agree(spark, orders):
         .option("columnNameOfCorruptRecord", "bad")
         .load(orders.root)
         .where("bad IS NOT NULL")
-        .select("topic", "partition", "bad.path", "bad.position", "bad.length", "bad.reason")
+        .select(
+            "topic", "partition", "bad.path", "bad.position", "bad.length", "bad.reason"
+        )
         .collect()
     )
-    problems = spark.read.format("kafka-log").option("view", "problems").load(orders.root)
+    problems = (
+        spark.read.format("kafka-log").option("view", "problems").load(orders.root)
+    )
     (row,) = problems.collect()
     names = ("topic", "partition", "path", "position", "length", "reason")
     assert [tuple(each) for each in corrupt] == [tuple(row[name] for name in names)]
@@ -185,7 +189,7 @@ def test_permissive_rows_and_the_problems_view_agree(spark, orders):
     ],
 )
 def test_wrong_options_are_told_when_the_query_is_planned(spark, orders, given, text):
-    with pytest.raises(Exception, match="kafka-log|startingOffsets|no bills") as caught:
+    with pytest.raises(Exception, match=r"kafka-log|startingOffsets|no bills") as caught:
         spark.read.format("kafka-log").options(**given).load(orders.root).count()
     assert text in str(caught.value)
 

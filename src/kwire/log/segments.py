@@ -204,7 +204,7 @@ class Segment:
 
     def batches(
         self,
-        start: int = 0,
+        start: int | None = None,
         end: int | None = None,
         *,
         start_offset: int | None = None,
@@ -220,7 +220,8 @@ class Segment:
         """Decode batch by batch; positions and ``on_corrupt`` as in ``headers``.
 
         Records below ``start_offset`` and from ``end_offset`` on are left out, and
-        batches that have no others. With ``isolation_level="read_committed"`` aborted
+        batches that have no others; without ``start`` the way begins where ``seek``
+        finds the offset. With ``isolation_level="read_committed"`` aborted
         and control batches come without records, and what belongs to transactions that
         were never ended, or lies behind such, does not come; ``transactions`` says
         which those are, if more is known than this segment tells.
@@ -252,7 +253,7 @@ class Segment:
 
     def columns(
         self,
-        start: int = 0,
+        start: int | None = None,
         end: int | None = None,
         *,
         start_offset: int | None = None,
@@ -287,9 +288,9 @@ class Segment:
                 **options,
             )
 
-    def _start(self, start: int, start_offset: int | None) -> int:
-        if start or start_offset is None:
-            return start
+    def _start(self, start: int | None, start_offset: int | None) -> int:
+        if start is not None or start_offset is None:
+            return start or 0
         found = self.seek(start_offset)
         return self.size if found is None else found
 

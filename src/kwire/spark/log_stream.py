@@ -131,7 +131,7 @@ class LogStreamReader(DataSourceStreamReader):
         return {place: self._end_of(each) for place, each in self._partitions().items()}
 
     def _end_of(self, partition: Partition) -> int:
-        end = partition.end_offset
+        end = _whole_end(partition)
         if self._options.isolation_level == "read_committed":
             stable = partition.transactions().last_stable_offset
             end = end if stable is None else min(end, stable)
@@ -141,6 +141,23 @@ class LogStreamReader(DataSourceStreamReader):
         if self._fails_on_loss:
             raise DataLoss(f"{what}; failOnDataLoss=false reads what there is")
         warnings.warn(f"kafka-log: {what}", stacklevel=2)
+
+
+def _whole_end(partition: Partition) -> int:
+    """Find the offset behind the last batch that is written to its end."""
+    for segment in reversed(partition.segments):
+        before = last = None
+        for header in segment.headers(segment.floor(2**62), on_corrupt="skip"):
+            before, last = last, header
+        if last is not None:
+            # Its bytes may still be on their way, though its length is there.
+            end = last.position + 1
+            for _ in segment.headers(
+                last.position, end, check_crc=True, on_corrupt="skip"
+            ):
+                return last.next_offset
+            return last.base_offset if before is None else before.next_offset
+    return partition.start_offset
 
 
 def _to_json(places: dict[Place, int]) -> StreamOffset:

@@ -1,0 +1,270 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kafka-log`` as a stream: offsets, limits, losses, and what a restart reads.
+
+The reader is asked as Spark asks it; a few queries run in Spark itself. That nothing is
+lost or read twice when a driver is killed is shown by ``tools/spark/stream_kills.py``.
+"""
+
+import json
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
+
+from kwire.spark.layout import default_layout
+from kwire.spark.log_stream import stream_reader
+from kwire.spark.options import read_options
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
+
+from log_files import Folder, batch, flip, log_of
+
+EVERYTHING = ReadAllAvailable()
+
+
+@pytest.fixture
+def orders(tmp_path):
+    """A log of ten batches of three records that grows in the tests."""
+    folder = Folder(tmp_path / "logs" / "orders-0")
+    folder.root = tmp_path / "logs"
+    folder.log, folder.spans = folder.segment(0, log_of([3] * 10))
+    return folder
+
+
+def reader_of(root, **given):
+    options = read_options({"path": str(root), **given})
+    return stream_reader(options, default_layout(options))
+
+
+def offsets(reader, start, end):
+    """What a micro-batch holds, through pickles as between processes."""
+    import pickle
+
+    found = []
+    for part in reader.partitions(start, end):
+        part = pickle.loads(pickle.dumps(part))
+        found += list(reader.read(part))
+    return pa.Table.from_batches(found).column("offset").to_pylist() if found else []
+
+
+def at(number, topic="orders", partition="0"):
+    return {topic: {partition: number}}
+
+
+def append(path, data):
+    with path.open("ab") as file:
+        file.write(data)
+
+
+def test_offsets_are_those_of_sparks_own_source(orders):
+    """The next offset of each partition, by topic; a stream begins at the earliest."""
+    reader = reader_of(orders.root)
+    assert reader.initialOffset() == at(0)
+    assert reader.latestOffset(at(0), EVERYTHING) == at(30)
+    assert reader.reportLatestOffset() == at(30)
+    assert json.loads(json.dumps(at(30))) == at(30)
+
+
+@pytest.mark.parametrize(
+    ("given", "first"),
+    [
+        ({}, 0),
+        ({"startingOffsets": "latest"}, 30),
+        ({"startingOffsets": '{"orders": {"0": 7}}'}, 7),
+        ({"startingOffsets": '{"orders": {"0": -1}}'}, 30),
+        ({"startingTimestamp": str(1_700_000_000_012)}, 12),
+    ],
+)
+def test_a_query_begins_where_it_is_told(orders, given, first):
+    assert reader_of(orders.root, **given).initialOffset() == at(first)
+
+
+def test_what_comes_later_comes_once(orders):
+    """Also where a batch is written in pieces, and where the segment is rolled."""
+    reader = reader_of(orders.root)
+    assert offsets(reader, at(0), at(30)) == list(range(30))
+    more = batch(30, 5)
+    append(orders.log, more[:40])
+    assert reader.latestOffset(at(30), EVERYTHING) == at(30)
+    append(orders.log, more[40:-1])
+    assert reader.latestOffset(at(30), EVERYTHING) == at(30)
+    append(orders.log, more[-1:])
+    assert reader.latestOffset(at(30), EVERYTHING) == at(35)
+    orders.segment(35, [batch(35, 2)])
+    assert reader.latestOffset(at(30), EVERYTHING) == at(37)
+    assert offsets(reader, at(30), at(37)) == list(range(30, 37))
+    assert offsets(reader, at(37), at(37)) == []
+
+
+def test_a_micro_batch_reads_the_same_when_it_is_read_again(orders):
+    """Spark repeats the last one after a failure, and the log has grown since."""
+    reader = reader_of(orders.root)
+    first = offsets(reader, at(4), at(25))
+    append(orders.log, batch(30, 5))
+    orders.segment(35, [batch(35, 2)])
+    assert offsets(reader_of(orders.root), at(4), at(25)) == first == list(range(4, 25))
+
+
+def test_the_limit_is_shared_by_what_partitions_have_to_give(orders):
+    """No more offsets than asked for, none left behind for ever."""
+    Folder(orders.root / "orders-1").segment(0, log_of([10]))
+    reader = reader_of(orders.root, maxOffsetsPerTrigger="8")
+    limit = reader.getDefaultReadLimit()
+    assert limit == ReadMaxRows(8)
+    position, seen, sizes = reader.initialOffset(), [], []
+    while True:
+        end = reader.latestOffset(position, limit)
+        if end == position:
+            break
+        sizes.append(sum(end["orders"].values()) - sum(position["orders"].values()))
+        seen += offsets(reader, position, end)
+        position = end
+    assert position == {"orders": {"0": 30, "1": 10}}
+    assert sorted(seen) == sorted([*range(30), *range(10)])
+    assert max(sizes) == 8 and len(sizes) == 5
+    everything = reader.latestOffset(reader.initialOffset(), EVERYTHING)
+    assert everything == position
+
+
+def test_available_now_reads_what_there_was_and_honours_the_limit(orders):
+    reader = reader_of(orders.root, maxOffsetsPerTrigger="20")
+    reader.prepareForTriggerAvailableNow()
+    append(orders.log, batch(30, 5))
+    Folder(orders.root / "orders-1").segment(0, log_of([10]))
+    limit = reader.getDefaultReadLimit()
+    assert reader.latestOffset(at(0), limit) == at(20)
+    assert reader.latestOffset(at(20), limit) == at(30)
+    assert reader.latestOffset(at(30), limit) == at(30)
+
+
+def test_a_new_partition_is_read_from_its_beginning(orders):
+    reader = reader_of(orders.root)
+    Folder(orders.root / "orders-1").segment(50, [batch(50, 3)])
+    end = reader.latestOffset(at(30), EVERYTHING)
+    assert end == {"orders": {"0": 30, "1": 53}}
+    assert offsets(reader, at(30), end) == [50, 51, 52]
+
+
+def test_offsets_that_are_gone_end_the_query_unless_told_otherwise(orders):
+    """What was deleted before it was read is a loss; what was read is none."""
+    orders.segment(30, log_of([3] * 2, 30))
+    orders.log.unlink()
+    reader = reader_of(orders.root)
+    with pytest.raises(ValueError, match="begins at offset 30, offset 12 is gone"):
+        reader.partitions(at(12), at(36))
+    assert offsets(reader, at(30), at(36)) == list(range(30, 36))
+    careless = reader_of(orders.root, failOnDataLoss="false")
+    assert offsets(careless, at(12), at(36)) == list(range(30, 36))
+
+
+def test_a_partition_that_vanishes_or_shrinks_is_a_loss(orders):
+    both = {"orders": {"0": 30, "1": 4}}
+    reader = reader_of(orders.root)
+    with pytest.raises(ValueError, match="orders-1 is gone, from offset 4 on"):
+        reader.latestOffset(both, EVERYTHING)
+    with pytest.raises(ValueError, match="ends at offset 30, and was read to 31"):
+        reader.latestOffset(at(31), EVERYTHING)
+    careless = reader_of(orders.root, failOnDataLoss="false")
+    with pytest.warns(UserWarning, match="orders-1 is gone"):
+        assert careless.latestOffset(both, EVERYTHING) == both
+
+
+def test_a_bad_region_is_told_once_however_offsets_are_cut(orders):
+    """Each micro-batch reads some offsets of the region; one of them tells."""
+    flip(orders.log, orders.spans[3][0] + 80)
+    corrupt = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "bad"}
+    for cuts in ([0, 30], [0, 9, 12, 30], [0, 10, 11, 30], [0, 5, 11, 12, 13, 30]):
+        reader = reader_of(orders.root, **corrupt)
+        rows = []
+        for start, end in pairwise(cuts):
+            for part in reader.partitions(at(start), at(end)):
+                for each in reader.read(part):
+                    rows += each.to_pylist()
+        assert [row["offset"] for row in rows if not row["bad"]] == [
+            *range(9),
+            *range(12, 30),
+        ]
+        told = [row["bad"]["reason"] for row in rows if row["bad"]]
+        assert told == ["crc"], cuts
+
+
+def test_a_damaged_tail_waits_until_it_is_one(orders):
+    """A bad last batch may be half written; with another behind it, it is damage."""
+    bad = bytearray(batch(30, 5))
+    bad[-3] ^= 1
+    append(orders.log, bytes(bad))
+    reader = reader_of(orders.root)
+    end = reader.latestOffset(at(30), EVERYTHING)
+    assert end == at(30)
+    append(orders.log, batch(35, 2))
+    end = reader.latestOffset(at(30), EVERYTHING)
+    assert end == at(37)
+    with pytest.raises(ValueError, match="good up to offset 29, again from 35"):
+        offsets(reader, at(30), end)
+
+
+def test_committed_records_alone_stop_at_an_open_transaction(tmp_path):
+    """As for a consumer: what is not decided yet waits."""
+    folder = Folder(tmp_path / "orders-0")
+    log = [batch(0, 3), batch(3, 2, producer=7), batch(5, 1)]
+    path, _ = folder.segment(0, log)
+    reader = reader_of(tmp_path, isolationLevel="read_committed")
+    assert reader.latestOffset(at(0), EVERYTHING) == at(3)
+    append(path, batch(6, 1, producer=7, control=b"\0\0\0\1"))
+    end = reader.latestOffset(at(3), EVERYTHING)
+    assert end == at(7)
+    assert offsets(reader, at(3), end) == [3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"view": "batches"}, "a stream has the view records"),
+        ({"endingOffsets": '{"orders": {"0": 3}}'}, "a stream has no end"),
+    ],
+)
+def test_what_a_stream_cannot_do_is_said_at_once(orders, given, text):
+    with pytest.raises(ValueError, match=text):
+        reader_of(orders.root, **given)
+
+
+def test_replicas_have_to_be_chosen(orders, tmp_path):
+    """Two copies under one offset would be read twice."""
+    Folder(orders.root / "b" / "orders-0").segment(0, log_of([3] * 4))
+    with pytest.raises(ValueError, match="duplicates=longest"):
+        reader_of(orders.root).initialOffset()
+    chosen = reader_of(orders.root, duplicates="longest")
+    assert chosen.latestOffset(at(0), EVERYTHING) == at(30)
+
+
+def run(spark, root, out, checkpoint, **given):
+    """Run a query over all there is; returns the offset at the end of each batch."""
+    query = (
+        spark.readStream.format("kafka-log")
+        .options(**given)
+        .load(str(root))
+        .writeStream.format("parquet")
+        .option("checkpointLocation", str(checkpoint))
+        .trigger(availableNow=True)
+        .start(str(out))
+    )
+    query.awaitTermination(120)
+    assert query.exception() is None
+    return [json.loads(p["sources"][0]["endOffset"]) for p in query.recentProgress]
+
+
+def test_a_query_in_spark_goes_on_where_it_stopped(spark, orders, tmp_path):
+    """Batches of limited size, a restart, and a log that grew between."""
+    out, checkpoint = tmp_path / "out", tmp_path / "checkpoint"
+    given = {"maxOffsetsPerTrigger": "12"}
+    ends = run(spark, orders.root, out, checkpoint, **given)
+    assert [at(12), at(24), at(30)] == [end for end in ends if end is not None][:3]
+    append(orders.log, batch(30, 5))
+    orders.segment(35, [batch(35, 2)])
+    run(spark, orders.root, out, checkpoint, **given)
+    rows = spark.read.parquet(str(out)).select("offset").collect()
+    assert sorted(row.offset for row in rows) == list(range(37))
