@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from ._backend import record_engine as engine
 from .columns import decode_array
+from .framing import decode_request
 from .limits import DEFAULT, Limits
+from .messages import RequestHeader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from .messages import Message
     from .records import AbortedTransaction
 
-__all__ = ["messages_to_arrow", "records_to_arrow"]
+__all__ = ["messages_to_arrow", "records_to_arrow", "request_headers_to_arrow"]
 
 
 _schemas: dict[tuple[bool, bool, str], pyarrow.Schema] = {}
@@ -103,8 +105,7 @@ def messages_to_arrow(
     field ``_error`` has the text of its error, null for good rows.
     ``LimitExceeded`` where one column would outgrow Arrow's 32-bit offsets.
     """
-    if on_error not in ("raise", "null"):
-        raise ValueError(f'on_error is "raise" or "null", not {on_error!r}')
+    keep_errors = _keeps_errors(on_error)
     pyarrow = load_pyarrow()
     flat = _binary_array(array, pyarrow)
     validity, offsets, data = flat.buffers()
@@ -117,10 +118,54 @@ def messages_to_arrow(
         flat.offset,
         len(flat),
         pyarrow.types.is_large_binary(flat.type),
-        on_error == "null",
+        keep_errors,
         limits,
     )
     return pyarrow.array(made)
+
+
+def request_headers_to_arrow(
+    array: Any,
+    *,
+    on_error: Literal["raise", "null"] = "raise",
+    limits: Limits = DEFAULT,
+) -> pyarrow.StructArray:
+    """Decode the headers of an array of requests of any API, one frame a row.
+
+    ``array`` is as for ``messages_to_arrow``; each row is a frame without its size, as
+    ``framing.decode_request`` takes it. Fields, all nullable: api_key int16,
+    api_version int16, correlation_id int32, client_id string, and body_position int32,
+    the byte of the row at which the body begins. The body is not read, tags in the
+    header are checked and left out. ``limits.frame_bytes`` bounds each row.
+
+    Raises what ``decode_request`` raises for the first bad header or unknown API or
+    version, with the row at the front of its path (``[7].client_id``).
+    ``on_error="null"`` goes on instead, as ``messages_to_arrow`` does.
+    """
+    keep_errors = _keeps_errors(on_error)
+    pyarrow = load_pyarrow()
+    flat = _binary_array(array, pyarrow)
+    validity, offsets, data = flat.buffers()
+    made = engine.decode_request_headers(
+        RequestHeader,
+        lambda frame: decode_request(frame, limits=limits),
+        validity,
+        offsets,
+        data,
+        flat.offset,
+        len(flat),
+        pyarrow.types.is_large_binary(flat.type),
+        keep_errors,
+        limits,
+    )
+    return pyarrow.array(made)
+
+
+def _keeps_errors(on_error: str) -> bool:
+    """Whether bad rows become null and leave the text of their error."""
+    if on_error not in ("raise", "null"):
+        raise ValueError(f'on_error is "raise" or "null", not {on_error!r}')
+    return on_error == "null"
 
 
 def _binary_array(array: Any, pyarrow: Any) -> Any:

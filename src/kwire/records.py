@@ -70,6 +70,7 @@ _ABORT = 0
 _INT32 = 2**31 - 1
 _INT64 = 2**63 - 1
 
+measure_run = engine.measure_run
 read_batch_header = engine.read_batch_header
 
 

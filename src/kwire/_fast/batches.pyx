@@ -14,7 +14,7 @@ itself: ``wrapped``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
-from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, int8_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from kwire._fast.batches cimport *
 from kwire._fast.big_endian cimport load_int16, load_int32, load_int64
@@ -91,6 +91,58 @@ def read_batch_header(
     header = <object>made
     Py_XDECREF(made)
     return header
+
+
+def measure_run(
+    data,
+    Py_ssize_t position,
+    Py_ssize_t end,
+    *,
+    Py_ssize_t last_start,
+    Py_ssize_t most_bytes,
+    int64_t expected,
+    bint check_crc=True,
+):
+    """Measure the run of ordinary batches from byte ``position`` on.
+
+    Ordinary is a whole batch of magic 2 that begins before ``last_start`` and with the
+    offset behind its neighbour's last one, the first with ``expected``, and is neither
+    compressed nor part of a transaction nor a control batch. The run ends where it
+    would have more than ``most_bytes``, at the first other entry, or at ``end``.
+    Returns the byte and the offset behind it; those that were given, if it is empty.
+    Never raises for what is in the bytes.
+    """
+    cdef Py_buffer buffer
+    cdef Cursor cursor
+    cdef Entry entry
+    cdef Py_ssize_t first = position
+    get_input(data, &buffer)
+    try:
+        if not 0 <= position <= end <= buffer.len:
+            raise ValueError(f"position is one in the input, not {position}")
+        cursor.fault = 0
+        cursor.start = <const uint8_t*>buffer.buf
+        with nogil:
+            while position < last_start:
+                if not read_entry(&cursor, position, end, False, &entry):
+                    break
+                if (
+                    entry.magic != 2
+                    or entry.attributes & (CODEC_MASK | TRANSACTIONAL | CONTROL)
+                    or entry.base_offset != expected
+                    or entry.last_offset < expected
+                    or entry.last_offset == INT64_MAX
+                    or position + entry.size - first > most_bytes
+                ):
+                    break
+                # Last, as it takes longest.
+                if check_crc and not read_entry(&cursor, position, end, True, &entry):
+                    break
+                expected = entry.last_offset + 1
+                position += entry.size
+    finally:
+        PyBuffer_Release(&buffer)
+    return position, expected
 
 
 cdef int read_entry(

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from .arrays import new_memory as new_memory
 from .batches import bind_batch_header as bind_batch_header
+from .batches import measure_run as measure_run
 from .batches import read_batch_header as read_batch_header
 from .checksums import crc32c as crc32c
 from .column_encoder import encode_columns as encode_columns
+from .header_columns import decode_request_headers as decode_request_headers
 from .message_columns import decode_messages as decode_messages
 from .record_columns import decode_columns as decode_columns
 from .record_decoder import bind_record as bind_record

@@ -37,6 +37,7 @@ KEYS_AT = (18, 26)
 
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
+TRANSACTIONAL = 0x10
 CONTROL = 0x20
 LARGEST_CODECS = (3, 3, 4)
 """The highest number of a compression, by magic: zstd came with magic 2."""
@@ -86,6 +87,55 @@ def read_batch_header(
             failure = errors.decode_failure(fault.code, fault.detail, fault.offset, "")
     # Outside, so that a kept exception does not keep the caller's buffer.
     raise failure
+
+
+def measure_run(
+    data: Any,
+    position: int,
+    end: int,
+    *,
+    last_start: int,
+    most_bytes: int,
+    expected: int,
+    check_crc: bool = True,
+) -> tuple[int, int]:
+    """Measure the run of ordinary batches from byte ``position`` on.
+
+    Ordinary is a whole batch of magic 2 that begins before ``last_start`` and with the
+    offset behind its neighbour's last one, the first with ``expected``, and is neither
+    compressed nor part of a transaction nor a control batch. The run ends where it
+    would have more than ``most_bytes``, at the first other entry, or at ``end``.
+    Returns the byte and the offset behind it; those that were given, if it is empty.
+    Never raises for what is in the bytes.
+    """
+    first = position
+    view = memoryview(data)
+    if not view.c_contiguous:
+        raise TypeError("only contiguous bytes can be decoded")
+    with view, view.cast("B") if view.nbytes else memoryview(b"") as source:
+        if not 0 <= position <= end <= len(source):
+            raise ValueError(f"position is one in the input, not {position}")
+        while position < last_start:
+            try:
+                entry = read_entry(source, position, end, False)
+                if (
+                    entry is None
+                    or entry.magic != 2
+                    or entry.attributes & (CODEC_MASK | TRANSACTIONAL | CONTROL)
+                    or entry.base_offset != expected
+                    or entry.last_offset < expected
+                    or entry.last_offset == 2**63 - 1
+                    or position + entry.size - first > most_bytes
+                ):
+                    break
+                # Last, as it takes longest.
+                if check_crc and read_entry(source, position, end, True) is None:
+                    break
+            except Fault:
+                break
+            expected = entry.last_offset + 1
+            position += entry.size
+    return position, expected
 
 
 def read_entry(data: Any, position: int, end: int, check_crc: bool) -> Any:

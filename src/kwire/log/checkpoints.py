@@ -11,7 +11,6 @@ A disk that lost its segments did not spare these. Every function raises
 from __future__ import annotations
 
 import binascii
-import os
 import re
 from typing import NamedTuple
 from uuid import UUID
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import NoReturn
 
+    from .storage import Named
+
 _NUMBER = re.compile(rb"-?[0-9]{1,19}")
 _ID = re.compile(r"[A-Za-z0-9_-]{22}")
 
@@ -35,7 +36,7 @@ class PartitionMetadata(NamedTuple):
     topic_id: UUID
 
 
-def read_leader_epochs(path: str | os.PathLike[str]) -> tuple[tuple[int, int], ...]:
+def read_leader_epochs(path: Named) -> tuple[tuple[int, int], ...]:
     """Read ``leader-epoch-checkpoint``: (epoch, first offset) pairs, as they stand.
 
     Shape: lines of text: version 0, the number of entries, then the entries.
@@ -47,7 +48,7 @@ def read_leader_epochs(path: str | os.PathLike[str]) -> tuple[tuple[int, int], .
     )
 
 
-def read_offset_checkpoint(path: str | os.PathLike[str]) -> dict[tuple[str, int], int]:
+def read_offset_checkpoint(path: Named) -> dict[tuple[str, int], int]:
     """Read a checkpoint of a data directory: an offset for each (topic, partition).
 
     For ``recovery-point-offset-checkpoint``, ``log-start-offset-checkpoint``,
@@ -62,7 +63,7 @@ def read_offset_checkpoint(path: str | os.PathLike[str]) -> dict[tuple[str, int]
     return offsets
 
 
-def read_partition_metadata(path: str | os.PathLike[str]) -> PartitionMetadata:
+def read_partition_metadata(path: Named) -> PartitionMetadata:
     """Read ``partition.metadata``.
 
     Shape: lines ``version: 0`` and ``topic_id:`` with 22 characters of base64.
@@ -84,7 +85,7 @@ def read_partition_metadata(path: str | os.PathLike[str]) -> PartitionMetadata:
     return PartitionMetadata(version, topic_id)
 
 
-def read_meta_properties(path: str | os.PathLike[str]) -> dict[str, str]:
+def read_meta_properties(path: Named) -> dict[str, str]:
     """Read ``meta.properties``: names and values, as they stand.
 
     Shape: lines ``name=value``; those that begin with # are comments.
@@ -108,7 +109,7 @@ def uuid_of(text: str) -> UUID | None:
     return UUID(bytes=binascii.a2b_base64(standard + "=="))
 
 
-def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, bytes]]:
+def _lines(path: Named) -> Iterator[tuple[int, bytes]]:
     """Go through the lines that are not empty, each with its first byte."""
     at = 0
     for line in read_small_file(path).split(b"\n"):
@@ -117,9 +118,7 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, bytes]]:
         at += len(line) + 1
 
 
-def _entries(
-    path: str | os.PathLike[str], width: int
-) -> Iterator[tuple[int, list[bytes]]]:
+def _entries(path: Named, width: int) -> Iterator[tuple[int, list[bytes]]]:
     """Go through the entries of a checkpoint with a version and a count."""
     lines = _lines(path)
     heads = []
@@ -141,18 +140,18 @@ def _entries(
         _refuse(path, heads[1][0], f"{heads[1][1]} entries announced, {count} found")
 
 
-def _number(path: str | os.PathLike[str], at: int, text: bytes) -> int:
+def _number(path: Named, at: int, text: bytes) -> int:
     if not _NUMBER.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
         _refuse(path, at, f"{text!r:.60} is no number of at most 64 bits")
     return int(text)
 
 
-def _text(path: str | os.PathLike[str], at: int, data: bytes) -> str:
+def _text(path: Named, at: int, data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
         _refuse(path, at + error.start, "not UTF-8")
 
 
-def _refuse(path: str | os.PathLike[str], at: int, reason: str) -> NoReturn:
-    raise InvalidValue(reason, at, os.fspath(path))
+def _refuse(path: Named, at: int, reason: str) -> NoReturn:
+    raise InvalidValue(reason, at, str(path))

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from ..errors import DecodeError, UnsupportedVersion
 from ..limits import MIB, Limits
-from ..records import Batch, decode_batches, read_records
+from ..records import Batch, decode_batches, read_batch_header, read_records
 from . import problems
 from .problems import Problem, in_file, tell
+from .walk import Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def decoded_columns(
     low = -(2**63) if start_offset is None else start_offset
     high = 2**63 if end_offset is None else end_offset
     options |= {"start_offset": start_offset, "end_offset": end_offset}
-    piece: list[BatchHeader] = []
+    piece: list[BatchHeader | Run] = []
     room = 0
     for item in walk:
         if isinstance(item, Problem):
@@ -196,7 +197,7 @@ def decoded_columns(
 def _columns(
     walk: Walk,
     file: FileBytes,
-    piece: list[BatchHeader],
+    piece: list[BatchHeader | Run],
     on_corrupt: OnCorrupt,
     limits: Limits,
     options: dict[str, Any],
@@ -208,7 +209,8 @@ def _columns(
     if not piece:
         return
     start, end = piece[0].position, piece[-1].position + piece[-1].size
-    ceilings = limits if len(piece) == 1 else _guarded(limits)
+    is_one = len(piece) == 1 and not isinstance(piece[0], Run)
+    ceilings = limits if is_one else _guarded(limits)
     try:
         found = decode_records(
             file.data,
@@ -223,13 +225,29 @@ def _columns(
     else:
         yield found
         return
-    if len(piece) > 1:
-        for header in piece:
+    if not is_one:
+        for header in _headers(file, piece):
             yield from _columns(walk, file, [header], on_corrupt, limits, options)
         return
     if on_corrupt == "raise":
         raise failure
     tell(undecodable(walk, piece[0], failure), on_corrupt)
+
+
+def _headers(
+    file: FileBytes, piece: list[BatchHeader | Run]
+) -> Iterator[BatchHeader]:
+    """Go through the batches of a piece one by one, also through those of runs."""
+    for item in piece:
+        if not isinstance(item, Run):
+            yield item
+            continue
+        position = item.position
+        while position < item.position + item.size:
+            header = read_batch_header(file.data, position, check_crc=False)
+            assert header is not None, "a run has whole batches"
+            yield header
+            position += header.size
 
 
 def _guarded(limits: Limits) -> Limits:

@@ -21,12 +21,14 @@ from .checkpoints import read_offset_checkpoint, uuid_of
 from .indexes import base_offset_of
 from .partitions import Partition
 from .segments import FOLDER, Segment
+from .storage import StoredPath, located
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from .file_bytes import Access
+    from .storage import Named, Place
 
 
 STATES = ("future", "stray", "delete")
@@ -56,7 +58,8 @@ class LogDirectory:
     segment is all there is, but its neighbours are known. Folders whose names end with
     ``-future``, ``-stray`` or ``-delete`` are left out unless ``include`` names the
     word. ``compacted`` overrules what each partition finds out by itself. Links to
-    folders are not followed. The tree is read once; files that come later are not seen.
+    folders are not followed. ``path`` may be the URI of a folder in an object store
+    (``storage.py``). The tree is read once; files that come later are not seen.
     """
 
     __slots__ = ("partitions", "path", "unreadable")
@@ -69,7 +72,7 @@ class LogDirectory:
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: Named,
         *,
         include: Collection[str] = (),
         compacted: bool | None = None,
@@ -78,7 +81,7 @@ class LogDirectory:
         for name in include:
             if name not in STATES:
                 raise ValueError(f"include takes {', '.join(STATES)}, not {name!r}")
-        self.path = Path(path)
+        self.path = located(path)
         one = None
         if self.path.is_file():
             one, root = self.path.name, self.path.parent
@@ -86,7 +89,7 @@ class LogDirectory:
             root = self.path
         found: list[Partition] = []
         unreadable: list[DecodeError] = []
-        checkpoints: dict[Path, dict[str, dict[tuple[str, int], int]]] = {}
+        checkpoints: dict[Place, dict[str, dict[tuple[str, int], int]]] = {}
         for folder, names in _folders(root, one is not None):
             files = sorted(name for name in names if _is_of_log(name))
             if one is not None and one not in files:
@@ -100,7 +103,7 @@ class LogDirectory:
                     folder.parent, unreadable
                 )
             made = _partition(
-                folder, files, checkpoints[folder.parent], compacted, access
+                folder, files, names, checkpoints[folder.parent], compacted, access
             )
             if made.state and made.state not in include:
                 continue
@@ -172,8 +175,13 @@ def _is_of_log(name: str) -> bool:
     )
 
 
-def _folders(root: Path, only_root: bool) -> Iterator[tuple[Path, list[str]]]:
+def _folders(root: Place, only_root: bool) -> Iterator[tuple[Place, list[str]]]:
     """Go through the folders of a tree with the names of their files."""
+    if isinstance(root, StoredPath):
+        for place, names in root.folders():
+            if not only_root or place == root:
+                yield place, names
+        return
     if not root.is_dir():
         raise FileNotFoundError(f"no such directory: {root}")
     for folder, _, names in os.walk(root.absolute()):
@@ -183,7 +191,7 @@ def _folders(root: Path, only_root: bool) -> Iterator[tuple[Path, list[str]]]:
 
 
 def _read_checkpoints(
-    folder: Path, unreadable: list[DecodeError]
+    folder: Place, unreadable: list[DecodeError]
 ) -> dict[str, dict[tuple[str, int], int]]:
     read = {}
     for what, name in _CHECKPOINTS.items():
@@ -197,8 +205,9 @@ def _read_checkpoints(
 
 
 def _partition(
-    folder: Path,
+    folder: Place,
     names: list[str],
+    here: list[str],
     checkpoints: dict[str, dict[tuple[str, int], int]],
     compacted: bool | None,
     access: Access | None,
@@ -236,7 +245,6 @@ def _partition(
                 segment.next_base_offset = above.next_base_offset
         segments.append(segment)
     segments.reverse()
-    here = sorted(os.listdir(folder))
     return Partition(
         folder,
         topic,
@@ -244,11 +252,11 @@ def _partition(
         segments=tuple(segments),
         snapshots=tuple(
             Segment(folder / name, access=access, topic=topic, partition=number)
-            for name in here
+            for name in sorted(here)
             if _CHECKPOINT.fullmatch(name)
         ),
         producer_snapshot_paths=tuple(
-            folder / name for name in here if _PRODUCER_SNAPSHOT.fullmatch(name)
+            folder / name for name in sorted(here) if _PRODUCER_SNAPSHOT.fullmatch(name)
         ),
         state=state,
         topic_id=topic_id,

@@ -29,14 +29,31 @@ _RANGE = 1 << 20
 _CAN_DROP = hasattr(mmap.mmap, "madvise") and hasattr(mmap, "MADV_DONTNEED")
 
 
+def place_of_own(size: int) -> mmap.mmap | bytes:
+    """Make a place as long as a file, which takes memory as it is written to."""
+    if not size:
+        return b""
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return mmap.mmap(-1, size)
+    # Private, or dropped pages would be kept.
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    flags |= getattr(mmap, "MAP_NORESERVE", 0)
+    place = mmap.mmap(-1, size, flags=flags)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # a kernel without large pages
+            place.madvise(mmap.MADV_HUGEPAGE)
+    return place
+
+
 class FileBytes:
     """An open file: ``data`` has its bytes once ``fill`` was called for them.
 
     ``size`` is the file's, in bytes, as it was when opened, or less if the file was
-    found to be shorter since. Bytes that are appended later are not seen.
+    found to be shorter since. Bytes that are appended later are not seen. ``stop`` is
+    where the part ends that is wanted; reading on is fine, but not done in advance.
     """
 
-    __slots__ = ("_file", "_first", "_last", "_mapped", "data", "size")
+    __slots__ = ("_file", "_first", "_last", "_mapped", "data", "size", "stop")
 
     data: mmap.mmap | bytes
 
@@ -46,7 +63,7 @@ class FileBytes:
         self._mapped = access == "map"
         self._file = open(path, "rb", buffering=0)  # noqa: SIM115
         try:
-            self.size = os.fstat(self._file.fileno()).st_size
+            self.size = self.stop = os.fstat(self._file.fileno()).st_size
             self.data = self._open()
         except BaseException:
             self._file.close()
@@ -59,16 +76,7 @@ class FileBytes:
             return b""
         if self._mapped:
             return mmap.mmap(self._file.fileno(), self.size, access=mmap.ACCESS_READ)
-        if not hasattr(mmap, "MAP_PRIVATE"):
-            return mmap.mmap(-1, self.size)
-        # Private, or dropped pages would be kept; memory is taken as it is written to.
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-        flags |= getattr(mmap, "MAP_NORESERVE", 0)
-        place = mmap.mmap(-1, self.size, flags=flags)
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            with suppress(OSError):  # a kernel without large pages
-                place.madvise(mmap.MADV_HUGEPAGE)
-        return place
+        return place_of_own(self.size)
 
     def __enter__(self) -> FileBytes:
         return self
@@ -87,7 +95,8 @@ class FileBytes:
     def fill(self, start: int, end: int) -> int:
         """Have the bytes from ``start`` to ``end``, and none that are before them.
 
-        Returns the end of what there is, which is less at the end of the file.
+        Returns the end of what there is, which is less at the end of the file, and may
+        be less elsewhere for a file that is not at hand.
         """
         self._look()
         end = min(end, self.size)

@@ -13,17 +13,18 @@ from __future__ import annotations
 import os
 import re
 import struct
-from pathlib import Path
 
 from ..errors import DecodeError, InvalidValue, LimitExceeded, UnsupportedVersion
 from ..framing import decode_prefixed
 from ..limits import DEFAULT
 from ..messages import AbortedTxn
 from .problems import in_file
+from .storage import StoredPath, located
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..limits import Limits
+    from .storage import Named, Place
 
 _OFFSET_ENTRY = struct.Struct(">ii")
 _TIME_ENTRY = struct.Struct(">qi")
@@ -39,20 +40,25 @@ def base_offset_of(path: str | os.PathLike[str]) -> int | None:
     return value if value is not None and value < 2**63 else None
 
 
-def read_small_file(path: str | os.PathLike[str], limits: Limits = DEFAULT) -> bytes:
+def read_small_file(path: Named, limits: Limits = DEFAULT) -> bytes:
     """Read a file that is small by its nature.
 
     Raises ``LimitExceeded`` over ``limits.frame_bytes`` bytes.
     """
     ceiling = limits.frame_bytes
-    with open(path, "rb") as file:
-        data = file.read(-1 if ceiling is None else int(ceiling) + 1)
+    place = located(path)
+    most = -1 if ceiling is None else int(ceiling) + 1
+    if isinstance(place, StoredPath):
+        data = place.read_bytes(most)
+    else:
+        with open(place, "rb") as file:
+            data = file.read(most)
     if ceiling is not None and len(data) > ceiling:
         raise LimitExceeded(
             f"more than {ceiling} bytes are over the ceiling; pass"
             " limits=kwire.Limits(frame_bytes=...) to allow more",
             0,
-            os.fspath(path),
+            str(path),
         )
     return data
 
@@ -70,13 +76,13 @@ class OffsetIndex:
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: Named,
         base_offset: int | None = None,
         *,
         limits: Limits = DEFAULT,
     ) -> None:
-        self.path = Path(path)
-        self.base_offset = _base_offset(path, base_offset)
+        self.path = located(path)
+        self.base_offset = _base_offset(self.path, base_offset)
         data = read_small_file(path, limits)
         entries: list[tuple[int, int]] = []
         last_offset = last_position = -1
@@ -103,13 +109,13 @@ class TimeIndex:
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: Named,
         base_offset: int | None = None,
         *,
         limits: Limits = DEFAULT,
     ) -> None:
-        self.path = Path(path)
-        self.base_offset = _base_offset(path, base_offset)
+        self.path = located(path)
+        self.base_offset = _base_offset(self.path, base_offset)
         data = read_small_file(path, limits)
         entries: list[tuple[int, int]] = []
         last_timestamp = last_offset = -1
@@ -135,10 +141,8 @@ class TransactionIndex:
 
     __slots__ = ("entries", "path")
 
-    def __init__(
-        self, path: str | os.PathLike[str], *, limits: Limits = DEFAULT
-    ) -> None:
-        self.path = Path(path)
+    def __init__(self, path: Named, *, limits: Limits = DEFAULT) -> None:
+        self.path = located(path)
         data = read_small_file(path, limits)
         entries = []
         for start in range(0, len(data), _TRANSACTION_ENTRY_SIZE):
@@ -148,15 +152,15 @@ class TransactionIndex:
             except DecodeError as error:
                 raise in_file(error, path, start) from None
             except UnsupportedVersion as error:
-                raise InvalidValue(str(error), start, os.fspath(path)) from None
+                raise InvalidValue(str(error), start, str(path)) from None
         self.entries = tuple(entries)
 
 
-def _base_offset(path: str | os.PathLike[str], given: int | None) -> int:
-    found = base_offset_of(path) if given is None else given
+def _base_offset(path: Place, given: int | None) -> int:
+    found = base_offset_of(path.name) if given is None else given
     if found is None:
         raise TypeError(
-            f"{os.fspath(path)!r} does not begin with a base offset of 20 digits; pass"
+            f"{str(path)!r} does not begin with a base offset of 20 digits; pass"
             " base_offset="
         )
     return found

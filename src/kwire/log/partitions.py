@@ -17,7 +17,6 @@ from .verify import examine
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
     from typing import Any
     from uuid import UUID
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from ..records import Batch, BatchHeader
     from .problems import Problem
     from .segments import Segment
+    from .storage import Place
     from .transactions import Transactions
 
 _COMPACTED_TOPICS = frozenset(("__consumer_offsets", "__transaction_state"))
@@ -50,13 +50,13 @@ class Partition:
 
     def __init__(
         self,
-        path: Path,
+        path: Place,
         topic: str,
         partition: int,
         *,
         segments: tuple[Segment, ...],
         snapshots: tuple[Segment, ...] = (),
-        producer_snapshot_paths: tuple[Path, ...] = (),
+        producer_snapshot_paths: tuple[Place, ...] = (),
         state: str = "",
         topic_id: UUID | None = None,
         checkpoints: Mapping[str, int] | None = None,

@@ -17,8 +17,9 @@ from ..errors import CorruptBatch, DecodeError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from os import PathLike
     from typing import Literal
+
+    from .storage import Named
 
     OnCorrupt = Literal["raise", "skip"] | Callable[["Problem"], object]
 
@@ -79,9 +80,7 @@ def raised(problem: Problem) -> CorruptBatch:
     return CorruptBatch(problem.detail, problem.position, problem.path)
 
 
-def in_file(
-    error: DecodeError, path: str | PathLike[str], base: int = 0
-) -> DecodeError:
+def in_file(error: DecodeError, path: Named, base: int = 0) -> DecodeError:
     """Make a decoder's error again with the file in its path.
 
     ``base`` is the byte of the file that the decoder's input began with.

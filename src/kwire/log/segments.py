@@ -10,11 +10,9 @@ bytes is ``walk.py``'s business, what they hold that of ``kwire.records`` and
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from bisect import bisect_left, bisect_right
-from pathlib import Path
 
 from ..errors import DecodeError
 from ..limits import DEFAULT, MIB
@@ -22,6 +20,8 @@ from .decoding import decoded, decoded_batch, decoded_columns
 from .file_bytes import FileBytes
 from .indexes import OffsetIndex, TimeIndex, TransactionIndex, base_offset_of
 from .problems import Problem, tell
+from .storage import Status, StoredPath, located
+from .stored_bytes import StoredBytes
 from .transactions import check_isolation_level, find_transactions
 from .walk import Walk
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..records import Batch, BatchHeader
     from .file_bytes import Access
     from .problems import OnCorrupt
+    from .storage import Named
     from .transactions import Transactions
 
 CHUNK = 4 * MIB
@@ -68,7 +69,7 @@ class Segment:
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: Named,
         *,
         access: Access | None = None,
         topic: str | None = None,
@@ -76,11 +77,11 @@ class Segment:
         is_newest: bool = True,
         next_base_offset: int | None = None,
     ) -> None:
-        self.path = Path(path)
-        status = os.stat(path)
+        self.path = located(path)
+        status = self.path.stat()
         self.size = status.st_size
         self.kind = "checkpoint" if self.path.suffix == ".checkpoint" else "log"
-        named = base_offset_of(path)
+        named = base_offset_of(self.path.name)
         self.base_offset = -1 if named is None else named
         if self.kind == "checkpoint":
             # Its name has the offset that it stands for; its own begin at 0.
@@ -93,9 +94,11 @@ class Segment:
             self.partition = partition
         self.is_newest = is_newest
         self.next_base_offset = next_base_offset
-        # A broker may cut what it writes to, and kill who has it mapped.
-        is_live = is_newest and time.time() - status.st_mtime < _LIVE
-        self._access: Access = access or ("read" if is_live else "map")
+        self._access: Access = "read"
+        if not isinstance(status, Status):
+            # A broker may cut what it writes to, and kill who has it mapped.
+            is_live = is_newest and time.time() - status.st_mtime < _LIVE
+            self._access = access or ("read" if is_live else "map")
         self._indexes: dict[str, Any] = {}
         self._has_holes: bool | None = None
 
@@ -133,10 +136,12 @@ class Segment:
     @property
     def is_remote(self) -> bool:
         """Whether it lies on an object store, where each look is a request."""
-        return not isinstance(self.path, Path)
+        return isinstance(self.path, StoredPath)
 
     def open(self) -> FileBytes:
         """Open the file for a walk; to be closed with ``with``."""
+        if isinstance(self.path, StoredPath):
+            return StoredBytes(self.path)
         return FileBytes(self.path, self._access)
 
     def walk(
@@ -273,15 +278,21 @@ class Segment:
         """
         start = self._start(start, start_offset)
         with self.open() as file:
+            hidden = self._transactions(isolation_level, transactions)
             walk = self.walk(
-                file, start=start, end=end, strict_tail=strict_tail, limits=limits
+                file,
+                start=start,
+                end=end,
+                strict_tail=strict_tail,
+                run_bytes=chunk_bytes if hidden is None else 0,
+                limits=limits,
             )
             yield from decoded_columns(
                 walk,
                 file,
                 start_offset=start_offset,
                 end_offset=end_offset,
-                transactions=self._transactions(isolation_level, transactions),
+                transactions=hidden,
                 on_corrupt=on_corrupt,
                 chunk_bytes=chunk_bytes,
                 limits=limits,

@@ -8,9 +8,6 @@ KRaft, which are called snapshots too, are segments and not read here.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 from .. import messages
 from .._backend import record_engine as engine
 from ..errors import DecodeError, InvalidValue, UnsupportedVersion
@@ -18,12 +15,14 @@ from ..framing import decode_prefixed
 from ..limits import DEFAULT
 from .indexes import base_offset_of, read_small_file
 from .problems import in_file
+from .storage import located
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ..limits import Limits
+    from .storage import Named
 
 _ENTRIES_AT = 6
 """Bytes of the version and of the checksum, which does not cover itself."""
@@ -43,11 +42,9 @@ class ProducerSnapshot:
 
     message: messages.ProducerSnapshot
 
-    def __init__(
-        self, path: str | os.PathLike[str], *, limits: Limits = DEFAULT
-    ) -> None:
-        self.path = Path(path)
-        offset = base_offset_of(path)
+    def __init__(self, path: Named, *, limits: Limits = DEFAULT) -> None:
+        self.path = located(path)
+        offset = base_offset_of(self.path.name)
         self.offset = -1 if offset is None else offset
         data = read_small_file(path, limits)
         try:
@@ -57,13 +54,13 @@ class ProducerSnapshot:
         except DecodeError as error:
             raise in_file(error, path) from None
         except UnsupportedVersion as error:
-            raise InvalidValue(str(error), 0, os.fspath(path)) from None
+            raise InvalidValue(str(error), 0, str(path)) from None
         found = engine.crc32c(memoryview(data)[_ENTRIES_AT:])
         if found != self.message.crc:
             raise InvalidValue(
                 f"the bytes have the checksum {found:#010x}, not the one stored",
                 2,
-                f"{os.fspath(path)}: crc",
+                f"{path}: crc",
                 "ProducerSnapshot",
                 1,
             )

@@ -9,8 +9,6 @@ same pass. Nothing is looked at record by record unless it is asked for.
 
 from __future__ import annotations
 
-import os
-
 from ..errors import DecodeError
 from ..limits import DEFAULT
 from . import problems
@@ -24,12 +22,12 @@ from .transactions import ABORT, marker_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     from ..limits import Limits
     from ..records import BatchHeader
     from .file_bytes import FileBytes
     from .partitions import Partition
+    from .storage import Place
 
 _NEVER = 2**63
 
@@ -165,9 +163,9 @@ def _seam(
 
 
 def _unreadable(
-    path: Path, place: tuple[str, int], reason: str, error: DecodeError
+    path: Place, place: tuple[str, int], reason: str, error: DecodeError
 ) -> Problem:
-    size = os.stat(path).st_size
+    size = path.stat().st_size
     at = min(error.offset, size)
     return Problem(str(path), *place, at, size - at, reason, detail=error.reason)
 
@@ -214,12 +212,12 @@ class Checks:
         self._advance()
         self._advance_time()
 
-    def _stray(self, path: Path, reason: str, width: int) -> Iterator[Problem]:
+    def _stray(self, path: Place, reason: str, width: int) -> Iterator[Problem]:
         """Report what stands behind the entries and is not zeros."""
         index = self._segment.index if width == 8 else self._segment.time_index
         if index is not None and index.has_stray_bytes:
             at = width * len(index.entries)
-            size = os.stat(path).st_size
+            size = path.stat().st_size
             detail = f"no entries that ascend behind the first {len(index.entries)}"
             yield Problem(str(path), *self._place, at, size - at, reason, detail=detail)
 

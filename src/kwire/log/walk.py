@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import re
 
+from typing import NamedTuple
+
 from ..errors import CorruptBatch
 from ..limits import DEFAULT, MIB
-from ..records import read_batch_header
+from ..records import measure_run, read_batch_header
 from . import problems
 from .problems import Problem
 
@@ -43,6 +45,19 @@ _CREDIT = 16
 """Bytes that checksums may take in a search, for each byte that it passes."""
 
 
+class Run(NamedTuple):
+    """Ordinary batches that follow each other, taken for one: see ``measure_run``."""
+
+    position: int
+    size: int
+    base_offset: int
+    last_offset: int
+    compression: str = "none"
+    count: int = 0
+    is_control: bool = False
+    is_transactional: bool = False
+
+
 class Walk:
     """One pass over a segment file, or the part of it from ``start`` to ``end``.
 
@@ -54,7 +69,8 @@ class Walk:
     ``base_offset`` is the segment's, None if not known, and ``next_base_offset`` that
     of the segment behind it. ``torn_tail_is_fine`` is for the newest segment. Missing
     offsets are looked for if ``are_gaps_wrong`` is given, and are reported if it then
-    says so.
+    says so. With ``run_bytes`` ordinary batches come as ``Run`` of at most so many
+    bytes, where they can.
     Cost: linear in the bytes of the file, also for bytes that were made to look like
     batches; then a good batch behind them may be passed over.
     """
@@ -73,6 +89,7 @@ class Walk:
         torn_tail_is_fine: bool = False,
         are_gaps_wrong: Callable[[], bool] | None = None,
         progress: Callable[[int], object] | None = None,
+        run_bytes: int = 0,
         limits: Limits = DEFAULT,
     ) -> None:
         self.expected = expected
@@ -80,6 +97,7 @@ class Walk:
         self.hold: int | None = None
         self.place = place
         self._file = file
+        file.stop = file.size if end is None else end
         self._start = start
         self._end = end
         self._check_crc = check_crc
@@ -88,6 +106,7 @@ class Walk:
         self._torn_tail_is_fine = torn_tail_is_fine
         self._are_gaps_wrong = are_gaps_wrong
         self._progress = progress
+        self._run_bytes = run_bytes
         self._reported = start
         self._ceiling = limits.frame_bytes
         self._keep = start
@@ -103,14 +122,31 @@ class Walk:
         """The file's path."""
         return self.place[0]
 
-    def __iter__(self) -> Iterator[BatchHeader | Problem]:
+    def __iter__(self) -> Iterator[BatchHeader | Run | Problem]:
         file, data, read = self._file, self._file.data, read_batch_header
         check_crc, expected = self._check_crc, self.expected
+        run_bytes = self._run_bytes
         position = self._start
         stop = file.size if self._end is None else self._end
         limit = self._fill(position, position + WINDOW)
         # The file may have become shorter since it was opened, or since the last look.
         while position < stop and position <= limit:
+            if run_bytes and expected is not None:
+                first = position
+                position, after = measure_run(
+                    data,
+                    position,
+                    limit,
+                    last_start=stop,
+                    most_bytes=run_bytes,
+                    expected=expected,
+                    check_crc=check_crc,
+                )
+                if position > first:
+                    run = Run(first, position - first, expected, after - 1)
+                    self.expected = expected = after
+                    yield run
+                    continue
             failure = None
             try:
                 header = read(data, position, check_crc=check_crc, end=limit)
@@ -348,8 +384,8 @@ class Walk:
         If the walk ``moves``, what it has passed leaves the memory.
         """
         search = _plausible(lowest, self._highest, self._ceiling).search
-        at, stop = position, min(stop, self._file.size - HEAD + 1)
-        while at < stop:
+        at = position
+        while at < stop and at + HEAD <= self._file.size:
             if moves:
                 self._keep = at
             limit = self._fill(at, at + len(_ZEROS))

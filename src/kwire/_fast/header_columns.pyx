@@ -1,0 +1,387 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Headers of requests by the thousand, from a binary array into columns.
+
+A row is a frame without its size. Which header it has is looked up by API key and
+version in a table that ``plan`` filled; the body is left alone. What is wrong with a
+bad row is not said here: ``judge``, the caller's reader of whole frames, reads it again
+and raises.
+
+Twin: ``_pure/header_columns.py``. Differs from its twin in: no Python object is made
+for a good row and the GIL is released, where the twin decodes headers to objects.
+C needs for itself: ``header_shape``, ``walk_rows``, ``walk_row``, ``skip_tags``,
+``put_error``.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport INT64_MAX, int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
+
+from kwire._fast.big_endian cimport *
+from kwire._fast.column cimport *
+from kwire._fast.column_tree cimport Shape, array_of, build_columns
+from kwire._fast.cursor cimport *
+from kwire._fast.decoder cimport get_input
+from kwire._fast.message_columns cimport check_sizes, column_full
+from kwire._fast.primitives cimport is_ascii, read_length
+from kwire._fast.program cimport *
+from kwire._fast.python_api cimport PyBuffer_Release, PyBytes_AS_STRING
+
+from kwire import plan
+from kwire.errors import DecodeError, UnsupportedVersion
+from kwire.limits import DEFAULT
+from kwire.schema import registry
+
+LARGEST_OFFSET = 2**31 - 1
+
+cdef enum:
+    # The fields, in their order.
+    API_KEY = 0
+    API_VERSION = 1
+    CORRELATION_ID = 2
+    CLIENT_ID = 3
+    BODY_POSITION = 4
+    # Where the table knows no request.
+    UNKNOWN = 255
+
+# Why a walk stops at a row.
+cdef enum Reason:
+    AT_END
+    AT_BAD_ROW
+    AT_BAD_OFFSETS
+    AT_LARGEST_OFFSET
+    AT_NO_MEMORY
+
+# The input: an Arrow binary array, and what is made of it.
+cdef struct Rows:
+    const uint8_t* validity
+    const uint8_t* offsets
+    const uint8_t* data
+    int64_t data_size
+    int64_t start
+    int64_t count
+    int64_t ceiling
+    bint is_large
+    # The version of the header, by API key and version.
+    const uint8_t* table
+    int64_t table_size
+    int64_t table_width
+    # What stands for a client id where the header has none; -1 bytes are null.
+    const uint8_t* default
+    int64_t default_size
+    Column* columns
+    # The row that is being read, and its bytes.
+    int64_t row
+    const uint8_t* begin
+    const uint8_t* end
+
+cdef list _table = []
+
+cdef str _DISAGREE = "the two readers of headers disagree; please report this"
+
+
+def decode_request_headers(
+    cls,
+    judge,
+    validity,
+    offsets,
+    data,
+    Py_ssize_t start,
+    Py_ssize_t count,
+    bint is_large,
+    bint keep_errors,
+    limits=DEFAULT,
+):
+    """Decode the headers of ``count`` request frames into a struct ``Array``.
+
+    The input is an Arrow binary array as for ``decode_messages``, ``cls`` the class of
+    the headers. Fields: api_key, api_version, correlation_id, client_id, and
+    body_position, the byte of the row at which the body begins. A null row becomes a
+    null struct.
+    Raises what ``judge`` raises for the first bad row, with the row at the front of its
+    path. ``keep_errors`` appends a string column ``_error`` instead, and all other
+    fields of a bad row are null. ``LimitExceeded`` where a column would outgrow Arrow's
+    32-bit offsets.
+    """
+    cdef Shape shape = header_shape()
+    cdef Py_buffer buffers[3]
+    cdef Rows rows
+    cdef Reason reason
+    cdef Column* columns
+    cdef Column* errors = NULL
+    cdef Column* next_column
+    cdef bytes table, default
+    cdef int held = 0
+    cdef int index
+    limits = limits or DEFAULT
+    table, rows.table_width = header_versions()
+    rows.table = <const uint8_t*>PyBytes_AS_STRING(<PyObject*>table)
+    rows.table_size = len(table)
+    name = cls().client_id
+    default = b"" if name is None else name.encode()
+    rows.default = <const uint8_t*>PyBytes_AS_STRING(<PyObject*>default)
+    rows.default_size = -1 if name is None else len(default)
+    rows.start = start
+    rows.count = count
+    rows.is_large = is_large
+    rows.ceiling = INT64_MAX if limits.frame_bytes is None else limits.frame_bytes
+    rows.row = 0
+    # Behind the columns of the tree comes the one of the errors.
+    columns = <Column*>calloc(<size_t>shape.total + 1, sizeof(Column))
+    if columns == NULL:
+        raise MemoryError
+    try:
+        for source in (validity, offsets, data):
+            get_input(b"" if source is None else source, &buffers[held])
+            held += 1
+        check_sizes(
+            start,
+            count,
+            is_large,
+            None if validity is None else buffers[0].len,
+            buffers[1].len,
+        )
+        rows.validity = NULL
+        if validity is not None:
+            rows.validity = <const uint8_t*>buffers[0].buf
+        rows.offsets = <const uint8_t*>buffers[1].buf
+        rows.data = <const uint8_t*>buffers[2].buf
+        rows.data_size = buffers[2].len
+        next_column = columns + 1
+        build_columns(columns, &next_column, shape, NULL, LARGEST_OFFSET)
+        rows.columns = columns
+        if keep_errors:
+            errors = next_column
+            errors.kind = OP_STRING
+            errors.lazy = True
+            errors.null_default = True
+            errors.ceiling = columns.ceiling
+        if not reserve(columns, 0, count):
+            raise MemoryError
+        while True:
+            with nogil:
+                reason = walk_rows(&rows)
+            if reason == AT_BAD_ROW:
+                error = judged(judge, <bytes>rows.begin[:rows.end - rows.begin])
+                if errors == NULL:
+                    raise error_of_row(error, rows.row)
+                reason = put_error(&rows, errors, str(error).encode())
+            elif reason == AT_END and errors != NULL:
+                if catch_up(errors, count) != DONE:
+                    reason = AT_NO_MEMORY
+            if reason == AT_BAD_OFFSETS:
+                raise ValueError(
+                    f"the offsets of row {rows.row} do not lie within the data"
+                )
+            if reason == AT_LARGEST_OFFSET:
+                raise column_full(program_of(cls, 0).layout)
+            if reason == AT_NO_MEMORY:
+                raise MemoryError
+            if reason == AT_END:
+                return array_of(columns, shape, count, errors)
+    finally:
+        for index in range(held):
+            PyBuffer_Release(&buffers[index])
+        free_columns(columns, shape.total + 1)
+        free(columns)
+
+
+cdef Shape _shape = None
+
+
+cdef Shape header_shape():
+    """Find or make the type of the struct column."""
+    global _shape
+    cdef Shape made, child
+    cdef list children = []
+    if _shape is None:
+        for name, format, kind, width in (
+            ("api_key", "s", OP_INT16, 2),
+            ("api_version", "s", OP_INT16, 2),
+            ("correlation_id", "i", OP_INT32, 4),
+            ("client_id", "u", OP_STRING, 0),
+            ("body_position", "i", OP_INT32, 4),
+        ):
+            child = Shape.__new__(Shape)
+            child.name = name
+            child.format = format
+            child.kind = kind
+            child.width = width
+            child.children = ()
+            child.total = 1
+            children.append(child)
+        made = Shape.__new__(Shape)
+        made.name = ""
+        made.format = "+s"
+        made.kind = OP_STRUCT
+        made.children = tuple(children)
+        made.total = 1 + len(children)
+        _shape = made
+    return _shape
+
+
+cdef Reason walk_rows(Rows* rows) noexcept nogil:
+    """Read rows until the end, or one that is not good."""
+    cdef int64_t place
+    cdef Reason reason
+    while rows.row < rows.count:
+        place = rows.start + rows.row
+        if rows.validity != NULL and not rows.validity[place >> 3] >> (place & 7) & 1:
+            if put_null(rows.columns, rows.row) != DONE:
+                return AT_NO_MEMORY
+        else:
+            reason = walk_row(rows, place)
+            if unlikely(reason != AT_END):
+                return reason
+        rows.row += 1
+    return AT_END
+
+
+cdef inline Reason walk_row(Rows* rows, int64_t place) noexcept nogil:
+    """Read one header into its row; ``AT_END`` where all is well.
+
+    Shape: INT16 API key, INT16 version, INT32 correlation id; from version 1 on the
+    client id, a classic string in all versions (KIP-482); from version 2 on tags.
+    """
+    cdef int32_t narrow[2]
+    cdef int64_t wide[2]
+    cdef Cursor cursor
+    cdef Column* fields = rows.columns.children
+    cdef const uint8_t* text = rows.default
+    cdef int64_t size = rows.default_size
+    cdef int64_t row = rows.row
+    cdef int64_t entry
+    cdef int16_t version
+    cdef uint8_t header_version
+    cdef Outcome outcome
+    if rows.is_large:
+        memcpy(wide, rows.offsets + 8 * place, 16)
+    else:
+        memcpy(narrow, rows.offsets + 4 * place, 8)
+        wide[0] = narrow[0]
+        wide[1] = narrow[1]
+    if unlikely(not 0 <= wide[0] <= wide[1] <= rows.data_size):
+        return AT_BAD_OFFSETS
+    rows.begin = cursor.start = cursor.at = rows.data + wide[0]
+    rows.end = cursor.end = rows.data + wide[1]
+    cursor.fault = 0
+    cursor.lenient = False
+    if unlikely(wide[1] - wide[0] > rows.ceiling or not require(&cursor, 8)):
+        return AT_BAD_ROW
+    version = load_int16(cursor.at + 2)
+    entry = <int64_t>load_int16(cursor.at) * rows.table_width + version
+    if unlikely(
+        not 0 <= version < rows.table_width or not 0 <= entry < rows.table_size
+    ):
+        return AT_BAD_ROW
+    header_version = rows.table[entry]
+    if unlikely(header_version == UNKNOWN):
+        return AT_BAD_ROW
+    cursor.at += 8
+    if likely(header_version > 0):
+        size = read_length(&cursor, False, 2)
+        if unlikely(cursor.fault):
+            return AT_BAD_ROW
+        text = cursor.at
+        if size > 0:
+            if unlikely(not require(&cursor, <size_t>size)):
+                return AT_BAD_ROW
+            if not is_ascii(text, size) and utf8_prefix(text, size) < size:
+                return AT_BAD_ROW
+            cursor.at += size
+    if header_version > 1 and unlikely(not skip_tags(&cursor)):
+        return AT_BAD_ROW
+    if unlikely(cursor.at - cursor.start > rows.columns.ceiling):
+        return AT_LARGEST_OFFSET
+    if size < 0:
+        outcome = put_null(&fields[<int>CLIENT_ID], row)
+    else:
+        outcome = append_text(&fields[<int>CLIENT_ID], row, text, size)
+    if unlikely(outcome != DONE):
+        return AT_LARGEST_OFFSET if outcome == FULL else AT_NO_MEMORY
+    (<int16_t*>fields[<int>API_KEY].values.data)[row] = load_int16(cursor.start)
+    (<int16_t*>fields[<int>API_VERSION].values.data)[row] = version
+    (<int32_t*>fields[<int>CORRELATION_ID].values.data)[row] = load_int32(
+        cursor.start + 4
+    )
+    (<int32_t*>fields[<int>BODY_POSITION].values.data)[row] = <int32_t>(
+        cursor.at - cursor.start
+    )
+    return AT_END
+
+
+cdef inline bint skip_tags(Cursor* cursor) noexcept nogil:
+    """Pass over a tag section; of a header no version knows a tag."""
+    cdef uint32_t count = read_unsigned_varint(cursor)
+    cdef uint32_t tag, size
+    cdef int64_t previous = -1
+    if cursor.fault:
+        return False
+    for _ in range(count):
+        tag = read_unsigned_varint(cursor)
+        size = read_unsigned_varint(cursor)
+        if cursor.fault or tag <= previous or not require(cursor, size):
+            return False
+        previous = tag
+        cursor.at += size
+    return True
+
+
+cdef Reason put_error(Rows* rows, Column* errors, bytes text) noexcept:
+    """Make the fields of a bad row null, put the text beside them, and go on."""
+    cdef Outcome outcome = put_null_fields(rows.columns, rows.row)
+    if outcome == DONE:
+        outcome = open_row(errors, rows.row)
+    if outcome == DONE:
+        outcome = append_text(
+            errors,
+            rows.row,
+            <const uint8_t*>PyBytes_AS_STRING(<PyObject*>text),
+            len(text),
+        )
+    if outcome != DONE:
+        return AT_LARGEST_OFFSET if outcome == FULL else AT_NO_MEMORY
+    rows.row += 1
+    errors.length = rows.row
+    return AT_BAD_ROW
+
+
+def header_versions():
+    """Tell the header's version by API key and version, in rows of equal width.
+
+    255 stands where there is no such request.
+    """
+    if not _table:
+        keys = registry.keys("request")
+        entries = [registry.find_by_key(key, "request") for key in keys]
+        width = max([entry.valid_versions.max for entry in entries]) + 1
+        table = bytearray([<int>UNKNOWN]) * (width * (max(keys) + 1))
+        for entry in entries:
+            for version in entry.valid_versions:
+                place = entry.api_key * width + version
+                table[place] = plan.request_header_version(entry, version)
+        _table.append((bytes(table), width))
+    return _table[0]
+
+
+def judged(judge, frame):
+    """Have a bad row read by ``judge``; return the exception that it raises."""
+    try:
+        judge(frame)
+    except (DecodeError, UnsupportedVersion) as error:
+        return error.with_traceback(None)
+    raise SystemError(_DISAGREE)
+
+
+def error_of_row(error, row):
+    """Make of the exception for a frame the one for a row: it says which."""
+    if isinstance(error, UnsupportedVersion):
+        return UnsupportedVersion(f"[{row}]: {error.reason}")
+    return type(error)(
+        error.reason,
+        error.offset,
+        f"[{row}]{'.' if error.path else ''}{error.path}",
+        error.message_name,
+        error.version,
+    )

@@ -1,0 +1,17 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a walk over the rows of a binary array checks before and says at its end.
+
+Twin: ``_pure/message_columns.py``. What differs there is said in
+``message_columns.pyx``.
+"""
+
+
+cdef int check_sizes(
+    Py_ssize_t start,
+    Py_ssize_t count,
+    bint is_large,
+    object validity_size,
+    Py_ssize_t offsets_size,
+) except -1
+cdef object column_full(object layout)

@@ -1,0 +1,358 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Logs on object stores: a path that is a URI, and the little that logs ask of a store.
+
+``StoredPath`` has those methods of ``pathlib.Path`` that logs use, so that segments,
+indexes and checkpoints are read alike wherever they lie. Stores are those of
+``pyarrow.fs``, else those of ``fsspec``; neither is imported before a URI is met. How
+the bytes of a segment come from a store is ``stored_bytes.py``'s business.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple, Protocol
+from urllib.parse import quote, unquote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, NoReturn
+
+_URI = re.compile(r"(?s)([A-Za-z][A-Za-z0-9+.-]+)://([^/?]*)/*([^?]*)(?:\?(.*))?")
+
+_SAME = {"s3a": "s3", "s3n": "s3"}
+"""Names that Hadoop has for a store, and the one that everybody else has."""
+
+_ARROW = {"file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss"}
+"""The stores that ``pyarrow.fs`` knows."""
+
+_MISSING = -1
+"""The size of what is not there."""
+
+
+class Status(NamedTuple):
+    """What is asked of ``os.stat_result``."""
+
+    st_size: int
+
+
+class Reader(Protocol):
+    """An open object: its size, and its bytes from ``start`` to ``end``."""
+
+    size: int
+
+    def read(self, start: int, end: int) -> bytes: ...
+    def close(self) -> None: ...
+
+
+class StoredPath:
+    """The path of an object or folder in a store: a URI such as ``s3://bucket/logs``.
+
+    ``str`` gives the URI. What stands behind ``?`` goes to ``pyarrow.fs`` and stays
+    with every path below; names of users may stand in front of the host, passwords may
+    not: paths are shown in errors and tables. Instances can be pickled. A path that
+    comes from a listing knows its size, as it was then.
+    """
+
+    __slots__ = ("_folder", "_key", "_listed", "_options", "_root", "_size")
+
+    def __init__(self, uri: str) -> None:
+        match = _URI.fullmatch(uri)
+        if match is None:
+            raise ValueError(f"a URI has a name, :// and a path; {uri!r:.100} has not")
+        scheme, host, key, options = match.groups()
+        scheme = scheme.lower()
+        if ":" in host.rpartition("@")[0] or "secret" in (options or ""):
+            raise ValueError(
+                f"{scheme}://...: a secret has no place in a path, which is shown in"
+                " errors and tables; set it in the environment, as the store wants it"
+            )
+        self._root = f"{_SAME.get(scheme, scheme)}://{host}"
+        self._options = options or ""
+        # Keys of stores stand as they are, names of files as in every URI.
+        self._key = unquote(key.rstrip("/")) if scheme == "file" else key.rstrip("/")
+        self._folder: StoredPath | None = None
+        self._listed: dict[str, int] | None = None
+        self._size: int | None = None
+
+    def _other(self, key: str) -> StoredPath:
+        made = StoredPath(self._root)
+        made._key, made._options = key, self._options
+        return made
+
+    def __truediv__(self, name: str) -> StoredPath:
+        """Give the path of what has a name below this one."""
+        made = self._other(f"{self._key}/{name}".lstrip("/"))
+        if self._listed is not None:
+            made._folder = self
+            made._size = self._listed.get(name, _MISSING)
+        return made
+
+    def __str__(self) -> str:
+        options = f"?{self._options}" if self._options else ""
+        key = quote(self._key) if self._root == "file://" else self._key
+        return f"{self._root}/{key}{options}"
+
+    def __repr__(self) -> str:
+        return f"StoredPath({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StoredPath) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (str(self), self._size)
+
+    @property
+    def name(self) -> str:
+        """What stands behind the last slash."""
+        return self._key.rpartition("/")[2]
+
+    @property
+    def suffix(self) -> str:
+        """The end of the name, from its last dot on."""
+        return os.path.splitext(self.name)[1]
+
+    @property
+    def parent(self) -> StoredPath:
+        """The folder that it lies in."""
+        return self._folder or self._other(self._key.rpartition("/")[0])
+
+    def with_suffix(self, suffix: str) -> StoredPath:
+        """Give its neighbour with another suffix."""
+        return self.parent / (os.path.splitext(self.name)[0] + suffix)
+
+    def absolute(self) -> StoredPath:
+        """Give itself: a URI is absolute."""
+        return self
+
+    def stat(self) -> Status:
+        """Tell the size; ``FileNotFoundError`` if there is no such object."""
+        if self._size is None:
+            with _told(self):
+                kind, size = self._store().look(self._key)
+            self._size = size if kind == "file" else _MISSING
+        if self._size == _MISSING:
+            _refuse_missing(self)
+        return Status(self._size)
+
+    def is_file(self) -> bool:
+        """Whether there is an object of that name."""
+        if self._size is not None:
+            return self._size != _MISSING
+        with _told(self):
+            return self._store().look(self._key)[0] == "file"
+
+    def open(self) -> Reader:
+        """Open the object for reading ranges; to be closed."""
+        if self._size == _MISSING:
+            _refuse_missing(self)
+        with _told(self):
+            return self._store().open(self._key)
+
+    def read_bytes(self, most: int = -1) -> bytes:
+        """Read the object, or its first bytes."""
+        reader = self.open()
+        try:
+            end = reader.size if most < 0 else min(most, reader.size)
+            return self.read(reader, 0, end)
+        finally:
+            reader.close()
+
+    def read(self, reader: Reader, start: int, end: int) -> bytes:
+        """Read a range of what ``open`` gave; less if it has become shorter since."""
+        with _told(self):
+            try:
+                return reader.read(start, end)
+            except Exception:
+                kind, size = self._store().look(self._key)
+                if kind != "file":
+                    _refuse_missing(self)
+                if size > start:
+                    raise
+                return b""
+
+    def folders(self) -> Iterator[tuple[StoredPath, list[str]]]:
+        """Go through the folders below and the names of their objects, in order.
+
+        One listing, however many folders there are.
+        """
+        with _told(self):
+            found = self._store().below(self._key)
+        begin = f"{self._key}/" if self._key else ""
+        found = [each for each in found if each[0].startswith(begin)]
+        if not found:
+            _refuse_missing(self)
+        folders: dict[str, dict[str, int]] = {self._key: {}}
+        for key, size in found:
+            folder, _, name = key.rpartition("/")
+            above = folder
+            while above not in folders:
+                folders[above] = {}
+                above = above.rpartition("/")[0]
+            folders[folder][name] = size
+        made: dict[str, StoredPath] = {}
+        for key in sorted(folders):
+            path = self._other(key)
+            path._listed = folders[key]
+            path._folder = made.get(key.rpartition("/")[0])
+            made[key] = path
+            yield path, list(folders[key])
+
+    def _store(self) -> _Store:
+        # A process that was forked has to connect by itself.
+        return _connect(self._root, self._options, os.getpid())
+
+
+if TYPE_CHECKING:
+    Place = Path | StoredPath
+    Named = str | os.PathLike[str] | StoredPath
+
+
+def located(path: Named) -> Place:
+    """Make a path of what names one: a ``StoredPath`` of a URI, else a ``Path``."""
+    if isinstance(path, StoredPath):
+        return path
+    if isinstance(path, str) and _URI.fullmatch(path):
+        return StoredPath(path)
+    return Path(path)
+
+
+def _restored(uri: str, size: int | None) -> StoredPath:
+    path = StoredPath(uri)
+    path._size = size
+    return path
+
+
+def _refuse_missing(path: StoredPath) -> NoReturn:
+    raise FileNotFoundError(errno.ENOENT, "no such object or folder", str(path))
+
+
+@contextmanager
+def _told(path: StoredPath) -> Iterator[None]:
+    """Turn whatever a store raises into an ``OSError`` that names the path."""
+    try:
+        yield
+    except ImportError:
+        raise
+    except FileNotFoundError:
+        _refuse_missing(path)
+    except Exception as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        number = getattr(error, "errno", None) or errno.EIO
+        raise OSError(number, reason, str(path)) from error
+
+
+class _Store(Protocol):
+    """A store: what is at a key, what is below it, and its bytes."""
+
+    def look(self, key: str) -> tuple[str, int]: ...
+    def below(self, key: str) -> list[tuple[str, int]]: ...
+    def open(self, key: str) -> Reader: ...
+
+
+@lru_cache(maxsize=64)
+def _connect(root: str, options: str, process: int) -> _Store:
+    """Connect to a store; once for each process."""
+    scheme = root.partition(":")[0]
+    install = "fsspec and its driver for it"
+    if scheme in _ARROW:
+        try:
+            from pyarrow.fs import FileSystem
+
+            return _ArrowStore(*FileSystem.from_uri(f"{root}/?{options}".rstrip("?")))
+        except ImportError:
+            install = "kwire[arrow]"
+        except NotImplementedError:  # a pyarrow that was built without this store
+            pass
+    if options:
+        raise ValueError(f"what stands behind ? goes to pyarrow, which has no {scheme}")
+    try:
+        from fsspec.core import url_to_fs
+
+        return _FsspecStore(*url_to_fs(root))
+    except ImportError as error:
+        raise ImportError(
+            f"{scheme}:// cannot be read here: pip install {install} ({error})"
+        ) from error
+
+
+class _ArrowStore:
+    def __init__(self, system: Any, prefix: str) -> None:
+        self._system = system
+        self._prefix = prefix.rstrip("/") + "/"
+
+    def look(self, key: str) -> tuple[str, int]:
+        (info,) = self._system.get_file_info([self._prefix + key])
+        return info.type.name.lower(), info.size if info.is_file else _MISSING
+
+    def below(self, key: str) -> list[tuple[str, int]]:
+        from pyarrow.fs import FileSelector
+
+        place = (self._prefix + key).rstrip("/") or "/"
+        found = self._system.get_file_info(FileSelector(place, recursive=True))
+        begin = len(self._prefix)
+        return [(info.path[begin:], info.size) for info in found if info.is_file]
+
+    def open(self, key: str) -> Reader:
+        return _ArrowReader(self._system.open_input_file(self._prefix + key))
+
+
+class _ArrowReader:
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.size: int = file.size()
+
+    def read(self, start: int, end: int) -> bytes:
+        data: bytes = self._file.read_at(end - start, start)
+        return data
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _FsspecStore:
+    def __init__(self, system: Any, prefix: str) -> None:
+        self._system = system
+        self._prefix = prefix.rstrip("/") + "/"
+
+    def look(self, key: str) -> tuple[str, int]:
+        self._system.invalidate_cache()
+        try:
+            info = self._system.info(self._prefix + key)
+        except FileNotFoundError:
+            return "notfound", _MISSING
+        return info["type"], info["size"] if info["type"] == "file" else _MISSING
+
+    def below(self, key: str) -> list[tuple[str, int]]:
+        self._system.invalidate_cache()
+        found = self._system.find(self._prefix + key, detail=True)
+        begin = len(self._prefix)
+        return [(path[begin:], info["size"]) for path, info in found.items()]
+
+    def open(self, key: str) -> Reader:
+        kind, size = self.look(key)
+        if kind != "file":
+            raise FileNotFoundError(key)
+        return _FsspecReader(self._system, self._prefix + key, size)
+
+
+class _FsspecReader:
+    def __init__(self, system: Any, path: str, size: int) -> None:
+        self._system = system
+        self._path = path
+        self.size = size
+
+    def read(self, start: int, end: int) -> bytes:
+        data: bytes = self._system.cat_file(self._path, start=start, end=end)
+        return data
+
+    def close(self) -> None: ...

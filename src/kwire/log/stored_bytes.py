@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The bytes of an object in a store, as ``FileBytes`` has those of a file.
+
+Ranges are small at first, as whoever seeks looks at one batch, and grow while reading
+goes on; then one range is fetched while the one before it is read.
+"""
+
+from __future__ import annotations
+
+from ..limits import MIB
+from .file_bytes import FileBytes, place_of_own
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+    from types import TracebackType
+
+    from .storage import StoredPath
+
+_FIRST = MIB // 4
+_LARGEST = 8 * MIB
+
+
+class StoredBytes(FileBytes):
+    """An open object: ``data`` has its bytes once ``fill`` was called for them.
+
+    ``fill`` may return less than was asked for, and more when it is called again.
+    ``size`` becomes less if the object was found to be shorter since it was opened.
+    Raises ``OSError`` with the URI for what the store does not give.
+    """
+
+    __slots__ = ("_ahead", "_begin", "_path", "_range", "_reader", "_thread")
+
+    def __init__(self, path: StoredPath) -> None:
+        self._path = path
+        self._reader = path.open()
+        self.size = self.stop = self._reader.size
+        self.data = place_of_own(self.size)
+        self._mapped = False
+        self._first = self._last = self._begin = 0
+        self._range = _FIRST
+        self._thread: ThreadPoolExecutor | None = None
+        self._ahead: tuple[Future[bytes], int] | None = None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._thread is not None:
+            # It may be reading still from what is closed next.
+            self._thread.shutdown(cancel_futures=True)
+        self._reader.close()
+        self.data = b""
+        self.size = 0
+
+    def _read(self, start: int, end: int) -> int:
+        if start != self._begin:
+            self._range, self._ahead = _FIRST, None
+        if self._ahead is None:
+            end = self._end_of_range(start)
+            found = self._path.read(self._reader, start, end)
+        else:
+            ahead, end = self._ahead
+            self._ahead, found = None, ahead.result()
+        self._begin = after = start + len(found)
+        if after < end:
+            self.size = after
+        with memoryview(self.data) as view:
+            view[start:after] = found
+        self._range = min(4 * self._range, _LARGEST)
+        if self._range == _LARGEST and after < min(self.stop, self.size):
+            self._read_ahead(after)
+        return after
+
+    def _end_of_range(self, start: int) -> int:
+        # Behind the part that is wanted there is the rest of one batch.
+        wanted = max(self.stop, start + _FIRST)
+        return min(start + self._range, wanted, self.size)
+
+    def _read_ahead(self, start: int) -> None:
+        if self._thread is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._thread = ThreadPoolExecutor(1, "kwire-read-ahead")
+        end = self._end_of_range(start)
+        future = self._thread.submit(self._path.read, self._reader, start, end)
+        self._ahead = future, end

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of ordinary batches: where they end, on both engines alike.
+
+Readers of segments take a run without a look at its batches, so it must not hold a
+byte that a look would have found wrong.
+"""
+
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
+
+from log_files import batch, messages, module, patched
+
+
+@pytest.fixture
+def run(kwire):
+    """Measure from the front, with everything open."""
+    measure_run = module(kwire, "records").measure_run
+
+    def measured(data, position=0, **given):
+        options = {"last_start": len(data), "most_bytes": 2**40, "expected": 0}
+        return measure_run(data, position, len(data), **(options | given))
+
+    return measured
+
+
+PLAIN = [batch(0, 3), batch(3, 2), batch(5, 4)]
+
+
+def test_a_run_goes_to_the_end_of_what_is_ordinary(run):
+    assert run(b"".join(PLAIN)) == (sum(map(len, PLAIN)), 9)
+    assert run(b"") == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "stranger",
+    [
+        batch(5, 4, codec="gzip"),
+        batch(5, 4, producer=7),
+        batch(5, 1, producer=7, control=b"\0\0\0\1"),
+        batch(6, 3),
+        batch(4, 3),
+        messages(5, 2),
+        patched(PLAIN[2], 16, "b", 3),
+        patched(PLAIN[2], 80, "b", 1),
+        patched(PLAIN[2], 8, ">i", 12),
+        patched(PLAIN[2], 8, ">i", 2**31 - 1),
+        PLAIN[2][:-1],
+        PLAIN[2][:20],
+        bytes(100),
+    ],
+    ids=[
+        *("compressed", "transactional", "control", "gap", "overlap", "old", "magic"),
+        *("checksum", "short", "long", "cut", "head", "zeros"),
+    ],
+)
+def test_a_run_ends_before_whatever_else_there_is(run, stranger):
+    """Whoever comes next decides what it is."""
+    data = b"".join((*PLAIN[:2], stranger, batch(9, 1)))
+    assert run(data) == (len(PLAIN[0]) + len(PLAIN[1]), 5)
+
+
+def test_checksums_are_looked_at_unless_they_are_not_wanted(run):
+    data = b"".join((*PLAIN[:2], patched(PLAIN[2], 80, "b", 1)))
+    assert run(data, check_crc=False) == (len(data), 9)
+
+
+def test_the_first_batch_has_to_be_the_expected_one(run):
+    assert run(b"".join(PLAIN), expected=1) == (0, 1)
+    assert run(batch(2**40, 1), expected=2**40)[1] == 2**40 + 1
+
+
+def test_a_run_has_no_more_bytes_than_asked_for(run):
+    sizes = [len(each) for each in PLAIN]
+    data = b"".join(PLAIN)
+    assert run(data, most_bytes=sizes[0] + sizes[1]) == (sizes[0] + sizes[1], 5)
+    assert run(data, most_bytes=sizes[0] + sizes[1] - 1) == (sizes[0], 3)
+    assert run(data, most_bytes=sizes[0] - 1) == (0, 0)
+
+
+def test_batches_belong_to_where_they_begin(run):
+    sizes = [len(each) for each in PLAIN]
+    data = b"".join(PLAIN)
+    assert run(data, last_start=sizes[0]) == (sizes[0], 3)
+    assert run(data, last_start=sizes[0] + 1) == (sizes[0] + sizes[1], 5)
+
+
+def test_offsets_end_where_int64_does(run):
+    """The offset behind the highest one is none."""
+    last = patched(batch(0, 1), 0, ">q", 2**63 - 1)
+    assert run(last, expected=2**63 - 1) == (0, 2**63 - 1)
+
+
+def test_engines_agree_on_any_bytes(twins):
+    """Changed bytes, cut ends, any place to begin with."""
+    chance = random.Random(11)
+    data = bytearray(b"".join(PLAIN * 3))
+    engines = [module(each, "records").measure_run for each in twins]
+    for _ in range(3000):
+        changed = bytearray(data[: chance.randrange(len(data) + 1)])
+        for _ in range(chance.randrange(3)):
+            if changed:
+                changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+        position = chance.choice([0, len(PLAIN[0]), chance.randrange(len(changed) + 1)])
+        position = min(position, len(changed))
+        options = {
+            "last_start": chance.choice([len(changed), chance.randrange(400)]),
+            "most_bytes": chance.choice([2**40, chance.randrange(400)]),
+            "expected": chance.choice([0, 3, 5]),
+            "check_crc": chance.random() < 0.5,
+        }
+        fast, pure = (e(changed, position, len(changed), **options) for e in engines)
+        assert fast == pure
+
+
+def test_a_place_outside_of_the_input_is_a_mistake(kwire):
+    measure_run = module(kwire, "records").measure_run
+    options = {"last_start": 9, "most_bytes": 9, "expected": 0}
+    for position, end in ((-1, 5), (6, 5), (0, 11)):
+        with pytest.raises(ValueError, match="position is one in the input"):
+            measure_run(bytes(10), position, end, **options)
