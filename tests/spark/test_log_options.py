@@ -89,8 +89,8 @@ def test_the_first_of_the_three_ways_to_say_a_start_counts(given, starting):
 
 WRONG = [
     ({"path": ""}, "needs a path"),
-    ({"pathh": "x"}, "no option 'pathh'. Did you mean path?"),
-    ({"zzzzzz": "x"}, "no option 'zzzzzz'. It knows path"),
+    ({"pathh": "x"}, "no option 'pathh': did you mean path?"),
+    ({"zzzzzz": "x"}, "no option 'zzzzzz': it knows path"),
     ({"mode": "LAX"}, "mode is one of FAILFAST, PERMISSIVE, DROPMALFORMED, not 'LAX'"),
     ({"view": "rows"}, "view is one of records, batches, problems, index"),
     ({"includeHeaders": "yes"}, "includeHeaders is true or false, not 'yes'"),

@@ -183,7 +183,7 @@ def test_permissive_rows_and_the_problems_view_agree(spark, orders):
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"moode": "FAILFAST"}, "no option 'moode'. Did you mean mode?"),
+        ({"moode": "FAILFAST"}, "no option 'moode': did you mean mode?"),
         ({"startingOffsets": "latest"}, "startingOffsets of a batch cannot be -1"),
         ({"subscribe": "bills"}, "no bills under"),
     ],

@@ -13,7 +13,6 @@ What batches hold is not read here; ``segments.py`` does.
 from __future__ import annotations
 
 import re
-
 from typing import NamedTuple
 
 from ..errors import CorruptBatch

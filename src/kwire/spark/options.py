@@ -108,10 +108,11 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
         known = _BY_LOWER.get(name.lower())
         if known is None:
             near = get_close_matches(name.lower(), _BY_LOWER, 1)
-            hint = f" Did you mean {_BY_LOWER[near[0]]}?" if near else ""
-            raise ValueError(
-                f"kafka-log has no option {name!r}.{hint} It knows {', '.join(_NAMES)}"
-            )
+            if near:
+                hint = f"did you mean {_BY_LOWER[near[0]]}?"
+            else:
+                hint = f"it knows {', '.join(_NAMES)}"
+            raise ValueError(f"kafka-log has no option {name!r}: {hint}")
         found[known] = str(text)
     view = _one_of(found, "view", VIEWS)
     _at_most_one(found, ("subscribe", "subscribePattern", "assign"))

@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The Python of the pages about Spark runs, from the first block to the last."""
+
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
+
+from log_files import Folder, log_of
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(name):
+    return BLOCK.findall((DOCS / name).read_text())
+
+
+def test_the_page_about_kafka_log_runs(spark, tmp_path, monkeypatch):
+    """A topic "orders" under kafka-logs/ is all that the page takes for granted."""
+    folder = Folder(tmp_path / "kafka-logs" / "orders-0")
+    folder.segment(0, log_of([3] * 10))
+    monkeypatch.chdir(tmp_path)
+    found = blocks("spark.md")
+    assert len(found) >= 6
+    names = {"spark": spark}
+    for number, text in enumerate(found):
+        # Paths of the page are relative; Spark's Java side began in another folder.
+        for folder in ("kafka-logs/", "checkpoint/", "orders/"):
+            text = text.replace(f'"{folder}"', f'"{tmp_path / folder}"')
+        exec(compile(text, f"block {number + 1} of spark.md", "exec"), names)
+    spark.conf.unset("spark.sql.python.filterPushdown.enabled")
+    assert names["records"].count() == 30
+    assert names["values"].columns == ["value"]
+    assert names["bad"].count() == 0
+    assert spark.read.parquet(str(tmp_path / "orders")).count() == 30
