@@ -12,14 +12,16 @@ ENGINE := $(wildcard src/kwire/_fast/*.pyx src/kwire/_fast/*.pxd src/kwire/_fast
 RELEASE ?= 4.4.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test pure check stubs schema vectors data interop bench clean
+.PHONY: help setup build demo test pure check stubs schema vectors data interop spark \
+	bench clean
 
 help:
-	@echo "make demo     real Kafka traffic, recorded, decoded, and counted in Spark"
+	@echo "make demo     real Kafka traffic and logs through all jobs, on a local Spark"
 	@echo "make test     the tests, on both engines"
 	@echo "make check    lint, types, and whether generated files are fresh"
 	@echo "make bench    speed and memory beside the peers; writes benchmarks/RESULTS.md"
 	@echo "make interop  against Kafka's own jars and brokers (needs Java 17 and Maven)"
+	@echo "make spark    a stream under fire, a cluster without kwire, the oldest PySpark"
 	@echo "make schema   absorb a Kafka release: make schema RELEASE=4.4.0"
 	@echo "make pure     the tests with no compiled engine"
 	@echo "make setup    all of the above's needs at once; make build, the engine alone"
@@ -107,6 +109,14 @@ interop: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> the pages that kwire writes, in a browser"
 	@$(BIN)/python tools/browser/schema_page.py
 	@$(BIN)/python tools/browser/explain_page.py
+
+spark: $(VENV)/.built $(VENV)/.has-test
+	@echo "==> a stream whose driver is killed 20 times"
+	@$(BIN)/python tools/spark/stream_kills.py --kills 20
+	@echo "==> a cluster whose workers lack kwire"
+	@$(BIN)/python tools/spark/shipping.py
+	@echo "==> the oldest PySpark"
+	@$(BIN)/python tools/spark/oldest.py
 
 bench: $(VENV)/.built $(VENV)/.has-bench
 	@$(BIN)/python -m benchmarks

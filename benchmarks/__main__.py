@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m benchmarks``: compare all values, measure, write the report."""
+"""``python -m benchmarks``: compare all values, measure, write the report.
+
+``python -m benchmarks spark`` writes the last chapter of it alone.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from benchmarks.report import summary, write
 from benchmarks.worker import ROOT
 
 JSON = ROOT / "build" / "benchmarks.json"
+SPARK_JSON = ROOT / "build" / "spark-benchmarks.json"
 
 
 def _pytest(*arguments: str) -> None:
@@ -24,15 +28,15 @@ def _pytest(*arguments: str) -> None:
 
 
 def main() -> None:
-    """Run the three parts in order; a target that is missed is no failure."""
+    """Run the parts in order; a target that is missed is no failure."""
     JSON.parent.mkdir(exist_ok=True)
-    print("1/3 the same values and bytes from every contender", flush=True)
+    print("1/4 the same values and bytes from every contender", flush=True)
     _pytest(
         "tests/test_benchmark_inputs.py",
         "tests/test_benchmark_record_inputs.py",
         "tests/test_benchmark_connection_inputs.py",
     )
-    print("2/3 measuring, about six minutes", flush=True)
+    print("2/4 measuring, about six minutes", flush=True)
     _pytest(
         "benchmarks/bench_rows.py",
         "benchmarks/bench_records.py",
@@ -40,8 +44,18 @@ def main() -> None:
         "--benchmark-quiet",
         f"--benchmark-json={JSON}",
     )
-    print("3/3 writing benchmarks/RESULTS.md and its two pictures", flush=True)
+    print("3/4 writing benchmarks/RESULTS.md and its two pictures", flush=True)
     print(summary(write(JSON)))
+    print("4/4 measuring in Spark, about four minutes", flush=True)
+    spark()
+
+
+def spark() -> None:
+    """Measure what runs in Spark, and write its chapter and picture."""
+    from benchmarks.spark import chapter, rounds
+
+    rounds.run(SPARK_JSON)
+    print(summary(chapter.write_chapter(SPARK_JSON)))
 
 
 if __name__ == "__main__":
@@ -54,8 +68,11 @@ if __name__ == "__main__":
             kind, help=f"measure only rows of {kind}, and print them"
         )
         some.add_argument("words", nargs="*", help="words in the name of a row")
+    commands.add_parser("spark", help="measure in Spark, and write its chapter")
     chosen = parser.parse_args()
-    if chosen.command:
+    if chosen.command == "spark":
+        spark()
+    elif chosen.command:
         quick.run(chosen.command, chosen.words)
     else:
         main()

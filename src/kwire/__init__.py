@@ -48,8 +48,8 @@ _HOMES = {
 _MODULES = (
     *("arrow", "byte_map", "columns", "connection", "drafts", "error_codes", "errors"),
     "framing",
-    *("internal_topics", "log", "messages", "negotiation", "net", "protocol_guide"),
-    *("records", "sasl", "schema", "wire"),
+    *("internal_topics", "jobs", "log", "messages", "negotiation", "net"),
+    *("protocol_guide", "recording", "records", "sasl", "schema", "spark", "wire"),
 )
 
 __all__ = ["__version__", *_HOMES, *_MODULES]

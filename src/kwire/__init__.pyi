@@ -14,14 +14,17 @@ from . import error_codes as error_codes
 from . import errors as errors
 from . import framing as framing
 from . import internal_topics as internal_topics
+from . import jobs as jobs
 from . import log as log
 from . import messages as messages
 from . import negotiation as negotiation
 from . import net as net
 from . import protocol_guide as protocol_guide
+from . import recording as recording
 from . import records as records
 from . import sasl as sasl
 from . import schema as schema
+from . import spark as spark
 from . import wire as wire
 from .codec import decode as decode
 from .codec import encode as encode

@@ -6,9 +6,9 @@
         broker.table.pick(MetadataRequest)
         answer = await broker.ask(MetadataRequest(topics=()))
 
-Enough for tools: TCP, TLS, SASL, a limit to every wait. This is the only file with a
-socket; what goes over it is ``connection``'s business, and there is neither a pool nor
-a retry here. Each error names the address, and where it can, what to do.
+Enough for tools: TCP, TLS, SASL, a limit to every wait. Beside ``recording``'s relay
+this is the only file with a socket; what goes over it is ``connection``'s business, and
+there is neither a pool nor a retry here. Each error names the address, and where it can, what to do.
 """
 
 from __future__ import annotations

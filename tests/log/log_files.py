@@ -24,6 +24,17 @@ def module(kwire, name):
     return importlib.import_module(f"{kwire.__name__}.{name}")
 
 
+ACCESS = ["map", "read", "stored"]
+"""How a segment can be read: in the last way, as an object in a store."""
+
+
+def segment_of(log, path, access):
+    """Open a segment to be read in one of the ways above."""
+    if access == "stored":
+        return log.Segment(path.as_uri())
+    return log.Segment(path, access=access)
+
+
 def patched(data, at, form, *values):
     """Give the bytes with other values at a place."""
     out = bytearray(data)

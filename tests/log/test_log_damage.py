@@ -12,7 +12,7 @@ import zlib
 from itertools import pairwise
 
 import pytest
-from log_files import Folder, batch, flip, log_of, messages, module, overwrite
+from log_files import ACCESS, Folder, batch, flip, log_of, messages, module, overwrite
 
 COUNTS = [3, 1, 7, 2, 5, 4, 6, 1, 2, 9]
 
@@ -63,10 +63,13 @@ class Sound:
         )
 
 
-@pytest.fixture(params=["map", "read"])
+@pytest.fixture(params=ACCESS)
 def open_log(request, log):
     def opened(sound, **options):
-        logs = log.LogDirectory(sound.root, access=request.param, **options)
+        if request.param == "stored":
+            logs = log.LogDirectory(sound.root.as_uri(), **options)
+        else:
+            logs = log.LogDirectory(sound.root, access=request.param, **options)
         return logs["orders", 0]
 
     return opened
@@ -77,9 +80,14 @@ def sound(tmp_path):
     return Sound(tmp_path)
 
 
+def local(path):
+    """The path of a file, of its URI too."""
+    return path.removeprefix("file://")
+
+
 def found(partition, **options):
     return [
-        (p.path, p.position, p.length, p.last_good_offset, p.next_good_offset)
+        (local(p.path), p.position, p.length, p.last_good_offset, p.next_good_offset)
         for p in partition.problems(**options)
     ]
 
@@ -143,7 +151,7 @@ def test_raising_names_the_file_and_the_byte(sound, open_log, kwire):
     with pytest.raises(kwire.CorruptBatch) as caught:
         list(open_log(sound).batches())
     assert caught.value.offset == sound.spans[1][4][0]
-    assert caught.value.path == str(sound.paths[1])
+    assert local(caught.value.path) == str(sound.paths[1])
     assert str(sound.paths[1]) in str(caught.value)
 
 
@@ -436,7 +444,7 @@ def test_a_batch_that_cannot_be_decoded_costs_no_other(tmp_path, open_log, kwire
     with pytest.raises(kwire.DecodeError) as caught:
         list(partition.batches())
     assert spans[1][0] < caught.value.offset < sum(spans[1])
-    assert caught.value.path.startswith(str(path))
+    assert local(caught.value.path).startswith(str(path))
 
 
 def timed(partition):
@@ -550,3 +558,19 @@ def test_a_blind_cut_finds_the_next_batch(sound, log):
             if first is not None and first < end:
                 seen += [h.position for h in segment.headers(first, end)]
         assert seen == [at for at, _ in sound.spans[1]], parts
+
+
+def test_neighbours_that_are_both_out_of_reach_are_both_refused(log, tmp_path):
+    """The offset of one bad batch must not become what is expected of the next."""
+    from log_files import checked, patched
+
+    folder = Folder(tmp_path / "orders-0")
+    pieces = log_of([3] * 6, 70)
+    pieces[1] = patched(pieces[1], 0, ">q", 2**43 + 73)
+    pieces[2] = checked(patched(pieces[2], 0, ">q", 2**45 + 76))
+    folder.segment(70, pieces)
+    (partition,) = log.LogDirectory(tmp_path)
+    told = []
+    bases = [each.base_offset for each in partition.batches(on_corrupt=told.append)]
+    assert bases == [70, 79, 82, 85]
+    assert {each.reason for each in told} == {"offset"}

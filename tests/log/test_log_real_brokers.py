@@ -14,7 +14,7 @@ import lzma
 from pathlib import Path
 
 import pytest
-from log_files import module
+from log_files import ACCESS, module, segment_of
 
 DATA = Path(__file__).parent.parent / "data"
 RELEASES = sorted(path.parent.name for path in DATA.glob("*/manifest.json.xz"))
@@ -104,10 +104,10 @@ def check_record(record, entry):
     assert entry.get("header_keys", "") in (keys, "")
 
 
-@pytest.mark.parametrize("access", ["map", "read"])
+@pytest.mark.parametrize("access", ACCESS)
 @pytest.mark.parametrize(("release", "name"), files(".log") + files(".checkpoint"))
 def test_every_batch_and_record(log, release, name, access):
-    segment = log.Segment(path_of(release, name), access=access)
+    segment = segment_of(log, path_of(release, name), access)
     told = manifest(release)[name]["batches"]
     headers = list(segment.headers(check_crc=True))
     for header, entry in zip(headers, told, strict=True):

@@ -5,9 +5,16 @@
 import os
 
 import pytest
-from log_files import BASE_TIME, Folder, batch, log_of, messages, module
-
-ACCESS = ["map", "read"]
+from log_files import (
+    ACCESS,
+    BASE_TIME,
+    Folder,
+    batch,
+    log_of,
+    messages,
+    module,
+    segment_of,
+)
 
 
 @pytest.fixture
@@ -22,7 +29,7 @@ def made(tmp_path, batches, base_offset=0):
 @pytest.mark.parametrize("access", ACCESS)
 def test_headers_say_where_batches_are(log, tmp_path, access):
     path, spans = made(tmp_path, log_of([3, 1, 20, 2], 100, epoch=7), 100)
-    headers = list(log.Segment(path, access=access).headers())
+    headers = list(segment_of(log, path, access).headers())
     assert [(h.position, h.size) for h in headers] == spans
     assert [(h.base_offset, h.last_offset) for h in headers] == [
         (100, 102),
@@ -37,7 +44,7 @@ def test_headers_say_where_batches_are(log, tmp_path, access):
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 def test_batches_hold_what_was_written(log, tmp_path, codec, access):
     path, spans = made(tmp_path, log_of([3, 1, 20], codec=codec))
-    batches = list(log.Segment(path, access=access).batches())
+    batches = list(segment_of(log, path, access).batches())
     assert [(b.position, b.size) for b in batches] == spans
     assert {b.compression for b in batches} == {codec}
     records = [record for b in batches for record in b.records]
@@ -96,7 +103,7 @@ def test_batches_may_be_larger_than_the_window(log, tmp_path, access):
         *log_of([2] * 50, 5, value=os.urandom(60_000)),
     ]
     path, spans = made(tmp_path, pieces)
-    segment = log.Segment(path, access=access)
+    segment = segment_of(log, path, access)
     headers = list(segment.headers(check_crc=True))
     assert [(h.position, h.size) for h in headers] == spans
     assert sum(len(b.records) for b in segment.batches()) == 105
@@ -106,7 +113,7 @@ def test_batches_may_be_larger_than_the_window(log, tmp_path, access):
 @pytest.mark.parametrize("access", ACCESS)
 def test_an_empty_file_has_nothing(log, tmp_path, access):
     path, _ = made(tmp_path, [])
-    segment = log.Segment(path, access=access)
+    segment = segment_of(log, path, access)
     assert list(segment.headers()) == list(segment.batches()) == []
     assert list(segment.problems()) == list(segment.good_regions()) == []
     assert segment.seek(0) is None and segment.seek_timestamp(0) is None
@@ -241,12 +248,12 @@ class TestSeek:
 def test_a_file_may_grow_while_it_is_read(log, tmp_path, access):
     """What is there when the iteration begins comes; what is added later does not."""
     path, _ = made(tmp_path, log_of([3] * 4))
-    headers = log.Segment(path, access=access).headers()
+    headers = segment_of(log, path, access).headers()
     assert next(headers).base_offset == 0
     with path.open("ab") as file:
         file.write(batch(12))
     assert [h.base_offset for h in headers] == [3, 6, 9]
-    again = log.Segment(path, access=access).headers()
+    again = segment_of(log, path, access).headers()
     assert [h.base_offset for h in again] == [0, 3, 6, 9, 12]
 
 
@@ -255,7 +262,7 @@ def test_a_file_may_shrink_while_it_is_read(log, tmp_path, access):
     """A broker cuts a log: what is left comes, and nothing is made of the rest."""
     pieces = log_of([1] * 30, value=os.urandom(1 << 20))
     path, spans = made(tmp_path, pieces)
-    headers = log.Segment(path, access=access).headers(check_crc=True)
+    headers = segment_of(log, path, access).headers(check_crc=True)
     first = next(headers)
     with path.open("r+b") as file:
         file.truncate(spans[20][0] + 5)
@@ -286,8 +293,8 @@ def test_nothing_is_left_open(log, tmp_path, recwarn):
     path, _ = made(tmp_path, log_of([3] * 4))
     before = len(os.listdir("/proc/self/fd"))
     for access in ACCESS:
-        next(log.Segment(path, access=access).headers())
-        next(log.Segment(path, access=access).batches())
-        log.Segment(path, access=access).seek(5)
+        next(segment_of(log, path, access).headers())
+        next(segment_of(log, path, access).batches())
+        segment_of(log, path, access).seek(5)
     assert len(os.listdir("/proc/self/fd")) == before
     assert len(recwarn) == 0

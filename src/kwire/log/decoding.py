@@ -234,9 +234,7 @@ def _columns(
     tell(undecodable(walk, piece[0], failure), on_corrupt)
 
 
-def _headers(
-    file: FileBytes, piece: list[BatchHeader | Run]
-) -> Iterator[BatchHeader]:
+def _headers(file: FileBytes, piece: list[BatchHeader | Run]) -> Iterator[BatchHeader]:
     """Go through the batches of a piece one by one, also through those of runs."""
     for item in piece:
         if not isinstance(item, Run):

@@ -109,6 +109,10 @@ class FileBytes:
             self._last = end if self._mapped else self._read(self._last, end)
         return min(end, self._last)
 
+    def has_shrunk(self) -> bool:
+        """Whether what is damaged may be what is no more; told once."""
+        return False
+
     def _look(self) -> None:
         """Notice a file that was cut, before a page is touched that is no more."""
         if self._mapped:

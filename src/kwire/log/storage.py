@@ -137,9 +137,7 @@ class StoredPath:
     def stat(self) -> Status:
         """Tell the size; ``FileNotFoundError`` if there is no such object."""
         if self._size is None:
-            with _told(self):
-                kind, size = self._store().look(self._key)
-            self._size = size if kind == "file" else _MISSING
+            self._size = self.size_now()
         if self._size == _MISSING:
             _refuse_missing(self)
         return Status(self._size)
@@ -173,12 +171,17 @@ class StoredPath:
             try:
                 return reader.read(start, end)
             except Exception:
-                kind, size = self._store().look(self._key)
-                if kind != "file":
-                    _refuse_missing(self)
-                if size > start:
+                if self.size_now() > start:
                     raise
                 return b""
+
+    def size_now(self) -> int:
+        """Tell the size, whatever was known of it; as ``stat`` does."""
+        with _told(self):
+            kind, size = self._store().look(self._key)
+        if kind != "file":
+            _refuse_missing(self)
+        return size
 
     def folders(self) -> Iterator[tuple[StoredPath, list[str]]]:
         """Go through the folders below and the names of their objects, in order.

@@ -30,7 +30,7 @@ class StoredBytes(FileBytes):
     Raises ``OSError`` with the URI for what the store does not give.
     """
 
-    __slots__ = ("_ahead", "_begin", "_path", "_range", "_reader", "_thread")
+    __slots__ = ("_ahead", "_begin", "_path", "_range", "_reader", "_seen", "_thread")
 
     def __init__(self, path: StoredPath) -> None:
         self._path = path
@@ -38,7 +38,7 @@ class StoredBytes(FileBytes):
         self.size = self.stop = self._reader.size
         self.data = place_of_own(self.size)
         self._mapped = False
-        self._first = self._last = self._begin = 0
+        self._first = self._last = self._begin = self._seen = 0
         self._range = _FIRST
         self._thread: ThreadPoolExecutor | None = None
         self._ahead: tuple[Future[bytes], int] | None = None
@@ -55,6 +55,17 @@ class StoredBytes(FileBytes):
         self._reader.close()
         self.data = b""
         self.size = 0
+
+    def has_shrunk(self) -> bool:
+        """Ask the store, as some clients give garbage for what an object lost."""
+        if self._seen == self._last:
+            return False
+        self._seen = self._last
+        size = self._path.size_now()
+        if size >= self._last:
+            return False
+        self.size = self._last = size
+        return True
 
     def _read(self, start: int, end: int) -> int:
         if start != self._begin:

@@ -173,6 +173,9 @@ class Walk:
                 continue
             if position >= file.size:
                 break
+            if failure is not None and file.has_shrunk():
+                limit = self._limit = min(limit, file.size)
+                continue
             problem, position = self._around(position, failure)
             limit, expected = self._limit, self.expected
             if problem is not None:
@@ -290,8 +293,9 @@ class Walk:
         if following is None:
             then = self._next_base_offset
             return -1 if then is None or position < self._file.size else then
-        right = expected is None or following.base_offset >= expected
-        return following.base_offset if right else -1
+        base = following.base_offset
+        right = (expected is None or base >= expected) and self._may_be(base)
+        return base if right else -1
 
     def _around(
         self, position: int, failure: CorruptBatch | None

@@ -1,0 +1,390 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Logs in object stores: what is read there is what is read from the same files here.
+
+Three stores: files by URI and S3, both through pyarrow, and fsspec's memory. S3 is a
+server of our own, which also says what was asked of it. The engine is the one that is
+built: what stores give is bytes.
+"""
+
+import errno
+import importlib
+import pickle
+import random
+import sys
+import threading
+import time
+
+import pytest
+from log_files import Folder, batch, flip, log_of, overwrite
+from s3_server import S3Server
+
+from kwire import log
+from kwire.log import storage
+from tests.log.test_log_cuts import assert_cuts_lose_nothing, damaged, pieces_of
+
+MIB = 1 << 20
+LARGE = 99_121
+
+
+@pytest.fixture(scope="module")
+def s3_server():
+    with pytest.MonkeyPatch.context() as patch, S3Server() as server:
+        patch.setenv("AWS_ACCESS_KEY_ID", "somebody")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "something")
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        yield server
+
+
+@pytest.fixture
+def s3(s3_server):
+    s3_server.objects.clear()
+    s3_server.asked.clear()
+    s3_server.refuse = None
+    return s3_server
+
+
+def put(store, root, server):
+    """Bring a tree of files into a store; give its URI."""
+    if store == "file":
+        return root.as_uri()
+    files = [path for path in root.rglob("*") if path.is_file()]
+    names = {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
+    if store == "s3":
+        for name, data in names.items():
+            server.objects[f"bucket/kafka/{name}"] = data
+        return server.uri("bucket/kafka")
+    memory = importlib.import_module("fsspec").filesystem("memory")
+    memory.store.clear()
+    memory.pipe({f"/kafka/{name}": data for name, data in names.items()})
+    return "memory://kafka"
+
+
+@pytest.fixture(params=["file", "s3", "memory"])
+def stored(request, s3):
+    """Brings a tree of files into a store; gives its URI."""
+    return lambda root: put(request.param, root, s3)
+
+
+def tree(root):
+    """Two brokers, several segments, all that lies beside them, and some damage."""
+    for broker in ("one", "two"):
+        for partition in range(2):
+            folder = Folder(root / broker / f"orders-{partition}")
+            for base in (0, 60, 120):
+                batches = log_of([4] * 15, base, codec=["none", "gzip"][partition])
+                path, spans = folder.segment(base, batches)
+                entries = [(4 * n, spans[n][0]) for n in range(2, 15, 2)]
+                folder.beside(base, ".index", ">ii", *entries)
+                folder.beside(base, ".timeindex", ">qi", (1_700_000_000_000 + base, 0))
+                if broker == "two" and base == 60:
+                    flip(path, spans[3][0] + 40)
+                    overwrite(path, spans[9][0] - 20, bytes(200))
+            (folder.path / "partition.metadata").write_text(
+                "version: 0\ntopic_id: X_PRpIxbTw6djitqPB1OXw\n"
+            )
+            (folder.path / "leader-epoch-checkpoint").write_text("0\n1\n0 0\n")
+        (root / broker / "cleaner-offset-checkpoint").write_text("0\n1\norders 1 60\n")
+    (root / "readme.txt").write_text("nothing of Kafka's")
+    return root
+
+
+def facts(path):
+    """All that can be read of a tree, with the paths of files below its root."""
+
+    def below(text):
+        return text.partition("?")[0].removeprefix(str(path).partition("?")[0])
+
+    def told(problem):
+        found = problem.position, problem.length, problem.reason, problem.detail
+        return below(problem.path), *found
+
+    directory = log.LogDirectory(path)
+    yield [str(error) for error in directory.unreadable]
+    for partition in directory:
+        place = below(str(partition.path)), partition.topic, partition.partition
+        yield place, partition.topic_id, partition.checkpoints, partition.leader_epochs
+        yield partition.start_offset, partition.end_offset, partition.is_compacted
+        yield [told(problem) for problem in log.verify(partition, deep=True)]
+        yield list(partition.batches(on_corrupt="skip"))
+        columns = list(partition.columns(on_corrupt="skip"))
+        yield [offset for records in columns for offset in records.offset.tolist()]
+        yield [records.value[n] for records in columns for n in range(len(records))]
+        transactions = partition.transactions()
+        yield transactions.aborted, transactions.open
+        yield [partition.offset_for_timestamp(1_700_000_000_000 + n) for n in (0, 70)]
+        yield [snapshot.entries for snapshot in partition.producer_snapshots]
+        for segment in (*partition.segments, *partition.snapshots):
+            place = segment.kind, segment.base_offset, segment.next_base_offset
+            yield below(str(segment.path)), segment.size, place, segment.is_newest
+            for index in (segment.index, segment.time_index, segment.transaction_index):
+                yield None if index is None else index.entries
+            yield list(segment.good_regions())
+            yield [segment.seek(offset) for offset in (0, 63, 150)]
+            yield segment.resync(100), segment.cuts(1000)[:1]
+
+
+@pytest.fixture(scope="module")
+def real(request):
+    return request.path.parent.parent / "data"
+
+
+def test_a_tree_is_read_as_it_is_from_files(tmp_path, stored):
+    root = tree(tmp_path / "a tree")
+    here, there = list(facts(root)), list(facts(stored(root)))
+    assert there == here and len(here) > 100
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.2", "4.3.1"])
+def test_real_directories_are_read_as_they_are_from_files(real, stored, release):
+    """With checkpoints of KRaft, transactions and, in one, tiered storage."""
+    root = real / release
+    assert list(facts(stored(root))) == list(facts(root))
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_pieces_of_a_stored_segment_are_the_whole(tmp_path, stored, index):
+    """Without an index a cut is searched for, which must not be fooled by values."""
+    folder = Folder(tmp_path / "tree" / "orders-0")
+    inner = b"".join(log_of([1] * 40, 30, value=bytes(3000)))
+    batches = [batch(3 * n, 3, value=inner) for n in range(20)]
+    _, spans = folder.segment(0, batches)
+    if index:
+        entries = [(3 * n, spans[n][0]) for n in range(1, 20)]
+        folder.beside(0, ".index", ">ii", *entries)
+    (segment,) = log.LogDirectory(stored(tmp_path / "tree")).segments
+    assert segment.is_remote
+    assert assert_cuts_lose_nothing(segment, MIB) >= 4
+    assert set(segment.cuts(MIB)) <= {at for at, _ in spans}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_pieces_of_a_damaged_stored_segment(tmp_path, s3, seed):
+    rng = random.Random(seed)
+    kind = ["plain", "compressed", "magic 1", "mixed"][seed % 4]
+    batches = pieces_of(kind, rng)
+    folder = Folder(tmp_path / "tree" / "orders-0")
+    path, _ = folder.segment(0, batches)
+    path.write_bytes(damaged(bytearray(b"".join(batches)), rng, rng.randrange(6)))
+    uri = put("memory", tmp_path / "tree", s3)
+    (segment,) = log.LogDirectory(uri).segments
+    assert_cuts_lose_nothing(segment, 300)
+
+
+def large(folder, size):
+    """A segment of about so many bytes, in batches of 100 kB."""
+    data = batch(0, value=random.Random(1).randbytes(33_000))
+    assert len(data) == LARGE
+    path = folder.path / f"{0:020}.log"
+    with path.open("wb") as file:
+        for number in range(size // len(data)):
+            file.write((3 * number).to_bytes(8, "big") + data[8:])
+    return path
+
+
+def test_one_listing_and_no_look_at_segments(tmp_path, s3):
+    """However many folders: what is not asked for costs no request."""
+    for partition in range(30):
+        folder = Folder(tmp_path / f"orders-{partition}")
+        for base in range(0, 60, 3):
+            folder.segment(base, [batch(base, 3)])
+            folder.beside(base, ".index", ">ii")
+    uri = put("s3", tmp_path, s3)
+    s3.asked.clear()
+    directory = log.LogDirectory(uri)
+    assert len(directory) == 30 and len(directory.segments) == 600
+    assert all(segment.size > 0 for segment in directory.segments)
+    lists = [each for each in s3.asked if each[0] == "LIST"]
+    assert len(lists) <= 3 and s3.count("GET") == 0, s3.asked
+    s3.asked.clear()
+    first = directory.segments[0]
+    assert first.time_index is None and first.transaction_index is None
+    assert s3.asked == []
+
+
+def test_ranges_grow_to_eight_mib_and_no_byte_is_asked_for_twice(tmp_path, s3):
+    folder = Folder(tmp_path / "orders-0")
+    path = large(folder, 40 * MIB)
+    (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
+    s3.asked.clear()
+    assert len(list(segment.headers(check_crc=True))) == path.stat().st_size // LARGE
+    spans = [each[2] for each in s3.asked if each[0] == "GET"]
+    edges = [tuple(map(int, span[6:].split("-"))) for span in spans]
+    assert [end - start + 1 for start, end in edges[:-1]] == [
+        *(MIB // 4, MIB, 4 * MIB),
+        *[8 * MIB] * (len(edges) - 4),
+    ]
+    assert [start for start, _ in edges[1:]] == [end + 1 for _, end in edges[:-1]]
+    assert edges[-1][1] + 1 == path.stat().st_size
+
+
+def test_a_part_is_read_and_little_behind_it(tmp_path, s3):
+    """Who reads one of many parts does not fetch the next one in advance."""
+    path = large(Folder(tmp_path / "orders-0"), 40 * MIB)
+    (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
+    cuts = [*segment.cuts(10 * MIB), path.stat().st_size]
+    assert len(cuts) == 5
+    s3.asked.clear()
+    list(segment.headers(cuts[1], cuts[2], check_crc=True))
+    spans = [each[2] for each in s3.asked if each[0] == "GET"]
+    edges = [tuple(map(int, span[6:].split("-"))) for span in spans]
+    assert edges[0][0] == cuts[1]
+    assert cuts[2] <= edges[-1][1] + 1 <= cuts[2] + MIB // 2
+
+
+def test_one_range_is_fetched_while_another_is_read(tmp_path, s3):
+    """A store that is slow and a reader that is slow take turns no more."""
+    large(Folder(tmp_path / "orders-0"), 48 * MIB)
+    (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
+
+    def slowly(method, *_):
+        time.sleep(0.15 if method == "GET" else 0)
+
+    s3.refuse = slowly
+    started = time.monotonic()
+    for number, _ in enumerate(segment.headers()):
+        if number % 80 == 79:  # 8 MB
+            time.sleep(0.15)
+    seconds = time.monotonic() - started
+    requests = s3.count("GET")
+    assert requests >= 8
+    assert seconds < 0.15 * (requests + 4), seconds
+    assert "kwire-read-ahead" not in str(threading.enumerate())
+
+
+def test_an_object_that_vanishes_is_named(tmp_path, stored, s3):
+    folder = Folder(tmp_path / "orders-0")
+    path = large(folder, 8 * MIB)
+    uri = stored(tmp_path)
+    (segment,) = log.LogDirectory(uri).segments
+    headers = segment.headers()
+    next(headers)
+    if uri.startswith("file"):
+        path.unlink()
+        assert len(list(headers)) > 50  # what is open stays
+    else:
+        s3.objects.clear()
+        importlib.import_module("fsspec").filesystem("memory").store.clear()
+        with pytest.raises(FileNotFoundError) as caught:
+            list(headers)
+        assert caught.value.filename == str(segment.path)
+    with pytest.raises(FileNotFoundError) as caught:
+        list(segment.headers())
+    assert caught.value.filename == str(segment.path)
+    with pytest.raises(FileNotFoundError) as caught:
+        log.LogDirectory(f"{uri}/nothing" if "?" not in uri else s3.uri("bucket/no"))
+    assert "no such object or folder" in str(caught.value)
+
+
+def test_an_object_that_shrinks_ends_earlier(tmp_path, stored, s3):
+    """As a file does: what is no more is a torn tail, and nothing that was read."""
+    path = large(Folder(tmp_path / "orders-0"), 8 * MIB)
+    uri = stored(tmp_path)
+    (segment,) = log.LogDirectory(uri).segments
+    headers = segment.headers(check_crc=True)
+    next(headers)
+    data = path.read_bytes()[: 3 * MIB]
+    if uri.startswith("file"):
+        with path.open("r+b") as file:
+            file.truncate(3 * MIB)
+    elif uri.startswith("s3"):
+        (key,) = s3.objects
+        s3.objects[key] = data
+    else:
+        memory = importlib.import_module("fsspec").filesystem("memory")
+        memory.pipe(f"/kafka/orders-0/{path.name}", data)
+    assert 1 + len(list(headers)) == 3 * MIB // LARGE
+
+
+def test_an_object_may_become_shorter_than_what_was_read(tmp_path, s3):
+    path = large(Folder(tmp_path / "orders-0"), 8 * MIB)
+    (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
+    headers = segment.headers()
+    next(headers)
+    (key,) = s3.objects
+    s3.objects[key] = path.read_bytes()[:1000]
+    assert len(list(headers)) < 10
+
+
+def test_a_store_that_refuses_is_an_error_with_the_path(tmp_path, s3):
+    large(Folder(tmp_path / "orders-0"), 8 * MIB)
+    (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
+    headers = segment.headers()
+    next(headers)
+    s3.refuse = lambda method, key, span: 403 if method == "GET" else None
+    with pytest.raises(OSError) as caught:
+        list(headers)
+    assert caught.value.filename == str(segment.path)
+    assert caught.value.errno and "\n" not in caught.value.strerror
+    s3.refuse = lambda *_: 403
+    with pytest.raises(OSError) as caught:
+        log.LogDirectory(s3.uri("bucket/kafka"))
+    assert caught.value.filename == s3.uri("bucket/kafka")
+
+
+def test_paths_and_what_stands_on_them_can_be_pickled(tmp_path, stored):
+    root = tree(tmp_path / "tree")
+    for partition in log.LogDirectory(stored(root)):
+        again = pickle.loads(pickle.dumps(partition))
+        assert again.path == partition.path and hash(again.path) == hash(partition.path)
+        assert [s.size for s in again.segments] == [s.size for s in partition.segments]
+        assert list(again.headers(on_corrupt="skip")) == list(
+            partition.headers(on_corrupt="skip")
+        )
+        for segment in partition.segments:
+            assert len(pickle.dumps(segment.path)) < 400
+            assert list(log.Segment(str(segment.path)).headers(on_corrupt="skip"))
+
+
+def test_paths_are_taken_apart_and_put_together():
+    path = storage.StoredPath("s3a://bucket/a/b//topic-0/00.log?region=here")
+    assert str(path) == "s3://bucket/a/b//topic-0/00.log?region=here"
+    assert (path.name, path.suffix) == ("00.log", ".log")
+    assert str(path.with_suffix(".index")).endswith("/topic-0/00.index?region=here")
+    assert path.parent.name == "topic-0" and path.parent / "00.log" == path
+    assert path.absolute() is path and repr(path) == f"StoredPath({str(path)!r})"
+    for uri in ("s3://bucket", "s3://bucket/", "s3://bucket//"):
+        assert str(storage.StoredPath(uri) / "x") == "s3://bucket/x"
+    spaced = storage.located("file:///tmp/a%20b/c")
+    assert str(spaced) == "file:///tmp/a%20b/c" and spaced.parent.name == "a b"
+    name = "abfs://box@account.dfs.core.windows.net/x"
+    assert str(storage.located(name)) == name
+    for local in ("/tmp/x", "x", "C:/x", "topic:0", "a:/b"):
+        assert not isinstance(storage.located(local), storage.StoredPath)
+
+
+@pytest.mark.parametrize(
+    "uri", ["s3://name:hunter2@bucket/x", "abfs://b@h/x?client_secret=hunter2"]
+)
+def test_secrets_are_refused_and_not_repeated(uri):
+    with pytest.raises(ValueError, match="environment") as caught:
+        log.LogDirectory(uri)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_what_no_library_knows_is_said(monkeypatch):
+    with pytest.raises(OSError) as caught:
+        log.LogDirectory("nowhere://bucket/x")
+    assert caught.value.filename == "nowhere://bucket/x"
+    assert "nowhere" in caught.value.strerror
+    assert caught.value.errno == errno.EIO
+    with pytest.raises(OSError, match="goes to pyarrow, which has no memory"):
+        log.LogDirectory("memory://bucket/x?region=here")
+
+
+def test_missing_libraries_are_named(monkeypatch):
+    storage._connect.cache_clear()
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(ImportError, match=r"memory:// .* pip install fsspec and"):
+        log.LogDirectory("memory://bucket/x")
+    monkeypatch.setitem(sys.modules, "pyarrow.fs", None)
+    with pytest.raises(ImportError, match=r"s3:// .* pip install kwire\[arrow\]"):
+        log.LogDirectory("s3://bucket/x")
+
+
+def test_local_paths_need_no_library(tmp_path, monkeypatch):
+    for name in ("pyarrow", "pyarrow.fs", "fsspec"):
+        monkeypatch.setitem(sys.modules, name, None)
+    Folder(tmp_path / "orders-0").segment(0, log_of([3]))
+    (partition,) = log.LogDirectory(tmp_path)
+    assert len(list(partition.batches())) == 1
