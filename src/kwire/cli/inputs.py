@@ -108,7 +108,8 @@ def files_of(partition: log.Partition) -> tuple[log.Segment, ...]:
 
 def _place(partition: log.Partition) -> str:
     files = [str(file.path) for file in files_of(partition)]
-    return os.path.abspath(files[0] if len(files) == 1 else partition.path)
+    place = files[0] if len(files) == 1 else str(partition.path)
+    return place if "://" in place else os.path.abspath(place)
 
 
 def _open(
@@ -118,7 +119,7 @@ def _open(
         raise click.ClickException(f"{path} holds no records; give the .log file")
     if os.path.isdir(path):
         os.listdir(path)
-    else:
+    elif "://" not in path:
         with open(path, "rb"):
             pass
     found = log.LogDirectory(path, include=include)

@@ -165,21 +165,30 @@ def decoded_columns(
     options |= {"start_offset": start_offset, "end_offset": end_offset}
     piece: list[BatchHeader | Run] = []
     room = 0
-    for item in walk:
+    # Of which transaction a batch is, a run does not tell.
+    for item in walk.with_runs(chunk_bytes if transactions is None else 0):
         if isinstance(item, Problem):
             yield from _columns(walk, file, piece, on_corrupt, limits, options)
             piece = []
             tell(item, on_corrupt)
             continue
-        if item.base_offset >= high and item.count >= 0:
-            break
-        if transactions is not None and not transactions.is_stable(item):
-            break
-        if item.is_control or item.last_offset < low:
-            continue
-        if transactions is not None and transactions.hides(item):
-            continue
-        largest = chunk_bytes if item.compression == "none" else _COMPRESSED
+        largest = chunk_bytes
+        if isinstance(item, Run):
+            if item.base_offset >= high:
+                break
+            if item.last_offset < low:
+                continue
+        else:
+            if item.base_offset >= high and item.count >= 0:
+                break
+            if transactions is not None and not transactions.is_stable(item):
+                break
+            if item.is_control or item.last_offset < low:
+                continue
+            if transactions is not None and transactions.hides(item):
+                continue
+            if item.compression != "none":
+                largest = _COMPRESSED
         last = piece[-1] if piece else None
         if last is not None and (
             last.position + last.size != item.position or item.size > min(room, largest)
@@ -209,8 +218,10 @@ def _columns(
     if not piece:
         return
     start, end = piece[0].position, piece[-1].position + piece[-1].size
-    is_one = len(piece) == 1 and not isinstance(piece[0], Run)
-    ceilings = limits if is_one else _guarded(limits)
+    alone = piece[0] if len(piece) == 1 else None
+    if isinstance(alone, Run):
+        alone = None
+    ceilings = _guarded(limits) if alone is None else limits
     try:
         found = decode_records(
             file.data,
@@ -225,13 +236,13 @@ def _columns(
     else:
         yield found
         return
-    if not is_one:
+    if alone is None:
         for header in _headers(file, piece):
             yield from _columns(walk, file, [header], on_corrupt, limits, options)
         return
     if on_corrupt == "raise":
         raise failure
-    tell(undecodable(walk, piece[0], failure), on_corrupt)
+    tell(undecodable(walk, alone, failure), on_corrupt)
 
 
 def _headers(file: FileBytes, piece: list[BatchHeader | Run]) -> Iterator[BatchHeader]:

@@ -284,7 +284,6 @@ class Segment:
                 start=start,
                 end=end,
                 strict_tail=strict_tail,
-                run_bytes=chunk_bytes if hidden is None else 0,
                 limits=limits,
             )
             yield from decoded_columns(

@@ -69,9 +69,11 @@ class StoredPath:
         scheme, host, key, options = match.groups()
         scheme = scheme.lower()
         if ":" in host.rpartition("@")[0] or "secret" in (options or ""):
-            raise ValueError(
-                f"{scheme}://...: a secret has no place in a path, which is shown in"
-                " errors and tables; set it in the environment, as the store wants it"
+            raise OSError(
+                errno.EINVAL,
+                "a secret has no place in a path, which is shown in errors and tables;"
+                " set it in the environment, as the store wants it",
+                f"{scheme}://...",
             )
         self._root = f"{_SAME.get(scheme, scheme)}://{host}"
         self._options = options or ""

@@ -13,7 +13,7 @@ What batches hold is not read here; ``segments.py`` does.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from ..errors import CorruptBatch
 from ..limits import DEFAULT, MIB
@@ -51,10 +51,6 @@ class Run(NamedTuple):
     size: int
     base_offset: int
     last_offset: int
-    compression: str = "none"
-    count: int = 0
-    is_control: bool = False
-    is_transactional: bool = False
 
 
 class Walk:
@@ -68,8 +64,7 @@ class Walk:
     ``base_offset`` is the segment's, None if not known, and ``next_base_offset`` that
     of the segment behind it. ``torn_tail_is_fine`` is for the newest segment. Missing
     offsets are looked for if ``are_gaps_wrong`` is given, and are reported if it then
-    says so. With ``run_bytes`` ordinary batches come as ``Run`` of at most so many
-    bytes, where they can.
+    says so.
     Cost: linear in the bytes of the file, also for bytes that were made to look like
     batches; then a good batch behind them may be passed over.
     """
@@ -88,7 +83,6 @@ class Walk:
         torn_tail_is_fine: bool = False,
         are_gaps_wrong: Callable[[], bool] | None = None,
         progress: Callable[[int], object] | None = None,
-        run_bytes: int = 0,
         limits: Limits = DEFAULT,
     ) -> None:
         self.expected = expected
@@ -105,7 +99,6 @@ class Walk:
         self._torn_tail_is_fine = torn_tail_is_fine
         self._are_gaps_wrong = are_gaps_wrong
         self._progress = progress
-        self._run_bytes = run_bytes
         self._reported = start
         self._ceiling = limits.frame_bytes
         self._keep = start
@@ -121,10 +114,13 @@ class Walk:
         """The file's path."""
         return self.place[0]
 
-    def __iter__(self) -> Iterator[BatchHeader | Run | Problem]:
+    def __iter__(self) -> Iterator[BatchHeader | Problem]:
+        return cast("Iterator[BatchHeader | Problem]", self.with_runs(0))
+
+    def with_runs(self, run_bytes: int) -> Iterator[BatchHeader | Run | Problem]:
+        """Iterate, with ordinary batches as runs of at most so many bytes."""
         file, data, read = self._file, self._file.data, read_batch_header
         check_crc, expected = self._check_crc, self.expected
-        run_bytes = self._run_bytes
         position = self._start
         stop = file.size if self._end is None else self._end
         limit = self._fill(position, position + WINDOW)

@@ -185,7 +185,7 @@ def _write(
 
 def _line(row: dict[str, Any], segments: bool) -> tuple[str, list[str]]:
     """Make the heading and the cells of a row of the table."""
-    folder, name = os.path.split(row["path"])
+    folder, name = os.path.split(row["path"].partition("?")[0])
     magics = ",".join(f"v{magic}" for magic in row["magics"])
     ends = f"{row['start_offset']}..{row['end_offset']}" if row["magics"] else "-"
     cells = [
