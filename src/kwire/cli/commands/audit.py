@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire audit``: who breaks on an upgrade to a release of Kafka."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, tzinfo
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import click
+
+from ...schema import releases
+from ..cells import one_line
+from ..output import Csv, JsonLines, format_option, open_output, write_table
+from ..program import FINE, PROBLEMS, say
+from ..progress import Progress
+from ..quantities import count_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from click.shell_completion import CompletionItem
+
+BREAKS = 2
+
+_SHOWN = ("verdict", "address", "client_id", "software_name", "software_version")
+_NAMES = (*_SHOWN, "requests", "breaking_requests", "reason")
+
+
+class _Release(click.ParamType[str]):
+    """A release line of Kafka."""
+
+    name = "release"
+
+    def convert(
+        self,
+        value: str,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        from ...jobs.audit_verdicts import find_release
+
+        try:
+            return find_release(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [
+            CompletionItem(name)
+            for name in reversed(releases.NAMES)
+            if name.startswith(incomplete)
+        ]
+
+
+class _Timezone(click.ParamType[tzinfo]):
+    """A time zone by its name."""
+
+    name = "zone"
+
+    def convert(
+        self,
+        value: str | tzinfo,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> tzinfo:
+        if isinstance(value, tzinfo):
+            return value
+        if value.upper() in ("UTC", "Z"):
+            return UTC
+        try:
+            return ZoneInfo(value)
+        except (ValueError, OSError, LookupError):
+            self.fail(
+                f"{value!r} is no time zone; write a name such as Europe/Berlin",
+                param,
+                ctx,
+            )
+
+
+@click.command(
+    short_help="Tell who breaks on an upgrade of the brokers.",
+    epilog=(
+        "Exit codes: 0 nobody breaks; 1 nobody, but not all of the input could be"
+        " read; 2 somebody breaks, or as for all commands wrong usage, or something"
+        " that cannot be read or written; 130 interrupted; 141 nobody reads the output"
+        " any more."
+    ),
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "--target",
+    required=True,
+    type=_Release(),
+    metavar="RELEASE",
+    help="The release to upgrade to, such as 4.1.",
+)
+@click.option(
+    "--out",
+    required=True,
+    metavar="DIR",
+    help="A new folder for the tables and the report.",
+)
+@click.option(
+    "--spark",
+    metavar="MASTER",
+    help="Run on Spark, such as local[4]; large input does by itself.",
+)
+@click.option(
+    "--time-zone",
+    default="UTC",
+    type=_Timezone(),
+    metavar="ZONE",
+    help="Of times in request logs, which do not say theirs. Default: UTC.",
+)
+@format_option
+def command(
+    paths: tuple[str, ...],
+    target: str,
+    out: str,
+    spark: str | None,
+    time_zone: tzinfo,
+    form: str,
+) -> int:
+    """Tell who breaks when brokers are upgraded, by recorded traffic and request logs.
+
+    PATH is a capture of kwire record, a request log of a broker (JSON, of 2.8 or
+    newer; gzip too), or a folder with some of them. Each client is a row on stdout,
+    the riskiest first: OK, UNKNOWN or BREAKS, and why. Below DIR are the tables
+    requests, clients, breaks and problems as Parquet, and report.html.
+    """
+    from ... import jobs
+    from ...jobs.audit_tasks import find_sources
+
+    size = sum(find_sources(paths)[1])
+    with Progress(size) as progress:
+        result = jobs.audit(
+            paths,
+            out,
+            target=target,
+            spark=spark,
+            progress=progress.advance,
+            timezone=time_zone,
+        )
+    rows = _rows(result.tables["clients"])
+    with open_output() as output:
+        if form == "table":
+            titles = ("verdict", "client", " requests", " breaking", "why")
+            write_table(output, titles, [("", _cells(row)) for row in rows])
+        else:
+            writer = JsonLines(output) if form == "jsonl" else Csv(output, _NAMES)
+            for row in rows:
+                writer.write({name: row[name] for name in _NAMES})
+    problems = result.counts["problems"]
+    say(
+        f"{count_text(result.counts['requests'], 'request')} of"
+        f" {count_text(len(rows), 'client')}:"
+        f" {result.findings or 'none'} {'breaks' if result.findings == 1 else 'break'}"
+        f" on {target}"
+        + (f"; {count_text(problems, 'problem')} in the input" if problems else "")
+    )
+    say(f"report: {os.path.relpath(result.report)}")
+    if result.findings:
+        return BREAKS
+    return PROBLEMS if problems else FINE
+
+
+def _rows(folder: str) -> list[dict[str, Any]]:
+    import pyarrow.parquet
+
+    files = sorted(Path(folder).iterdir())
+    return [
+        row for file in files for row in pyarrow.parquet.read_table(file).to_pylist()
+    ]
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    client_id = "(no client id)" if row["client_id"] is None else row["client_id"]
+    return (
+        row["verdict"],
+        # They name themselves, and may mean to steer a terminal.
+        one_line(f"{client_id}@{row['address'] or '?'}"),
+        str(row["requests"]),
+        str(row["breaking_requests"]),
+        row["reason"] or "",
+    )

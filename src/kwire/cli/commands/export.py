@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire export``: what log files still hold as Parquet, and what is lost."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from ..inputs import takes_partitions
+from ..output import Csv, JsonLines, format_option, open_output, write_table
+from ..program import EXIT_CODES, FINE, PROBLEMS, say
+from ..progress import Progress
+from ..quantities import count_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_NAMES = (
+    *("topic", "partition", "start_offset", "end_offset", "records", "lost_offsets"),
+    *("lost_ranges", "replicas", "replicas_agree", "recovered_percent"),
+)
+_TITLES = (
+    *(" PARTITION", "OFFSETS", " RECORDS", " LOST", " REPLICAS", "AGREE"),
+    " RECOVERED",
+)
+_LINES = 40
+"""Partitions that the table for people shows; those with losses come first."""
+
+
+@click.command(
+    epilog=EXIT_CODES.replace("1 problems found", "1 something is lost"),
+    short_help="Recover all records that log files hold, as Parquet.",
+)
+@takes_partitions
+@click.option(
+    "--out",
+    required=True,
+    metavar="DIR",
+    help="A new folder for the tables and the report.",
+)
+@click.option(
+    "--spark",
+    metavar="MASTER",
+    help="Run on Spark, such as local[4]; large input does by itself.",
+)
+@format_option
+def command(
+    paths: tuple[str, ...],
+    topic: tuple[str, ...],
+    partition: tuple[int, ...],
+    include: tuple[str, ...],
+    out: str,
+    spark: str | None,
+    form: str,
+) -> int:
+    """Recover the records of log files, damaged or not, into Parquet files.
+
+    PATH is a data directory of a broker, a folder above several, or tiered storage.
+    Replicas of the same partition fill each other's holes; every record comes once.
+    Each partition is a row on stdout. Below DIR are the tables records, batches,
+    problems, coverage and lost, and report.html. The input is only read.
+    """
+    from ... import jobs
+    from ...jobs.export_inputs import find_inputs
+
+    chosen: dict[str, Any] = {
+        "topics": topic or None,
+        "partitions": partition or None,
+        "include": include,
+    }
+    size = sum(segment.size for _, segment in find_inputs(paths, **chosen).segments)
+    with Progress(size) as progress:
+        result = jobs.export(
+            paths, out, **chosen, spark=spark, progress=progress.advance
+        )
+    rows = _rows(result.tables["coverage"])
+    with open_output() as output:
+        if form == "table":
+            shown = sorted(rows, key=lambda row: row["lost_offsets"] == 0)[:_LINES]
+            shown.sort(key=lambda row: (row["topic"], row["partition"]))
+            write_table(
+                output, _TITLES, [(row["topic"], _cells(row)) for row in shown]
+            )
+            if len(shown) < len(rows):
+                output.write(f"and {len(rows) - len(shown):,} more\n")
+        else:
+            writer = JsonLines(output) if form == "jsonl" else Csv(output, _NAMES)
+            for row in rows:
+                writer.write({name: row[name] for name in _NAMES})
+    lost = sum(row["lost_offsets"] for row in rows)
+    say(
+        f"{count_text(result.counts['records'], 'record')} of"
+        f" {count_text(len(rows), 'partition')} recovered,"
+        f" {count_text(lost, 'offset')} lost in {count_text(result.findings, 'range')},"
+        f" {count_text(result.counts['problems'], 'problem')}"
+    )
+    say(f"report: {os.path.relpath(result.report)}")
+    return PROBLEMS if result.findings else FINE
+
+
+def _rows(folder: str) -> list[dict[str, Any]]:
+    import pyarrow.parquet
+
+    rows: list[dict[str, Any]] = pyarrow.parquet.read_table(folder).to_pylist()
+    return rows
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        str(row["partition"]) if row["partition"] >= 0 else "-",
+        f"{row['start_offset']}..{row['end_offset']}",
+        str(row["records"]),
+        str(row["lost_offsets"]),
+        str(row["replicas"]),
+        "yes" if row["replicas_agree"] else "no",
+        f"{row['recovered_percent']:.4g} %",
+    )

@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire offsets``: what consumer groups did, from the logs of brokers."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from ..output import Csv, JsonLines, format_option, open_output, write_table
+from ..program import EXIT_CODES, FINE, say
+from ..progress import Progress
+from ..quantities import count_text, time_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+_TITLES = ("GROUP", "STATE", " PARTITIONS", " LAG", " STUCK", "LAST COMMIT (UTC)")
+_LINES = 40
+"""Groups that the table for people shows; the worst come first."""
+
+
+@click.command(
+    epilog=EXIT_CODES.replace(" 1 problems found;", ""),
+    short_help="Tell what consumer groups did: commits, lag, rebalances.",
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "--out",
+    required=True,
+    metavar="DIR",
+    help="A new folder for the tables and the report.",
+)
+@click.option("--group", "-g", multiple=True, help="Only this; repeatable.")
+@click.option(
+    "--stuck-after",
+    type=click.FloatRange(min=0),
+    default=300,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a new record waits before its reader is called stuck.",
+)
+@click.option(
+    "--spark",
+    metavar="MASTER",
+    help="Run on Spark, such as local[4]; large input does by itself.",
+)
+@format_option
+def command(
+    paths: tuple[str, ...],
+    out: str,
+    group: tuple[str, ...],
+    stuck_after: float,
+    spark: str | None,
+    form: str,
+) -> int:
+    """Tell what consumer groups did, from the log directories of brokers.
+
+    PATH is a data directory with partitions of __consumer_offsets, or a folder above
+    several; lag needs the topics' segments, too. Each group is a row on stdout, the
+    worst first. Below DIR are tables as Parquet, of commits, lag, group states,
+    rebalances and stuck partitions among others, and report.html.
+    """
+    from ...jobs.offsets_inputs import LogInputs
+    from ...jobs.offsets_job import run
+
+    inputs = LogInputs(paths)
+    with Progress(inputs.size) as progress:
+        result = run(
+            inputs,
+            out,
+            groups=group or None,
+            stuck_after_ms=round(stuck_after * 1000),
+            spark=spark,
+            progress=progress.advance,
+        )
+    rows = _rows(result.tables["groups"])
+    with open_output() as output:
+        if form == "table":
+            write_table(output, _TITLES, [("", _cells(row)) for row in rows[:_LINES]])
+            if len(rows) > _LINES:
+                output.write(f"and {len(rows) - _LINES:,} more\n")
+        else:
+            names = list(rows[0]) if rows else []
+            writer = JsonLines(output) if form == "jsonl" else Csv(output, names)
+            for row in rows:
+                writer.write(row)
+    problems = result.counts["problems"]
+    commits = sum(row["commits"] for row in rows)
+    say(
+        f"{count_text(len(rows), 'group')}, {count_text(commits, 'commit')},"
+        f" {count_text(result.findings, 'partition')} stuck"
+        + (f"; {count_text(problems, 'problem')} in the input" if problems else "")
+    )
+    say(f"report: {os.path.relpath(result.report)}")
+    return FINE
+
+
+def _rows(folder: str) -> list[dict[str, Any]]:
+    import pyarrow.parquet
+
+    rows = pyarrow.parquet.read_table(folder).to_pylist()
+    for row in rows:
+        for name in ("first_commit", "last_commit"):
+            row[name] = _milliseconds(row[name])
+    return list(rows)
+
+
+def _milliseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else round(moment.timestamp() * 1000)
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    known = row["lag"] is not None
+    return (
+        row["group"],
+        row["state"] or "-",
+        str(row["partitions"]),
+        str(row["lag"]) if known else "-",
+        str(row["stuck"]) if known else "-",
+        time_text(-1 if row["last_commit"] is None else row["last_commit"]),
+    )

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire record``: a relay that clients talk through, and what they say in Parquet.
+
+The relay is ``kwire.recording``'s; here are its options, its end and its words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from contextlib import suppress
+
+import click
+from rich.console import Console
+
+from ...net import address_text, split_address
+from ...recording.relay import (
+    HIGHEST_MAX_FRAME,
+    MAX_FRAME,
+    Relay,
+    read_listen,
+)
+from ..program import EXIT_CODES, FINE, say
+from ..quantities import count_text, size_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.status import Status
+
+_TICK_S = 1.0
+
+
+def _address(reads: Callable[[str], tuple[str, int]]) -> Callable[..., tuple[str, int]]:
+    def callback(
+        _context: click.Context, _option: click.Parameter, text: str
+    ) -> tuple[str, int]:
+        try:
+            return reads(text)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+
+    return callback
+
+
+@click.command(
+    epilog=EXIT_CODES,
+    short_help="Record what clients and brokers say, through a relay.",
+)
+@click.option(
+    "--listen",
+    required=True,
+    metavar="HOST:PORT",
+    callback=_address(read_listen),
+    help="Where clients bootstrap; port 0 is any. Brokers get the ports above.",
+)
+@click.option(
+    "--upstream",
+    required=True,
+    metavar="HOST:PORT",
+    callback=_address(split_address),
+    help="A broker of the cluster.",
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False),
+    help="The folder for recordings; each gets a folder of its own in it.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    help="End by itself after this time.",
+)
+@click.option(
+    "--count", type=click.IntRange(min=1), help="End by itself after so many frames."
+)
+@click.option(
+    "--flush-ms",
+    type=click.IntRange(min=10),
+    default=1000,
+    show_default=True,
+    help="What kill -9 costs at most.",
+)
+@click.option(
+    "--max-frame",
+    type=click.IntRange(1024, HIGHEST_MAX_FRAME),
+    default=MAX_FRAME,
+    show_default=True,
+    metavar="BYTES",
+    help="Frames above end their connection.",
+)
+def command(
+    listen: tuple[str, int],
+    upstream: tuple[str, int],
+    out: str,
+    seconds: float | None,
+    count: int | None,
+    flush_ms: int,
+    max_frame: int,
+) -> int:
+    """Relay between Kafka clients and a cluster, and record every frame.
+
+    Clients bootstrap from the relay instead of a broker, in plaintext; the brokers that
+    answers name become ports of the relay, so that clients stay on it. Frames go to
+    Parquet files below --out, SASL secrets never do. Ctrl-C ends the recording well.
+    """
+    relay = Relay(
+        listen,
+        upstream,
+        out,
+        tell=say,
+        flush_ms=flush_ms,
+        max_frame=max_frame,
+        count=count,
+    )
+    started = time.monotonic()
+
+    def ready() -> None:
+        here = address_text(*relay.addresses[upstream])
+        say(f"{here} stands for {address_text(*upstream)}; Ctrl-C ends the recording")
+
+    console = Console(file=sys.stderr)
+    shows = console.is_terminal and not console.is_dumb_terminal
+    try:
+        if shows:
+            with console.status("waiting for clients") as status:
+                asyncio.run(_run(relay, ready, seconds, status))
+        else:
+            asyncio.run(_run(relay, ready, seconds, None))
+    finally:
+        if relay.addresses:
+            _sum_up(relay, time.monotonic() - started)
+    return FINE
+
+
+async def _run(
+    relay: Relay,
+    ready: Callable[[], None],
+    seconds: float | None,
+    status: Status | None,
+) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Where a loop takes no signals, Ctrl-C cancels this, which ends well too.
+        with suppress(NotImplementedError):
+            loop.add_signal_handler(number, relay.stop)
+    if seconds is not None:
+        loop.call_later(seconds, relay.stop)
+    showing = asyncio.create_task(_show(relay, status)) if status is not None else None
+    try:
+        await relay.run(ready)
+    finally:
+        if showing is not None:
+            showing.cancel()
+
+
+async def _show(relay: Relay, status: Status) -> None:
+    before = 0
+    while True:
+        await asyncio.sleep(_TICK_S)
+        counts = relay.counts
+        rate = (counts.frames - before) / _TICK_S
+        before = counts.frames
+        status.update(
+            f"{count_text(counts.frames, 'frame')}, {size_text(counts.size)}, "
+            f"{rate:,.0f} frames/s, {count_text(counts.connections, 'connection')}"
+        )
+
+
+def _sum_up(relay: Relay, seconds: float) -> None:
+    counts = relay.counts
+    if not counts.frames:
+        say("no frames came, so nothing was written")
+        return
+    say(
+        f"{count_text(counts.frames, 'frame')}, {size_text(counts.size)}, "
+        f"{count_text(counts.connections, 'connection')}, {seconds:.1f} s: "
+        f"{relay.folder}"
+    )

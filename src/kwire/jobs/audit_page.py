@@ -1,0 +1,274 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The page of the audit: verdict, heat map, clients by risk, when, and the tables.
+
+All numbers are those of the tables; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ..recording.requests import fate_of
+from . import charts
+from .audit_sightings import MINUTE
+from .audit_verdicts import BREAKS, OK, UNKNOWN, name_of
+from .report import Report
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .audit_job import Found
+
+TONES = {BREAKS: "bad", UNKNOWN: "warning", OK: "good"}
+
+_MOST_CLIENTS = 20
+_MOST_COLUMNS = 30
+_MOST_TRACKS = 20
+_MOST_SPANS = 120
+_MINUTE_MS = MINUTE // 1000
+
+
+def page(found: Found) -> str:
+    """Write the page."""
+    target = found.target.name
+    report = Report(
+        f"Upgrade audit: Kafka {target}",
+        "Who breaks when the brokers become this release, by what was seen of them",
+    )
+    verdicts = Counter(row["verdict"] for row in found.clients)
+    requests = sum(row["requests"] for row in found.clients)
+    _verdict(report, verdicts, target)
+    report.figures(
+        [
+            ("requests", f"{requests:,}", ""),
+            ("clients", f"{len(found.clients):,}", ""),
+            ("break", f"{verdicts[BREAKS]:,}", "bad" if verdicts[BREAKS] else "good"),
+            ("unknown", f"{verdicts[UNKNOWN]:,}", _if(verdicts[UNKNOWN])),
+            ("inputs not read", f"{len(found.problems):,}", _if(len(found.problems))),
+        ]
+    )
+    if requests:
+        _heat_map(report, found)
+        _by_risk(report, found)
+        _when(report, found)
+    _tables(report, found)
+    return report.html()
+
+
+def _if(count: int) -> str:
+    return "warning" if count else ""
+
+
+def _verdict(report: Report, verdicts: Counter[str], target: str) -> None:
+    count = sum(verdicts.values())
+    if verdicts[BREAKS]:
+        who = "client needs" if verdicts[BREAKS] == 1 else "clients need"
+        report.verdict(
+            "bad",
+            BREAKS,
+            f"{verdicts[BREAKS]:,} of {count:,} {who} versions that {target} does not"
+            " speak",
+        )
+    elif verdicts[UNKNOWN]:
+        report.verdict(
+            "warning",
+            UNKNOWN,
+            f"Nobody was seen to break, but of {verdicts[UNKNOWN]:,} of {count:,}"
+            " clients too little was seen to tell",
+        )
+    elif count:
+        report.verdict("good", OK, f"{target} serves all {count:,} clients seen")
+    else:
+        report.verdict("warning", "NOTHING", "There is no request in what was read")
+
+
+def _heat_map(report: Report, found: Found) -> None:
+    target = found.target
+    counts: Counter[tuple[int, int]] = Counter()
+    for usage in found.sightings.clients.values():
+        for pair, seen in usage.versions.items():
+            counts[pair] += seen.count
+    broken = {(row["api_key"], row["api_version"]) for row in found.breaks}
+    keys = sorted({key for key, _ in counts})
+    gone = [
+        (key, version)
+        for key in keys
+        for version in range(target.speaks(key).min)
+        if (key, version) not in counts and target.refuses(key, version)
+    ]
+    cells = {
+        (name_of(key), str(version)): _cell(found, (key, version), count, broken)
+        for (key, version), count in [*counts.items(), *((pair, 0) for pair in gone)]
+    }
+    columns = sorted({version for _, version in [*counts, *gone]})
+    if columns[-1] <= _MOST_COLUMNS:
+        columns = list(range(columns[-1] + 1))
+    report.chart(
+        "Versions in use",
+        charts.heat_map(
+            [name_of(key) for key in keys],
+            list(map(str, columns)),
+            cells,
+            legend={
+                "bad": "clients break",
+                "warning": "deprecated, or clients have another",
+                "quiet": f"gone in {target.name}",
+            },
+        ),
+        f"Requests by API and version. Of what {target.name} does not speak, red is"
+        " used by clients that break, amber by others.",
+    )
+
+
+def _cell(
+    found: Found, pair: tuple[int, int], count: int, broken: set[tuple[int, int]]
+) -> charts.HeatCell:
+    target, fate = found.target, fate_of(*pair)
+    if not target.refuses(*pair):
+        if fate.deprecated:
+            gone = f", gone in {fate.removed_in}" if fate.removed_in else ""
+            return charts.HeatCell(count, "warning", f"deprecated{gone}")
+        return charts.HeatCell(count)
+    note = f"removed in {fate.removed_in}" if fate.removed_in else "not spoken"
+    if pair in broken:
+        return charts.HeatCell(count, "bad", f"{note}: clients break")
+    return charts.HeatCell(count, "warning" if count else "quiet", note)
+
+
+def _by_risk(report: Report, found: Found) -> None:
+    risky = [row for row in found.clients if row["verdict"] != OK]
+    if not risky:
+        return
+    shown = risky[:_MOST_CLIENTS]
+    items = [
+        (
+            _who(row),
+            row["breaking_requests"] or row["requests"],
+            TONES[row["verdict"]],
+            f"{row['verdict']}: {row['reason']}",
+        )
+        for row in shown
+    ]
+    note = "Of clients that break the requests that do, of unknown ones all requests."
+    if len(shown) < len(risky):
+        note = f"The first {len(shown)} of {len(risky):,} clients. {note}"
+    report.chart("Clients by risk", charts.bars(items), note)
+
+
+def _who(row: dict[str, Any]) -> str:
+    name = "(no id)" if row["client_id"] is None else row["client_id"] or '""'
+    return f"{name} {row['address'] or ''}".strip()
+
+
+def _when(report: Report, found: Found) -> None:
+    minutes = found.sightings.minutes
+    target = found.target
+    broken = {(row["api_key"], row["api_version"]) for row in found.breaks}
+    if not minutes:
+        return
+    begin = min(minute for *_, minute in minutes)
+    end = max(minute for *_, minute in minutes) + 1
+    step = -(-(end - begin) // _MOST_SPANS)
+    counts: dict[tuple[int, int], Counter[int]] = {}
+    for (key, version, minute), count in minutes.items():
+        bins = counts.setdefault((key, version), Counter())
+        bins[(minute - begin) // step] += count
+    ranked = sorted(
+        counts, key=lambda pair: (pair not in broken, -counts[pair].total(), pair)
+    )
+    tracks = []
+    for pair in ranked[:_MOST_TRACKS]:
+        tone = "bad" if pair in broken else "warning"
+        gone = fate_of(*pair).removed_in
+        spans = [
+            charts.Span(
+                (begin + number * step) * _MINUTE_MS,
+                (begin + (number + 1) * step) * _MINUTE_MS,
+                tone,
+                f"{count:,} requests",
+            )
+            for number, count in sorted(counts[pair].items())
+        ]
+        tracks.append(
+            charts.Track(
+                f"{name_of(pair[0])} {pair[1]}",
+                begin * _MINUTE_MS,
+                (begin + step * -(-(end - begin) // step)) * _MINUTE_MS,
+                spans,
+                f"{counts[pair].total():,}" + (f", gone in {gone}" if gone else ""),
+            )
+        )
+    note = f"Requests of versions that are deprecated, or that {target.name} refuses."
+    if len(tracks) < len(counts):
+        note += f" The first {len(tracks)} of {len(counts):,} versions."
+    report.chart(
+        "When old versions were used",
+        charts.timeline(
+            tracks, legend={"bad": "clients break", "warning": "deprecated or gone"}
+        ),
+        note,
+    )
+
+
+def _tables(report: Report, found: Found) -> None:
+    who = [("client_id", "Client id", "text"), ("address", "Address", "text")]
+    software = [
+        ("software_name", "Software", "text"),
+        ("software_version", "Its version", "text"),
+    ]
+    when = [("first_seen", "First", "time"), ("last_seen", "Last", "time")]
+    report.table(
+        "breaks",
+        [
+            *who,
+            ("api", "API", "text"),
+            ("api_version", "Version", "count"),
+            ("requests", "Requests", "count"),
+            ("target_speaks", f"{found.target.name} speaks", "text"),
+            ("removed_in", "Removed in", "text"),
+            ("what_to_do", "What to do", "text"),
+            *software,
+            *when,
+        ],
+        list(map(_with_milliseconds, found.breaks)),
+        title="What breaks",
+    )
+    report.table(
+        "clients",
+        [
+            ("verdict", "Verdict", "tone"),
+            *who,
+            ("requests", "Requests", "count"),
+            ("breaking_requests", "Breaking", "count"),
+            ("reason", "Why", "text"),
+            ("apis", "Versions used", "text"),
+            *software,
+            *when,
+        ],
+        [
+            _with_milliseconds(row)
+            | {"verdict": (TONES[row["verdict"]], row["verdict"])}
+            for row in found.clients
+        ],
+        note="A client is an address, a client id and the software it says it is.",
+    )
+    report.table(
+        "problems",
+        [
+            ("path", "File", "text"),
+            ("line", "Line", "count"),
+            ("reason", "What is wrong", "text"),
+            ("text", "It begins", "text"),
+        ],
+        found.problems,
+        title="What could not be read",
+    )
+
+
+def _with_milliseconds(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {
+        name: None if row[name] is None else row[name] // 1000
+        for name in ("first_seen", "last_seen")
+    }

@@ -1,0 +1,280 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Who breaks on an upgrade: the rules, over what was seen and what a release speaks.
+
+A client breaks if it needs a version that the target does not speak. One that never
+asks brokers for their versions sends what it was seen sending, whatever the broker. One
+that asks takes the highest version that both sides have; so a version that it took says
+how far it goes only if the broker had offered more. ``docs/audit.md`` tells the rules
+to users. No files here, and no tables.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from ..recording.requests import fate_of
+from ..schema import releases
+from ..versions import NONE, VersionRange
+from .audit_sightings import API_VERSIONS, Seen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from .audit_sightings import Client, Usage
+
+OK, UNKNOWN, BREAKS = "OK", "UNKNOWN", "BREAKS"
+
+_JAVA = "apache-kafka-java"
+_release_number = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
+
+_FROM_BROKERS_TOO = {releases.key_of("WriteTxnMarkers")}
+"""APIs that brokers say to brokers though every listener knows them."""
+
+
+class Break(NamedTuple):
+    """A version that a client needs and the target does not speak."""
+
+    api_key: int
+    api_version: int
+    what_to_do: str
+
+
+class Judgement(NamedTuple):
+    """What becomes of a client, why, and the versions that it breaks on."""
+
+    verdict: str
+    reason: str
+    breaks: tuple[Break, ...] = ()
+
+
+class Target:
+    """The release to upgrade to; ``ValueError`` if there is none of the name.
+
+    A patch release is taken for its line: "4.1.2" is "4.1".
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = find_release(name)
+        self._ranges = releases.ranges(self.name)
+        self._deprecated = releases.deprecated(self.name)
+
+    def speaks(self, api_key: int) -> VersionRange:
+        """Give the versions of an API that the target speaks, on any listener."""
+        return self._ranges.get(api_key, NONE)
+
+    def deprecates(self, api_key: int, api_version: int) -> bool:
+        """Whether the target speaks a version and calls it deprecated."""
+        return api_version in self._deprecated.get(api_key, NONE)
+
+    def refuses(self, api_key: int, api_version: int) -> bool:
+        """Whether clients get no answer to a version."""
+        return (
+            api_key not in among_brokers()
+            and api_key != API_VERSIONS
+            and api_version not in self.speaks(api_key)
+        )
+
+
+@cache
+def among_brokers() -> frozenset[int]:
+    """List the APIs that no client uses: brokers of KRaft do not offer them."""
+    found: set[int] = set()
+    for release in releases.NAMES:
+        if "broker" in releases.listeners(release):
+            offered = releases.ranges(release, "broker").keys()
+            found |= releases.ranges(release).keys() - offered
+            found -= offered
+    return frozenset(found | _FROM_BROKERS_TOO)
+
+
+def find_release(name: str) -> str:
+    """Find the release line of a name such as "4.1" or "4.1.2"."""
+    if name in releases.NAMES:
+        return name
+    line, _, patch = name.rpartition(".")
+    if line in releases.NAMES and patch.isdecimal() and line.count("."):
+        return line
+    raise ValueError(
+        f"no release line {name!r} of Kafka; there are {', '.join(releases.NAMES)}"
+    )
+
+
+def judge(
+    client: Client,
+    usage: Usage,
+    target: Target,
+    offered: Mapping[str, Mapping[int, int]],
+) -> Judgement:
+    """Say what becomes of a client; ``offered`` is what brokers were seen to offer."""
+    if usage.is_broker:
+        return Judgement(OK, "a broker, which is upgraded itself")
+    breaks: list[Break] = []
+    broken: list[str] = []
+    unknown: list[str] = []
+    notes: list[str] = []
+    is_judged = False
+    asks = usage.asks or client.software_name is not None
+    for api_key, versions in _by_api(usage):
+        if api_key in among_brokers():
+            continue
+        is_judged = True
+        known = [version for version in versions if _is_of_kafka(api_key, version)]
+        if len(known) < len(versions):
+            rest = [version for version in versions if version not in known]
+            unknown.append(f"{_words(api_key, rest)} is of no release of Kafka")
+        gone = [version for version in known if target.refuses(api_key, version)]
+        if not gone:
+            old = [each for each in known if target.deprecates(api_key, each)]
+            if old:
+                notes.append(f"{target.name} deprecates {_words(api_key, old)}")
+            continue
+        speaks = target.speaks(api_key)
+        stands, why = BREAKS, ""
+        if asks:
+            stands, why = _with_negotiation(
+                client, usage, api_key, known, speaks, offered
+            )
+        if stands == BREAKS:
+            broken.append(f"{_words(api_key, gone)} ({_spoken(target, api_key)})")
+            advice = _what_to_do(client, target, api_key, asks)
+            breaks += (Break(api_key, version, advice) for version in gone)
+        elif stands == UNKNOWN:
+            unknown.append(
+                f"{_words(api_key, gone)} {why}; whether it has {speaks} as well was"
+                " not seen"
+            )
+        else:
+            notes.append(f"has versions besides {_words(api_key, gone)}")
+    if usage.unreadable.count:
+        unknown.append("frames that cannot be read; they may be TLS, or not Kafka")
+    if breaks:
+        why = "it has no higher ones" if asks else "it never asks for versions"
+        return Judgement(BREAKS, "; ".join((*broken, why)), tuple(breaks))
+    if unknown:
+        return Judgement(UNKNOWN, "; ".join(unknown))
+    if not is_judged:
+        notes.append("speaks as brokers do among themselves; they are upgraded too")
+    return Judgement(OK, "; ".join(notes))
+
+
+def _by_api(usage: Usage) -> Iterator[tuple[int, list[int]]]:
+    keys = sorted({key for key, _ in usage.versions})
+    for key in keys:
+        yield key, sorted(version for each, version in usage.versions if each == key)
+
+
+def _is_of_kafka(api_key: int, version: int) -> bool:
+    """Whether some release spoke a version; else it is nonsense, or a vendor's."""
+    fate = fate_of(api_key, version)
+    return fate.removed_in is not None or version in _newest().get(api_key, NONE)
+
+
+@cache
+def _newest() -> dict[int, VersionRange]:
+    return releases.ranges(releases.NAMES[-1])
+
+
+def _with_negotiation(
+    client: Client,
+    usage: Usage,
+    api_key: int,
+    versions: list[int],
+    speaks: VersionRange,
+    offered: Mapping[str, Mapping[int, int]],
+) -> tuple[str, str]:
+    """Judge an API of a client that takes the highest version both sides have."""
+    if not speaks:
+        return BREAKS, ""
+    if any(version in speaks for version in versions):
+        return OK, ""
+    if own := _java_versions(client, api_key):
+        return (OK if own & speaks else BREAKS), ""
+    highest = max(versions)
+    if highest > speaks.max:
+        return UNKNOWN, "is newer"
+    brokers = usage.brokers.get(api_key, ())
+    ends = [offered.get(broker, {}).get(api_key, -1) for broker in brokers]
+    end = max(ends, default=-1)
+    if end > highest:
+        return BREAKS, ""
+    return (
+        UNKNOWN,
+        "is all that its broker has" if end >= 0 else "is all it was seen with",
+    )
+
+
+def _java_versions(client: Client, api_key: int) -> VersionRange:
+    """Give what a Java client speaks, which is what its release speaks."""
+    found = _java_release(client)
+    return NONE if found is None else releases.ranges(found).get(api_key, NONE)
+
+
+def _java_release(client: Client) -> str | None:
+    match = _release_number.match(client.software_version or "")
+    if client.software_name != _JAVA or match is None:
+        return None
+    for name in (match[0], f"{match[1]}.{match[2]}"):
+        if name in releases.NAMES:
+            return name
+    return None
+
+
+def _what_to_do(client: Client, target: Target, api_key: int, asks: bool) -> str:
+    name, speaks = name_of(api_key), target.speaks(api_key)
+    if not speaks:
+        return f"Stop using {name}: {target.name} has nothing in its place by this name"
+    since = next(
+        each
+        for each in releases.NAMES
+        if speaks.min in releases.ranges(each).get(api_key, NONE)
+    )
+    update = f"Update it to one that speaks {name} {speaks.min}"
+    if client.software_name == _JAVA:
+        update = f"Update it to the Java client of {since} or newer"
+    else:
+        update += f", as clients of Kafka {since} do"
+    if not asks:
+        update += "; or, if it can, let it ask brokers for their versions"
+    return update
+
+
+def versions_text(versions: Iterable[int]) -> str:
+    """Write versions in short: 0-2, 5."""
+    runs: list[list[int]] = []
+    for version in sorted(versions):
+        if runs and version == runs[-1][1] + 1:
+            runs[-1][1] = version
+        else:
+            runs.append([version, version])
+    return ", ".join(f"{low}-{high}" if low < high else f"{low}" for low, high in runs)
+
+
+def name_of(api_key: int) -> str:
+    """Name an API, also one that Kafka does not have."""
+    return fate_of(api_key, 0).api or f"API key {api_key}"
+
+
+def _words(api_key: int, versions: Iterable[int]) -> str:
+    text = versions_text(versions)
+    if fate_of(api_key, 0).api is None:
+        return f"version {text} of API key {api_key}"
+    return f"{name_of(api_key)} {text}"
+
+
+def _spoken(target: Target, api_key: int) -> str:
+    speaks = target.speaks(api_key)
+    if not speaks:
+        return f"gone in {target.name}"
+    return f"{target.name} speaks {speaks}"
+
+
+def breaking(usage: Usage, judgement: Judgement) -> Seen:
+    """Count the requests that a client breaks on."""
+    whole = Seen()
+    for each in judgement.breaks:
+        whole.merge(usage.versions[each.api_key, each.api_version])
+    return whole

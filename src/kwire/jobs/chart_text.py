@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The words on a report's charts and tables: numbers, times, names that are no threat.
+
+Nothing in here draws; ``charts`` and ``report`` do.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+from html import escape
+from unicodedata import east_asian_width
+
+from ..cli.cells import one_line
+from ..cli.quantities import size_text, time_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+TONES = ("", "good", "warning", "bad", "quiet")
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+_SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
+
+_SIZES = (
+    (_DAY, "d", _HOUR, "h"),
+    (_HOUR, "h", _MINUTE, "min"),
+    (_MINUTE, "min", _SECOND, "s"),
+)
+
+_STEPS = (
+    *(1, 2, 5, 10, 20, 50, 100, 200, 500),
+    *(each * _SECOND for each in (1, 2, 5, 10, 30)),
+    *(each * _MINUTE for each in (1, 2, 5, 10, 30)),
+    *(each * _HOUR for each in (1, 2, 3, 6, 12)),
+    *(each * _DAY for each in (1, 2, 5, 10, 30, 100, 365, 3650, 36500, 365000)),
+)
+_MOST_MARKS = 6
+_FIRST_MARK, _LAST_MARK = 0.2, 0.88
+
+_CHARACTER = 7.2
+"""The width in pixels of a character of the charts, rather more than less."""
+
+
+def text_of(value: Any) -> str:
+    """Write anything as text in HTML, with escapes for what is not seen."""
+    return escape(one_line(str(value)))
+
+
+def raw_of(value: Any) -> str:
+    """Write a value for a machine to read in an attribute, as it is.
+
+    HTML cannot hold U+0000, which becomes U+FFFD, nor half a surrogate pair.
+    """
+    text = str(value).encode("utf-8", "backslashreplace").decode()
+    return escape(text.replace("\0", "\ufffd")).replace("\r", "&#13;")
+
+
+def tone_class(tone: str) -> str:
+    """Check that a tone is one."""
+    if tone not in TONES:
+        raise ValueError(f"{tone!r} is no tone; tones are {TONES}")
+    return tone
+
+
+def milliseconds(moment: datetime) -> int:
+    """Turn a time into milliseconds since 1970; one without a zone is UTC."""
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def text_width(text: str) -> int:
+    """Guess the width of text in pixels."""
+    return math.ceil(_cells(text) * _CHARACTER)
+
+
+def _cells(text: str) -> int:
+    return len(text) + sum(east_asian_width(character) in "WF" for character in text)
+
+
+def shortened(text: str, most: int) -> str:
+    """Cut text to the width of ``most`` letters, in its middle: the ends tell most."""
+    text = one_line(str(text))
+    if _cells(text) <= most:
+        return text
+    keep = min(len(text), most) - 1
+    while _cells(short := _without_middle(text, keep)) > most:
+        keep -= 1
+    return short
+
+
+def _without_middle(text: str, keep: int) -> str:
+    end = keep // 2
+    return f"{text[: keep - end]}…{text[len(text) - end :]}"
+
+
+def amount_text(value: float, unit: str = "") -> str:
+    """Write an amount exactly, or as people say bytes and times."""
+    if unit == "bytes":
+        return f"-{size_text(-value)}" if value < 0 else size_text(value)
+    if unit == "ms":
+        return duration_text(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+
+
+def compact_text(value: float) -> str:
+    """Write a number in at most five characters: "950", "1.2k", "34M"."""
+    if abs(value) < 1000:
+        return f"{value:.3g}"
+    for unit in "kMGTPE":
+        value /= 1000
+        if abs(value) < 999.5 or unit == "E":
+            break
+    return f"{value:.0f}{unit}" if abs(value) >= 9.95 else f"{value:.2g}{unit}"
+
+
+def duration_text(duration: float) -> str:
+    """Write a duration in milliseconds with its two largest units."""
+    if duration < 0:
+        return f"-{duration_text(-duration)}"
+    if duration < _SECOND:
+        return f"{duration:.3g} ms"
+    if duration < _MINUTE:
+        return f"{duration / _SECOND:.3g} s"
+    size, name, part, part_name = next(each for each in _SIZES if duration >= each[0])
+    rest = int(duration % size // part)
+    text = f"{int(duration // size):,} {name}"
+    return f"{text} {rest} {part_name}" if rest else text
+
+
+def ticks(values: Sequence[float], unit: str) -> list[tuple[float, str]]:
+    """Choose round values for an axis from 0 on that has room for all ``values``."""
+    low, high = min([0, *values]), max([0, *values])
+    if low == high:
+        high = 1
+    size = 1
+    if unit == "ms":
+        sizes = (_DAY, _HOUR, _MINUTE, _SECOND, 1)
+        size = next(each for each in sizes if high - low >= 2 * each or each == 1)
+    step = _round_step((high - low) / size / 4) * size
+    if unit != "ms" and all(isinstance(value, int) for value in values):
+        step = max(step, 1)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    found = [number * step for number in range(first, last + 1)]
+    if unit not in ("bytes", "ms"):
+        return [(value, compact_text(value)) for value in found]
+    return [(value, amount_text(value, unit) if value else "0") for value in found]
+
+
+def _round_step(least: float) -> float:
+    power: float = 10.0 ** math.floor(math.log10(least))
+    factors = (1, 2, 5, 10)
+    return power * next(each for each in factors if each * power >= least * 0.999)
+
+
+def time_ticks(start: int, end: int) -> list[tuple[float, str]]:
+    """Choose times along an axis: both ends, the first in full, and round ones."""
+    first, last = time_text(start), time_text(end)
+    length = end - start
+    if length <= 0:
+        return [(0.0, first.removesuffix(".000"))]
+    if first == str(start) or last == str(end):
+        return [(0.0, first), (1.0, last)]
+    step = next((step for step in _STEPS if length / step <= _MOST_MARKS), _STEPS[-1])
+    # As many digits as the step needs, of "2026-11-21 04:05:06.789".
+    if step < _SECOND:
+        shown = slice(11, 23)
+    elif step < _MINUTE:
+        shown = slice(11, 19)
+    elif length < _DAY:
+        shown = slice(11, 16)
+    elif step < _DAY:
+        shown = slice(5, 16)
+    else:
+        shown = slice(0, 10)
+    found = [(0.0, first[: shown.stop])]
+    for at in range(start - start % step + step, end, step):
+        part = (at - start) / length
+        if _FIRST_MARK < part < _LAST_MARK and len(found) <= 2 * _MOST_MARKS:
+            found.append((part, time_text(at)[shown]))
+    return [*found, (1.0, last[shown])]

@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an export reads: the folders of every partition, and what lies beside segments.
+
+Checkpoints and the names of snapshots tell how far a log went when its tail is gone.
+They have no checksums, so they only ever say that something is missing.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import log
+from ..errors import DecodeError
+from .export_replicas import Folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+_CLAIMS = {
+    "replication": "the high watermark that the broker noted is",
+    "recovery-point": "the recovery point that the broker noted is",
+}
+_BESIDE = (".index", ".timeindex")
+_DIGITS = 20
+_LISTED = 5
+
+
+class Found(NamedTuple):
+    """The partitions, their folders and segments, and what could not be read.
+
+    ``unreadable`` are (path, topic, partition, byte, reason, detail).
+    """
+
+    folders: dict[tuple[str, int], list[Folder]]
+    segments: list[tuple[str, log.Segment]]
+    unreadable: list[tuple[str, str, int, int, str, str]]
+
+
+def find_inputs(
+    paths: Iterable[str | os.PathLike[str]],
+    topics: Collection[str] | None,
+    partitions: Collection[int] | None,
+    include: Collection[str],
+) -> Found:
+    """Find what lies below the paths; ``FileNotFoundError`` if nothing wanted does."""
+    found = Found({}, [], [])
+    seen: set[str] = set()
+    names: set[str] = set()
+    given = [os.fspath(path) for path in paths]
+    for path in given:
+        directory = log.LogDirectory(path, include=include, access="read")
+        for error in directory.unreadable:
+            found.unreadable.append(
+                (error.path, "", -1, error.offset, "checkpoint", error.reason)
+            )
+        found.unreadable.extend(_closed_folders(path))
+        for partition in directory:
+            names.add(f"{partition.topic}-{partition.partition}")
+            place = str(partition.path)
+            if topics is not None and partition.topic not in topics:
+                continue
+            if partitions is not None and partition.partition not in partitions:
+                continue
+            if place in seen:
+                continue
+            seen.add(place)
+            key = partition.topic, partition.partition
+            found.folders.setdefault(key, []).append(_folder(partition, found))
+            found.segments.extend((place, each) for each in partition.segments)
+    if not found.folders:
+        where = ", ".join(given)
+        if names:
+            listed = ", ".join(sorted(names)[:_LISTED])
+            raise FileNotFoundError(
+                f"none of the partitions in {where} is the one you want: {listed}"
+            )
+        raise FileNotFoundError(
+            f"no partition in {where}: give a data directory of Kafka, or a folder"
+            " above several"
+        )
+    return found
+
+
+def _closed_folders(path: str) -> Iterator[tuple[str, str, int, int, str, str]]:
+    """Find the folders that may not be read, where partitions may be."""
+    errors: list[OSError] = []
+    for _ in os.walk(path, onerror=errors.append):
+        pass
+    for error in errors:
+        reason = error.strerror or type(error).__name__
+        yield str(error.filename), "", -1, 0, "unreadable", reason
+
+
+def _folder(partition: log.Partition, found: Found) -> Folder:
+    """Gather what lies beside the segments of a partition."""
+    place = str(partition.path)
+    epochs: tuple[tuple[int, int], ...] = ()
+    try:
+        epochs = partition.leader_epochs
+    except DecodeError as error:
+        found.unreadable.append(
+            (
+                *(error.path, partition.topic, partition.partition, error.offset),
+                *("leader-epoch", error.reason),
+            )
+        )
+    claims = [
+        (offset, f"{words} {offset} ({place})")
+        for name, words in _CLAIMS.items()
+        if (offset := partition.checkpoints.get(name, 0)) > 0
+    ]
+    claims += [
+        (int(path.name[:_DIGITS]), f"there is {path}")
+        for path in partition.producer_snapshot_paths
+    ]
+    return Folder(
+        place,
+        log_start=max(partition.checkpoints.get("log-start", 0), 0),
+        claims=tuple(claims),
+        epochs=epochs,
+        is_compacted="cleaner" in partition.checkpoints,
+        orphans=_orphans(partition),
+    )
+
+
+def _orphans(partition: log.Partition) -> tuple[int, ...]:
+    """Find the offsets of indexes whose segments are gone."""
+    if not isinstance(partition.path, Path):
+        return ()
+    stems = {segment.path.stem for segment in partition.segments}
+    names = (Path(name) for name in os.listdir(partition.path))
+    return tuple(
+        sorted(
+            {
+                int(name.stem[:_DIGITS])
+                for name in names
+                if name.suffix in _BESIDE
+                and name.stem not in stems
+                and name.stem[:_DIGITS].isascii()
+                and name.stem[:_DIGITS].isdigit()
+                and len(name.stem) >= _DIGITS
+            }
+        )
+    )

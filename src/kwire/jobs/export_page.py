@@ -1,0 +1,199 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The page of an export: what was recovered, what is lost and why, what to do next.
+
+All numbers are those of the tables; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ..cli.quantities import count_text, size_text
+from . import charts
+from .report import Report
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .export_job import Outcome
+
+_TRACKS = 40
+
+_COVERAGE = [
+    ("topic", "Topic", "text"),
+    ("partition", "Partition", "count"),
+    ("start_offset", "Start", "count"),
+    ("end_offset", "End", "count"),
+    ("records", "Records", "count"),
+    ("lost_offsets", "Lost offsets", "count"),
+    ("replicas", "Replicas", "count"),
+    ("replicas_agree", "Agree", "text"),
+    ("recovered_percent", "Recovered, %", "text"),
+]
+_LOST = [
+    ("topic", "Topic", "text"),
+    ("partition", "Partition", "count"),
+    ("first_offset", "First offset", "count"),
+    ("last_offset", "Last offset", "count"),
+    ("offsets", "Offsets", "count"),
+    ("reason", "Reason", "text"),
+    ("detail", "Where", "text"),
+]
+_PROBLEMS = [
+    ("path", "File", "text"),
+    ("position", "Byte", "count"),
+    ("length", "Length", "count"),
+    ("reason", "Reason", "text"),
+    ("detail", "What is wrong", "text"),
+    ("last_good_offset", "Good up to", "count"),
+    ("next_good_offset", "Again from", "count"),
+    ("records_lost", "Cost, about", "count"),
+    ("filled", "Filled", "text"),
+]
+
+
+def page(outcome: Outcome) -> str:
+    """Write the page."""
+    report = Report(
+        "Segment recovery", "What the log files of these brokers still hold"
+    )
+    coverage, lost = outcome.coverage, outcome.lost
+    records = sum(row["records"] for row in coverage)
+    offsets = sum(row["offsets"] for row in lost)
+    apart = sum(not row["replicas_agree"] for row in coverage)
+    _verdict(report, records, offsets, outcome)
+    report.figures(
+        [
+            ("records", f"{records:,}", ""),
+            ("read", size_text(outcome.bytes_read), ""),
+            ("partitions", f"{len(coverage):,}", ""),
+            ("folders", f"{outcome.folders:,}", ""),
+            ("lost offsets", f"{offsets:,}", "bad" if offsets else "good"),
+            ("problems", f"{len(outcome.problems):,}", _if(len(outcome.problems))),
+            ("replicas disagree", f"{apart:,}", _if(apart)),
+        ]
+    )
+    _coverage(report, outcome)
+    if lost:
+        report.table(
+            "lost", _LOST, lost, title="What is lost", note="No replica holds these."
+        )
+    _codecs(report, outcome)
+    report.table(
+        "problems",
+        _PROBLEMS,
+        sorted(outcome.problems, key=_urgency),
+        title="What is wrong with the files",
+        note="Filled says whether other replicas had all that it cost.",
+    )
+    report.table(
+        "coverage", _COVERAGE, sorted(coverage, key=_by_loss), title="All partitions"
+    )
+    _next(report, outcome, apart)
+    return report.html()
+
+
+def _if(number: int) -> str:
+    return "warning" if number else ""
+
+
+def _urgency(row: dict[str, Any]) -> tuple[bool, bool]:
+    return row["filled"] is not False, row["filled"] is not None
+
+
+def _by_loss(row: dict[str, Any]) -> tuple[int, str, int]:
+    return -row["lost_offsets"], row["topic"], row["partition"]
+
+
+def _verdict(report: Report, records: int, offsets: int, outcome: Outcome) -> None:
+    held = f"{count_text(records, 'record')} of {_partitions(len(outcome.coverage))}"
+    if offsets:
+        reasons = Counter(row["reason"] for row in outcome.lost)
+        why = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
+        report.verdict(
+            "bad",
+            f"{count_text(len(outcome.lost), 'range')} lost",
+            f"{count_text(offsets, 'offset')} are in no replica ({why});"
+            f" {held} are recovered",
+        )
+    elif not outcome.problems:
+        report.verdict("good", "All recovered", f"{held}; nothing is wrong")
+    else:
+        count = count_text(len(outcome.problems), "problem")
+        report.verdict("good", "All recovered", f"{held}, in spite of {count}")
+
+
+def _partitions(count: int) -> str:
+    return count_text(count, "partition")
+
+
+def _coverage(report: Report, outcome: Outcome) -> None:
+    holes: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in outcome.lost:
+        holes.setdefault((row["topic"], row["partition"]), []).append(row)
+    tracks = []
+    for row in sorted(outcome.coverage, key=_by_loss)[:_TRACKS]:
+        spans = [
+            charts.Span(each["first_offset"], each["last_offset"] + 1, "good")
+            for each in row["ranges"]
+        ]
+        spans += [
+            charts.Span(
+                each["first_offset"], each["last_offset"] + 1, "bad", each["reason"]
+            )
+            for each in holes.get((row["topic"], row["partition"]), ())
+        ]
+        tracks.append(
+            charts.Track(
+                f"{row['topic']}-{row['partition']}",
+                row["start_offset"],
+                row["end_offset"],
+                spans,
+                f"{row['recovered_percent']:.4g} %",
+            )
+        )
+    note = "Offsets of each partition, over its own whole width."
+    if len(tracks) < len(outcome.coverage):
+        note += f" The worst {len(tracks)} of {len(outcome.coverage):,} partitions."
+    report.chart(
+        "Coverage",
+        charts.coverage(tracks, legend={"good": "recovered", "bad": "lost"}),
+        note,
+    )
+
+
+def _codecs(report: Report, outcome: Outcome) -> None:
+    items = [
+        (codec, size, "", count_text(records, "record"))
+        for codec, (_, size, records) in outcome.codecs.items()
+    ]
+    if items:
+        items.sort(key=lambda item: -item[1])
+        report.chart(
+            "Bytes by compression",
+            charts.bars(items, "bytes"),
+            "Of the batches that were taken, as they lie in the segments.",
+        )
+
+
+def _next(report: Report, outcome: Outcome, apart: int) -> None:
+    """Say what to do with the result."""
+    if outcome.lost:
+        report.text(
+            "Look for another copy of what is lost: further replicas, disks of brokers"
+            " that were taken out, snapshots of volumes, tiered storage. Add its folder"
+            " and export again; everything found is put together."
+        )
+    if apart:
+        report.text(
+            "Where replicas disagree, the problems tell which one was taken and why:"
+            " the higher leader epoch, then what more replicas hold. The other side is"
+            " in the table of batches as diverged or disagrees."
+        )
+    report.text(
+        "The table of records has the columns of Spark's Kafka source, so Spark's Kafka"
+        " sink takes them back: write key, value, headers, topic and partition in the"
+        " order of their offsets. New offsets are given by the new brokers."
+    )

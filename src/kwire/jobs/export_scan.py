@@ -1,0 +1,362 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The first pass of an export: what each segment file holds, batch by batch.
+
+Headers only, with their checksums. What is good goes as columns of numbers into a
+scratch file of Arrow, from which ``export_choice`` reads it without a copy; what is
+not is a ``Flaw``. Records are not decoded here, but for the old wrapper messages,
+whose headers do not tell their first offset.
+"""
+
+from __future__ import annotations
+
+import copy
+from array import array
+from struct import unpack_from
+from typing import NamedTuple
+
+from .. import log
+from ..errors import DecodeError
+from ..limits import Limits
+from .tables import load_pyarrow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ..records import BatchHeader
+
+COLUMNS = (
+    *("position", "size", "base_offset", "last_offset", "count"),
+    *("partition_leader_epoch", "crc", "attributes", "magic"),
+    *("base_timestamp", "max_timestamp"),
+    *("producer_id", "producer_epoch", "base_sequence"),
+)
+"""What is kept of each good batch, all as int64."""
+
+_ROWS = 16_384
+"""Batches that are kept in one piece."""
+
+_HEAD = 61
+"""Bytes of the head of a batch of magic 2."""
+
+_DELETE_HORIZON = 0x40
+
+
+class Flaw(NamedTuple):
+    """A bad region of a file, or something missing at one place in it.
+
+    ``low`` and ``high`` are the first and last offset that it may have cost, -1 where
+    the file itself does not say. ``torn_end`` is the offset behind a batch that the
+    file ends within, if its head can be read, else -1. ``is_tail`` marks zeros up to
+    the end of the newest file, which may be room that was never written to.
+    """
+
+    position: int
+    length: int
+    reason: str
+    detail: str
+    low: int = -1
+    high: int = -1
+    torn_end: int = -1
+    is_tail: bool = False
+
+
+class EpochRun(NamedTuple):
+    """Neighbouring batches of the same leader epoch."""
+
+    epoch: int
+    first_offset: int
+    last_offset: int
+    batches: int
+
+
+class FileScan(NamedTuple):
+    """What one segment file holds.
+
+    ``segment`` is as it is to be read from now on: without a base offset if its name
+    is not that of its content. ``pieces`` are record batches of the file ``headers``.
+    ``begin`` and ``end`` are offsets of what is good, ``end`` the one behind it.
+    ``holes`` tells that a cleaner was at work, ``tail_jump`` that only the last batch
+    leaves out offsets, with no bytes in which they could have been. ``is_genuine``:
+    its name tells of the log, as there are batches in it, or indexes beside it.
+    ``nameless`` is what was found when its name was not believed, ``unbounded`` when
+    that of the file behind it was not, if that is more.
+    """
+
+    segment: log.Segment
+    folder: str
+    name_offset: int
+    headers: str
+    pieces: tuple[int, ...]
+    batches: int
+    good_bytes: int
+    begin: int
+    end: int
+    is_chained: bool
+    holes: bool
+    tail_jump: bool
+    is_genuine: bool
+    epochs: tuple[EpochRun, ...]
+    flaws: tuple[Flaw, ...]
+    nameless: FileScan | None = None
+    unbounded: FileScan | None = None
+
+    @property
+    def path(self) -> str:
+        """The file's path."""
+        return str(self.segment.path)
+
+    @property
+    def ends_badly(self) -> bool:
+        """Whether the file ends with something bad that is no cut."""
+        last = self.flaws[-1] if self.flaws else None
+        size = self.segment.size
+        return last is not None and last.position + last.length == size and (
+            last.reason != "cut"
+        )
+
+
+class ScanTask(NamedTuple):
+    """Segments that are scanned by one task, with their folders."""
+
+    headers: str
+    segments: tuple[tuple[str, log.Segment], ...]
+    limits: Limits
+
+
+def scan(task: ScanTask) -> list[FileScan]:
+    """Scan the segments of a task; the headers are in ``task.headers`` then."""
+    pyarrow = load_pyarrow()
+    schema = pyarrow.schema([(name, pyarrow.int64()) for name in COLUMNS])
+    with (
+        pyarrow.OSFile(task.headers, "wb") as sink,
+        pyarrow.ipc.new_file(sink, schema) as writer,
+    ):
+        pieces = _Pieces(pyarrow, schema, writer)
+        return [
+            _scan_file(task, folder, segment, pieces)
+            for folder, segment in task.segments
+        ]
+
+
+class _Pieces:
+    """Writes pieces, and counts them."""
+
+    def __init__(self, pyarrow: Any, schema: Any, writer: Any) -> None:
+        self._pyarrow = pyarrow
+        self._schema = schema
+        self._writer = writer
+        self.count = 0
+
+    def write(self, rows: list[tuple[int, ...]]) -> int:
+        columns = [
+            self._pyarrow.Array.from_buffers(
+                self._pyarrow.int64(),
+                len(rows),
+                [None, self._pyarrow.py_buffer(array("q", column))],
+            )
+            for column in zip(*rows, strict=True)
+        ]
+        self._writer.write_batch(
+            self._pyarrow.RecordBatch.from_arrays(columns, schema=self._schema)
+        )
+        self.count += 1
+        return self.count - 1
+
+
+def _scan_file(
+    task: ScanTask, folder: str, segment: log.Segment, pieces: _Pieces
+) -> FileScan:
+    """Scan a file by its name, and again without if the name does not fit."""
+    by_name = _Scanner(folder, segment, task, pieces).run()
+    if segment.next_base_offset is not None and by_name.ends_badly:
+        unbounded = copy.copy(segment)
+        unbounded.next_base_offset = None
+        more = _Scanner(folder, unbounded, task, pieces).run()
+        if more.good_bytes > by_name.good_bytes:
+            by_name = by_name._replace(unbounded=more)
+    if by_name.good_bytes * 2 >= segment.size or not by_name.flaws:
+        return by_name
+    nameless = copy.copy(segment)
+    nameless.base_offset = -1
+    nameless.next_base_offset = None
+    by_content = _Scanner(folder, nameless, task, pieces).run()
+    if by_content.good_bytes <= 2 * by_name.good_bytes:
+        return by_name
+    name = segment.base_offset
+    detail = f"named after offset {name}, but holds offsets from {by_content.begin}"
+    wrong = Flaw(0, 0, "name", detail)
+    by_content = by_content._replace(
+        name_offset=name, flaws=(wrong, *by_content.flaws), is_genuine=True
+    )
+    # A single batch whose offset is damaged looks like a file with a wrong name.
+    if by_content.is_chained:
+        return by_content
+    return by_name._replace(nameless=by_content)
+
+
+class _Scanner:
+    """Goes once through one file."""
+
+    def __init__(
+        self, folder: str, segment: log.Segment, task: ScanTask, pieces: _Pieces
+    ) -> None:
+        self._folder = folder
+        self._segment = segment
+        self._task = task
+        self._pieces = pieces
+        self._written: list[int] = []
+        self._flaws: list[Flaw] = []
+        self._open = 0
+        self._batches = self._good_bytes = self._position = 0
+        self._begin = self._end = -1
+        self._is_chained = self._holes = False
+        # The batch that leaves out offsets though its neighbour ends where it begins.
+        self._jump = -1
+        self._epochs: list[list[int]] = []
+
+    def run(self) -> FileScan:
+        rows: list[BatchHeader] = []
+        segment = self._segment
+        try:
+            for header in segment.headers(
+                check_crc=True,
+                on_corrupt=lambda problem: self._note(problem, rows),
+                strict_tail=True,
+                limits=self._task.limits,
+            ):
+                rows.append(header)
+                if len(rows) >= _ROWS:
+                    self._flush(rows)
+        except OSError as error:
+            self._flush(rows)
+            reason = error.strerror or type(error).__name__
+            self._flaws.append(Flaw(0, 0, "unreadable", reason, self._end))
+        self._flush(rows)
+        is_genuine = self._batches > 0 or self._has_neighbours()
+        return FileScan(
+            segment=segment,
+            folder=self._folder,
+            name_offset=segment.base_offset,
+            headers=self._task.headers,
+            pieces=tuple(self._written),
+            batches=self._batches,
+            good_bytes=self._good_bytes,
+            begin=self._begin,
+            end=self._end,
+            is_chained=self._is_chained,
+            holes=self._holes or 0 <= self._jump < self._batches - 1,
+            tail_jump=self._jump >= 0 and self._jump == self._batches - 1,
+            is_genuine=is_genuine,
+            epochs=tuple(EpochRun(*run) for run in self._epochs),
+            flaws=tuple(self._flaws),
+        )
+
+    def _has_neighbours(self) -> bool:
+        """Whether indexes of the same name show that Kafka made this file."""
+        try:
+            return (
+                self._segment.index is not None or self._segment.time_index is not None
+            )
+        except (DecodeError, OSError):
+            return True
+
+    def _note(self, problem: log.Problem, rows: list[BatchHeader]) -> None:
+        self._flush(rows)
+        torn_end, size = -1, self._segment.size
+        at_end = problem.position + problem.length >= size
+        if at_end and self._segment.is_newest:
+            torn_end = self._torn_end(problem.position)
+        self._flaws.append(
+            Flaw(
+                *(problem.position, problem.length, problem.reason, problem.detail),
+                low=self._end,
+                torn_end=torn_end,
+                is_tail=at_end
+                and self._segment.is_newest
+                and problem.reason == "zeros",
+            )
+        )
+
+    def _torn_end(self, position: int) -> int:
+        """Read from its head how far a batch goes that was not written to its end."""
+        with self._segment.open() as file:
+            if file.fill(position, position + _HEAD) < position + _HEAD:
+                return -1
+            base, length = unpack_from(">qi", file.data, position)
+            magic = file.data[position + 16]
+            (delta,) = unpack_from(">i", file.data, position + 23)
+            (count,) = unpack_from(">i", file.data, position + 57)
+            if position + 12 + length <= file.size:
+                return -1
+        expected = self._end if self._end >= 0 else self._segment.base_offset
+        is_sound = magic == 2 and base == expected and delta >= 0
+        return base + delta + 1 if is_sound and 0 < count <= delta + 1 else -1
+
+    def _flush(self, rows: list[BatchHeader]) -> None:
+        """Take the headers that were gathered."""
+        found = []
+        for values in self._columns(rows):
+            self._see(values)
+            found.append(values)
+        rows.clear()
+        if found:
+            self._written.append(self._pieces.write(found))
+
+    def _see(self, values: tuple[int, ...]) -> None:
+        at, size, base, last, count, epoch, _crc, attributes, magic = values[:9]
+        if self._begin < 0:
+            self._begin = base
+        elif base == self._end:
+            self._is_chained = True
+        elif at == self._position:
+            self._holes = self._holes or self._jump >= 0
+            self._jump = self._batches
+        while self._open < len(self._flaws):
+            flaw = self._flaws[self._open]
+            self._flaws[self._open] = flaw._replace(high=base - 1)
+            self._open += 1
+        if magic == 2 and (count <= last - base or attributes & _DELETE_HORIZON):
+            self._holes = True
+        runs = self._epochs
+        if runs and runs[-1][0] == epoch:
+            runs[-1][2] = last
+            runs[-1][3] += 1
+        else:
+            runs.append([epoch, base, last, 1])
+        self._batches += 1
+        self._good_bytes += size
+        self._end = last + 1
+        self._position = at + size
+
+    def _columns(self, rows: list[BatchHeader]) -> Iterator[tuple[int, ...]]:
+        """Give the columns of headers; wrappers are decoded for their first offset."""
+        wrappers: dict[int, tuple[int, int]] = {}
+        problems: dict[int, log.Problem] = {}
+        if any(header.count < 0 for header in rows):
+            for batch in self._segment.batches(
+                rows[0].position,
+                rows[-1].position + rows[-1].size,
+                on_corrupt=lambda each: problems.setdefault(each.position, each),
+                errors="replace",
+                limits=self._task.limits,
+            ):
+                wrappers[batch.position] = batch.base_offset, len(batch.records)
+        for header in rows:
+            position, base, count = header.position, header.base_offset, header.count
+            if position in problems:
+                bad = problems[position]
+                self._flaws.append(
+                    Flaw(position, bad.length, bad.reason, bad.detail, low=self._end)
+                )
+                continue
+            if count < 0:
+                base, count = wrappers[position]
+            yield (
+                *(position, header.size, base, header.last_offset, count),
+                *(header.partition_leader_epoch, header.crc, header.attributes),
+                *(header.magic, header.base_timestamp, header.max_timestamp),
+                *(header.producer_id, header.producer_epoch, header.base_sequence),
+            )

@@ -1,0 +1,345 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the records of ``__consumer_offsets`` say about groups, one after the other.
+
+A classic group is one record, which has all of it. The newer kinds are many records,
+so a group's state is put together from them, as a coordinator does when it loads the
+partition. Layouts are not known here: records come as messages.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass, field
+
+from .. import messages
+from ..codec import decode
+from ..control_records import read_version
+from ..errors import DecodeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    Row = tuple[Any, ...]
+    Tell = Callable[[str], object]
+
+DEAD, EMPTY, STABLE = "Dead", "Empty", "Stable"
+ASSIGNING, RECONCILING = "Assigning", "Reconciling"
+
+_KINDS = {"ConsumerGroup": "consumer", "ShareGroup": "share", "StreamsGroup": "streams"}
+_CONSUMER_PROTOCOL = "consumer"
+"""The protocol type of classic groups whose members are consumers."""
+
+_OF_MEMBERS = ("MemberMetadata", "CurrentMemberAssignment")
+
+_STABLE_MEMBER = 0
+"""The state of a member that has nothing to revoke or to wait for (MemberState)."""
+
+
+def uuid_text(uuid: Any) -> str | None:
+    """Write an id as Kafka does; None for the one that stands for no id."""
+    if uuid is None or not uuid.int:
+        return None
+    return base64.urlsafe_b64encode(uuid.bytes).decode().rstrip("=")
+
+
+@dataclass(slots=True)
+class _Group:
+    """What is known of one group so far.
+
+    ``parts`` has for each member the values of its records, by what they tell:
+    "MemberMetadata", "CurrentMemberAssignment". What stands below it is what was told
+    last: the row that came before.
+    """
+
+    kind: str = ""
+    epoch: int | None = None
+    assignment_epoch: int | None = None
+    parts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    is_deleted: bool = False
+
+    generation: int | None = None
+    members: frozenset[str] = frozenset()
+    state: str | None = None
+    rebalance: list[Any] | None = None
+
+
+class GroupRecords:
+    """The groups of one partition of ``__consumer_offsets``, record by record.
+
+    ``write`` is called with each row of ``group_state``; ``rebalances`` has the rows
+    of that table. ``topics`` are the names that are known of topics, by their ids.
+    """
+
+    def __init__(
+        self,
+        log_partition: int,
+        topics: dict[str, str],
+        write: Callable[[Row], object],
+    ) -> None:
+        self._log_partition = log_partition
+        self._topics = dict(topics)
+        self._write = write
+        self._groups: dict[str, _Group] = {}
+        self._touched: dict[str, tuple[int, int]] = {}
+        self._rebalances: list[list[Any]] = []
+
+    @property
+    def rebalances(self) -> list[Row]:
+        """The rows of the table."""
+        return [tuple(each) for each in self._rebalances]
+
+    def learn_topic(self, topic_id: str | None, name: str) -> None:
+        """Keep the name that a topic's id stands for."""
+        if topic_id is not None:
+            self._topics[topic_id] = name
+
+    def take(
+        self, key: Any, value: Any, timestamp: int, log_offset: int, tell: Tell
+    ) -> None:
+        """Take a record that is no offset commit; ``tell`` takes what is wrong in it.
+
+        Other than those of classic groups, the records of one batch make one state,
+        which ``end_batch`` writes.
+        """
+        name = type(key).__name__.removesuffix("Key")
+        if name == "GroupMetadata":
+            self._classic(key.group, value, timestamp, log_offset, tell)
+            return
+        self._learn(value)
+        prefix = next((each for each in _KINDS if name.startswith(each)), None)
+        if prefix is None:
+            return
+        group = self._groups.setdefault(key.group_id, _Group())
+        if group.kind != _KINDS[prefix]:
+            group.kind = _KINDS[prefix]
+            group.parts.clear()
+        what = name.removeprefix(prefix)
+        if what == "Metadata":
+            group.epoch = None if value is None else value.epoch
+            group.is_deleted = value is None
+        elif what == "TargetAssignmentMetadata":
+            group.assignment_epoch = None if value is None else value.assignment_epoch
+        elif what in _OF_MEMBERS:
+            parts = group.parts.setdefault(key.member_id, {})
+            parts[what] = value
+            if value is None:
+                del parts[what]
+            if not parts:
+                del group.parts[key.member_id]
+        else:
+            return
+        self._touched[key.group_id] = timestamp, log_offset
+
+    def end_batch(self) -> None:
+        """Write the states that the records of a batch have made."""
+        for name, (timestamp, log_offset) in self._touched.items():
+            group = self._groups[name]
+            state = DEAD if group.is_deleted else _state_of(group)
+            members = [
+                self._member(group, member, group.parts[member])
+                for member in sorted(group.parts)
+            ]
+            told = group.epoch, None, None, None, state, members
+            self._state(name, group, timestamp, log_offset, told)
+        self._touched.clear()
+
+    def _learn(self, value: Any) -> None:
+        """Find names of topics where records have them beside their ids."""
+        for attribute in ("topics", "initializing_topics", "initialized_topics"):
+            for each in getattr(value, attribute, ()):
+                if hasattr(each, "topic_id"):
+                    self.learn_topic(uuid_text(each.topic_id), each.topic_name)
+
+    def _classic(
+        self, name: str, value: Any, timestamp: int, log_offset: int, tell: Tell
+    ) -> None:
+        group = self._groups.setdefault(name, _Group())
+        group.kind = "classic"
+        group.parts.clear()
+        group.epoch = group.assignment_epoch = None
+        told: tuple[Any, ...]
+        if value is None:
+            told = None, None, None, None, DEAD, []
+        else:
+            members = [
+                _classic_member(member, value.protocol_type, tell)
+                for member in sorted(value.members, key=lambda each: each.member_id)
+            ]
+            told = (
+                value.generation,
+                value.protocol_type or None,
+                value.protocol,
+                value.leader,
+                # What a coordinator takes it for when it loads the record.
+                STABLE if value.members else EMPTY,
+                members,
+            )
+        self._state(name, group, timestamp, log_offset, told)
+
+    def _state(
+        self,
+        name: str,
+        group: _Group,
+        timestamp: int,
+        log_offset: int,
+        told: tuple[Any, ...],
+    ) -> None:
+        """Write a state, and the rebalance that led to it."""
+        self._write(
+            (timestamp, name, group.kind, *told, log_offset, self._log_partition)
+        )
+        generation, _, _, _, state, members = told
+        ids = frozenset(member["member_id"] for member in members)
+        open_one = group.rebalance
+        if open_one is not None and generation != open_one[3]:
+            open_one[6] = timestamp - open_one[0]
+            group.rebalance = open_one = None
+        # What was before the first state that the log has, nobody knows.
+        is_known = group.generation is not None or group.state == DEAD
+        if is_known and generation is not None and generation != group.generation:
+            group.rebalance = open_one = [
+                *(timestamp, name, group.generation, generation),
+                *(sorted(ids - group.members), sorted(group.members - ids)),
+                *(None, None),
+            ]
+            self._rebalances.append(open_one)
+        if (
+            open_one is not None
+            and open_one[7] is None
+            and state == STABLE
+            and group.kind in ("consumer", "streams")
+        ):
+            open_one[7] = timestamp - open_one[0]
+        group.generation, group.members, group.state = generation, ids, state
+
+    def _member(
+        self, group: _Group, member_id: str, parts: dict[str, Any]
+    ) -> dict[str, Any]:
+        about = parts.get("MemberMetadata")
+        current = parts.get("CurrentMemberAssignment")
+        row = _member_row(member_id)
+        if about is not None:
+            topics = getattr(about, "subscribed_topic_names", None)
+            row |= {
+                "instance_id": getattr(about, "instance_id", None),
+                "client_id": about.client_id,
+                "host": about.client_host,
+                "subscriptions": None if topics is None else list(topics),
+                "subscribed_regex": getattr(about, "subscribed_topic_regex", None)
+                or None,
+            }
+        if current is not None:
+            row["epoch"] = current.member_epoch
+            if group.kind == "streams":
+                row["assignment"] = [
+                    _assigned(None, None, each.subtopology_id, each.partitions)
+                    for each in current.active_tasks
+                ]
+            else:
+                row["assignment"] = [
+                    self._assigned(each.topic_id, each.partitions)
+                    for each in current.assigned_partitions
+                ]
+        return row
+
+    def _assigned(self, topic_id: Any, partitions: Iterable[int]) -> dict[str, Any]:
+        text = uuid_text(topic_id)
+        return _assigned(self._topics.get(text or ""), text, None, partitions)
+
+
+def _state_of(group: _Group) -> str | None:
+    """Tell the state as a coordinator finds it; None if the log does not say it all."""
+    if not group.parts:
+        return EMPTY
+    if group.kind == "share":
+        return STABLE
+    if group.epoch is None or group.assignment_epoch is None:
+        return None
+    if group.epoch > group.assignment_epoch:
+        # A group of Kafka Streams may wait for its topics instead.
+        return ASSIGNING if group.kind == "consumer" else None
+    current = [parts.get("CurrentMemberAssignment") for parts in group.parts.values()]
+    settled = all(
+        each is not None
+        and each.state == _STABLE_MEMBER
+        and each.member_epoch == group.assignment_epoch
+        for each in current
+    )
+    return STABLE if settled else RECONCILING
+
+
+def _member_row(member_id: str) -> dict[str, Any]:
+    return {
+        "member_id": member_id,
+        "instance_id": None,
+        "client_id": None,
+        "host": None,
+        "epoch": None,
+        "subscriptions": None,
+        "subscribed_regex": None,
+        "assignment": None,
+    }
+
+
+def _assigned(
+    topic: str | None,
+    topic_id: str | None,
+    subtopology: str | None,
+    partitions: Iterable[int],
+) -> dict[str, Any]:
+    return {
+        "topic": topic,
+        "topic_id": topic_id,
+        "subtopology": subtopology,
+        "partitions": list(partitions),
+    }
+
+
+def _classic_member(member: Any, protocol_type: str, tell: Tell) -> dict[str, Any]:
+    row = _member_row(member.member_id) | {
+        "instance_id": member.group_instance_id,
+        "client_id": member.client_id,
+        "host": member.client_host,
+    }
+    if protocol_type != _CONSUMER_PROTOCOL:
+        return row
+    subscription = _embedded(
+        messages.ConsumerProtocolSubscription,
+        member.subscription,
+        f"the subscription of {member.member_id}",
+        tell,
+    )
+    if subscription is not None:
+        row["subscriptions"] = list(subscription.topics)
+    assignment = _embedded(
+        messages.ConsumerProtocolAssignment,
+        member.assignment,
+        f"the assignment of {member.member_id}",
+        tell,
+    )
+    if assignment is not None:
+        row["assignment"] = [
+            _assigned(each.topic, None, None, each.partitions)
+            for each in assignment.assigned_partitions
+        ]
+    return row
+
+
+def _embedded(cls: Any, data: bytes, what: str, tell: Tell) -> Any:
+    """Read what members wrote for each other; None if there is nothing, or no sense.
+
+    Shape: INT16 version and the message. Members may be newer than kwire: they only
+    append. Source: ``ConsumerProtocol``.
+    """
+    if not data:
+        return None
+    try:
+        _, version = read_version(data, "value")
+        known = min(version, cls.valid_versions.max)
+        return decode(cls, bytes(data)[2:], known, compat="java")
+    except DecodeError as error:
+        tell(f"{what}: {error}")
+        return None

@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What ``offsets`` reads: of each partition below the paths the longest replica."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from ..errors import DecodeError
+from ..log import LogDirectory
+from .offsets_groups import uuid_text
+from .offsets_reading import TOPIC, failure_row
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from ..log import Partition
+
+    Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+_HOPPED = 16
+"""How many times faster headers are hopped than records are read, and more."""
+
+
+class LogInputs:
+    """The logs below some paths.
+
+    ``offsets`` are the partitions of ``__consumer_offsets``, ``topics`` all others by
+    (topic, partition); ``problems`` are rows about what could not be read. Raises
+    ``FileNotFoundError`` if there is nothing of ``__consumer_offsets``.
+    """
+
+    def __init__(self, paths: Paths) -> None:
+        self.offsets: list[Partition] = []
+        self.topics: dict[tuple[str, int], Partition] = {}
+        self.problems: list[tuple[Any, ...]] = []
+        if isinstance(paths, (str, os.PathLike)):
+            paths = (paths,)
+        self.paths = tuple(os.fspath(path) for path in paths)
+        replicas: dict[tuple[str, int], dict[str, Partition]] = {}
+        for path in self.paths:
+            self._note_closed_folders(path)
+            found = LogDirectory(path)
+            for error in found.unreadable:
+                self.problems.append(
+                    (
+                        *(error.path, None, None, error.offset, None, None),
+                        *("checkpoint", error.reason),
+                    )
+                )
+            for each in found:
+                place = replicas.setdefault((each.topic, each.partition), {})
+                place[str(each.path)] = each
+        for (topic, number), folders in sorted(replicas.items()):
+            longest = _longest(list(folders.values()))
+            if topic == TOPIC:
+                self.offsets.append(longest)
+            else:
+                self.topics[topic, number] = longest
+        if not self.offsets:
+            where = ", ".join(self.paths) or "."
+            raise FileNotFoundError(
+                errno.ENOENT,
+                f"no partition of {TOPIC} in it; give the log directories of brokers",
+                where,
+            )
+
+    @property
+    def size(self) -> int:
+        """The bytes of all segments."""
+        return sum(each.size for each in (*self.offsets, *self.topics.values()))
+
+    @property
+    def work(self) -> int:
+        """The bytes that are worth reading in parallel: of topics only few are read."""
+        return sum(log.size for log in self.offsets) + self.size // _HOPPED
+
+    def topic_names(self) -> dict[str, str]:
+        """Find the names of topics by their ids, as they stand beside the segments."""
+        names = {}
+        for log in self.topics.values():
+            try:
+                topic_id = uuid_text(log.topic_id)
+            except (DecodeError, OSError):
+                continue
+            if topic_id is not None:
+                names[topic_id] = log.topic
+        return names
+
+    def _note_closed_folders(self, path: str) -> None:
+        """Note the folders that may not be read, where partitions may be."""
+
+        def note(error: OSError) -> None:
+            if os.path.basename(error.filename) != "lost+found":
+                self.problems.append(failure_row(path, None, None, error))
+
+        if os.path.isdir(path):
+            for _ in os.walk(path, onerror=note):
+                pass
+
+
+def _longest(replicas: list[Partition]) -> Partition:
+    """Choose the replica that goes the furthest, and of those the one with most."""
+    if len(replicas) == 1:
+        return replicas[0]
+    return max(replicas, key=lambda each: (_end(each), -each.start_offset, each.size))
+
+
+def _end(log: Partition) -> int:
+    try:
+        return log.end_offset
+    except OSError:
+        return -1

@@ -1,0 +1,347 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The first pass of ``offsets``: one partition of ``__consumer_offsets``, read whole.
+
+Commits, group states and problems go to files; what a group does is in one partition
+of the topic, so nothing here needs another one. Commits within transactions count as a
+coordinator counts them: when they were committed. What damage or a newer Kafka makes
+unreadable is a row of ``problems`` and costs nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .. import internal_topics, messages
+from ..cli.quantities import count_text
+from ..errors import DecodeError, UnsupportedVersion
+from .offsets_groups import GroupRecords, uuid_text
+from .offsets_tables import RowWriter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..log import Partition, Problem, Segment
+    from ..record_classes import Batch, Record
+
+    Row = tuple[Any, ...]
+
+TOPIC = "__consumer_offsets"
+
+_LATEST = 253_402_300_799_999
+"""The last millisecond of the year 9999: what is later is no time of a record."""
+
+_GROWTH = 1000
+"""Of each partition, the keys with the most bytes that are told."""
+
+_COMMITS = (messages.OffsetCommitKey, messages.LegacyOffsetCommitKey)
+
+_NAMED = 3
+
+
+class OffsetsTask(NamedTuple):
+    """One partition to read, and the files to write."""
+
+    partition: Partition
+    topics: dict[str, str]
+    groups: frozenset[str] | None
+    commits: str
+    states: str
+    problems: str
+
+
+class OffsetsSummary(NamedTuple):
+    """What a task brings home: rows of small tables, and the time of the last record.
+
+    ``end`` is -1 if there is no record.
+    """
+
+    rebalances: list[Row]
+    growth: list[Row]
+    history: Row
+    end: int
+
+
+def read_offsets(task: OffsetsTask) -> OffsetsSummary:
+    """Read a partition of ``__consumer_offsets``."""
+    with (
+        RowWriter("commits", task.commits) as commits,
+        RowWriter("group_state", task.states) as states,
+        RowWriter("problems", task.problems) as problems,
+    ):
+        reading = _Reading(task, commits, states, problems)
+        reading.run()
+    return reading.summary()
+
+
+def problem_row(problem: Problem) -> Row:
+    """Make the row of a damaged region of a log."""
+    offset = problem.last_good_offset + 1 if problem.last_good_offset >= 0 else None
+    words = problem.detail
+    if problem.next_good_offset >= 0:
+        words = f"{words}; good again from offset {problem.next_good_offset}"
+    return (
+        *(problem.path, problem.topic, problem.partition),
+        *(problem.position, problem.length, offset, problem.reason, words),
+    )
+
+
+def failure_row(
+    path: str, topic: str | None, partition: int | None, error: OSError
+) -> Row:
+    """Make the row of a file that could not be read."""
+    reason = error.strerror or str(error)
+    error_path = path if error.filename is None else str(error.filename)
+    return (error_path, topic, partition, None, None, None, "unreadable", reason)
+
+
+class _Key:
+    """One key of the log, and how often it was written."""
+
+    __slots__ = ("bytes", "group", "is_commit", "key", "records", "tombstones")
+
+    def __init__(self, key: Any) -> None:
+        self.key = key
+        self.group: str = key.group if hasattr(key, "group") else key.group_id
+        self.is_commit = isinstance(key, _COMMITS)
+        self.records = self.tombstones = self.bytes = 0
+
+    def count(self, record: Record) -> None:
+        """Count a record with this key."""
+        self.records += 1
+        self.tombstones += record.value is None
+        self.bytes += len(record.key or b"") + len(record.value or b"")
+
+    def row(self, log_partition: int) -> Row:
+        """Make its row of ``growth``."""
+        key = self.key
+        return (
+            type(key).__name__.removesuffix("Key"),
+            self.group,
+            *(getattr(key, "topic", None), getattr(key, "partition", None)),
+            getattr(key, "member_id", getattr(key, "regular_expression", None)),
+            *(self.records, self.tombstones, self.bytes, log_partition),
+        )
+
+
+class _Reading:
+    """The way through one partition."""
+
+    def __init__(
+        self,
+        task: OffsetsTask,
+        commits: RowWriter,
+        states: RowWriter,
+        problems: RowWriter,
+    ) -> None:
+        self._partition = task.partition
+        self._number = task.partition.partition
+        self._wanted = task.groups
+        self._commits = commits
+        self._problems = problems
+        self._groups = GroupRecords(self._number, task.topics, states.write)
+        self._keys: dict[bytes | None, _Key] = {}
+        self._pending: dict[int, tuple[int, str, list[str]]] = {}
+        self._path = ""
+        self._time = -1
+        self._end = -1
+        self._first: tuple[int, int] | None = None
+        self._last: tuple[int, int] | None = None
+        self._records = self._committed = self._aborted = self._flaws = 0
+        self._clean_start = task.partition.checkpoints.get("cleaner", 0)
+        self._complete: tuple[int, int] | None = None
+
+    def run(self) -> None:
+        """Read all segments."""
+        try:
+            self._transactions = self._partition.transactions()
+            for segment in self._partition.segments:
+                self._segment(segment)
+        except OSError as error:
+            self._flaw(
+                failure_row(str(self._partition.path), TOPIC, self._number, error)
+            )
+        for producer, (offset, path, groups) in sorted(self._pending.items()):
+            names = ", ".join(dict.fromkeys(groups[:_NAMED]))
+            words = (
+                f"not counted: {count_text(len(groups), 'offset commit')} of {names},"
+                f" in a transaction of producer {producer} that was never ended"
+            )
+            self._flaw((path, TOPIC, self._number, None, None, offset, "pending", words))
+
+    def summary(self) -> OffsetsSummary:
+        """Give what is left when all is read."""
+        growth = sorted(
+            (key.row(self._number) for key in self._keys.values() if key.records),
+            key=lambda row: (-row[7], *map(str, row[:5])),
+        )
+        nothing = None, None
+        first, last = self._first or nothing, self._last or nothing
+        complete = self._complete or nothing
+        end_offset = None if last[0] is None else last[0] + 1
+        history = (
+            *(self._number, str(self._partition.path), self._partition.size),
+            *(first[0], end_offset, first[1], last[1], *complete),
+            *(self._records, self._committed, self._aborted),
+            sum(len(groups) for _, _, groups in self._pending.values()),
+            self._flaws,
+        )
+        return OffsetsSummary(
+            self._groups.rebalances, growth[:_GROWTH], history, self._end
+        )
+
+    def _flaw(self, row: Row) -> None:
+        self._problems.write(row)
+        self._flaws += 1
+
+    def _segment(self, segment: Segment) -> None:
+        """Read a segment, and see whether a cleaner was there."""
+        self._path = str(segment.path)
+        damaged: list[Problem] = []
+        expected: int | None = max(segment.base_offset, 0)
+        for batch in segment.batches(on_corrupt=damaged.append):
+            if damaged:
+                expected = None
+                self._damage(damaged)
+            if _has_holes(batch, expected):
+                self._cleaned(segment)
+            expected = batch.last_offset + 1
+            self._batch(batch)
+        above = segment.next_base_offset
+        if above is not None and not damaged and expected not in (None, above):
+            self._cleaned(segment)
+        self._damage(damaged)
+
+    def _cleaned(self, segment: Segment) -> None:
+        """Note that a cleaner was in a segment: what it took may be from anywhere."""
+        above = segment.next_base_offset
+        behind = 2**63 - 1 if above is None else above
+        self._clean_start = max(self._clean_start, behind)
+        self._complete = None
+
+    def _damage(self, found: list[Problem]) -> None:
+        for problem in found:
+            self._flaw(problem_row(problem))
+        found.clear()
+
+    def _batch(self, batch: Batch) -> None:
+        header = batch.header
+        if header.is_control:
+            return
+        is_aborted = self._transactions.hides(header)
+        since = self._transactions.open.get(header.producer_id)
+        is_pending = (
+            header.is_transactional and since is not None and batch.base_offset >= since
+        )
+        for record in batch.records:
+            self._records += 1
+            key: Any
+            try:
+                key, value = internal_topics.decode(TOPIC, record.key, record.value)
+            except (DecodeError, UnsupportedVersion) as error:
+                self._note_time(record, -1)
+                self._undecodable(record, error)
+                continue
+            self._note_time(record, getattr(value, "commit_timestamp", -1))
+            known = self._keys.get(record.key)
+            if known is None:
+                known = self._keys[record.key] = _Key(key)
+            if self._wanted is not None and known.group not in self._wanted:
+                continue
+            known.count(record)
+            if is_aborted:
+                self._aborted += known.is_commit
+            elif is_pending:
+                self._keep_pending(header.producer_id, record.offset, known.group)
+            elif known.is_commit:
+                self._commit(key, value, record)
+            else:
+                self._groups.take(
+                    key, value, self._time, record.offset, self._teller(record)
+                )
+        self._groups.end_batch()
+
+    def _note_time(self, record: Record, commit_timestamp: int) -> None:
+        """Keep the time of a record: its own, that of its commit, or the last one."""
+        for timestamp in (record.timestamp, commit_timestamp):
+            if 0 <= timestamp <= _LATEST:
+                self._time = timestamp
+                self._end = max(self._end, timestamp)
+                break
+        self._last = record.offset, self._time
+        if self._first is None:
+            self._first = self._last
+        if self._complete is None and record.offset >= self._clean_start:
+            self._complete = self._last
+
+    def _commit(self, key: Any, value: Any, record: Record) -> None:
+        place = self._time, key.group, key.topic, key.partition
+        log = record.offset, self._number
+        if value is None:
+            self._commits.write(
+                (*place, None, None, None, None, True, *log, None, None)
+            )
+            return
+        self._committed += 1
+        # The commits of brokers before 0.9 lack these.
+        epoch = getattr(value, "leader_epoch", -1)
+        expires = getattr(value, "expire_timestamp", -1)
+        topic_id = uuid_text(getattr(value, "topic_id", None))
+        self._groups.learn_topic(topic_id, key.topic)
+        self._commits.write(
+            (
+                *place,
+                value.offset,
+                epoch if epoch >= 0 else None,
+                value.metadata,
+                expires if 0 <= expires <= _LATEST else None,
+                False,
+                *log,
+                int.from_bytes((record.value or b"")[:2], "big"),
+                topic_id,
+            )
+        )
+
+    def _keep_pending(self, producer: int, offset: int, group: str) -> None:
+        _, _, groups = self._pending.setdefault(producer, (offset, self._path, []))
+        groups.append(group)
+
+    def _undecodable(self, record: Record, error: Exception) -> None:
+        reason = "newer" if isinstance(error, UnsupportedVersion) else "undecodable"
+        words = str(error)
+        try:
+            key, _ = internal_topics.decode(TOPIC, record.key, None)
+            words = f"{words}; the key is {key!r}"
+        except (DecodeError, UnsupportedVersion):
+            pass
+        self._flaw(
+            (
+                *(self._path, TOPIC, self._number, None, None),
+                *(record.offset, reason, words),
+            )
+        )
+
+    def _teller(self, record: Record) -> Any:
+        def tell(words: str) -> None:
+            self._flaw(
+                (
+                    *(self._path, TOPIC, self._number, None, None),
+                    *(record.offset, "undecodable", words),
+                )
+            )
+
+        return tell
+
+
+def _has_holes(batch: Batch, expected: int | None) -> bool:
+    """Whether a cleaner took records from a batch, or all between it and the last."""
+    start: int = batch.base_offset
+    last: int = batch.last_offset
+    if batch.records and batch.magic < 2:
+        start = batch.records[0].offset
+    if expected is not None and start > expected:
+        return True
+    if batch.header.delete_horizon is not None:
+        return True
+    return len(batch.records) < last + 1 - start

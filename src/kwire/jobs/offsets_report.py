@@ -1,0 +1,379 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The page of ``offsets``: who is stuck, how lag went, when groups rebalanced."""
+
+from __future__ import annotations
+
+from ..cli.quantities import count_text, size_text, time_text
+from . import charts
+from .chart_text import duration_text
+from .offsets_groups import ASSIGNING, DEAD, EMPTY, RECONCILING, STABLE
+from .offsets_reading import TOPIC
+from .offsets_tables import COLUMNS
+from .report import ROWS_SHOWN, Report
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from .offsets_inputs import LogInputs
+    from .offsets_sums import Sums
+
+    Row = tuple[Any, ...]
+
+_CHARTS = 4
+_TOPICS = 6
+_HEAT_ROWS = 24
+_TRACKS = 24
+_BARS = 15
+_MARK = 200
+"""The part of the time line that a rebalance takes at least, to be seen."""
+
+_STATE_TONES = {
+    STABLE: "good",
+    EMPTY: "quiet",
+    ASSIGNING: "warning",
+    RECONCILING: "warning",
+    None: "",
+}
+
+_LABELS = {
+    "stuck": {
+        "group": ("Group", "text"),
+        "topic": ("Topic", "text"),
+        "partition": ("Partition", "count"),
+        "committed": ("Committed", "count"),
+        "log_end": ("Log end", "count"),
+        "since": ("Since (UTC)", "time"),
+        "last_commit": ("Last commit (UTC)", "time"),
+    },
+    "groups": {
+        "group": ("Group", "text"),
+        "kind": ("Kind", "text"),
+        "state": ("State", "text"),
+        "members": ("Members", "count"),
+        "partitions": ("Partitions", "count"),
+        "lag": ("Lag", "count"),
+        "unknown_lags": ("Lag unknown", "count"),
+        "stuck": ("Stuck", "count"),
+        "commits": ("Commits", "count"),
+        "last_commit": ("Last commit (UTC)", "time"),
+        "rebalances": ("Rebalances", "count"),
+    },
+    "rebalances": {
+        "timestamp": ("Time (UTC)", "time"),
+        "group": ("Group", "text"),
+        "from_generation": ("From", "count"),
+        "to_generation": ("To", "count"),
+        "members_joined": ("Joined", "text"),
+        "members_left": ("Left", "text"),
+        "duration_ms": ("Lasted", "ms"),
+        "settled_ms": ("Settled after", "ms"),
+    },
+    "growth": {
+        "record_type": ("Record", "text"),
+        "group": ("Group", "text"),
+        "topic": ("Topic", "text"),
+        "partition": ("Partition", "count"),
+        "member": ("Member", "text"),
+        "records": ("Records", "count"),
+        "tombstones": ("Tombstones", "count"),
+        "bytes": ("Bytes", "bytes"),
+    },
+    "problems": {
+        "path": ("File", "text"),
+        "position": ("Byte", "count"),
+        "length": ("Length", "bytes"),
+        "offset": ("Offset", "count"),
+        "reason": ("Reason", "text"),
+        "error": ("What is wrong", "text"),
+    },
+    "history": {
+        "log_partition": ("Partition", "count"),
+        "bytes": ("Bytes", "bytes"),
+        "first_offset": ("First offset", "count"),
+        "end_offset": ("End offset", "count"),
+        "first_timestamp": ("First record (UTC)", "time"),
+        "complete_from": ("Complete from (UTC)", "time"),
+        "last_timestamp": ("Last record (UTC)", "time"),
+        "records": ("Records", "count"),
+        "commits": ("Commits", "count"),
+        "aborted_commits": ("Aborted", "count"),
+        "pending_commits": ("Pending", "count"),
+        "problems": ("Problems", "count"),
+    },
+}
+"""The columns that the page shows of each table: what they are called, their kind."""
+
+
+def page(inputs: LogInputs, sums: Sums, problems: Any, stuck_after_ms: int) -> str:
+    """Write the page; ``problems`` is the table as it was written."""
+    groups = sums.groups()
+    lags = sums.lag_over_time()
+    report = Report(
+        "Consumer groups",
+        f"{TOPIC} of {', '.join(inputs.paths)}: {count_text(len(groups), 'group')},"
+        f" {size_text(inputs.size)} of logs",
+    )
+    _verdict(report, sums, groups, stuck_after_ms)
+    _figures(report, sums, groups, problems.num_rows)
+    report.text(_completeness(sums))
+    if sums.stuck:
+        _table(
+            report,
+            "stuck",
+            sums.stuck,
+            f"The log got new records after the commit had moved for the last time"
+            f" (since), and the first of them waited {duration_text(stuck_after_ms)}"
+            " or longer.",
+        )
+    _lag_charts(report, groups, lags)
+    _commit_map(report, sums)
+    _timeline(report, sums)
+    _growth(report, sums)
+    _table(report, "groups", groups, "As it is when the logs end.")
+    _table(
+        report,
+        "rebalances",
+        sums.rebalances,
+        "Lasted: until the next one. Settled: until all members had what they were"
+        " assigned, which only the consumer and streams protocols log.",
+    )
+    _table(report, "growth", sums.growth, f"The keys with most bytes in {TOPIC}.")
+    shown = problems.slice(0, ROWS_SHOWN).to_pylist()
+    report.table(
+        "problems",
+        _columns("problems"),
+        shown,
+        problems.num_rows,
+        "What could not be read; all else is complete.",
+    )
+    _table(report, "history", sums.history, f"The partitions of {TOPIC}.")
+    return report.html()
+
+
+def _columns(name: str) -> list[tuple[str, str, str]]:
+    return [(key, *label) for key, label in _LABELS[name].items()]
+
+
+def _table(report: Report, name: str, rows: Sequence[Row], note: str) -> None:
+    dicts = [_cells(name, row) for row in rows[:ROWS_SHOWN]]
+    report.table(name, _columns(name), dicts, len(rows), note)
+
+
+def _cells(name: str, row: Row) -> dict[str, Any]:
+    cells = {}
+    for (key, kind), value in zip(COLUMNS[name].items(), row, strict=True):
+        if kind == "time" and value is not None and value < 0:
+            value = None
+        cells[key] = ", ".join(value) if isinstance(value, list) else value
+    return cells
+
+
+def _verdict(
+    report: Report, sums: Sums, groups: Sequence[Row], stuck_after_ms: int
+) -> None:
+    count = count_text(len(groups), "group")
+    waited = duration_text(stuck_after_ms)
+    if sums.stuck:
+        owners = len({row[0] for row in sums.stuck})
+        report.verdict(
+            "bad",
+            f"{len(sums.stuck):,} stuck",
+            f"{count}; {count_text(len(sums.stuck), 'partition')} of"
+            f" {count_text(owners, 'group')} did not move for {waited} or longer while"
+            " the log grew.",
+        )
+    elif not any(row[4] > row[10] for row in groups):
+        report.verdict(
+            "quiet",
+            "Lag unknown",
+            f"{count}; the logs of the topics that they read are not in the input.",
+        )
+    else:
+        report.verdict(
+            "good",
+            "None stuck",
+            f"{count}; where the log grew, each commit moved within {waited}.",
+        )
+
+
+def _figures(report: Report, sums: Sums, groups: Sequence[Row], problems: int) -> None:
+    lags = [row[9] for row in groups if row[9] is not None]
+    pending = sum(row[12] for row in sums.history)
+    figures = [
+        ("Groups", f"{len(groups):,}", ""),
+        ("Stuck partitions", f"{len(sums.stuck):,}", "bad" if sums.stuck else "good"),
+        ("Lag at the end", f"{sum(lags):,}" if lags else "unknown", ""),
+        ("Commits", f"{sum(row[10] for row in sums.history):,}", ""),
+        ("Rebalances", f"{len(sums.rebalances):,}", ""),
+        ("Commits pending", f"{pending:,}", "warning" if pending else ""),
+        ("Problems", f"{problems:,}", "warning" if problems else ""),
+    ]
+    report.figures(figures)
+
+
+def _completeness(sums: Sums) -> str:
+    """Say from when on every commit is there."""
+    known = [row for row in sums.history if row[3] is not None]
+    cleaned = [row for row in known if row[7] != row[3]]
+    if not known:
+        return f"{TOPIC} holds no record."
+    if not cleaned:
+        return (
+            "History is complete: no segment of it was compacted. It begins"
+            f" {time_text(min(row[5] for row in known))} UTC."
+        )
+    starts = [row[8] for row in known if row[8] is not None]
+    text = (
+        f"Kafka keeps no more than the last commit of each key in segments of {TOPIC}"
+        f" that were compacted, as {len(cleaned):,} of {len(known):,} partitions were."
+    )
+    if len(starts) < len(known):
+        return f"{text} Of {len(known) - len(starts):,} nothing else is left."
+    return (
+        f"{text} From {time_text(max(starts))} UTC on history is complete in all of"
+        f" them, from {time_text(min(starts))} on in some; there the charts begin."
+    )
+
+
+def _lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) -> None:
+    series: dict[str, dict[str, list[tuple[int, float | None]]]] = {}
+    worst: dict[str, int] = {}
+    for time, group, topic, lag, *_ in lags:
+        points = series.setdefault(group, {}).setdefault(topic, [])
+        points.append((time, lag))
+        worst[group] = max(worst.get(group, 0), lag or 0)
+    stuck = {row[0]: row[11] for row in groups}
+    drawn = [
+        group
+        for group, topics in series.items()
+        if worst[group] and max(map(len, topics.values())) > 1
+    ]
+    order = sorted(
+        drawn,
+        key=lambda group: (-stuck.get(group, 0), -worst[group], group),
+    )
+    for group in order[:_CHARTS]:
+        topics = series[group]
+        ranked = sorted(
+            topics,
+            key=lambda topic: (-max(lag or 0 for _, lag in topics[topic]), topic),
+        )
+        left = len(ranked) - _TOPICS
+        report.chart(
+            f"Lag of {group}",
+            charts.lines({name: topics[name] for name in ranked[:_TOPICS]}, "records"),
+            f"{count_text(left, 'topic')} more in lag_over_time/." if left > 0 else "",
+        )
+    if not order:
+        report.text("There is no lag to draw.")
+        return
+    left = len(order) - _CHARTS
+    report.text(
+        "Lag is what lies between the commit and the end of the log, summed up over the"
+        " partitions of a topic."
+        + (f" {count_text(left, 'group')} more: lag_over_time/." if left > 0 else "")
+    )
+
+
+def _commit_map(report: Report, sums: Sums) -> None:
+    rate = sums.commit_rate()
+    totals: dict[str, int] = {}
+    for _, group, commits in rate:
+        totals[group] = totals.get(group, 0) + commits
+    rows = sorted(totals, key=lambda group: (-totals[group], group))
+    if not rows:
+        return
+    step, start = sums.step, sums.start - sums.start % sums.step
+    times = range(start, sums.end + 1, step)
+    names = {time: _clock(time, step) for time in times}
+    cells = {
+        (group, names[time]): charts.HeatCell(commits)
+        for time, group, commits in rate
+        if time in names
+    }
+    left = len(rows) - _HEAT_ROWS
+    report.chart(
+        "Commits over time",
+        charts.heat_map(rows[:_HEAT_ROWS], list(names.values()), cells),
+        f"Commits in each {duration_text(step)}, times in UTC"
+        + (f"; {count_text(left, 'group')} more in commit_rate/." if left > 0 else "."),
+    )
+
+
+def _clock(time: int, step: int) -> str:
+    """Write the begin of a stretch, as short as tells it from the others."""
+    text = time_text(time)
+    if step >= 86_400_000:
+        return text[:10]
+    if step >= 60_000:
+        return text[5:16]
+    return text[11:19] if step >= 1000 else text[11:]
+
+
+def _timeline(report: Report, sums: Sums) -> None:
+    counts: dict[str, int] = {}
+    for row in sums.rebalances:
+        counts[row[1]] = counts.get(row[1], 0) + 1
+    rows = sorted(sums.states, key=lambda group: (-counts.get(group, 0), group))
+    mark = max((sums.end - sums.start) // _MARK, 1)
+    tracks = []
+    for group in rows[:_TRACKS]:
+        count = counts.get(group, 0)
+        spans = _spans(sums, group, mark)
+        note = count_text(count, "rebalance") if count else ""
+        tracks.append(charts.Track(group, sums.start, sums.end + mark, spans, note))
+    if not tracks:
+        return
+    left = len(rows) - _TRACKS
+    report.chart(
+        "Groups and their rebalances",
+        charts.timeline(
+            tracks,
+            {"good": "stable", "warning": "rebalance", "quiet": "no members"},
+        ),
+        "Times in UTC"
+        + (f"; {count_text(left, 'group')} more in group_state/." if left > 0 else "."),
+    )
+
+
+def _spans(sums: Sums, group: str, mark: int) -> list[charts.Span]:
+    """Turn the states of a group into spans, each until the next, and rebalances."""
+    spans = []
+    states = [each for each in sums.states[group] if each.timestamp is not None]
+    ends = [each.timestamp or 0 for each in states[1:]] + [sums.end + mark]
+    for state, end in zip(states, ends, strict=True):
+        begin = max(state.timestamp or 0, sums.start)
+        if end > begin and state.state != DEAD:
+            note = f"{state.state or 'state not known'}"
+            if state.generation is not None:
+                note += f", generation {state.generation}"
+            note += f", {count_text(state.members or 0, 'member')}"
+            spans.append(
+                charts.Span(begin, end, _STATE_TONES.get(state.state, ""), note)
+            )
+    for time, name, before, after, joined, left, *_ in sums.rebalances:
+        if name == group and time >= sums.start:
+            words = (
+                f"generation {before} to {after}:"
+                f" {len(joined)} joined, {len(left)} left"
+            )
+            spans.append(charts.Span(time, time + mark, "warning", words))
+    return spans
+
+
+def _growth(report: Report, sums: Sums) -> None:
+    items = []
+    for row in sums.growth[:_BARS]:
+        kind, group, topic, partition, member, records, _, size, _ = row
+        name = group if topic is None else f"{group} {topic}-{partition}"
+        label = name if member is None else f"{name} {member}"
+        items.append((label, size, "", f"{count_text(records, 'record')} {kind}"))
+    if items:
+        report.chart(
+            f"What makes {TOPIC} grow",
+            charts.bars(items, "bytes"),
+            "Bytes of keys and values, before compression, of the largest keys.",
+        )

@@ -1,0 +1,246 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The small tables of ``offsets``, summed up from what the tasks bring home.
+
+Their rows stand in the order in which the page shows them: the worst first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from typing import NamedTuple
+
+from .tables import load_pyarrow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from .offsets_lag import LagSummary, Position
+    from .offsets_reading import OffsetsSummary
+
+    Row = tuple[Any, ...]
+
+COMMIT_COLUMNS = (
+    *("timestamp", "group", "topic", "partition", "offset"),
+    *("log_offset", "topic_id"),
+)
+"""The columns of ``commits`` that are needed."""
+
+STATE_COLUMNS = ("timestamp", "group", "kind", "generation", "state", "members")
+"""The columns of ``group_state`` that are needed."""
+
+_GROWTH = 1000
+_HIGHEST = 2**63 - 1
+
+_SAMPLES = 96
+_COLUMNS = 24
+_SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
+_STEPS = (
+    *(1, 2, 5, 10, 20, 50, 100, 200, 500),
+    *(each * _SECOND for each in (1, 2, 5, 10, 15, 30)),
+    *(each * _MINUTE for each in (1, 2, 5, 10, 15, 30)),
+    *(each * _HOUR for each in (1, 2, 3, 6, 12)),
+    *(each * _DAY for each in (1, 2, 7, 14, 28, 56, 112, 364)),
+)
+
+
+class State(NamedTuple):
+    """A state of a group, and from when on it was so."""
+
+    timestamp: int | None
+    kind: str | None
+    generation: int | None
+    state: str | None
+    members: int | None
+
+
+_NO_STATE = State(None, None, None, None, None)
+"""Of a group that commits and does nothing else."""
+
+
+class Sums:
+    """What is known when the first pass is done; ``add_lag`` brings the second.
+
+    ``start`` and ``end`` are the times that the charts show: from where history is
+    complete in some partition of ``__consumer_offsets``, to the last record of any.
+    """
+
+    def __init__(
+        self, commits: Any, states: Any, summaries: Sequence[OffsetsSummary]
+    ) -> None:
+        self._compute = load_pyarrow().compute
+        self._commits = self._ordered(commits)
+        self.history = [each.history for each in summaries]
+        self.rebalances = sorted(
+            chain.from_iterable(each.rebalances for each in summaries),
+            key=lambda row: (row[0], row[1], row[3]),
+        )
+        self.growth = sorted(
+            chain.from_iterable(each.growth for each in summaries),
+            key=lambda row: (-row[7], *map(str, row[:5])),
+        )[:_GROWTH]
+        self.stuck: list[Row] = []
+        self.states = self._states(states)
+        self._positions: list[Position] = []
+        self._lags: dict[tuple[str, str], list[list[int]]] = {}
+        self.end = max((each.end for each in summaries), default=-1)
+        began, complete = (
+            [time for time in times if time is not None and time >= 0]
+            for times in (
+                [row[5] for row in self.history],
+                [row[8] for row in self.history],
+            )
+        )
+        self.start = min(min(complete or began, default=0), max(self.end, 0))
+        self.step = _step(self.end - self.start, _COLUMNS)
+        self.samples = tuple(_times(self.start, self.end, _SAMPLES))
+
+    def _ordered(self, commits: Any) -> Any:
+        """Order commits by partition and group, each group's as they were logged."""
+        arrow = load_pyarrow()
+        milliseconds = self._compute.cast(
+            commits["timestamp"], arrow.timestamp("ms", tz="UTC")
+        )
+        known = self._compute.fill_null(
+            self._compute.cast(milliseconds, arrow.int64()), -1
+        )
+        return commits.set_column(0, "timestamp", known).sort_by(
+            [
+                (name, "ascending")
+                for name in ("topic", "partition", "group", "log_offset")
+            ]
+        )
+
+    def commits_by_place(self) -> Iterator[tuple[str, int, Any]]:
+        """Go through the partitions that were committed to, with their commits."""
+        places = self._commits.group_by(["topic", "partition"], use_threads=False)
+        counts = places.aggregate([([], "count_all")]).to_pylist()
+        begin = 0
+        for each in counts:
+            commits = self._commits.slice(begin, each["count_all"])
+            begin += each["count_all"]
+            # A slice is pickled with all that it was cut from, a copy is not.
+            rows = load_pyarrow().array(range(commits.num_rows))
+            yield each["topic"], each["partition"], commits.take(rows)
+
+    def _states(self, states: Any) -> dict[str, list[State]]:
+        found: dict[str, list[State]] = {}
+        counts = self._compute.list_value_length(states["members"])
+        arrow = load_pyarrow()
+        times = self._compute.cast(
+            self._compute.cast(states["timestamp"], arrow.timestamp("ms", tz="UTC")),
+            arrow.int64(),
+        )
+        columns = [times, states["kind"], states["generation"], states["state"], counts]
+        rows = zip(*(each.to_pylist() for each in columns), strict=True)
+        for name, row in zip(states["group"].to_pylist(), rows, strict=True):
+            found.setdefault(name, []).append(State(*row))
+        return found
+
+    def add_lag(self, lag: LagSummary) -> None:
+        """Take what a task of the second pass found."""
+        self.stuck += lag.stuck
+        self._positions += lag.positions
+        for key, counts in lag.samples.items():
+            sums = self._lags.setdefault(key, [[0, 0, 0] for _ in self.samples])
+            for have, more in zip(sums, counts, strict=True):
+                have[:] = [one + other for one, other in zip(have, more, strict=True)]
+
+    def tables(self) -> dict[str, list[Row]]:
+        """Give the rows of the small tables."""
+        self.stuck.sort(key=lambda row: (row[3] - row[4], *row[:3]))
+        return {
+            "rebalances": self.rebalances,
+            "stuck": self.stuck,
+            "groups": self.groups(),
+            "lag_over_time": self.lag_over_time(),
+            "commit_rate": self.commit_rate(),
+            "growth": self.growth,
+            "history": self.history,
+        }
+
+    def groups(self) -> list[Row]:
+        """Sum up each group."""
+        compute = self._compute
+        commits = self._commits.filter(compute.is_valid(self._commits["offset"]))
+        summed = commits.group_by("group", use_threads=False).aggregate(
+            [([], "count_all"), ("timestamp", "min"), ("timestamp", "max")]
+        )
+        by_group = {
+            row["group"]: (row["count_all"], row["timestamp_min"], row["timestamp_max"])
+            for row in summed.to_pylist()
+        }
+        lags: dict[str, list[int | None]] = {}
+        for position in self._positions:
+            lags.setdefault(position.group, []).append(position.lag)
+        rebalances = Counter(row[1] for row in self.rebalances)
+        stuck = Counter(row[0] for row in self.stuck)
+        rows = []
+        for name in {*by_group, *self.states, *lags}:
+            state = self.states[name][-1] if name in self.states else _NO_STATE
+            known = [lag for lag in lags.get(name, ()) if lag is not None]
+            count = len(lags.get(name, ()))
+            rows.append(
+                (
+                    name,
+                    *(state.kind, state.state, state.members),
+                    count,
+                    *by_group.get(name, (0, None, None)),
+                    rebalances[name],
+                    min(sum(known), _HIGHEST) if known else None,
+                    count - len(known),
+                    stuck[name],
+                )
+            )
+        return sorted(rows, key=lambda row: (-row[11], -(row[9] or 0), row[0]))
+
+    def lag_over_time(self) -> list[Row]:
+        """Sum up the lag of each group and topic, at each time that was sampled."""
+        return [
+            (time, *key, min(lag, _HIGHEST) if known else None, known, unknown)
+            for key, counts in sorted(self._lags.items())
+            for time, (lag, known, unknown) in zip(self.samples, counts, strict=True)
+            if known or unknown
+        ]
+
+    def commit_rate(self) -> list[Row]:
+        """Count the commits of each group in each stretch of time of the charts."""
+        compute = self._compute
+        commits = self._commits
+        is_shown = compute.and_(
+            compute.is_valid(commits["offset"]),
+            compute.greater_equal(commits["timestamp"], self.start),
+        )
+        commits = commits.filter(is_shown)
+        stretch = compute.multiply(
+            compute.divide(commits["timestamp"], self.step), self.step
+        )
+        counted = (
+            commits.append_column("stretch", stretch)
+            .group_by(["group", "stretch"], use_threads=False)
+            .aggregate([([], "count_all")])
+        )
+        return sorted(
+            (
+                (row["stretch"], row["group"], row["count_all"])
+                for row in counted.to_pylist()
+            ),
+            key=lambda row: (row[1], row[0]),
+        )
+
+
+def _step(length: int, most: int) -> int:
+    """Choose the round step that divides a length into ``most`` parts at most."""
+    return next((each for each in _STEPS if each * most > length), length // most + 1)
+
+
+def _times(start: int, end: int, most: int) -> Iterator[int]:
+    """Give round times after ``start``, and the end itself."""
+    if end < 0:
+        return
+    step = _step(end - start, most)
+    yield from range(start - start % step + step, end, step)
+    yield end

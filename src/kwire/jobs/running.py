@@ -1,0 +1,324 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the tasks of a job run: in this process one after the other, or on Spark.
+
+A task is a small value that pickles, and the function that runs over it may run more
+than once. On Spark every task is a partition of its own. What a task raises is raised
+here as it was. Nothing in here knows what the tasks do.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import KwireError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, TypeVar
+
+    Task = TypeVar("Task")
+    Summary = TypeVar("Summary")
+    Progress = Callable[[int], object]
+
+SPARK_FROM_BYTES = 1 << 30
+"""From this size of input on a job takes Spark by itself, where there is one."""
+
+_JAVA_VERSION = 17
+_SECONDS_BETWEEN_LOOKS = 0.2
+_LOG_SHOWN = 400
+_WORDS_SHOWN = 300
+_HOME = str(Path(__file__).resolve().parents[2])
+_MARKS = "kwire-task-failed:", ":kwire-task-failed"
+
+
+class JobError(KwireError):
+    """A job could not run: Spark is missing, did not start, or failed by itself."""
+
+
+def choose_spark(asked: str | None, total_bytes: int) -> str | None:
+    """Return the master that was asked for, or local Spark for a large input.
+
+    None is this process: for a small input, or where pyspark or Java is missing.
+    """
+    if asked is not None or total_bytes < SPARK_FROM_BYTES:
+        return asked
+    has_pyspark = importlib.util.find_spec("pyspark") is not None
+    return "local[*]" if has_pyspark and java_problem() is None else None
+
+
+def run_tasks(
+    function: Callable[[Task], Summary],
+    tasks: Sequence[Task],
+    *,
+    sizes: Sequence[int],
+    spark: Any = None,
+    progress: Progress | None = None,
+) -> list[Summary]:
+    """Run ``function`` over each task; return what it gave, in the order of tasks.
+
+    ``spark`` is None for this process, a master such as ``"local[2]"``, or a
+    ``SparkSession``, which is left running. As tasks end, ``progress`` is called with
+    their ``sizes`` in bytes, on Spark from another thread.
+    """
+    if not tasks:
+        return []
+    if spark is None:
+        summaries = []
+        for task, size in zip(tasks, sizes, strict=True):
+            summaries.append(function(task))
+            if progress is not None:
+                progress(size)
+        return summaries
+    if isinstance(spark, str):
+        with open_session(spark) as session:
+            return _run_on_spark(function, tasks, sizes, session, progress)
+    return _run_on_spark(function, tasks, sizes, spark, progress)
+
+
+@contextmanager
+def open_session(master: str) -> Iterator[Any]:
+    """Open a quiet Spark session, without its web page; a local one is loopback only.
+
+    It is stopped when the block ends. If this process has a session already, that one
+    is given, and goes on.
+    """
+    _import_pyspark()
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    if session is not None:
+        yield session
+        return
+    if (problem := java_problem()) is not None:
+        raise JobError(problem)
+    with tempfile.TemporaryDirectory(
+        prefix="kwire-spark-", ignore_cleanup_errors=True
+    ) as folder:
+        session = _start(master, Path(folder))
+        try:
+            yield session
+        finally:
+            session.stop()
+
+
+def java_problem() -> str | None:
+    """Say in one line what is missing to run Spark's Java, or return None."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else "java"
+    advice = f"install one (Debian: openjdk-{_JAVA_VERSION}-jre-headless)"
+    if not shutil.which(java):
+        where = f"in JAVA_HOME, {home}" if home else "on the PATH"
+        return f"Spark needs Java {_JAVA_VERSION} or newer, none {where}: {advice}"
+    said = subprocess.run(
+        [java, "-version"], capture_output=True, text=True, check=False
+    ).stderr
+    found = re.search(r'version "(\d+)', said)
+    if found is None or int(found[1]) < _JAVA_VERSION:
+        version = "another" if found is None else found[1]
+        return f"Spark needs Java {_JAVA_VERSION} or newer, found {version}: {advice}"
+    return None
+
+
+def _import_pyspark() -> None:
+    try:
+        import pyspark.sql  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"Spark needs {error.name or 'pyspark'}: pip install 'pyspark>=4'",
+            name=error.name,
+        ) from None
+
+
+def _start(master: str, folder: Path) -> Any:
+    """Start Spark; whatever its Java process says goes to a file of the folder."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    is_local = master.startswith("local")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.local.dir": str(folder),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.sql.session.timeZone": "UTC",
+    }
+    environment = {}
+    if is_local:
+        settings["spark.driver.bindAddress"] = "127.0.0.1"
+        settings["spark.driver.host"] = "127.0.0.1"
+        environment["SPARK_LOCAL_IP"] = "127.0.0.1"
+        environment["PYSPARK_PYTHON"] = sys.executable
+    conf = SparkConf(loadDefaults=False).setMaster(master).setAppName("kwire")
+    conf.setAll(list(settings.items()))
+    log = folder / "spark.log"
+    try:
+        with _environment(environment), log.open("wb") as file:
+            gateway = SparkContext._gateway or launch_gateway(
+                conf, {"stdout": file, "stderr": file}
+            )
+            SparkContext(conf=conf, gateway=gateway)
+    except (PySparkException, OSError, ValueError) as error:
+        said = " ".join(log.read_text(errors="replace").split())[-_LOG_SHOWN:]
+        raise JobError(f"Spark did not start: {_first_line(error)} {said}") from error
+    return SparkSession.builder.getOrCreate()
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _run_on_spark(
+    function: Callable[[Task], Summary],
+    tasks: Sequence[Task],
+    sizes: Sequence[int],
+    session: Any,
+    progress: Progress | None,
+) -> list[Summary]:
+    _import_pyspark()
+    from py4j.protocol import Py4JError
+    from pyspark import cloudpickle
+    from pyspark.errors import PySparkException
+
+    ended = session.sparkContext.accumulator(0)
+    work = _worker(
+        cloudpickle.dumps(function),
+        [cloudpickle.dumps(task) for task in tasks],
+        list(sizes),
+        ended,
+    )
+    count = len(tasks)
+    done = session.range(0, count, 1, count).mapInArrow(
+        work, "task bigint, summary binary"
+    )
+    try:
+        with _watching(ended, progress):
+            rows = done.collect()
+    except (PySparkException, Py4JError) as error:
+        raise _cause(error) from None
+    summaries = {row.task: bytes(row.summary) for row in rows}
+    return [pickle.loads(summaries[number]) for number in range(count)]
+
+
+def _worker(
+    function: bytes, tasks: list[bytes], sizes: list[int], ended: Any
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Make what runs in Spark's Python workers, where kwire may not be installed.
+
+    It is shipped by value, so it names nothing of this module but by its arguments.
+    """
+    home, (begin, end) = _HOME, _MARKS
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        import base64
+        import pickle
+        import sys
+        import traceback
+
+        import pyarrow
+        from pyspark import cloudpickle
+
+        try:
+            import kwire  # noqa: F401
+        except ImportError:
+            # Workers of this machine find it where the driver did.
+            sys.path.append(home)
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                try:
+                    summary = pickle.loads(function)(pickle.loads(tasks[number]))
+                    data = cloudpickle.dumps(summary)
+                except Exception as error:
+                    text = f"{type(error).__name__}: {error}"
+                    error.add_note(traceback.format_exc())
+                    try:
+                        pickled = cloudpickle.dumps(error)
+                        pickle.loads(pickled)
+                    except Exception:
+                        pickled = b""
+                    sent = base64.b64encode(pickle.dumps((text, pickled))).decode()
+                    raise RuntimeError(f"{text} {begin}{sent}{end}") from None
+                yield pyarrow.RecordBatch.from_pydict(
+                    {"task": [number], "summary": [data]}
+                )
+                ended.add(sizes[number])
+
+    return work
+
+
+@contextmanager
+def _watching(ended: Any, progress: Progress | None) -> Iterator[None]:
+    """Call ``progress`` while Spark works, and once more when it has ended."""
+    if progress is None:
+        yield
+        return
+    stop = threading.Event()
+    told = 0
+
+    def tell() -> None:
+        nonlocal told
+        now = ended.value
+        if now > told:
+            progress(now - told)
+        told = now
+
+    def watch() -> None:
+        while not stop.wait(_SECONDS_BETWEEN_LOOKS):
+            tell()
+
+    watcher = threading.Thread(target=watch, name="kwire-progress", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        watcher.join()
+        tell()
+
+
+def _cause(error: Exception) -> Exception:
+    """Find what a task raised in what Spark says about it."""
+    text = str(error)
+    found = re.search("(.*?)".join(map(re.escape, _MARKS)), text, re.DOTALL)
+    if found is None:
+        return JobError(f"Spark failed: {_first_line(error)}")
+    words, pickled = pickle.loads(base64.b64decode(found[1]))
+    if "No module named 'kwire" in words:
+        return JobError(
+            "kwire is missing on Spark's workers; ship it with kwire spark-bundle"
+        )
+    if not pickled:
+        return JobError(words)
+    cause: Exception = pickle.loads(pickled)
+    return cause
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip() or type(error).__name__
+    # Spark's own summary stands in the middle: the last reason why a task was lost.
+    reason = text.rpartition("most recent failure:")[2].strip()
+    return reason.splitlines()[0][:_WORDS_SHOWN]

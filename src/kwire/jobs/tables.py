@@ -1,0 +1,202 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a job leaves behind: a folder of Parquet tables and a page, whole or not at all.
+
+``Output`` is the folder, ``TableWriter`` one file in it, ``Result`` what the caller
+gets. Tasks write files of their own, in whatever process they run; a task that runs
+twice writes the same file twice, and each time it appears whole.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import uuid
+from pathlib import Path
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any, Self
+
+REPORT = "report.html"
+
+_GROUP_BYTES = 8 * 1024 * 1024
+"""About the size of a row group, in Arrow's memory."""
+
+
+class Result(NamedTuple):
+    """What a job made.
+
+    ``tables`` names each table's folder of Parquet files, ``counts`` its rows;
+    ``report`` is the path of the page, ``findings`` the number of what the job looks
+    for: breaks, lost ranges, stuck partitions.
+    """
+
+    tables: dict[str, str]
+    counts: dict[str, int]
+    report: str
+    findings: int
+
+
+def load_pyarrow() -> Any:
+    """Import pyarrow, which every table needs."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ImportError(
+            "jobs need pyarrow: pip install kwire[arrow]", name="pyarrow"
+        ) from None
+    return pyarrow
+
+
+class TableWriter:
+    """One Parquet file, which appears when the ``with`` block ends well.
+
+    Small batches are gathered into row groups of about 8 MiB. A table without rows is
+    written too, with its schema. ``rows`` counts what was written.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], schema: Any, *, compression: str = "zstd"
+    ) -> None:
+        self._arrow = load_pyarrow()
+        self._path = Path(path)
+        self._schema = schema
+        self._compression = compression
+        self._pending: list[Any] = []
+        self._bytes = 0
+        self.rows = 0
+
+    def __enter__(self) -> Self:
+        self._temporary = self._path.with_name(f"{self._path.name}.{uuid.uuid4().hex}")
+        self._file = self._arrow.parquet.ParquetWriter(
+            self._temporary, self._schema, compression=self._compression
+        )
+        return self
+
+    def write(self, rows: Any) -> None:
+        """Take a ``RecordBatch`` or a ``Table`` of the writer's schema."""
+        batches = rows.to_batches() if hasattr(rows, "to_batches") else [rows]
+        for batch in batches:
+            self._pending.append(batch)
+            self._bytes += batch.nbytes
+            self.rows += batch.num_rows
+            if self._bytes >= _GROUP_BYTES:
+                self._flush()
+
+    def _flush(self) -> None:
+        group = self._arrow.Table.from_batches(self._pending, self._schema)
+        if group.num_rows:
+            self._file.write_table(group)
+        self._pending.clear()
+        self._bytes = 0
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self._flush()
+            self._file.close()
+            if kind is None:
+                os.replace(self._temporary, self._path)
+        finally:
+            self._temporary.unlink(missing_ok=True)
+
+
+class Output:
+    """The folder that a job writes; it appears when the ``with`` block ends well.
+
+    Until then everything is in ``<out>.partial-<process id>`` beside it, which an
+    exception removes.
+
+        with Output(out) as output:
+            running.run_tasks(work, tasks_with(output.table_path("records", 0)), ...)
+            output.write_table("problems", problems)
+            output.write_report(report.html())
+        return output.result(findings=0)
+    """
+
+    def __init__(self, out: str | os.PathLike[str]) -> None:
+        if "://" in os.fspath(out):
+            raise OSError(
+                errno.EINVAL, "not a folder of this machine; name one", os.fspath(out)
+            )
+        self._out = Path(out).absolute()
+        self._partial = self._out.with_name(f"{self._out.name}.partial-{os.getpid()}")
+        self._names: list[str] = []
+
+    def __enter__(self) -> Self:
+        load_pyarrow()
+        self._check_free()
+        self._out.parent.mkdir(parents=True, exist_ok=True)
+        # One of this name is left of a process that was killed.
+        shutil.rmtree(self._partial, ignore_errors=True)
+        self._partial.mkdir()
+        return self
+
+    def _check_free(self) -> None:
+        if os.path.lexists(self._out) and (
+            not self._out.is_dir() or any(self._out.iterdir())
+        ):
+            raise FileExistsError(
+                errno.EEXIST,
+                "exists already; remove it or name another folder",
+                str(self._out),
+            )
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """The folder of each table, where it is in the end."""
+        return {name: str(self._out / name) for name in self._names}
+
+    def table_path(self, name: str, task: int = 0) -> str:
+        """Return the path for a task's file of a table, and make its folder."""
+        if name not in self._names:
+            (self._partial / name).mkdir()
+            self._names.append(name)
+        return str(self._partial / name / f"part-{task:05}.parquet")
+
+    def write_table(self, name: str, table: Any) -> None:
+        """Write a small table as a whole."""
+        with TableWriter(self.table_path(name), table.schema) as writer:
+            writer.write(table)
+
+    def write_report(self, html: str) -> None:
+        """Write the page."""
+        (self._partial / REPORT).write_text(html, encoding="utf-8", newline="\n")
+
+    def commit(self) -> None:
+        """Give the folder its name; the end of the ``with`` block does it."""
+        self._check_free()
+        if self._out.is_dir():
+            self._out.rmdir()
+        self._partial.rename(self._out)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self.commit()
+        finally:
+            shutil.rmtree(self._partial, ignore_errors=True)
+
+    def result(self, findings: int) -> Result:
+        """Make the job's result; rows are counted in the files themselves."""
+        read_metadata = load_pyarrow().parquet.read_metadata
+        counts = {
+            name: sum(read_metadata(path).num_rows for path in Path(folder).iterdir())
+            for name, folder in self.tables.items()
+        }
+        return Result(self.tables, counts, str(self._out / REPORT), findings)

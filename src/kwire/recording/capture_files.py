@@ -1,0 +1,388 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Captures as Parquet files: their columns, how they are written and how read.
+
+A recording is a folder of files ``frames-<first sequence>-<last>.parquet``. Each
+appears whole or not at all, and a file whose frames all stand in a larger one as well
+is left aside by readers: so small files can be merged while others read them. When
+files are written is ``buffering.py``'s business. pyarrow is imported by what needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import time
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import KwireError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+CAPTURE_TYPES = {
+    "recording": "string",
+    "connection": "bigint",
+    "sequence": "bigint",
+    "direction": "string",
+    "timestamp": "timestamp",
+    "client_address": "string",
+    "broker_address": "string",
+    "api_key": "int",
+    "api_version": "int",
+    "correlation_id": "int",
+    "client_id": "string",
+    "size": "int",
+    "frame": "binary",
+    "rewritten": "boolean",
+}
+"""The columns of captures and their types, as SQL calls them; all may be null."""
+
+CAPTURE_COLUMNS = tuple(CAPTURE_TYPES)
+
+REQUEST, RESPONSE = "request", "response"
+"""What ``direction`` may be."""
+
+_NAME = re.compile(r"frames-(\d{12,})-(\d{12,})\.parquet")
+_BATCH_BYTES = 4 << 20
+_BATCH_ROWS = 10_000
+_SEQUENCE = CAPTURE_COLUMNS.index("sequence")
+_DICTIONARIES = [
+    *("recording", "direction", "client_address", "broker_address", "client_id")
+]
+
+
+class CaptureError(KwireError, ValueError):
+    """A file is no capture, or damaged; the text names it and says what to do."""
+
+
+class CaptureFile(NamedTuple):
+    """One file of captures: where it is, and which frames its name promises.
+
+    ``first`` and ``last`` are sequence numbers, None for a file named by others.
+    """
+
+    path: str
+    first: int | None = None
+    last: int | None = None
+
+
+def load_pyarrow() -> Any:
+    """Import pyarrow, which all files of captures need."""
+    try:
+        import pyarrow
+        import pyarrow.compute
+        import pyarrow.fs
+        import pyarrow.parquet
+    except ImportError:
+        raise ImportError(
+            "captures need pyarrow: pip install kwire[arrow]", name="pyarrow"
+        ) from None
+    return pyarrow
+
+
+def capture_schema() -> Any:
+    """Give the columns of captures as a ``pyarrow.Schema``."""
+    arrow = load_pyarrow()
+    types = {
+        "string": arrow.string(),
+        "bigint": arrow.int64(),
+        "int": arrow.int32(),
+        "timestamp": arrow.timestamp("us", "UTC"),
+        "binary": arrow.binary(),
+        "boolean": arrow.bool_(),
+    }
+    return arrow.schema([(name, types[sql]) for name, sql in CAPTURE_TYPES.items()])
+
+
+class CaptureWriter:
+    """Writes the files of one recording, which gets a folder of its own below ``out``.
+
+    Every call blocks until the file is safe on the disk. ``write`` and ``merge`` may
+    be called from two threads, each from one at a time.
+    """
+
+    def __init__(self, out: str | os.PathLike[str]) -> None:
+        """Make the folder, for its owner alone; ``OSError`` if that cannot be."""
+        self._arrow = load_pyarrow()
+        self._schema = capture_schema()
+        moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        self.recording = f"{moment}-{secrets.token_hex(3)}"
+        self.folder = Path(out) / self.recording
+        self.folder.mkdir(0o700, parents=True)
+
+    def write(self, rows: Sequence[tuple[Any, ...]]) -> CaptureFile:
+        """Write rows in the order of their sequence, the columns without ``recording``.
+
+        On ``OSError`` nothing of them is in the folder.
+        """
+        arrow = self._arrow
+        names = [arrow.repeat(arrow.scalar(self.recording), len(rows))]
+        columns = zip(*rows, strict=True)
+        types = self._schema.types[1:]
+        arrays = [arrow.array(*pair) for pair in zip(columns, types, strict=True)]
+        table = arrow.Table.from_arrays(names + arrays, schema=self._schema)
+        sequence = _SEQUENCE - 1
+        return self._write_file(
+            rows[0][sequence], rows[-1][sequence], lambda out: out.write_table(table)
+        )
+
+    def merge(self, files: Sequence[CaptureFile]) -> CaptureFile:
+        """Put neighbouring files into one, which takes their place.
+
+        It is there before they go: whenever this ends, each row is found once.
+        """
+
+        def copy(out: Any) -> None:
+            for file in files:
+                out.write_table(self._arrow.parquet.read_table(file.path))
+
+        first, last = files[0].first, files[-1].last
+        assert first is not None and last is not None, "only own files are merged"
+        merged = self._write_file(first, last, copy)
+        for file in files:
+            os.unlink(file.path)
+        return merged
+
+    def _write_file(
+        self, first: int, last: int, fill: Callable[[Any], None]
+    ) -> CaptureFile:
+        path = self.folder / f"frames-{first:012}-{last:012}.parquet"
+        hidden = path.with_name(f".{path.name}.partial")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+        try:
+            with open(os.open(hidden, flags, 0o600), "wb") as file:
+                with self._arrow.parquet.ParquetWriter(
+                    file,
+                    self._schema,
+                    compression="zstd",
+                    use_dictionary=_DICTIONARIES,
+                    write_page_checksum=True,
+                    write_statistics=[n for n in CAPTURE_COLUMNS if n != "frame"],
+                ) as out:
+                    fill(out)
+                file.flush()
+                os.fsync(file.fileno())
+            os.rename(hidden, path)
+        except BaseException as error:
+            with suppress(OSError):
+                hidden.unlink()
+            if isinstance(error, OSError) and error.filename is None and error.errno:
+                raise OSError(error.errno, os.strerror(error.errno), str(path)) from (
+                    error
+                )
+            raise
+        _sync_folder(self.folder)
+        return CaptureFile(str(path), first, last)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make new names in a folder outlive the machine, where a system can do that."""
+    if hasattr(os, "O_DIRECTORY"):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
+    """List the files at a path, a file or a folder at any depth, in reading order.
+
+    That is by folder, then by sequence; files that others have named come behind, by
+    name. What is hidden (``.`` or ``_`` before the name) or holds nothing but frames
+    of a larger file is left out. The path may be an address that pyarrow knows
+    (``s3://bucket/captures``). ``FileNotFoundError`` if there are none.
+    """
+    filesystem, root = _open_filesystem(path)
+    kinds = load_pyarrow().fs.FileType
+    info = filesystem.get_file_info(root)
+    if info.type == kinds.File:
+        return [CaptureFile(os.fspath(path))]
+    if info.type == kinds.NotFound:
+        raise FileNotFoundError(2, "no such file or folder", os.fspath(path))
+    head = query = ""
+    if "://" in os.fspath(path):
+        address, mark, options = os.fspath(path).partition("?")
+        head, query = address.rstrip("/").removesuffix(root), mark + options
+    found = _list_folder(filesystem, root)
+    while _has_gap(found):
+        # Files may have been merged while they were listed; gaps of one's own stay.
+        again = _list_folder(filesystem, root)
+        if again == found:
+            break
+        found = again
+    if not found:
+        raise FileNotFoundError(
+            2, "no captures in this folder (*.parquet files)", os.fspath(path)
+        )
+    return [file._replace(path=f"{head}{file.path}{query}") for file in found]
+
+
+def read_captures(
+    path: str | os.PathLike[str], columns: Iterable[str] | None = None
+) -> Iterator[Any]:
+    """Read a file or a folder as batches of at most about 4 MB, in order.
+
+    The order is that of (recording, sequence). A recording may still go on, and its
+    files be merged meanwhile: rows that were there at the call come, each once.
+    ``columns`` are those of ``CAPTURE_COLUMNS``; None is all. Gives
+    ``pyarrow.RecordBatch``. ``FileNotFoundError``, ``CaptureError``.
+    """
+    names = _checked(columns)
+    files = list_capture_files(path)
+    return (batch for file in files for batch in read_capture_file(file, names))
+
+
+def read_capture_file(
+    file: CaptureFile, columns: Iterable[str] | None = None
+) -> Iterator[Any]:
+    """Read one file of ``list_capture_files``, also if it has been merged since.
+
+    Columns come in the order of ``columns``, with the types of ``capture_schema``.
+    """
+    names = _checked(columns)
+    filesystem, path = _open_filesystem(file.path)
+    try:
+        opened = filesystem.open_input_file(path)
+    except FileNotFoundError:
+        if file.first is None:
+            raise
+        folder = path.rpartition("/")[0]
+        larger = [f for f in _list_folder(filesystem, folder) if _lies_in(file, f)]
+        if not larger:
+            raise
+        opened = filesystem.open_input_file(larger[0].path)
+        first, last = file.first, file.last
+        for batch in _read(opened, file.path, [*names, "sequence"]):
+            yield _between(batch, first, last).select(range(len(names)))
+        return
+    yield from _read(opened, file.path, names)
+
+
+def _checked(columns: Iterable[str] | None) -> list[str]:
+    names = list(CAPTURE_COLUMNS if columns is None else columns)
+    for name in names:
+        if name not in CAPTURE_TYPES:
+            raise ValueError(
+                f"captures have no column {name!r}; there are"
+                f" {', '.join(CAPTURE_COLUMNS)}"
+            )
+    return names
+
+
+def _open_filesystem(path: str | os.PathLike[str]) -> tuple[Any, str]:
+    """Tell where files are, and the path there."""
+    files = load_pyarrow().fs
+    text = os.fspath(path)
+    if "://" not in text and not text.startswith("file:/"):
+        return files.LocalFileSystem(), text
+    if text.startswith("s3a://"):
+        text = "s3://" + text.removeprefix("s3a://")
+    try:
+        found: tuple[Any, str] = files.FileSystem.from_uri(text)
+    except ValueError as error:
+        raise CaptureError(
+            f"{os.fspath(path)}: no address that pyarrow knows ({error}); write a path,"
+            " or an address such as s3://bucket/captures"
+        ) from None
+    return found
+
+
+def _list_folder(filesystem: Any, root: str) -> list[CaptureFile]:
+    """List what there is to read, each frame once."""
+    arrow = load_pyarrow()
+    selector = arrow.fs.FileSelector(root, recursive=True)
+    folders: dict[str, list[CaptureFile]] = {}
+    for info in filesystem.get_file_info(selector):
+        below = info.path.removeprefix(root).split("/")
+        is_hidden = any(part[:1] in (".", "_") for part in below)
+        if info.type == arrow.fs.FileType.File and not is_hidden:
+            folder, _, name = info.path.rpartition("/")
+            if match := _NAME.fullmatch(name):
+                first, last = map(int, match.groups())
+                file = CaptureFile(info.path, first, last)
+            elif name.endswith(".parquet"):
+                file = CaptureFile(info.path)
+            else:
+                continue
+            folders.setdefault(folder, []).append(file)
+    return [file for _, files in sorted(folders.items()) for file in _in_order(files)]
+
+
+def _in_order(files: list[CaptureFile]) -> Iterator[CaptureFile]:
+    numbered = [
+        (file.first, -file.last, file)
+        for file in files
+        if file.first is not None and file.last is not None
+    ]
+    end = -1
+    for _, last, file in sorted(numbered):
+        if -last > end:
+            end = -last
+            yield file
+    yield from sorted(file for file in files if file.first is None)
+
+
+def _has_gap(files: list[CaptureFile]) -> bool:
+    return any(
+        before.last is not None
+        and after.first not in (None, 0)
+        and before.last + 1 != after.first
+        for before, after in pairwise(files)
+    )
+
+
+def _lies_in(file: CaptureFile, larger: CaptureFile) -> bool:
+    if None in (file.first, file.last, larger.first, larger.last):
+        return False
+    return larger.first <= file.first and file.last <= larger.last  # type: ignore[operator]
+
+
+def _between(batch: Any, first: int, last: int | None) -> Any:
+    compute = load_pyarrow().compute
+    sequence = batch.column(batch.num_columns - 1)
+    return batch.filter(
+        compute.and_(
+            compute.greater_equal(sequence, first), compute.less_equal(sequence, last)
+        )
+    )
+
+
+def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
+    arrow = load_pyarrow()
+    whole = capture_schema()
+    schema = arrow.schema([whole.field(name) for name in names])
+    try:
+        with arrow.parquet.ParquetFile(opened, page_checksum_verification=True) as file:
+            lacking = [name for name in names if name not in file.schema_arrow.names]
+            if lacking:
+                raise CaptureError(
+                    f"{path}: this Parquet file is no capture, it lacks"
+                    f" {', '.join(lacking)}; name the files of kwire record, or write"
+                    " it with kwire.recording.capture_schema()"
+                )
+            rows = _rows_at_once(file.metadata)
+            for batch in file.iter_batches(rows, columns=list(dict.fromkeys(names))):
+                arrays = [batch.column(field.name).cast(field.type) for field in schema]
+                yield arrow.RecordBatch.from_arrays(arrays, schema=schema)
+    except (arrow.ArrowException, OSError) as error:
+        raise CaptureError(
+            f"{path}: this file cannot be read as a capture"
+            f" ({' '.join(str(error).split()).rstrip('.')}); it may be damaged or cut"
+            " short: fetch it again, or move it away"
+        ) from error
+
+
+def _rows_at_once(metadata: Any) -> int:
+    rows: int
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    size = sum(group.total_byte_size for group in groups)
+    rows = metadata.num_rows * _BATCH_BYTES // max(1, size)
+    return max(1, min(_BATCH_ROWS, rows))

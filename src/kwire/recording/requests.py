@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Requests as rows: the one table that captures and request logs both become.
+
+A column is named once here, with its type. What a release thinks of a version is
+``kwire.schema.releases``'; here it is asked once for all releases together. Where
+requests come from is ``request_log.py``'s business, and that of the upgrade audit.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from ..schema import releases
+from ..versions import NONE, VersionRange
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+REQUEST_TYPES = {
+    "timestamp": "timestamp",
+    "client_address": "string",
+    "broker_address": "string",
+    "listener": "string",
+    "principal": "string",
+    "api_key": "int",
+    "api": "string",
+    "api_version": "int",
+    "client_id": "string",
+    "software_name": "string",
+    "software_version": "string",
+    "size": "int",
+    "correlation_id": "int",
+    "latency_ms": "double",
+    "deprecated": "boolean",
+    "removed_in": "string",
+}
+"""The columns of requests and their types, as SQL calls them; all may be null."""
+
+
+class Request(NamedTuple):
+    """One request: a row of the table, fields as its columns.
+
+    ``timestamp`` counts microseconds since 1970. ``size`` is in bytes, without the
+    frame's own size; a request log does not tell it.
+    """
+
+    timestamp: int | None = None
+    client_address: str | None = None
+    broker_address: str | None = None
+    listener: str | None = None
+    principal: str | None = None
+    api_key: int | None = None
+    api: str | None = None
+    api_version: int | None = None
+    client_id: str | None = None
+    software_name: str | None = None
+    software_version: str | None = None
+    size: int | None = None
+    correlation_id: int | None = None
+    latency_ms: float | None = None
+    deprecated: bool | None = None
+    removed_in: str | None = None
+
+
+class Fate(NamedTuple):
+    """What became of a version: (name of its API, was it deprecated, gone since when).
+
+    ``deprecated`` is what the last release that speaks it calls it; ``removed_in`` is
+    the first release without it, None if the newest one speaks it, or none ever did.
+    """
+
+    api: str | None
+    deprecated: bool | None
+    removed_in: str | None
+
+
+@cache
+def fate_of(api_key: int, api_version: int) -> Fate:
+    """Tell what became of a version of an API; of an unknown API nothing is known."""
+    try:
+        name = releases.name_of(api_key)
+    except KeyError:
+        return Fate(None, None, None)
+    deprecated = False
+    removed_in = None
+    was_spoken = False
+    for release in releases.NAMES:
+        is_spoken = api_version in _ranges(release).get(api_key, NONE)
+        if is_spoken:
+            removed_in = None
+            deprecated = api_version in _deprecated(release).get(api_key, NONE)
+        elif was_spoken:
+            removed_in = release
+        was_spoken = is_spoken
+    return Fate(name, deprecated, removed_in)
+
+
+@cache
+def _ranges(release: str) -> dict[int, VersionRange]:
+    return releases.ranges(release)
+
+
+@cache
+def _deprecated(release: str) -> dict[int, VersionRange]:
+    return releases.deprecated(release)
+
+
+def requests_schema() -> Any:
+    """Give the columns of requests as a ``pyarrow.Schema``."""
+    import pyarrow as pa
+
+    types = {
+        "timestamp": pa.timestamp("us", "UTC"),
+        "string": pa.string(),
+        "int": pa.int32(),
+        "double": pa.float64(),
+        "boolean": pa.bool_(),
+    }
+    return pa.schema([(name, types[sql]) for name, sql in REQUEST_TYPES.items()])
+
+
+def requests_batch(requests: Iterable[Request]) -> Any:
+    """Put requests into a ``pyarrow.RecordBatch`` of the schema."""
+    import pyarrow as pa
+
+    schema = requests_schema()
+    columns = list(zip(*requests, strict=True)) or [()] * len(schema)
+    arrays = [pa.array(*pair) for pair in zip(columns, schema.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Keeps clients on a relay: the brokers that answers name become the relay's own.
+
+An answer is read, says which addresses are in it, and is written again with others.
+Answers of ApiVersions offer no version of these APIs that kwire cannot read. Where
+there is nothing to change, the bytes stay those of the broker. No sockets.
+"""
+
+from __future__ import annotations
+
+from .. import error_codes, framing
+from ..messages import (
+    ApiVersionsResponse,
+    DescribeClusterResponse,
+    FetchResponse,
+    FindCoordinatorResponse,
+    MetadataResponse,
+    ProduceResponse,
+    ShareAcknowledgeResponse,
+    ShareFetchResponse,
+    by_key,
+)
+from ..negotiation import name_of
+from ..schema import registry
+from .pairing import NO_LIMITS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from .pairing import Header
+
+    Address = tuple[str, int]
+
+_LISTS: dict[Any, str] = {
+    MetadataResponse: "brokers",
+    DescribeClusterResponse: "brokers",
+    FindCoordinatorResponse: "coordinators",
+    ProduceResponse: "node_endpoints",
+    FetchResponse: "node_endpoints",
+    ShareFetchResponse: "node_endpoints",
+    ShareAcknowledgeResponse: "node_endpoints",
+}
+"""Where answers name brokers that clients connect to; FindCoordinator did it at its
+top first. Controllers' addresses in DescribeQuorum are for people.
+"""
+
+
+def _first_version(cls: Any, attribute: str) -> int:
+    if cls is FindCoordinatorResponse:
+        return 0
+    fields = registry.load(cls.__name__).struct.fields
+    return next(f.versions.min for f in fields if f.attribute == attribute)
+
+
+_REWRITTEN = {
+    cls.api_key: (cls, attribute, _first_version(cls, attribute))
+    for cls, attribute in _LISTS.items()
+}
+
+
+class Answer:
+    """An answer that may have to be changed; ``addresses`` are the brokers in it."""
+
+    __slots__ = ("_attribute", "_correlation_id", "_message", "_version", "addresses")
+
+    def __init__(
+        self, message: Any, version: int, correlation_id: int, attribute: str
+    ) -> None:
+        self._message = message
+        self._version = version
+        self._correlation_id = correlation_id
+        self._attribute = attribute
+        nodes = (message, *getattr(message, attribute))
+        self.addresses = {a for a in map(_address, nodes) if a is not None}
+
+    def write(self, listeners: Mapping[Address, Address]) -> bytes | None:
+        """Write the answer with other addresses, as a frame with its size.
+
+        None if it would be the same. ``EncodeError`` for what no version can hold.
+        """
+        nodes = getattr(self._message, self._attribute)
+        moved = [_moved(node, listeners) for node in nodes]
+        changed = _moved(self._message, listeners)
+        if changed is self._message and all(map(_is_same, nodes, moved)):
+            return None
+        if moved:
+            changed = changed.replace(**{self._attribute: moved})
+        return framing.encode_response(changed, self._version, self._correlation_id)
+
+
+def read_answer(header: Header, frame: bytes) -> Answer | None:
+    """Read an answer that can name brokers; None for any other.
+
+    ``DecodeError`` and ``UnsupportedVersion`` for one that kwire cannot read.
+    """
+    found = _REWRITTEN.get(-1 if header.api_key is None else header.api_key)
+    version = header.api_version
+    if found is None or version is None or version < found[2]:
+        return None
+    cls, attribute, _ = found
+    message: Any
+    # Mock brokers write spare bytes, which clients leave unread as Kafka does.
+    correlation_id, message = framing.decode_response(
+        cls, frame, version, compat="java", zero_copy=True, limits=NO_LIMITS
+    )
+    return Answer(message, version, correlation_id, attribute)
+
+
+def limit_versions(header: Header, frame: bytes) -> tuple[bytes, list[str]] | None:
+    """Write an answer of ApiVersions without what kwire cannot rewrite.
+
+    Gives the frame with its size and what was taken away, in words; None where the
+    bytes can stay. ``DecodeError`` and ``UnsupportedVersion`` as above.
+    """
+    version = header.api_version
+    is_refusal = int.from_bytes(frame[4:6], "big") == error_codes.UNSUPPORTED_VERSION
+    if header.api_key != ApiVersionsResponse.api_key or version is None or is_refusal:
+        return None
+    correlation_id, message = framing.decode_response(
+        ApiVersionsResponse, frame, version, compat="java", limits=NO_LIMITS
+    )
+    limited = list(map(_limited, message.api_keys))
+    words = [
+        f"{name_of(old.api_key)} {new.max_version + 1}-{old.max_version}"
+        for old, new in zip(message.api_keys, limited, strict=True)
+        if new is not old
+    ]
+    if not words:
+        return None
+    changed = message.replace(api_keys=limited)
+    return framing.encode_response(changed, version, correlation_id), words
+
+
+def _limited(api: Any) -> Any:
+    if api.api_key not in _REWRITTEN:
+        return api
+    newest = by_key(api.api_key, "response").valid_versions.max
+    if not api.min_version <= newest < api.max_version:
+        return api
+    return api.replace(max_version=newest)
+
+
+def _address(node: Any) -> Address | None:
+    """Give where a struct says that a broker is, if it says so."""
+    host, port = getattr(node, "host", ""), getattr(node, "port", -1)
+    return (host, port) if host and 0 < port < 1 << 16 else None
+
+
+def _moved(node: Any, listeners: Mapping[Address, Address]) -> Any:
+    address = _address(node)
+    if address is None or listeners.get(address, address) == address:
+        return node
+    host, port = listeners[address]
+    return node.replace(host=host, port=port)
+
+
+def _is_same(one: object, other: object) -> bool:
+    return one is other

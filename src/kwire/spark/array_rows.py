@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of Arrow arrays: where they lie in memory, taken out, and put together again.
+
+The other files say what the rows are; here they are bytes and places. Arrays may have
+an offset and nulls everywhere. Places are numpy's integers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+
+def as_binary(array: Any) -> pa.BinaryArray:
+    """Make one array of binary of what holds bytes or text."""
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    return array if pa.types.is_binary(array.type) else array.cast(pa.binary())
+
+
+def is_valid(array: pa.Array) -> np.ndarray:
+    """Tell for each row whether it is not null."""
+    if not array.null_count:
+        return np.ones(len(array), bool)
+    valid: np.ndarray = array.is_valid().to_numpy(zero_copy_only=False)
+    return valid
+
+
+def memory_of(array: pa.BinaryArray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the bytes of a binary array, and where its rows begin: one place more."""
+    _, offsets, data = array.buffers()
+    if offsets is None or not offsets.size:
+        return np.zeros(0, np.uint8), np.zeros(1, np.int32)
+    places = np.frombuffer(offsets, np.int32)
+    if data is None:
+        data = b""
+    rows = places[array.offset : array.offset + len(array) + 1]
+    return np.frombuffer(data, np.uint8), rows
+
+
+def row_bytes(array: pa.BinaryArray, row: int) -> bytes:
+    """Copy one row, which is not null."""
+    found: bytes = array[int(row)].as_py()
+    return found
+
+
+def int16_heads(array: pa.BinaryArray, missing: int) -> np.ndarray:
+    """Read the INT16 that each row begins with; ``missing`` where there is none."""
+    data, places = memory_of(array)
+    numbers = np.full(len(array), missing, np.int64)
+    rows = np.flatnonzero((np.diff(places) >= 2) & is_valid(array))
+    starts = places[rows]
+    high, low = data[starts].astype(np.int8), data[starts + 1]
+    numbers[rows] = high.astype(np.int64) << 8 | low
+    return numbers
+
+
+def cut_heads(
+    array: pa.BinaryArray, positions: np.ndarray, rows: np.ndarray
+) -> pa.BinaryArray:
+    """Take some rows, each from its position on; none lies beyond its row."""
+    if not len(rows):
+        return pa.array([], pa.binary())
+    data, places = memory_of(array)
+    # Heads and what follows them become rows in turn, every second one is wanted.
+    turns = np.empty(2 * len(array) + 1, np.int32)
+    turns[::2] = places
+    turns[1::2] = places[:-1]
+    turns[2 * rows + 1] += positions[rows].astype(np.int32)
+    both = pa.Array.from_buffers(
+        pa.binary(), 2 * len(array), [None, pa.py_buffer(turns), pa.py_buffer(data)]
+    )
+    return both.take(pa.array(2 * rows + 1))
+
+
+def taken(array: pa.Array, rows: np.ndarray) -> pa.Array:
+    """Take some rows, in ascending order and each once: all of them are the array."""
+    return array if len(rows) == len(array) else array.take(pa.array(rows))
+
+
+def put_together(
+    parts: Iterable[tuple[np.ndarray, pa.Array]], count: int, kind: pa.DataType
+) -> pa.Array:
+    """Make an array of ``count`` rows of arrays and the rows that they stand for.
+
+    Rows that are in no part are null. Rows of a part ascend.
+    """
+    parts = [part for part in parts if len(part[0])]
+    if not parts:
+        return pa.nulls(count, kind)
+    if len(parts) == 1 and len(parts[0][0]) == count:
+        return parts[0][1]
+    arrays = [array for _, array in parts]
+    size = sum(map(len, arrays))
+    places = np.full(count, size, np.int64)
+    start = 0
+    for rows, _ in parts:
+        places[rows] = np.arange(start, start + len(rows))
+        start += len(rows)
+    # The last row is the one of all that are in no part.
+    whole = pa.concat_arrays([*arrays, pa.nulls(1, kind)])
+    return whole.take(pa.array(places))
+
+
+def text_column(texts: Mapping[int, str], count: int) -> pa.StringArray:
+    """Make a column of the texts that some rows have."""
+    if not texts:
+        return pa.nulls(count, pa.string())
+    return pa.array([texts.get(row) for row in range(count)], pa.string())
+
+
+def struct_of(
+    kind: pa.StructType, fields: list[pa.Array], valid: np.ndarray
+) -> pa.StructArray:
+    """Make structs of their fields; those of rows that are not valid are null."""
+    mask = None if valid.all() else pa.array(~valid)
+    if not fields:
+        # Without fields, pyarrow cannot know how many there are.
+        packed = pa.py_buffer(np.packbits(valid, bitorder="little"))
+        return pa.Array.from_buffers(kind, len(valid), [packed], children=[])
+    return pa.StructArray.from_arrays(fields, fields=list(kind), mask=mask)

@@ -1,0 +1,459 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Column functions for Spark: Kafka's bytes in, structs out, and back.
+
+    from kwire.spark.functions import from_kafka_message, kafka_header
+
+    requests.select(kafka_header("frame"), from_kafka_message("frame", "Fetch"))
+
+Here columns of Spark meet functions on Arrow arrays, which live in the files beside
+this one and know no Spark. Every function takes ``options``: ``mode`` is PERMISSIVE (a
+bad row is null and ``_error`` says why) or FAILFAST (it ends the job, and there is no
+``_error``). Null rows stay null.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from ..internal_topics import TOPICS
+from .internal_topic_columns import JSON as TOPIC_JSON
+from .internal_topic_columns import read_topic, read_topic_json, topic_type
+from .message_reading import JSON, read_json, read_messages
+from .message_types import (
+    ddl,
+    find_message,
+    list_of,
+    message_type,
+    names_its_version,
+    table_ddl,
+    with_error,
+)
+from .message_writing import DATA, write_messages
+from .record_lists import RECORD, explode_records
+from .record_lists import read_records as record_lists
+from .request_headers import HEADER, flat_headers
+from .request_headers import read_headers as header_structs
+from .request_pairs import COLUMNS, ORDER, PAIRS, pair_batches
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from .message_types import Api
+
+    ColumnOrName: TypeAlias = Column | str
+    Options: TypeAlias = Mapping[str, str] | None
+
+_CHOICES = {
+    "mode": ("PERMISSIVE", "FAILFAST"),
+    "as": ("struct", "json"),
+    "framed": ("true", "false"),
+    "errors": ("strict", "replace"),
+}
+"""The values of each option, the default first."""
+
+
+def kafka_header(frame: ColumnOrName, options: Options = None) -> Column:
+    """Decode the header of a request, of any API; the body is not looked at.
+
+    ``frame`` is what follows the size on the wire, as ``kafka-capture`` has it.
+    Returns struct<api_key, api, api_version, correlation_id, client_id, _error>.
+    Options: ``mode``.
+    """
+    failfast = _failfast(_read(options, "mode"))
+    kind = HEADER if failfast else with_error(HEADER)
+
+    def read(data: pa.Array) -> pa.Array:
+        return header_structs(data, failfast=failfast)
+
+    return _udf("kafka_header", read, kind)(frame)
+
+
+def from_kafka_message(
+    data: ColumnOrName,
+    api: Api | Column | None,
+    kind: str | Column = "request",
+    version: int | ColumnOrName | None = None,
+    options: Options = None,
+) -> Column:
+    """Decode messages into one struct for all versions of a message, or into JSON.
+
+    ``api`` is the name of an API ("Fetch") or of any message
+    ("ConsumerProtocolSubscription"), a class of ``kwire.messages`` or an API key;
+    ``kind`` says which of "request" and "response" a name or key means. ``version`` is
+    a number or a column. Frames of requests say their version themselves, and so do
+    messages that stand behind it; a response has that of its request (see
+    ``pair_requests``). A field that the version of a row lacks is null.
+
+    Options: ``mode``; ``framed``, by default ``true``: requests and responses have
+    their header before them (but no size, as in captures), other messages their version
+    as INT16; with ``false`` all rows are bodies alone. ``as`` is ``struct`` or
+    ``json``, the form of ``kwire.to_json``: struct<json, _error>, with FAILFAST a
+    string. For JSON, ``api`` and ``kind`` may be columns, and an ``api`` of None is the
+    one that a framed request says itself: messages of all kinds go into one column.
+    ``ValueError`` for what Kafka has not, before anything runs.
+    """
+    chosen = _read(options, "mode", "as", "framed")
+    failfast, framed = _failfast(chosen), chosen["framed"] == "true"
+    if chosen["as"] == "json":
+        return _from_message_to_json(data, api, kind, version, framed, failfast)
+    if not isinstance(kind, str) or not isinstance(api, (str, type, int)):
+        raise ValueError(
+            "a struct is of one message: give api and kind as they are, or decode into"
+            ' JSON with options={"as": "json"}'
+        )
+    name = find_message(api, kind)
+    if version is None and not (framed and names_its_version(name)):
+        raise ValueError(
+            f"{name} does not say its version: pass a number or a column, for a"
+            " response that of its request (pair_requests puts it there)"
+        )
+
+    columns, fixed = _split(version=version)
+    names = tuple(columns)
+
+    def read(data: pa.Array, *more: pa.Array) -> pa.Array:
+        given = fixed | dict(zip(names, more, strict=True))
+        return read_messages(
+            data, name, given["version"], framed=framed, failfast=failfast
+        )
+
+    result = message_type(name)
+    kinds = result if failfast else with_error(result)
+    return _udf("from_kafka_message", read, kinds)(data, *columns.values())
+
+
+def to_kafka_message(
+    data: ColumnOrName,
+    api: Api,
+    kind: str,
+    version: int | ColumnOrName,
+    options: Options = None,
+    *,
+    header: ColumnOrName | None = None,
+) -> Column:
+    """Encode structs, or texts of Kafka's JSON form, into messages of one class.
+
+    ``api`` and ``kind`` are as in ``from_kafka_message``. Fields of a struct may be in
+    any order and any of them missing; one that is null or missing is null where the
+    version allows that, else its default. ``header`` is a struct with
+    ``correlation_id`` and ``client_id``, as ``kafka_header`` gives, for the header of
+    framed requests and responses; without it they are 0 and null.
+    Returns struct<data, _error>, with FAILFAST a binary.
+    Options: ``mode`` and ``framed``, as in ``from_kafka_message``.
+    """
+    chosen = _read(options, "mode", "framed")
+    failfast, framed = _failfast(chosen), chosen["framed"] == "true"
+    name = find_message(api, kind)
+    columns, fixed = _split(version=version, header=header)
+    names = tuple(columns)
+
+    def write(data: pa.Array, *more: pa.Array) -> pa.Array:
+        given = fixed | dict(zip(names, more, strict=True))
+        return write_messages(
+            data,
+            name,
+            given["version"],
+            framed=framed,
+            headers=given["header"],
+            failfast=failfast,
+        )
+
+    result = DATA.field(0).type if failfast else with_error(DATA)
+    return _udf("to_kafka_message", write, result)(data, *columns.values())
+
+
+def schema_of_kafka_message(
+    api: Api, kind: str = "request", options: Options = None
+) -> str:
+    """Spell the type that ``from_kafka_message`` gives, as Spark's schema text.
+
+    Options: ``mode``; with FAILFAST there is no ``_error``.
+    """
+    found = message_type(find_message(api, kind))
+    failfast = _failfast(_read(options, "mode"))
+    return ddl(found if failfast else with_error(found))
+
+
+def from_kafka_records(data: ColumnOrName, options: Options = None) -> Column:
+    """Decode record sets, as the ``records`` fields of Produce and Fetch hold them.
+
+    Returns array<struct<offset, timestamp, timestampType, key, value, headers,
+    _error>>, with the names and types of Spark's own source ``kafka``. A damaged batch
+    is an element with nothing but ``_error``, the batches around it are there; a last
+    batch that is cut off is no damage, as brokers cut there.
+    Options: ``mode``; ``errors``, ``strict`` or ``replace``, for header keys that are
+    not UTF-8.
+    """
+    chosen = _read(options, "mode", "errors")
+    failfast, errors = _failfast(chosen), chosen["errors"]
+    kind = list_of(RECORD if failfast else with_error(RECORD))
+
+    def read(data: pa.Array) -> pa.Array:
+        return record_lists(data, errors=errors, failfast=failfast)
+
+    return _udf("from_kafka_records", read, kind)(data)
+
+
+def from_consumer_offsets(
+    key: ColumnOrName, value: ColumnOrName, options: Options = None
+) -> Column:
+    """Decode the records of ``__consumer_offsets``: commits, groups and members.
+
+    ``key`` and ``value`` are those of Spark's own source ``kafka``, or of
+    ``kafka-log``. Returns struct<record, version, key: struct<...>, offset_commit:
+    struct<...>, group_metadata: struct<...>, ..., _error>: ``record`` is Kafka's name
+    of the type, and the struct of that type has the value. A tombstone has none. A type
+    or version that is newer than kwire is an error of its row.
+    Options: ``mode``; ``as``: ``struct``, or ``json`` for struct<record, version, key,
+    value, _error> with Kafka's JSON form in ``key`` and ``value``.
+    """
+    return _from_topic("__consumer_offsets", key, value, options)
+
+
+def from_transaction_state(
+    key: ColumnOrName, value: ColumnOrName, options: Options = None
+) -> Column:
+    """Decode the records of ``__transaction_state``; see ``from_consumer_offsets``."""
+    return _from_topic("__transaction_state", key, value, options)
+
+
+def from_share_group_state(
+    key: ColumnOrName, value: ColumnOrName, options: Options = None
+) -> Column:
+    """Decode the records of ``__share_group_state``; see ``from_consumer_offsets``."""
+    return _from_topic("__share_group_state", key, value, options)
+
+
+def from_cluster_metadata(
+    key: ColumnOrName, value: ColumnOrName, options: Options = None
+) -> Column:
+    """Decode the records of ``__cluster_metadata``; see ``from_consumer_offsets``.
+
+    These records have no keys, so ``key`` has to be null, and the result has none.
+    """
+    return _from_topic("__cluster_metadata", key, value, options)
+
+
+def from_remote_log_metadata(
+    key: ColumnOrName, value: ColumnOrName, options: Options = None
+) -> Column:
+    """Decode the records of ``__remote_log_metadata``; see ``from_cluster_metadata``.
+
+    These records have no keys either.
+    """
+    return _from_topic("__remote_log_metadata", key, value, options)
+
+
+def pair_requests(captures: DataFrame) -> DataFrame:
+    """Pair the requests of ``kafka-capture`` rows with their responses, one a row.
+
+    Both are of one recording, connection and correlation id; where ids repeat, the
+    order on the connection decides. A request without a response, such as Produce with
+    acks=0, has null for it. Columns: recording, connection, client_address,
+    broker_address, api_key, api_version, correlation_id, client_id, then
+    request_sequence, request_timestamp, request_size and request (the frame), the same
+    of the response, and latency_ms.
+    Cost: one shuffle by connection; memory for the requests that wait.
+    """
+    missing = [name for name in COLUMNS if name not in captures.columns]
+    if missing:
+        raise ValueError(
+            f"no column {', '.join(missing)}: are these kafka-capture rows?"
+        )
+    rows = captures.select(*COLUMNS).repartition(*ORDER[:-1])
+    rows = rows.sortWithinPartitions(*ORDER)
+    return rows.mapInArrow(pair_batches, table_ddl(PAIRS))
+
+
+def read_headers(
+    rows: DataFrame,
+    column: str,
+    keep: Sequence[str] = (),
+    options: Options = None,
+) -> DataFrame:
+    """Decode a column as ``kafka_header`` does, into columns instead of a struct.
+
+    The quickest way to headers. ``keep`` names the columns to keep, the others go.
+    """
+    failfast = _failfast(_read(options, "mode"))
+    kind = HEADER if failfast else with_error(HEADER)
+
+    def read(batches: Iterable[Any]) -> Iterable[Any]:
+        return flat_headers(batches, column, keep, failfast=failfast)
+
+    return _map(rows, read, kind, column, keep)
+
+
+def read_records(
+    rows: DataFrame,
+    column: str,
+    keep: Sequence[str] = (),
+    options: Options = None,
+) -> DataFrame:
+    """Decode a column as ``from_kafka_records`` does, into one row a record.
+
+    Quicker than exploding the arrays. ``keep`` names the columns to keep; they are the
+    same for all records of a row, the other columns go.
+    """
+    chosen = _read(options, "mode", "errors")
+    failfast, errors = _failfast(chosen), chosen["errors"]
+    kind = RECORD if failfast else with_error(RECORD)
+
+    def read(batches: Iterable[Any]) -> Iterable[Any]:
+        return explode_records(batches, column, keep, errors=errors, failfast=failfast)
+
+    return _map(rows, read, kind, column, keep)
+
+
+def register_functions(spark: SparkSession) -> None:
+    """Make functions known to SQL, under their own names and with default options.
+
+    ``kafka_header(frame)``, ``from_kafka_records(data)``, the functions of internal
+    topics, ``from_consumer_offsets(key, value)`` and so on, and
+    ``from_kafka_message(data, api, kind, version)``, which gives JSON, as SQL asks for
+    one type whatever the arguments are.
+    """
+
+    def headers(frame: pa.Array) -> pa.Array:
+        return header_structs(frame)
+
+    def records(data: pa.Array) -> pa.Array:
+        return record_lists(data)
+
+    def to_json(
+        data: pa.Array, api: pa.Array, kind: pa.Array, version: pa.Array
+    ) -> pa.Array:
+        return read_json(data, api, kind, version)
+
+    made = [
+        _udf("kafka_header", headers, with_error(HEADER)),
+        _udf("from_kafka_records", records, list_of(with_error(RECORD))),
+        _udf("from_kafka_message", to_json, with_error(JSON)),
+        *(_topic_function(topic, False, False) for topic in TOPICS),
+    ]
+    for function in made:
+        spark.udf.register(function.__name__, function)
+
+
+def _from_topic(
+    topic: str, key: ColumnOrName, value: ColumnOrName, options: Options
+) -> Column:
+    chosen = _read(options, "mode", "as")
+    function = _topic_function(topic, chosen["as"] == "json", _failfast(chosen))
+    return function(key, value)
+
+
+def _topic_function(topic: str, as_json: bool, failfast: bool) -> Callable[..., Column]:
+    kind = TOPIC_JSON if as_json else topic_type(topic)
+    decode = read_topic_json if as_json else read_topic
+
+    def read(key: pa.Array, value: pa.Array) -> pa.Array:
+        return decode(topic, key, value, failfast=failfast)
+
+    name = f"from_{topic.removeprefix('__')}"
+    return _udf(name, read, kind if failfast else with_error(kind))
+
+
+def _from_message_to_json(
+    data: ColumnOrName,
+    api: Api | Column | None,
+    kind: str | Column,
+    version: int | ColumnOrName | None,
+    framed: bool,
+    failfast: bool,
+) -> Column:
+    if isinstance(api, type) or (isinstance(kind, str) and isinstance(api, (str, int))):
+        # Wrong names are told here, and not by every row.
+        api = find_message(api, kind)
+    columns, fixed = _split(version=version)
+    for name, given in (("api", api), ("kind", kind)):
+        is_fixed = given is None or isinstance(given, (str, int))
+        (fixed if is_fixed else columns)[name] = given
+    names = tuple(columns)
+
+    def read(data: pa.Array, *more: pa.Array) -> pa.Array:
+        given = fixed | dict(zip(names, more, strict=True))
+        return read_json(
+            data,
+            given["api"],
+            given["kind"],
+            given["version"],
+            framed=framed,
+            failfast=failfast,
+        )
+
+    result = JSON.field(0).type if failfast else with_error(JSON)
+    return _udf("from_kafka_message", read, result)(data, *columns.values())
+
+
+def _split(**arguments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Part arguments into columns, of which a text is the name, and what is fixed."""
+    fixed = {
+        name: given
+        for name, given in arguments.items()
+        if given is None or isinstance(given, int)
+    }
+    return {name: arguments[name] for name in arguments if name not in fixed}, fixed
+
+
+def _map(
+    rows: DataFrame,
+    function: Callable[[Iterable[Any]], Iterable[Any]],
+    kind: pa.StructType,
+    column: str,
+    keep: Sequence[str],
+) -> DataFrame:
+    """Run a function over batches, from some columns to those kept and new ones."""
+    new = {field.name.lower() for field in kind}
+    twice = [name for name in keep if name.lower() in new]
+    if twice:
+        raise ValueError(
+            f"the column {twice[0]!r} would be there twice: rename the one to keep,"
+            f' such as df.withColumnRenamed("{twice[0]}", "old_{twice[0]}")'
+        )
+    chosen = rows.select(column, *(name for name in keep if name != column))
+    schema = rows.select(*keep).schema
+    for field in type(schema).fromDDL(table_ddl(kind)):
+        schema.add(field)
+    return chosen.mapInArrow(function, schema)
+
+
+def _udf(
+    name: str, function: Callable[..., Any], kind: pa.DataType
+) -> Callable[..., Column]:
+    """Make a column function of one on arrays."""
+    try:
+        from pyspark.sql.functions import arrow_udf
+    except ImportError:
+        raise ImportError(
+            f"{name} needs pyspark 4.1 or newer; kwire.spark.read_headers and"
+            " read_records do with 4.0"
+        ) from None
+    function.__name__ = name
+    made: Callable[..., Column] = arrow_udf(function, ddl(kind))
+    return made
+
+
+def _read(options: Options, *known: str) -> dict[str, str]:
+    """Read options, whose names count without case; what is not given is default."""
+    found = {name: _CHOICES[name][0] for name in known}
+    for name, value in (options or {}).items():
+        option = name.lower()
+        if option not in known:
+            raise ValueError(f"no option {name!r}; there are {', '.join(known)}")
+        text = str(value).lower()
+        fitting = [each for each in _CHOICES[option] if each.lower() == text]
+        if not fitting:
+            choices = ", ".join(_CHOICES[option])
+            raise ValueError(f"{option} is one of {choices}, not {value!r:.80}")
+        found[option] = fitting[0]
+    return found
+
+
+def _failfast(options: dict[str, str]) -> bool:
+    return options["mode"] == "FAILFAST"

@@ -1,0 +1,317 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Keys and values of Kafka's own topics into columns: one struct for all record types.
+
+What a record is, row by row, is ``kwire.internal_topics``'s business, and its words are
+the errors here; which types there are stands in the schemas. No Spark here: arrays of
+pyarrow in and out.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from .. import internal_topics, wire
+from ..errors import DecodeError, KwireError
+from ..schema import registry
+from ..schema.model import snake_case
+from .array_rows import (
+    as_binary,
+    cut_heads,
+    int16_heads,
+    is_valid,
+    memory_of,
+    put_together,
+    row_bytes,
+    struct_of,
+    text_column,
+)
+from .message_columns import decode_versions
+from .message_reading import json_text
+from .message_types import message_type, with_error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from ..messages import Message
+
+    Part: TypeAlias = tuple[np.ndarray, pa.Array]
+
+_NONE = -1
+_HEAD = [("record", pa.string()), ("version", pa.int32())]
+JSON = pa.struct([*_HEAD, ("key", pa.string()), ("value", pa.string())])
+
+
+class RecordType(NamedTuple):
+    """One type of record: Kafka's name of it, and the messages of key and value."""
+
+    name: str
+    key: str | None
+    value: str
+
+    @property
+    def column(self) -> str:
+        """The field of the result that has values of this type."""
+        return snake_case(self.name)
+
+
+@cache
+def record_types(topic: str) -> dict[int, RecordType]:
+    """List the record types of a topic by their numbers."""
+    found = {}
+    if is_framed(topic):
+        for number in registry.keys("metadata"):
+            cls = internal_topics._framed_class(topic, number)
+            if cls is not None:
+                found[number] = RecordType(cls.__name__, None, cls.__name__)
+        return found
+    for number in range(registry.keys("coordinator-key")[-1] + 1):
+        classes = internal_topics._keyed_classes(topic, number)
+        if classes is not None:
+            key, value = (cls.__name__ for cls in classes)
+            found[number] = RecordType(value.removesuffix("Value"), key, value)
+    return found
+
+
+def is_framed(topic: str) -> bool:
+    """Tell whether the values of a topic say their type themselves, without a key."""
+    return topic in internal_topics._FRAMED
+
+
+@cache
+def topic_type(topic: str) -> pa.StructType:
+    """Give the struct of a topic: record, version, key, and a struct for each type.
+
+    ``record`` is Kafka's name of the type, ``version`` the value's. ``key`` has the
+    fields of all keys; topics without keys lack it. Types without fields have no
+    struct of their own, as there is nothing in it.
+    """
+    fields = [pa.field(*pair) for pair in _HEAD]
+    if not is_framed(topic):
+        fields.append(pa.field("key", _key_type(topic)))
+    for each in record_types(topic).values():
+        kind = message_type(each.value)
+        if kind.num_fields:
+            fields.append(pa.field(each.column, kind))
+    return pa.struct(fields)
+
+
+def read_topic(
+    topic: str, key: Any, value: Any, *, failfast: bool = False
+) -> pa.StructArray:
+    """Decode the keys and values of a topic's records into ``topic_type(topic)``.
+
+    A record without key and value is a null struct; a tombstone, which has a null
+    value alone, has neither a version nor the struct of its type. A bad row has what
+    could be read, and ``_error`` says what could not; with ``failfast`` there is no
+    such field, and the first bad row raises what ``internal_topics.decode`` raises.
+    """
+    keys, values = as_binary(key), as_binary(value)
+    count = len(values)
+    heads = _heads(topic, keys, values)
+    bad = heads.wrong
+    key_parts: list[Part] = []
+    value_parts: dict[str, list[Part]] = {}
+    for number, each in record_types(topic).items():
+        rows = np.flatnonzero(heads.numbers == number)
+        if each.key is not None and len(rows):
+            version = registry.find(each.key).valid_versions.max
+            versions = np.full(count, version)
+            part, failed = _decode(keys, rows, heads.starts, each.key, versions)
+            key_parts.append((rows, part))
+            heads.numbers[failed] = _NONE
+            bad[failed] = True
+        rows = rows[(heads.versions[rows] != _NONE) & ~bad[rows]]
+        if len(rows):
+            part, failed = _decode(
+                values, rows, heads.starts, each.value, heads.versions
+            )
+            value_parts.setdefault(each.column, []).append((rows, part))
+            bad[failed] = True
+    errors = {}
+    for row in np.flatnonzero(bad).tolist():
+        try:
+            internal_topics.decode(topic, keys[row].as_py(), values[row].as_py())
+        except KwireError as error:
+            if failfast:
+                raise
+            errors[row] = str(error)
+    kind = topic_type(topic)
+    columns = {"record": _names(topic, heads), "version": _versions(heads)}
+    if not is_framed(topic):
+        columns["key"] = _union_of_keys(topic, key_parts, heads)
+    fields = [
+        columns[field.name]
+        if field.name in columns
+        else put_together(value_parts.get(field.name, ()), count, field.type)
+        for field in kind
+    ]
+    if not failfast:
+        kind = with_error(kind)
+        fields.append(text_column(errors, count))
+    return struct_of(kind, fields, heads.valid)
+
+
+def read_topic_json(
+    topic: str, key: Any, value: Any, *, failfast: bool = False
+) -> pa.StructArray:
+    """Decode as ``read_topic``, keys and values as the text of Kafka's JSON form."""
+    keys, values = as_binary(key), as_binary(value)
+    count = len(values)
+    heads = _heads(topic, keys, values)
+    key_texts, value_texts, errors = {}, {}, {}
+    for row in np.flatnonzero(heads.valid).tolist():
+        raw_key, raw_value = keys[row].as_py(), values[row].as_py()
+        message = None
+        try:
+            key_message, message = internal_topics.decode(topic, raw_key, raw_value)
+        except KwireError as error:
+            if failfast:
+                raise
+            errors[row] = str(error)
+            key_message = _key_alone(topic, raw_key)
+        if key_message is not None:
+            newest = key_message.valid_versions.max
+            key_texts[row] = json_text(key_message, newest)
+        elif not is_framed(topic):
+            heads.numbers[row] = _NONE
+        if message is not None:
+            value_texts[row] = json_text(message, int(heads.versions[row]))
+    fields = [
+        *(_names(topic, heads), _versions(heads)),
+        *(text_column(texts, count) for texts in (key_texts, value_texts)),
+    ]
+    if failfast:
+        return struct_of(JSON, fields, heads.valid)
+    fields.append(text_column(errors, count))
+    return struct_of(with_error(JSON), fields, heads.valid)
+
+
+def _key_alone(topic: str, key: bytes | None) -> Message | None:
+    """Decode the key of a record whose value is bad, if it is good itself."""
+    try:
+        return internal_topics.decode(topic, key, None)[0]
+    except KwireError:
+        return None
+
+
+class _Heads(NamedTuple):
+    """What rows say before their messages: type, version, and where messages begin.
+
+    ``valid`` tells rows that are not null, ``wrong`` those that are bad whatever their
+    numbers are. Numbers that are not there are ``_NONE``.
+    """
+
+    valid: np.ndarray
+    wrong: np.ndarray
+    numbers: np.ndarray
+    versions: np.ndarray
+    starts: np.ndarray
+
+
+def _heads(topic: str, keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
+    """Read what rows say they are; record types that nobody knows are wrong."""
+    heads = (_framed_heads if is_framed(topic) else _keyed_heads)(keys, values)
+    heads.numbers[~np.isin(heads.numbers, list(record_types(topic)))] = _NONE
+    return heads._replace(wrong=heads.wrong | heads.valid & (heads.numbers == _NONE))
+
+
+def _keyed_heads(keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
+    """Read INT16 record type before keys, and INT16 version before values."""
+    has_value = is_valid(values)
+    versions = int16_heads(values, _NONE)
+    return _Heads(
+        has_value | is_valid(keys),
+        has_value & (versions == _NONE),
+        int16_heads(keys, _NONE),
+        versions,
+        np.full(len(values), 2),
+    )
+
+
+def _framed_heads(keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
+    """Read frame version, record type and version, which are one byte each mostly."""
+    valid = is_valid(values)
+    data, places = memory_of(values)
+    numbers = np.full(len(values), _NONE)
+    versions, starts = numbers.copy(), np.full(len(values), 3)
+    rows = np.flatnonzero(valid & (np.diff(places) >= 3))
+    head = data[places[rows][:, None] + np.arange(3)]
+    plain = (head < 0x80).all(axis=1)
+    ours = plain & (head[:, 0] == 1)
+    numbers[rows[ours]] = head[ours, 1]
+    versions[rows[ours]] = head[ours, 2]
+    for row in rows[~plain].tolist():
+        try:
+            head = _framed_head(row_bytes(values, row))
+        except DecodeError:
+            continue
+        numbers[row], versions[row], starts[row] = head
+    return _Heads(valid, valid & is_valid(keys), numbers, versions, starts)
+
+
+def _framed_head(value: bytes) -> tuple[int, int, int]:
+    """Read the head of a framed value: type, version, and where the message begins."""
+    _, start = wire.decode_unsigned_varint(value)
+    number, start = wire.decode_unsigned_varint(value, start)
+    version, start = wire.decode_unsigned_varint(value, start)
+    return number, version, start
+
+
+def _decode(
+    array: pa.BinaryArray,
+    rows: np.ndarray,
+    starts: np.ndarray,
+    name: str,
+    versions: np.ndarray,
+) -> tuple[pa.Array, np.ndarray]:
+    """Decode some rows of one message; return them and which of the rows are bad."""
+    bodies = cut_heads(array, starts, rows)
+    part, errors = decode_versions(bodies, name, versions[rows])
+    return part, rows[sorted(errors)]
+
+
+def _names(topic: str, heads: _Heads) -> pa.StringArray:
+    """Name the record types."""
+    types = record_types(topic)
+    places = np.full(max(types) + 2, len(types))
+    places[list(types)] = np.arange(len(types))
+    texts = pa.array([*(each.name for each in types.values()), None], pa.string())
+    # A number that is not there is -1, the last of the places.
+    return texts.take(pa.array(places[heads.numbers]))
+
+
+def _versions(heads: _Heads) -> pa.Int32Array:
+    missing = (heads.versions == _NONE) | (heads.numbers == _NONE)
+    return pa.array(heads.versions, pa.int32(), mask=missing)
+
+
+def _union_of_keys(topic: str, parts: list[Part], heads: _Heads) -> pa.StructArray:
+    """Put the keys of several types together, field by field."""
+    kind = _key_type(topic)
+    fields = []
+    for field in kind:
+        having = [
+            (rows, array.field(field.name))
+            for rows, array in parts
+            if array.type.get_field_index(field.name) >= 0
+        ]
+        fields.append(put_together(having, len(heads.valid), field.type))
+    return struct_of(kind, fields, heads.numbers != _NONE)
+
+
+@cache
+def _key_type(topic: str) -> pa.StructType:
+    """Give the struct of the fields that keys of a topic have."""
+    fields = {
+        field.name: field
+        for each in record_types(topic).values()
+        if each.key is not None
+        for field in message_type(each.key)
+    }
+    return pa.struct(list(fields.values()))

@@ -1,0 +1,388 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Brokers' disks that are broken on purpose, and what can still be had of them.
+
+``Disks`` writes two or three replicas of three partitions, ``break_some`` damages
+files and keeps a list of what it did. What is recoverable is found without a look at
+offsets or checksums: a batch is held if its bytes are what was written, wherever its
+file went.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+from kwire import records
+
+BASE_TIME = 1_700_000_000_000
+METADATA = "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n"
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+EPOCH_BYTES = range(12, 16)
+"""Where the leader epoch of a batch stands: damage to it costs no record."""
+
+
+class Batch(NamedTuple):
+    """A batch of the true log; ``rows`` are (offset, key, value, timestamp, headers)."""
+
+    base: int
+    last: int
+    epoch: int
+    data: bytes
+    rows: tuple
+    is_control: bool = False
+
+
+def made_batch(generator, base, count, epoch, *, mark=b"", codec=None, bad=False):
+    """Make a batch; a ``bad`` one has the right checksum over nonsense."""
+    rows = []
+    for index in range(count):
+        key = b"key %d %s" % (base + index, mark) if generator.random() < 0.9 else None
+        value = mark + generator.randbytes(generator.randrange(60))
+        headers = [("h", b"%d" % index)] if generator.random() < 0.3 else []
+        rows.append((key, value, BASE_TIME + base + index, headers))
+    codec = codec or generator.choice(CODECS)
+    data = records.encode_batch(
+        rows, base_offset=base, partition_leader_epoch=epoch, compression=codec
+    )
+    if bad:
+        data = with_nonsense(data)
+    rows = tuple(
+        (base + index, key, value, timestamp, tuple(headers))
+        for index, (key, value, timestamp, headers) in enumerate(rows)
+    )
+    return Batch(base, base + count - 1, epoch, data, rows)
+
+
+def with_nonsense(data):
+    """Overwrite the records of a batch, and make its checksum anew."""
+    import crc32c
+
+    body = bytearray(data)
+    body[61:] = b"\xff" * (len(body) - 61)
+    body[17:21] = crc32c.crc32c(bytes(body[21:])).to_bytes(4, "big")
+    return bytes(body)
+
+
+def control_batch(base, epoch):
+    """Make a commit marker, which has an offset but no record for anybody."""
+    data = records.encode_batch(
+        [(b"\0\0\0\1", b"\0\0\0\0\0\0", BASE_TIME + base)],
+        base_offset=base,
+        partition_leader_epoch=epoch,
+        producer_id=7,
+        producer_epoch=0,
+        is_transactional=True,
+        is_control=True,
+    )
+    return Batch(base, base, epoch, data, (), True)
+
+
+def true_log(generator, *, batches, epochs=(0, 3, 4)):
+    """Make the batches of a log with some epochs."""
+    made, base = [], 0
+    starts = sorted(generator.sample(range(batches // 4, batches), len(epochs) - 1))
+    for number in range(batches):
+        epoch = epochs[sum(number >= start for start in starts)]
+        if generator.random() < 0.1:
+            batch = control_batch(base, epoch)
+        else:
+            batch = made_batch(generator, base, generator.randint(1, 9), epoch)
+        made.append(batch)
+        base = batch.last + 1
+    return made
+
+
+class File(NamedTuple):
+    """A segment as it was written: its path at first, and its batches."""
+
+    path: Path
+    batches: tuple
+
+
+class Replica:
+    """One folder of a partition."""
+
+    def __init__(self, folder, batches, starts):
+        self.folder = folder
+        self.batches = batches
+        self.files = []
+        folder.mkdir(parents=True)
+        for number, start in enumerate(starts):
+            stop = starts[number + 1] if number + 1 < len(starts) else len(batches)
+            part = tuple(batches[start:stop])
+            base = part[0].base if part else batches[-1].last + 1
+            path = folder / f"{base:020}.log"
+            path.write_bytes(b"".join(batch.data for batch in part))
+            self.files.append(File(path, part))
+        epochs, seen = [], -1
+        for batch in batches:
+            if batch.epoch > seen:
+                seen = batch.epoch
+                epochs.append(f"{seen} {batch.base}")
+        text = "\n".join(["0", str(len(epochs)), *epochs, ""])
+        (folder / "leader-epoch-checkpoint").write_text(text)
+        (folder / "partition.metadata").write_text(METADATA)
+
+    def held(self, moved):
+        """Give the batches whose bytes are as they were written."""
+        for file in self.files:
+            path = moved.get(file.path, file.path)
+            data = path.read_bytes() if path.exists() else b""
+            at = 0
+            for batch in file.batches:
+                found = data[at : at + len(batch.data)]
+                at += len(batch.data)
+                if found[:12] + found[16:] == batch.data[:12] + batch.data[16:]:
+                    yield batch
+
+
+def segment_starts(generator, batches):
+    """Cut a log into segments of at least three batches."""
+    starts, at = [0], 0
+    while True:
+        at += generator.randint(3, 12)
+        if at > len(batches) - 3:
+            return starts
+        starts.append(at)
+
+
+class Disks:
+    """The data directories of some brokers, with replicas of the same partitions."""
+
+    def __init__(self, root, seed, *, brokers=None, partitions=3):
+        self.random = random.Random(seed)
+        self.root = Path(root)
+        self.brokers = [
+            self.root / f"broker-{number}"
+            for number in range(brokers or self.random.choice((2, 3)))
+        ]
+        self.logs = {}
+        self.replicas = {}
+        self.moved = {}
+        self.touched = set()
+        self.faults = []
+        for number in range(partitions):
+            self._write(("orders", number))
+        for broker in self.brokers:
+            self._checkpoint(broker)
+
+    def _write(self, key):
+        log = true_log(self.random, batches=self.random.randint(20, 60))
+        self.logs[key] = log
+        self.replicas[key] = []
+        stale = self.random.random() < 0.4
+        for number, broker in enumerate(self.brokers):
+            batches = log
+            if stale and number == len(self.brokers) - 1:
+                batches = self._diverged(log)
+            starts = segment_starts(self.random, batches)
+            folder = broker / f"{key[0]}-{key[1]}"
+            self.replicas[key].append(Replica(folder, batches, starts))
+
+    def _diverged(self, log):
+        """Make the log of a broker that went on alone when others had a new leader."""
+        change = next(
+            index for index, batch in enumerate(log) if batch.epoch == log[-1].epoch
+        )
+        # It was still the leader, so it has all that was written before the change.
+        tail, base = [], log[change].base
+        for _ in range(self.random.randint(1, 12)):
+            count = self.random.randint(1, 9)
+            epoch = log[change - 1].epoch
+            tail.append(made_batch(self.random, base, count, epoch, mark=b"stale"))
+            base += count
+        self.faults.append(("stale", base))
+        return [*log[:change], *tail]
+
+    def _checkpoint(self, broker):
+        """Write the high watermarks; one who is behind does not know the last one."""
+        ends = {}
+        for key, replicas in self.replicas.items():
+            for replica in replicas:
+                if replica.folder.parent == broker:
+                    is_true = replica.batches is self.logs[key]
+                    common = self.logs[key][-1].last + 1
+                    ends[key] = common if is_true else 0
+        lines = [f"{topic} {number} {end}" for (topic, number), end in ends.items()]
+        text = "\n".join(["0", str(len(lines)), *lines, ""])
+        (broker / "replication-offset-checkpoint").write_text(text)
+
+    def break_some(self, count):
+        """Damage files in ``count`` ways."""
+        kinds = (
+            *(self.flip, self.flip, self.flip_in_head, self.zero, self.cut),
+            *(self.delete, self.add_foreign, self.swap),
+        )
+        for _ in range(count):
+            self.random.choice(kinds)()
+
+    def _any(self):
+        key = self.random.choice(list(self.replicas))
+        replica = self.random.choice(self.replicas[key])
+        files = [
+            file
+            for file in replica.files
+            if file.path not in self.moved
+            and file.path.exists()
+            and file.path.stat().st_size > 0
+        ]
+        return replica, self.random.choice(files) if files else None
+
+    def _change(self, kind, change):
+        _, file = self._any()
+        if file is None:
+            return
+        data = bytearray(file.path.read_bytes())
+        told = change(data, file)
+        file.path.write_bytes(data)
+        self.touched.add(file.path)
+        self.faults.append((kind, str(file.path), told))
+
+    def flip(self):
+        """Flip a bit anywhere."""
+
+        def change(data, file):
+            at = self.random.randrange(len(data))
+            data[at] ^= 1 << self.random.randrange(8)
+            return at
+
+        self._change("flip", change)
+
+    def flip_in_head(self):
+        """Flip a bit in the head of a batch."""
+
+        def change(data, file):
+            index = self.random.randrange(len(file.batches))
+            at = sum(len(batch.data) for batch in file.batches[:index])
+            at += self.random.randrange(61)
+            if at < len(data):
+                data[at] ^= 1 << self.random.randrange(8)
+            return at
+
+        self._change("head", change)
+
+    def zero(self):
+        """Zero a range."""
+
+        def change(data, file):
+            at = self.random.randrange(len(data))
+            end = min(len(data), at + self.random.randint(1, 600))
+            data[at:end] = bytes(end - at)
+            return at, end
+
+        self._change("zero", change)
+
+    def cut(self):
+        """Cut the tail of a segment, the newest or another."""
+
+        def change(data, file):
+            size = self.random.randrange(len(data))
+            del data[size:]
+            return size
+
+        self._change("cut", change)
+
+    def delete(self):
+        """Delete a segment."""
+        replica, file = self._any()
+        if file is not None:
+            file.path.unlink()
+            self.touched.add(file.path)
+            self.faults.append(("delete", str(file.path)))
+
+    def add_foreign(self):
+        """Put a file there that is no segment, whatever its name is."""
+        replica, _ = self._any()
+        end = replica.batches[-1].last
+        name = self.random.choice(
+            (f"{self.random.randint(0, 2 * end):020}.log", "notes.txt", "x.log")
+        )
+        path = replica.folder / name
+        if not path.exists() and path not in self.moved.values():
+            path.write_bytes(self.random.randbytes(self.random.randrange(2000)))
+            self.faults.append(("foreign", str(path)))
+
+    def swap(self):
+        """Exchange the names of two segments of a replica.
+
+        Of whole ones: an offset is not under a checksum, so a batch that is alone in
+        a file with a wrong name has nothing to vouch for it.
+        """
+        replica, _ = self._any()
+        files = [file for file in replica.files if file.path not in self.touched]
+        if len(files) < 2:
+            return
+        one, other = self.random.sample(files, 2)
+        first, second = one.path, other.path
+        aside = first.with_suffix(".tmp")
+        first.rename(aside)
+        second.rename(first)
+        aside.rename(second)
+        self.moved[one.path], self.moved[other.path] = second, first
+        self.touched |= {first, second}
+        self.faults.append(("swap", str(first), str(second)))
+
+    def expected(self):
+        """Give the rows that are held somewhere, and the ranges that are not."""
+        rows, lost = {}, {}
+        for key, log in self.logs.items():
+            held = {
+                batch
+                for replica in self.replicas[key]
+                for batch in replica.held(self.moved)
+            }
+            rows[key] = [row for batch in log if batch in held for row in batch.rows]
+            lost[key] = ranges_of(
+                offset
+                for batch in log
+                if batch not in held
+                for offset in range(batch.base, batch.last + 1)
+            )
+        return rows, lost
+
+    def remove(self):
+        """Take everything away."""
+        shutil.rmtree(self.root)
+
+
+def ranges_of(offsets):
+    """Put offsets together to (first, last)."""
+    found = []
+    for offset in sorted(offsets):
+        if found and offset == found[-1][1] + 1:
+            found[-1] = found[-1][0], offset
+        else:
+            found.append((offset, offset))
+    return found
+
+
+def read_table(result, name):
+    """Read a table of a result as dicts."""
+    import pyarrow.parquet
+
+    return pyarrow.parquet.read_table(result.tables[name]).to_pylist()
+
+
+def found_rows(result):
+    """Give the rows that were recovered, by partition and in the order of offsets."""
+    found = {}
+    for row in read_table(result, "records"):
+        headers = tuple((each["key"], each["value"]) for each in row["headers"])
+        timestamp = round(row["timestamp"].timestamp() * 1000)
+        key = row["topic"], row["partition"]
+        found.setdefault(key, []).append(
+            (row["offset"], row["key"], row["value"], timestamp, headers)
+        )
+    return {key: sorted(rows, key=lambda row: row[0]) for key, rows in found.items()}
+
+
+def found_losses(result):
+    """Give the lost ranges by partition."""
+    found = {}
+    for row in read_table(result, "lost"):
+        key = row["topic"], row["partition"]
+        found.setdefault(key, []).append((row["first_offset"], row["last_offset"]))
+    return found

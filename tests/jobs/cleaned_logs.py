@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Replicas of a compacted topic, which were cleaned at different times, and damaged.
+
+What can be had of them is worked out offset by offset, as slowly as it takes.
+"""
+
+from __future__ import annotations
+
+import random
+
+from broken_logs import BASE_TIME, ranges_of
+
+from kwire import records
+
+KNOWN, DAMAGED = "known", "damaged"
+
+
+class Cleaned:
+    """Two or three replicas of ``ids-0``: ``rows`` and ``lost`` are what to expect."""
+
+    def __init__(self, root, seed):
+        self.random = random.Random(seed)
+        starts = self._log()
+        self.brokers = [
+            root / f"broker-{number}" for number in range(self.random.choice((2, 3)))
+        ]
+        end = self.log[-1][-1][0] + 1
+        held, states = {}, []
+        for broker in self.brokers:
+            folder = broker / "ids-0"
+            folder.mkdir(parents=True)
+            (broker / "replication-offset-checkpoint").write_text(
+                f"0\n1\nids 0 {end}\n"
+            )
+            (broker / "cleaner-offset-checkpoint").write_text("0\n1\nids 0 5\n")
+            state = self._replica(folder, starts, held)
+            states.append(state)
+        self.rows = sorted(held.values(), key=lambda row: row[0])
+        self.lost = ranges_of(
+            offset
+            for offset in range(end)
+            if not any(state.get(offset) == KNOWN for state in states)
+            and any(state.get(offset) == DAMAGED for state in states)
+        )
+
+    def _log(self):
+        """Make the batches as they were produced; returns where segments begin."""
+        self.log, starts, offset = [], [], 0
+        for number in range(self.random.randint(10, 30)):
+            count = self.random.randint(1, 8)
+            self.log.append(
+                [
+                    (
+                        offset + index,
+                        b"key %d" % self.random.randrange(20),
+                        self.random.randbytes(self.random.randrange(40)),
+                        BASE_TIME + offset + index,
+                        (),
+                    )
+                    for index in range(count)
+                ]
+            )
+            if number % 5 == 0:
+                starts.append(number)
+            offset += count
+        return starts
+
+    def _replica(self, folder, starts, held):
+        """Write one replica; returns what it shows of each offset."""
+        state = {}
+        for number, start in enumerate(starts):
+            stop = starts[number + 1] if number + 1 < len(starts) else len(self.log)
+            name = self.log[start][0][0]
+            following = self.log[stop][0][0] if stop < len(self.log) else None
+            clean = following is not None and self.random.random() < 0.8
+            data, before, is_whole = b"", name, True
+            for rows in self.log[start:stop]:
+                kept = [row for row in rows if not clean or self.random.random() < 0.5]
+                if clean and not kept:
+                    continue
+                batch = encoded(rows, kept, ("none", "zstd")[rows[0][0] % 2])
+                first, last = rows[0][0], rows[-1][0]
+                if self.random.random() < 0.15:
+                    batch = bytearray(batch)
+                    batch[61 + self.random.randrange(len(batch) - 61)] ^= 4
+                    is_whole = False
+                else:
+                    held.update((row[0], row) for row in kept)
+                    # Within a file what lies between whole neighbours was cleaned; in
+                    # front of the first one it may have been.
+                    between = KNOWN if data and is_whole else None
+                    if not is_whole:
+                        between = DAMAGED
+                    if between:
+                        state.update(dict.fromkeys(range(before, first), between))
+                    state.update(dict.fromkeys(range(first, last + 1), KNOWN))
+                    before, is_whole = last + 1, True
+                data += batch
+            if not is_whole:
+                end = self.log[-1][-1][0] + 1 if following is None else following
+                state.update(dict.fromkeys(range(before, end), DAMAGED))
+            (folder / f"{name:020}.log").write_bytes(data)
+        return state
+
+
+def encoded(rows, kept, codec):
+    """Encode what a cleaner left of a batch."""
+    return records.encode_batch(
+        [
+            records.Record(offset=offset, timestamp=time, key=key, value=value)
+            for offset, key, value, time, _ in kept
+        ],
+        base_offset=rows[0][0],
+        last_offset=rows[-1][0],
+        compression=codec,
+        partition_leader_epoch=0,
+    )

@@ -1,0 +1,343 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Logs of topics and of groups that read them, and the list of what went into them.
+
+What a job has to find out again is kept as plain rows while the bytes are made: the
+lag of a commit, for one, is counted here record by record.
+"""
+
+from pathlib import Path
+from uuid import UUID
+
+from kwire import encode, internal_topics, messages, records
+
+START = 1_700_000_000_000
+MINUTE = 60_000
+ABORT, COMMIT = b"\0\0\0\0", b"\0\0\0\1"
+END_TXN = b"\0\0\0\0\0\0"
+TOPIC_ID = UUID(int=0x1234)
+TOPIC_ID_TEXT = "AAAAAAAAAAAAAAAAAAASNA"
+
+
+class Log:
+    """A partition's folder; batches go to its last segment until ``write``."""
+
+    def __init__(self, root, topic, partition, base_offset=0):
+        self.folder = Path(root) / f"{topic}-{partition}"
+        self.next = base_offset
+        self.segments = [(base_offset, [])]
+
+    def roll(self):
+        """Begin another segment."""
+        self.segments.append((self.next, []))
+
+    def batch(self, rows, **options):
+        """Append a batch of (key, value, timestamp); give its first offset."""
+        first = self.next
+        rows = [(*row, []) for row in rows]
+        options = {"base_offset": first} | options
+        if options.get("producer_id", -1) >= 0 and not options.get("is_control"):
+            options["base_sequence"] = 0
+        self.segments[-1][1].append(records.encode_batch(rows, **options))
+        self.next = options.get("last_offset", first + len(rows) - 1) + 1
+        return first
+
+    def marker(self, producer, kind, at):
+        """End the transaction of a producer."""
+        self.batch(
+            [(kind, END_TXN, at)],
+            producer_id=producer,
+            producer_epoch=0,
+            is_transactional=True,
+            is_control=True,
+        )
+
+    def skip(self, count):
+        """Leave offsets out, as a cleaner does."""
+        self.next += count
+
+    def write(self):
+        """Write the segments; give their paths."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        paths = []
+        for base_offset, batches in self.segments:
+            paths.append(self.folder / f"{base_offset:020}.log")
+            paths[-1].write_bytes(b"".join(batches))
+        return paths
+
+
+class Topic(Log):
+    """A topic's partition that knows which record came when."""
+
+    def __init__(self, root, topic, partition, base_offset=0, topic_id=None):
+        super().__init__(root, topic, partition, base_offset)
+        self.start = base_offset
+        self.arrivals = {}
+        if topic_id is not None:
+            self.folder.mkdir(parents=True)
+            text = f"version: 0\ntopic_id: {topic_id}\n"
+            (self.folder / "partition.metadata").write_text(text)
+
+    def produce(self, count, at, **options):
+        """Append a batch of records that came at a time."""
+        first = self.batch([(b"k", b"v", at)] * count, **options)
+        self.arrivals |= dict.fromkeys(range(first, self.next), at)
+
+    def lag(self, committed, at):
+        """Count what a reader had not read at a time: (log end, lag, lag in ms)."""
+        end = max((n + 1 for n, t in self.arrivals.items() if t <= at), default=0)
+        if not end and self.start:
+            return None, None, None
+        end = max(end, committed)
+        waiting = [t for n, t in self.arrivals.items() if n >= committed and t <= at]
+        return end, end - committed, at - waiting[0] if waiting else 0
+
+
+class Groups(Log):
+    """A partition of ``__consumer_offsets``, and the rows that have to come of it.
+
+    ``topics`` are the logs that there are, by (topic, partition).
+    """
+
+    def __init__(self, root, partition=0, topics=None):
+        super().__init__(root, "__consumer_offsets", partition)
+        self.number = partition
+        self.topics = topics or {}
+        self.commits = []
+        self.lag = []
+
+    def write_records(self, messages_, at, **options):
+        """Append a batch of (key, value, version)."""
+        rows = [(*internal_topics.encode(self.name, *each), at) for each in messages_]
+        return self.batch(rows, **options)
+
+    name = "__consumer_offsets"
+
+    def commit(
+        self,
+        group,
+        topic,
+        partition,
+        offset,
+        at,
+        *,
+        version=3,
+        counts=True,
+        topic_id=None,
+        metadata="",
+        epoch=-1,
+        **options,
+    ):
+        """Commit an offset; None deletes the one that there is."""
+        key = messages.OffsetCommitKey(group=group, topic=topic, partition=partition)
+        value = None
+        if offset is not None:
+            value = messages.OffsetCommitValue(
+                offset=offset,
+                leader_epoch=epoch,
+                metadata=metadata,
+                commit_timestamp=at,
+                **({} if topic_id is None else {"topic_id": topic_id}),
+            )
+        written = self.write_records([(key, value, version)], at, **options)
+        if not counts:
+            return
+        is_tombstone = offset is None
+        self.commits.append(
+            {
+                "timestamp": at,
+                "group": group,
+                "topic": topic,
+                "partition": partition,
+                "offset": offset,
+                "leader_epoch": None if epoch < 0 else epoch,
+                "metadata": None if is_tombstone else metadata,
+                "expire_timestamp": None,
+                "is_tombstone": is_tombstone,
+                "log_offset": written,
+                "log_partition": self.number,
+                "record_version": None if is_tombstone else version,
+                "topic_id": None if topic_id is None else TOPIC_ID_TEXT,
+            }
+        )
+        if not is_tombstone:
+            log = self.topics.get((topic, partition))
+            end, lag, lag_ms = (None,) * 3 if log is None else log.lag(offset, at)
+            self.lag.append(
+                {
+                    "timestamp": at,
+                    "group": group,
+                    "topic": topic,
+                    "partition": partition,
+                    "committed": offset,
+                    "log_end": end,
+                    "lag": lag,
+                    "lag_ms": lag_ms,
+                    "log_offset": written,
+                }
+            )
+
+    def classic(self, group, generation, members, at, *, protocol_type="consumer"):
+        """Write a classic group's state; ``members`` by their ids read partitions."""
+        made = []
+        for member, assigned in members.items():
+            subscription = messages.ConsumerProtocolSubscription(topics=["orders"])
+            assignment = messages.ConsumerProtocolAssignment(
+                assigned_partitions=[
+                    messages.ConsumerProtocolAssignment.TopicPartition(
+                        topic=topic, partitions=partitions
+                    )
+                    for topic, partitions in assigned.items()
+                ]
+            )
+            made.append(
+                messages.GroupMetadataValue.MemberMetadata(
+                    member_id=member,
+                    client_id="client",
+                    client_host="/10.0.0.1",
+                    subscription=b"\0\0" + encode(subscription, 0),
+                    assignment=b"\0\0" + encode(assignment, 0),
+                )
+            )
+        value = messages.GroupMetadataValue(
+            protocol_type=protocol_type,
+            generation=generation,
+            protocol="range" if members else None,
+            leader=next(iter(members), None),
+            current_state_timestamp=at,
+            members=made,
+        )
+        self.write_records([(messages.GroupMetadataKey(group=group), value, 3)], at)
+
+
+def consumer_records(group, epoch, members, *, joined=(), left=(), assigned=None):
+    """Make the records with which a consumer group goes to another epoch.
+
+    ``members`` are those that report the epoch, ``assigned`` the epoch of the target.
+    """
+    made = []
+    for member in joined:
+        made.append(
+            (
+                messages.ConsumerGroupMemberMetadataKey(
+                    group_id=group, member_id=member
+                ),
+                messages.ConsumerGroupMemberMetadataValue(
+                    client_id="client",
+                    client_host="/10.0.0.2",
+                    subscribed_topic_names=["orders"],
+                ),
+                0,
+            )
+        )
+    for member in left:
+        for cls in (
+            messages.ConsumerGroupCurrentMemberAssignmentKey,
+            messages.ConsumerGroupTargetAssignmentMemberKey,
+            messages.ConsumerGroupMemberMetadataKey,
+        ):
+            made.append((cls(group_id=group, member_id=member), None, 0))
+    if epoch is not None:
+        made.append(
+            (
+                messages.ConsumerGroupMetadataKey(group_id=group),
+                messages.ConsumerGroupMetadataValue(epoch=epoch),
+                0,
+            )
+        )
+    if assigned is not None:
+        made.append(
+            (
+                messages.ConsumerGroupTargetAssignmentMetadataKey(group_id=group),
+                messages.ConsumerGroupTargetAssignmentMetadataValue(
+                    assignment_epoch=assigned
+                ),
+                0,
+            )
+        )
+    value = messages.ConsumerGroupCurrentMemberAssignmentValue
+    for member, (at_epoch, partitions) in members.items():
+        made.append(
+            (
+                messages.ConsumerGroupCurrentMemberAssignmentKey(
+                    group_id=group, member_id=member
+                ),
+                value(
+                    member_epoch=at_epoch,
+                    previous_member_epoch=at_epoch - 1,
+                    state=0,
+                    assigned_partitions=[
+                        value.TopicPartitions(topic_id=TOPIC_ID, partitions=partitions)
+                    ],
+                ),
+                0,
+            )
+        )
+    return made
+
+
+def write_cluster(root):
+    """Write half an hour of a small cluster; give its groups and the stuck rows.
+
+    ``orders`` gets ten records every ten seconds in each of two partitions, ``idle``
+    nothing after the first minute; of ``unseen`` there is no log.
+    """
+    topics = {
+        ("orders", n): Topic(root, "orders", n, topic_id=TOPIC_ID_TEXT) for n in (0, 1)
+    }
+    topics["idle", 0] = idle = Topic(root, "idle", 0)
+    for at in range(START, START + 30 * MINUTE, 10_000):
+        for number in (0, 1):
+            topics["orders", number].produce(10, at + number)
+        if at < START + MINUTE:
+            idle.produce(5, at)
+    for log in topics.values():
+        log.write()
+    groups = Groups(root, 7, topics)
+    groups.classic("good", 1, {"a": {"orders": [0, 1]}}, START)
+    groups.commit("idle-reader", "idle", 0, 20, START + 50_000)
+    groups.commit("dead", "orders", 0, 30, START + MINUTE, topic_id=TOPIC_ID, version=4)
+    for minute in range(1, 30):
+        at = START + minute * MINUTE + 500
+        for number in (0, 1):
+            groups.commit("good", "orders", number, 60 * minute, at)
+        groups.commit("slow", "orders", 0, 20 * minute, at, metadata="café", epoch=2)
+        groups.commit("blocked", "orders", 1, min(minute, 4) * 50, at + 1)
+        groups.commit("gone", "unseen", 0, minute, at + 2)
+        if minute == 10:
+            groups.classic(
+                "good", 2, {"a": {"orders": [0]}, "b": {"orders": [1]}}, at + 3
+            )
+            groups.roll()
+        if minute == 20:
+            groups.classic("good", 3, {"b": {"orders": [0, 1]}}, at + 3)
+    end = START + 29 * MINUTE + 2000
+    transaction = {"producer_epoch": 0, "is_transactional": True}
+    groups.commit("txn", "orders", 0, 100, end, producer_id=1, **transaction)
+    groups.marker(1, COMMIT, end + 1)
+    for offset in (200, 300):
+        groups.commit(
+            "txn",
+            "orders",
+            0,
+            offset,
+            end + 2,
+            counts=False,
+            producer_id=2,
+            **transaction,
+        )
+    groups.marker(2, ABORT, end + 3)
+    groups.pending = groups.next
+    groups.commit(
+        "txn", "orders", 0, 400, end + 4, counts=False, producer_id=3, **transaction
+    )
+    groups.commit("expired", "orders", 1, 7, end + 5)
+    groups.commit("expired", "orders", 1, None, end + 6)
+    groups.end = end + 6
+    groups.paths = groups.write()
+    since = START + 4 * MINUTE + 501
+    groups.stuck = [
+        ("dead", "orders", 0, 30, 1800, START + MINUTE, START + MINUTE),
+        ("blocked", "orders", 1, 200, 1800, since, START + 29 * MINUTE + 501),
+    ]
+    return groups

@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Captures of made traffic: clients of our own words, written as ``kwire record`` does.
+
+A ``Talk`` is one connection. Requests and answers are real frames of kwire's codec; who
+sends them, when and in which version is the test's choice.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from kwire import framing
+from kwire.messages import ApiVersionsRequest, ApiVersionsResponse
+from kwire.recording import capture_schema
+from kwire.schema import releases
+
+START = 1_790_000_000_000_000
+"""When made traffic begins, in microseconds."""
+
+
+class Capture:
+    """The frames of one recording, in order; ``write`` puts them into a file."""
+
+    def __init__(self, recording="made"):
+        self.recording = recording
+        self.rows = []
+        self._connections = itertools.count(1)
+
+    def talk(self, client, broker="10.9.9.1:9092", client_id="made"):
+        """Open a connection from an address to a broker."""
+        return Talk(self, next(self._connections), client, broker, client_id)
+
+    def add(self, **values):
+        """Add a row; its sequence is its place, and each takes a millisecond."""
+        place = len(self.rows)
+        row = {"recording": self.recording, "sequence": place, "rewritten": False}
+        self.rows.append(row | {"timestamp": START + place * 1000} | values)
+
+    def write(self, path):
+        """Write what there is as one Parquet file."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        table = pa.Table.from_pylist(self.rows, schema=capture_schema())
+        pyarrow.parquet.write_table(table, path)
+        return path
+
+
+class Talk:
+    """One connection: requests, answers, and what is neither."""
+
+    def __init__(self, capture, number, client, broker, client_id):
+        self._capture = capture
+        self._place = {
+            "connection": number,
+            "client_address": client,
+            "broker_address": broker,
+        }
+        self._client_id = client_id
+        self._numbers = itertools.count(1)
+
+    def ask(self, request, version, answer=None, answered_in=None):
+        """Send a request, and get an answer if there is one."""
+        number = next(self._numbers)
+        frame = framing.encode_request(
+            request, version, correlation_id=number, client_id=self._client_id
+        )[4:]
+        known = {
+            "api_key": type(request).api_key,
+            "api_version": version,
+            "correlation_id": number,
+            "client_id": self._client_id,
+        }
+        self.raw("request", frame, **known)
+        if answer is not None:
+            version = version if answered_in is None else answered_in
+            frame = framing.encode_response(answer, version, correlation_id=number)[4:]
+            self.raw("response", frame, **known)
+        return self
+
+    def raw(self, direction, frame, **known):
+        """Send bytes; None stands for a secret."""
+        size = 0 if frame is None else len(frame)
+        values = {"direction": direction, "frame": frame, "size": size}
+        self._capture.add(**self._place, **values, **known)
+        return self
+
+    def ask_versions(self, version, release, software=("", "")):
+        """Ask a broker of a release for its versions, as clients do."""
+        request = ApiVersionsRequest(
+            client_software_name=software[0], client_software_version=software[1]
+        )
+        served = releases.ranges(release, releases.usual_listener(release))
+        offered = ApiVersionsResponse(
+            api_keys=[
+                ApiVersionsResponse.ApiVersion(
+                    api_key=key, min_version=each.min, max_version=each.max
+                )
+                for key, each in served.items()
+            ]
+        )
+        if version in served[ApiVersionsRequest.api_key]:
+            return self.ask(request, version, offered)
+        self.ask(request, version, ApiVersionsResponse(error_code=35), answered_in=0)
+        return self.ask(ApiVersionsRequest(), 0, offered)

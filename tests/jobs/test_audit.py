@@ -1,0 +1,404 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The audit from end to end: known clients in, their verdicts out, and no others.
+
+The clients are written with kwire's codec as connections of a capture; what each one
+has to get is in the list beside it. The request logs are those of live brokers.
+"""
+
+import gzip
+import html
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from click.testing import CliRunner
+from made_traffic import START, Capture
+
+from kwire import jobs
+from kwire.cli.program import program
+from kwire.messages import (
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+    DescribeConfigsRequest,
+    FetchRequest,
+    FetchResponse,
+    FindCoordinatorRequest,
+    JoinGroupRequest,
+    LeaderAndIsrRequest,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    MetadataRequest,
+    MetadataResponse,
+    OffsetCommitRequest,
+    ProduceRequest,
+    ProduceResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+    UpdateMetadataRequest,
+)
+
+LOGS = Path(__file__).parents[1] / "data" / "request-logs"
+OLD_BROKER, NEW_BROKER = "10.9.9.1:9092", "10.9.9.2:9092"
+METADATA, FETCH = MetadataRequest(topics=[]), FetchRequest()
+PRODUCE, LIST_OFFSETS = ProduceRequest(acks=-1), ListOffsetsRequest(replica_id=-1)
+
+
+def write_clients(capture):
+    """Let the clients speak; give what the audit for 4.1 has to say of each.
+
+    By (address, client id, software): verdict, and (API, version, requests) of breaks.
+    """
+    expected = {}
+
+    def client(number, client_id, verdict, *breaks, software=(None, None), old=False):
+        address = f"10.0.0.{number}"
+        expected[address, client_id, *software] = verdict, set(breaks)
+        broker = OLD_BROKER if old else NEW_BROKER
+        return capture.talk(f"{address}:5{number:04}", broker, client_id)
+
+    talk = client(1, "ancient", "BREAKS", ("Produce", 0, 2))
+    talk.ask(METADATA, 0, MetadataResponse())
+    talk.ask(PRODUCE, 0, ProduceResponse()).ask(PRODUCE, 0, ProduceResponse())
+
+    talk = client(2, None, "BREAKS", ("Produce", 0, 3))
+    for _ in range(3):
+        talk.ask(ProduceRequest(acks=0), 0)
+
+    talk = client(3, "sarama", "BREAKS", ("Produce", 2, 1), ("Fetch", 2, 1))
+    talk.ask_versions(0, "3.9").ask(METADATA, 5).ask(PRODUCE, 2).ask(FETCH, 2)
+
+    named = ("librdkafka", "2.6.0")
+    talk = client(4, "rdkafka", "OK", software=named)
+    talk.ask_versions(3, "3.9", named).ask(METADATA, 12).ask(FETCH, 16).ask(PRODUCE, 10)
+
+    named = ("apache-kafka-java", "4.1.0")
+    talk = client(5, "producer-1", "OK", software=named)
+    talk.ask_versions(4, "3.9", named).ask(METADATA, 12).ask(PRODUCE, 11)
+
+    # Both took what an old broker had; of the Java client it is known what it can do.
+    named = ("apache-kafka-java", "3.9.1")
+    talk = client(6, "consumer-1", "OK", software=named, old=True)
+    talk.ask_versions(4, "0.10.1", named).ask(METADATA, 2).ask(FETCH, 3)
+    named = ("librdkafka", "2.6.0")
+    talk = client(7, "rdkafka", "UNKNOWN", software=named, old=True)
+    talk.ask_versions(3, "0.10.1", named).ask(METADATA, 2).ask(FETCH, 3)
+
+    talk = client(8, "kafka-python-1", "BREAKS", ("ListOffsets", 0, 2))
+    talk.ask_versions(0, "3.9").ask(OffsetCommitRequest(group_id="g"), 2)
+    talk.ask(JoinGroupRequest(group_id="g"), 0)
+    talk.ask(LIST_OFFSETS, 0, ListOffsetsResponse()).ask(LIST_OFFSETS, 0)
+
+    talk = client(
+        *(9, "admin", "BREAKS", ("CreateTopics", 1, 1), ("DescribeConfigs", 0, 1))
+    )
+    talk.ask(CreateTopicsRequest(), 1, CreateTopicsResponse())
+    talk.ask(DescribeConfigsRequest(), 0).ask(METADATA, 8)
+
+    talk = client(10, "pinned", "BREAKS", ("Fetch", 3, 1))
+    talk.ask(FETCH, 3).ask(FETCH, 12)
+    talk = client(11, "mixed", "OK")
+    talk.ask_versions(2, "3.9").ask(FETCH, 3).ask(FETCH, 12)
+
+    talk = client(12, "with sasl", "OK")
+    talk.ask(SaslHandshakeRequest(mechanism="PLAIN"), 0, SaslHandshakeResponse())
+    talk.raw("request", None).raw("response", None)
+    talk.ask(METADATA, 1).ask(FindCoordinatorRequest(key="g"), 0)
+
+    talk = client(13, None, "UNKNOWN")
+    talk.raw("request", bytes.fromhex("16030102"))
+    talk = client(14, "vendor", "UNKNOWN").ask(METADATA, 9)
+    vendor = {"api_key": 10_000, "api_version": 1, "correlation_id": 9}
+    talk.raw(
+        "request", b"\x27\x10\x00\x01\x00\x00\x00\x09", client_id="vendor", **vendor
+    )
+
+    # Brokers among themselves, whatever they say.
+    talk = client(15, "1", "OK")
+    talk.ask(LeaderAndIsrRequest(), 4).ask(UpdateMetadataRequest(), 5)
+    client(16, "broker-2-fetcher-0", "OK").ask(FetchRequest(replica_id=2), 2)
+    return expected
+
+
+def rows_of(result, table):
+    """Read a table from its folder."""
+    return pyarrow.parquet.read_table(result.tables[table]).to_pylist()
+
+
+def who(row):
+    """Name the client of a row."""
+    names = ("address", "client_id", "software_name", "software_version")
+    return tuple(row[name] for name in names)
+
+
+@pytest.fixture(scope="module")
+def capture():
+    """The capture of all known clients, and what is expected of them."""
+    made = Capture()
+    made.expected = write_clients(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def audited(capture, tmp_path_factory):
+    """The audit of that capture for 4.1."""
+    folder = tmp_path_factory.mktemp("audit")
+    capture.write(folder / "captures" / "frames.parquet")
+    return jobs.audit([folder / "captures"], folder / "out", target="4.1")
+
+
+def test_verdicts_are_those_that_were_injected(capture, audited):
+    """For each client its verdict, and not one client more."""
+    found = {who(row): row["verdict"] for row in rows_of(audited, "clients")}
+    assert found == {name: each[0] for name, each in capture.expected.items()}
+    breaks = [name for name, each in capture.expected.items() if each[0] == "BREAKS"]
+    assert audited.findings == len(breaks) == 6
+
+
+def test_breaks_are_those_that_were_injected(capture, audited):
+    """Client, API, version and count, exactly; with what the target speaks."""
+    found = {}
+    for row in rows_of(audited, "breaks"):
+        each = row["api"], row["api_version"], row["requests"]
+        found.setdefault(who(row), set()).add(each)
+    wanted = {name: each[1] for name, each in capture.expected.items() if each[1]}
+    assert found == wanted
+    ranges = {(row["api"], row["target_speaks"]) for row in rows_of(audited, "breaks")}
+    assert ("Produce", "3-13") in ranges and ("ListOffsets", "1-10") in ranges
+    assert {row["removed_in"] for row in rows_of(audited, "breaks")} == {"4.0"}
+    assert all("Update it" in row["what_to_do"] for row in rows_of(audited, "breaks"))
+
+
+def test_riskiest_clients_come_first(audited):
+    """BREAKS before UNKNOWN before OK; more of it first."""
+    found = [
+        (row["verdict"], row["breaking_requests"])
+        for row in rows_of(audited, "clients")
+    ]
+    order = {"BREAKS": 0, "UNKNOWN": 1, "OK": 2}
+    assert found == sorted(found, key=lambda each: (order[each[0]], -each[1]))
+
+
+def test_each_request_is_a_row(capture, audited):
+    """In order, with sizes, times and latencies; SASL tokens are none."""
+    sent = [
+        row
+        for row in capture.rows
+        if row["direction"] == "request" and row["frame"] is not None
+    ]
+    found = rows_of(audited, "requests")
+    assert len(found) == len(sent) == audited.counts["requests"]
+    names = ("client_address", "broker_address", "api_key", "api_version", "size")
+    for name in names:
+        assert [row[name] for row in found] == [row.get(name) for row in sent], name
+    begin = datetime.fromtimestamp(START // 1_000_000, UTC)
+    assert found[0]["timestamp"] == begin
+    answers = {
+        (row["connection"], row["correlation_id"])
+        for row in capture.rows
+        if row["direction"] == "response" and row["frame"] is not None
+    }
+    latencies = [
+        1.0 if (row["connection"], row.get("correlation_id")) in answers else None
+        for row in sent
+    ]
+    assert [row["latency_ms"] for row in found] == latencies
+
+
+def test_software_is_that_of_the_connection(audited):
+    """Known from the question for versions on, which counts as well."""
+    named = [row for row in rows_of(audited, "requests") if row["software_name"]]
+    assert len(named) == 4 + 3 + 4 + 4
+    assert {row["client_id"] for row in named} == {
+        "rdkafka",
+        "producer-1",
+        "consumer-1",
+    }
+
+
+def test_rows_say_what_became_of_their_version(audited):
+    """Deprecated, removed in which release, or neither."""
+    found = {
+        (row["api"], row["api_version"]): (row["deprecated"], row["removed_in"])
+        for row in rows_of(audited, "requests")
+    }
+    assert found["Produce", 2] == (True, "4.0")
+    assert found["LeaderAndIsr", 4] == (False, "4.0")
+    assert found["Fetch", 12] == (False, None)
+    assert found[None, 1] == (None, None)
+
+
+def test_page_has_the_numbers_of_the_tables(audited):
+    """The heat map's requests, and each table's cells."""
+    page = Path(audited.report).read_text(encoding="utf-8")
+    assert page.count('class="verdict bad"') == 1
+    assert "6 of 16 clients" in page
+    for name in ("breaks", "clients", "problems"):
+        rows = rows_of(audited, name)
+        shown = table_of(page, name)
+        assert len(shown) == len(rows)
+        for cells, row in zip(shown, rows, strict=True):
+            for key, text in cells.items():
+                assert text == written(row[key]), (name, key)
+
+
+def table_of(page, name):
+    """Read the raw values of a table out of the page, by column."""
+    table = re.search(rf'<table data-table="{name}".*?</table>', page, re.DOTALL)[0]
+    keys = re.findall(r'data-key="(.*?)"', table)
+    rows = re.findall(r"<tr>(<td.*?)</tr>", table, re.DOTALL)
+    cells = (re.findall(r"<td[^>]*?(?:data-value=\"(.*?)\")?>", row) for row in rows)
+    return [dict(zip(keys, map(html.unescape, row), strict=True)) for row in cells]
+
+
+def written(value):
+    """Write a value as the page does for machines."""
+    if isinstance(value, datetime):
+        return str(int(value.timestamp() * 1000))
+    return "" if value is None else str(value)
+
+
+def test_heat_map_counts_every_request(audited):
+    """What the cells say together is what the table of requests has."""
+    page = Path(audited.report).read_text(encoding="utf-8")
+    svg = page[page.index("Versions in use") :].partition("</svg>")[0]
+    counts = [int(float(each)) for each in re.findall(r'data-value="([\d.]+)"', svg)]
+    readable = [
+        row for row in rows_of(audited, "requests") if row["api_key"] is not None
+    ]
+    assert sum(counts) == len(readable)
+
+
+def test_recordings_do_not_mix(capture, tmp_path):
+    """Two recordings with the same connection numbers are two; so are their clients."""
+    other = Capture("other")
+    talk = other.talk("10.0.7.7:1", client_id="new")
+    talk.ask_versions(3, "3.9", ("lib", "1")).ask(FETCH, 16, FetchResponse())
+    capture.write(tmp_path / "captures" / "one" / "frames.parquet")
+    other.write(tmp_path / "captures" / "two" / "frames.parquet")
+    result = jobs.audit([tmp_path / "captures"], tmp_path / "out", target="4.1")
+    assert result.counts["clients"] == len(capture.expected) + 1
+    assert len(list(Path(result.tables["requests"]).iterdir())) == 2
+    # In one file as well, and their frames in any order.
+    mixed = Capture()
+    mixed.rows = sorted(capture.rows + other.rows, key=lambda row: row["sequence"])
+    mixed.write(tmp_path / "mixed.parquet")
+    again = jobs.audit([tmp_path / "mixed.parquet"], tmp_path / "again", target="4.1")
+    assert rows_of(again, "clients") == rows_of(result, "clients")
+    assert rows_of(again, "breaks") == rows_of(result, "breaks")
+
+
+def test_damaged_inputs_are_problems_and_never_the_end(capture, tmp_path):
+    """A torn capture, a foreign Parquet file, a line that is cut: each is a row."""
+    folder = tmp_path / "mixed"
+    whole = capture.write(folder / "frames.parquet")
+    torn = folder / "torn.parquet"
+    torn.write_bytes(whole.read_bytes()[:-100])
+    pyarrow.parquet.write_table(pyarrow.table({"a": [1]}), folder / "foreign.parquet")
+    log = (LOGS / "kafka-3.9.2.log").read_bytes()
+    (folder / "request.log").write_bytes(log[:-200])
+    result = jobs.audit([folder], tmp_path / "out", target="4.1")
+    problems = {Path(row["path"]).name: row for row in rows_of(result, "problems")}
+    assert set(problems) == {"torn.parquet", "foreign.parquet", "request.log"}
+    assert problems["request.log"]["line"] == log.count(b"\n")
+    assert "not complete" in problems["request.log"]["reason"]
+    made = [row for row in rows_of(result, "clients") if row["address"][:3] == "10."]
+    assert len(made) == len(capture.expected)
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.2"])
+def test_log_of_a_live_broker_gives_the_clients_that_were_there(release, tmp_path):
+    """Two of them break on 4.1, on what they sent; brokers and a probe do not."""
+    log = LOGS / f"kafka-{release}.log"
+    result = jobs.audit([log], tmp_path / "out", target="4.1")
+    found = {row["client_id"]: row["verdict"] for row in rows_of(result, "clients")}
+    odd = 'od"d\\ id {\N{GREEK SMALL LETTER PI}'
+    fine = dict.fromkeys(("modern", odd, "", "1"), "OK")
+    if release == "2.8.2":
+        # Newer brokers write an empty client id for one that is null.
+        fine[None] = "OK"
+    assert found == fine | {"ancient": "BREAKS", "asking": "BREAKS"}
+    breaks = {
+        (row["client_id"], row["api"], row["api_version"], row["requests"])
+        for row in rows_of(result, "breaks")
+    }
+    assert breaks == {
+        ("ancient", "ListOffsets", 0, 1),
+        ("ancient", "Fetch", 2, 1),
+        ("asking", "Fetch", 3, 1),
+    }
+
+
+def test_target_is_told_if_there_is_none_of_the_name(tmp_path, capture):
+    """With all that there are, and before anything is written."""
+    path = capture.write(tmp_path / "frames.parquet")
+    with pytest.raises(ValueError, match=r"there are 0\.8\.0, "):
+        jobs.audit([path], tmp_path / "out", target="9.9")
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_to_read_is_said(tmp_path):
+    """A folder with neither captures nor logs, and a path that is not there."""
+    (tmp_path / "server.log").write_text("[2026-01-01 00:00:00,000] INFO started\n")
+    with pytest.raises(FileNotFoundError, match="no captures and no request logs"):
+        jobs.audit([tmp_path], tmp_path / "out", target="4.1")
+    with pytest.raises(FileNotFoundError, match="gone"):
+        jobs.audit([tmp_path / "gone"], tmp_path / "out", target="4.1")
+
+
+def run(*args):
+    """Run the command."""
+    return CliRunner().invoke(program, [str(arg) for arg in args], prog_name="kwire")
+
+
+def test_command_ends_with_2_if_somebody_breaks(capture, tmp_path):
+    """And tells who, the riskiest first."""
+    path = capture.write(tmp_path / "frames.parquet")
+    done = run(
+        "audit", path, "--target", "4.1", "--out", tmp_path / "out", "-o", "jsonl"
+    )
+    assert done.exit_code == 2
+    rows = list(map(json.loads, done.stdout.splitlines()))
+    assert len(rows) == len(capture.expected)
+    assert rows[0]["verdict"] == "BREAKS" and rows[-1]["verdict"] == "OK"
+    assert "6 break on 4.1" in done.stderr and "report.html" in done.stderr
+
+
+def test_command_ends_with_0_if_nobody_breaks_and_1_after_problems(tmp_path):
+    """On 3.9 all of it is served, if with a warning."""
+    log = tmp_path / "request.log.gz"
+    whole = gzip.compress((LOGS / "kafka-3.9.2.log").read_bytes())
+    log.write_bytes(whole)
+    done = run("audit", log, "--target", "3.9", "--out", tmp_path / "out")
+    assert (done.exit_code, "none break on 3.9" in done.stderr) == (0, True)
+    log.write_bytes(whole[:-300])
+    done = run("audit", log, "--target", "3.9", "--out", tmp_path / "again")
+    assert (done.exit_code, "1 problem in the input" in done.stderr) == (1, True)
+
+
+def test_hostile_names_steer_nothing(tmp_path):
+    """Neither a terminal nor the page; in JSON and in the tables they are as sent."""
+    name = "<script>alert(1)</script>\x1b[2J\n\N{RIGHT-TO-LEFT OVERRIDE}x"
+    made = Capture()
+    made.talk("10.0.0.1:1", client_id=name).ask(PRODUCE, 0)
+    path = made.write(tmp_path / "frames.parquet")
+    done = run("audit", path, "--target", "4.1", "--out", tmp_path / "out")
+    assert done.exit_code == 2 and done.stdout.count("\n") == 2
+    assert "\x1b" not in done.stdout and "\N{RIGHT-TO-LEFT OVERRIDE}" not in done.stdout
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "<script" not in page and "\x1b[" not in re.sub(
+        r'data-\w+="[^"]*"', "", page
+    )
+    done = run("audit", path, "--target", "4.1", "--out", tmp_path / "2", "-o", "jsonl")
+    assert json.loads(done.stdout)["client_id"] == name
+
+
+def test_command_names_the_releases_that_there_are(tmp_path):
+    """A mistake in the target is one line."""
+    done = run("audit", tmp_path, "--target", "4.x", "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "no release line '4.x'" in done.stderr and "4.4" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,232 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Charts: what they draw is where and as large as its value, whatever the value is."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from page_reader import PageReader
+
+from kwire.jobs import charts
+from kwire.jobs.chart_text import compact_text, ticks, time_ticks
+from kwire.jobs.charts import HeatCell, Span, Track
+
+EVIL = "\"><script>alert(1)</script>'&lt;\u202e\r\n[31m"
+T0 = 1_700_000_000_000
+HUGE = 2**63 - 1
+GREATEST = 2_000_000
+"""Bytes that no chart exceeds, whatever is in it."""
+
+
+def percent(text):
+    """Read a width or a place."""
+    assert text.endswith("%")
+    return float(text[:-1])
+
+
+def rects(svg, word):
+    """List the rectangles with a word among their classes."""
+    return [
+        found
+        for found, _ in PageReader(svg).find("rect")
+        if word in found["class"].split()
+    ]
+
+
+def places(svg):
+    """List where bars and spans begin, and their widths."""
+    return [(percent(each["x"]), percent(each["width"])) for each in rects(svg, "fill")]
+
+
+def titles(svg):
+    """List the words that show up under the pointer."""
+    return [text for _, text in PageReader(svg).find("title")]
+
+
+def extremes():
+    """Give charts of nothing, of one thing, of very many, huge and hostile ones."""
+    many = [f"{number}-{'x' * 50}" for number in range(1000)]
+    for names in ([], [EVIL], many):
+        cells = {(a, b): HeatCell(HUGE, "bad", EVIL) for a in names for b in names[:30]}
+        yield charts.heat_map(names, names[:30], cells, {"bad": EVIL})
+        yield charts.heat_map(names, [], {})
+        for value in (0, -HUGE, HUGE, 0.5):
+            items = [(name, value, "warning", EVIL) for name in names]
+            yield charts.bars(items)
+            yield charts.bars(items, "ms")
+            yield charts.bars(items, "bytes")
+        for start, end in ((0, 0), (-HUGE, HUGE), (T0, T0 + 1)):
+            spans = [Span(start, end, "good", EVIL), Span(end, end, "bad")]
+            tracks = [Track(name, start, end, spans, EVIL) for name in names]
+            yield charts.coverage(tracks, {"good": EVIL})
+            yield charts.timeline(tracks, {"good": EVIL})
+        for values in (
+            [],
+            [(5, 1)],
+            [(-HUGE, -HUGE), (HUGE, HUGE)],
+            [(1, None), (2, float("nan")), (3, float("inf"))],
+        ):
+            for unit in "records", "ms", "bytes":
+                yield charts.lines(dict.fromkeys(names, values), unit)
+
+
+def test_any_input_makes_well_formed_svg():
+    """It parses as XML, has no script, no number that is none, and is not large."""
+    count = 0
+    for svg in extremes():
+        ElementTree.fromstring(svg)
+        assert "script" not in [tag for tag, _, _ in PageReader(svg).tags]
+        for word in ('"nan', '"inf', '"-inf', "nan%", "inf%", ",nan", ",inf"):
+            assert word not in svg
+        assert "\u202e" not in svg.replace(charts.raw_of(EVIL), "")
+        assert len(svg) < GREATEST
+        count += 1
+    assert count > 60
+
+
+def test_heat_grows_with_the_value():
+    """The largest is darkest; nothing is not even pale; tones come before heat."""
+    cells = {
+        ("Fetch", "0"): HeatCell(0, "quiet", "removed in 4.0"),
+        ("Fetch", "1"): HeatCell(7, "bad"),
+        ("Fetch", "2"): HeatCell(1000),
+        ("Produce", "0"): HeatCell(1),
+    }
+    svg = charts.heat_map(["Fetch", "Produce"], ["0", "1", "2"], cells)
+    found = PageReader(svg)
+    drawn = [(g["data-row"], g["data-column"]) for g, _ in found.find("g")]
+    assert drawn == list(cells)
+    values = [int(g["data-value"]) for g, _ in found.find("g")]
+    assert values == [0, 7, 1000, 1]
+    classes = [each["class"].split() for each in rects(svg, "cell")][:4]
+    assert classes == [
+        ["cell", "l0", "quiet"],
+        ["cell", "l2", "bad"],
+        ["cell", "l5"],
+        ["cell", "l1"],
+    ]
+    assert len(found.find("line", class_="struck quiet")) == 1
+    assert [percent(each["x"]) for each in rects(svg, "cell")[:4]] == pytest.approx(
+        [0, 100 / 3, 200 / 3, 0], abs=0.01
+    )
+    assert titles(svg)[0] == "Fetch, 0: 0, removed in 4.0"
+
+
+def test_bars_are_as_long_as_their_values():
+    """From a common zero, to the left for those below."""
+    svg = charts.bars([("a", 30, "", ""), ("b", -10, "bad", "why"), ("c", 0, "", "")])
+    assert places(svg) == [(25, 75), (0, 25), (25, 0)]
+    assert titles(svg) == ["a: 30", "b: -10, why", "c: 0"]
+    assert "1.5 KB" in charts.bars([("a", 1500, "", "")], "bytes")
+
+
+def test_a_hole_can_be_seen_however_small():
+    """One lost offset in a billion is thin, but has a stroke, and lies on top."""
+    spans = [Span(500, 501, "bad", "lost"), Span(0, 10**9, "good")]
+    svg = charts.coverage([Track("orders-0", 0, 10**9, spans)])
+    good, bad = rects(svg, "fill")
+    assert good["class"] == "fill good"
+    assert bad["class"] == "fill thin bad"
+    assert (bad["data-start"], bad["data-end"]) == ("500", "501")
+    assert titles(svg) == ["orders-0: 0 to 999,999,999", "orders-0: 500, lost"]
+
+
+def test_tracks_of_coverage_have_their_own_scale_and_of_time_a_common_one():
+    """A small partition is as wide as a large one; an hour is an hour."""
+    tracks = [
+        Track("a", T0, T0 + 100, [Span(T0, T0 + 50)]),
+        Track("b", T0 + 100, T0 + 200, [Span(T0 + 100, T0 + 150)]),
+    ]
+    assert places(charts.coverage(tracks)) == [(0, 50), (0, 50)]
+    assert places(charts.timeline(tracks)) == [(0, 25), (50, 25)]
+
+
+def test_very_many_holes_melt_but_do_not_look_like_one():
+    """What cannot be told apart is paler, and the words count the pieces."""
+    spans = [Span(at, at + 1, "bad") for at in range(0, 100_000, 10)]
+    svg = charts.coverage([Track("orders-0", 0, 100_000, spans)])
+    [melted] = rects(svg, "fill")
+    assert (melted["data-start"], melted["data-end"]) == ("0", "99991")
+    assert float(melted["fill-opacity"]) == 0.3
+    assert titles(svg) == ["orders-0: 0 to 99,990, 10,000 pieces, 10,000 in all"]
+
+
+def test_lines_go_through_their_points_and_stop_at_gaps():
+    """The greatest value is below the top, zero at the bottom."""
+    values = [(T0, 0), (T0 + 10, 40), (T0 + 20, None), (T0 + 30, 10), (T0 + 40, 20)]
+    svg = charts.lines({"billing": values}, "records")
+    found = PageReader(svg)
+    [group] = found.find("g", data_series="billing")
+    assert group[0]["data-points"] == f"{T0}:0 {T0 + 10}:40 {T0 + 30}:10 {T0 + 40}:20"
+    paths = [line["points"] for line, _ in found.find("polyline")]
+    assert paths == ["0.00,220.00 250.00,0.00", "750.00,165.00 1000.00,110.00"]
+    assert len(found.find("circle")) == 4
+
+
+def test_no_peak_is_lost_in_long_series():
+    """Ten thousand points become some hundred, the worst one among them."""
+    values = [(T0 + number, number % 50) for number in range(10_000)]
+    values[7777] = (T0 + 7777, 5_000)
+    svg = charts.lines({"billing": values}, "records")
+    [group] = PageReader(svg).find("g", data_series="billing")
+    points = group[0]["data-points"].split()
+    assert len(points) <= 600
+    assert f"{T0 + 7777}:5000" in points
+
+
+def test_what_is_not_drawn_is_told():
+    """A chart is no list; how many are left out stands below."""
+    names = [str(number) for number in range(130)]
+    for svg in (
+        charts.bars([(name, 1, "", "") for name in names]),
+        charts.coverage([Track(name, 0, 1, []) for name in names]),
+        charts.timeline([Track(name, 0, 1, []) for name in names]),
+        charts.heat_map(names, ["0"], {}),
+    ):
+        assert "30 more are not drawn" in svg
+    svg = charts.lines({name: [(T0, 1)] for name in names}, "records")
+    assert "122 more series are not drawn" in svg
+
+
+def test_axes_have_round_marks():
+    """Few of them, and room for every value."""
+    assert ticks([3, 41, 7], "records") == [
+        *((0, "0"), (20, "20"), (40, "40"), (60, "60")),
+    ]
+    assert [words for _, words in ticks([5 * 3_600_000], "ms")] == [
+        *("0", "2 h", "4 h", "6 h"),
+    ]
+    assert ticks([1], "records") == [(0, "0"), (1, "1")]
+    for values in ([], [0], [-5, 3], [HUGE], [0.001], [1e300]):
+        marks = [value for value, _ in ticks(values, "records")]
+        assert marks[0] <= min([0, *values])
+        assert marks[-1] >= max([0, *values])
+        assert 2 <= len(marks) <= 7
+
+
+def test_times_on_axes_are_round_and_as_short_as_can_be():
+    """The first one has its day; hours have no seconds."""
+    begin = 1_763_700_000_000
+    found = time_ticks(begin, begin + 5 * 3_600_000)
+    assert [words for _, words in found] == [
+        *("2025-11-21 04:40", "06:00", "07:00", "08:00", "09:00", "09:40"),
+    ]
+    assert [part * 300 for part, _ in found] == pytest.approx(
+        [0, 80, 140, 200, 260, 300]
+    )
+    assert time_ticks(5, 5) == [(0.0, "1970-01-01 00:00:00.005")]
+    assert time_ticks(-HUGE, HUGE) == [(0.0, str(-HUGE)), (1.0, str(HUGE))]
+
+
+def test_compact_numbers_fit_a_cell():
+    """Five characters at most up to the largest count that Kafka has."""
+    numbers = (0, 7, 999, 1000, 1234, 9_960, 12_345, 999_999, HUGE)
+    assert [compact_text(number) for number in numbers] == [
+        *("0", "7", "999", "1k", "1.2k", "10k", "12k", "1M", "9.2E"),
+    ]
+
+
+def test_unknown_tones_are_mistakes():
+    """They would be a colour that nobody meant."""
+    with pytest.raises(ValueError, match="'red' is no tone"):
+        charts.bars([("a", 1, "red", "")])

@@ -1,0 +1,559 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The job over ``__consumer_offsets`` from end to end, on a cluster that is known.
+
+What was written is kept as rows beside the bytes; the tables have to say the same,
+no row more, whatever is damaged next to it.
+"""
+
+import importlib
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from made_groups import (
+    MINUTE,
+    START,
+    TOPIC_ID,
+    TOPIC_ID_TEXT,
+    Groups,
+    Topic,
+    consumer_records,
+    write_cluster,
+)
+
+from kwire import encode, messages
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def plain(value):
+    """Give a value of a table with times as milliseconds."""
+    if isinstance(value, datetime):
+        return round((value - EPOCH).total_seconds() * 1000)
+    return value
+
+
+def rows_of(result, name):
+    """Read a table whole; files in the order of tasks."""
+    rows = pyarrow.parquet.read_table(result.tables[name]).to_pylist()
+    return [{key: plain(value) for key, value in row.items()} for row in rows]
+
+
+def tuples_of(result, name, *columns):
+    return [tuple(row[each] for each in columns) for row in rows_of(result, name)]
+
+
+@pytest.fixture
+def offsets(kwire, tmp_path):
+    """Run the job on the engine of the test, below ``tmp_path``."""
+    jobs = importlib.import_module(f"{kwire.__name__}.jobs")
+
+    def run(*paths, **options):
+        return jobs.offsets(paths, tmp_path / "out", **options)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Half an hour of a cluster, as files; not to be written to."""
+    root = tmp_path_factory.mktemp("cluster")
+    groups = write_cluster(root)
+    groups.root = root
+    return groups
+
+
+@pytest.fixture(scope="module")
+def known(kwire, cluster, tmp_path_factory):
+    """What the job says about the cluster, on each engine."""
+    jobs = importlib.import_module(f"{kwire.__name__}.jobs")
+    return jobs.offsets(cluster.root, tmp_path_factory.mktemp("known") / "out")
+
+
+def by_commit(rows):
+    return sorted(rows, key=lambda row: (row["log_offset"], row["topic"]))
+
+
+def test_every_commit_that_counts_is_a_row(known, cluster):
+    """Aborted and pending ones are left out, tombstones are rows."""
+    assert rows_of(known, "commits") == cluster.commits
+    (history,) = rows_of(known, "history")
+    assert history["commits"] == len(cluster.lag)
+    assert (history["aborted_commits"], history["pending_commits"]) == (2, 1)
+
+
+def test_lag_is_that_of_the_time_of_the_commit(known, cluster):
+    """Counted record by record; null where the topic's log is not there."""
+    assert by_commit(rows_of(known, "lag")) == cluster.lag
+    unknown = [row for row in cluster.lag if row["log_end"] is None]
+    assert {row["topic"] for row in unknown} == {"unseen"}
+
+
+def test_stuck_is_who_does_not_move_while_the_log_grows(known, cluster):
+    """Not who reads slowly, not who stopped before a log that does not grow."""
+    columns = ("group", "topic", "partition", "committed", "log_end", "since")
+    found = tuples_of(known, "stuck", *columns, "last_commit")
+    assert found == cluster.stuck
+    assert known.findings == 2
+
+
+def test_stuck_needs_a_record_that_waited_so_long(offsets, tmp_path):
+    """To the millisecond; records that came before the commit do not count."""
+    topic = Topic(tmp_path, "t", 0)
+    topic.produce(5, START)
+    topic.produce(5, START + 1000)
+    topic.write()
+    groups = Groups(tmp_path, 0, {("t", 0): topic})
+    groups.commit("g", "t", 0, 3, START + 500)
+    groups.commit("other", "t", 0, 10, START + 61_000)
+    groups.write()
+    assert offsets(tmp_path, stuck_after_ms=60_001).findings == 0
+    (tmp_path / "out").rename(tmp_path / "first")
+    result = offsets(tmp_path / "t-0", groups.folder, stuck_after_ms=60_000)
+    assert tuples_of(result, "stuck", "group", "since") == [("g", START + 500)]
+
+
+def test_markers_of_transactions_are_nothing_to_read(offsets, tmp_path):
+    """A reader at the last record is not stuck before the marker behind it."""
+    topic = Topic(tmp_path, "t", 0)
+    options = {"producer_id": 1, "producer_epoch": 0, "is_transactional": True}
+    topic.produce(5, START, **options)
+    topic.marker(1, b"\0\0\0\1", START + 1000)
+    topic.write()
+    groups = Groups(tmp_path, 0)
+    groups.commit("g", "t", 0, 5, START + 500)
+    groups.commit("g", "t", 0, 5, START + 60 * MINUTE)
+    groups.write()
+    result = offsets(tmp_path)
+    assert result.findings == 0
+    assert tuples_of(result, "lag", "lag", "lag_ms") == [(0, 0), (1, 0)]
+
+
+def test_rebalances_are_told_with_who_came_and_went(known, cluster):
+    first, second = (START + m * MINUTE + 503 for m in (10, 20))
+    assert [tuple(row.values()) for row in rows_of(known, "rebalances")] == [
+        (first, "good", 1, 2, ["b"], [], second - first, None),
+        (second, "good", 2, 3, [], ["a"], None, None),
+    ]
+
+
+def test_a_classic_state_has_what_members_told_each_other(known, cluster):
+    """Subscriptions and assignments are read out of the consumer protocol."""
+    states = rows_of(known, "group_state")
+    assert [(s["generation"], s["state"], len(s["members"])) for s in states] == [
+        (1, "Stable", 1),
+        (2, "Stable", 2),
+        (3, "Stable", 1),
+    ]
+    assert states[1]["members"][1] == {
+        "member_id": "b",
+        "instance_id": None,
+        "client_id": "client",
+        "host": "/10.0.0.1",
+        "epoch": None,
+        "subscriptions": ["orders"],
+        "subscribed_regex": None,
+        "assignment": [
+            {
+                "topic": "orders",
+                "topic_id": None,
+                "subtopology": None,
+                "partitions": [1],
+            }
+        ],
+    }
+
+
+def test_a_consumer_group_is_put_together_from_its_records(offsets, tmp_path):
+    """Assigning, reconciling, stable, empty, dead; and how long it took to settle."""
+    Topic(tmp_path, "orders", 0, topic_id=TOPIC_ID_TEXT).write()
+    groups = Groups(tmp_path)
+    one = {"m1": (1, [0, 1])}
+    for at, *records in (
+        (0, *consumer_records("g", 1, one, joined=["m1"], assigned=1)),
+        (1, *consumer_records("g", 2, {}, joined=["m2"])),
+        (2, *consumer_records("g", None, {"m1": (2, [0])}, assigned=2)),
+        (3, *consumer_records("g", None, {"m2": (1, [])})),
+        (5, *consumer_records("g", None, {"m2": (2, [1])})),
+        (9, *consumer_records("g", 3, {}, left=["m1", "m2"], assigned=3)),
+        (
+            10,
+            (messages.ConsumerGroupMetadataKey(group_id="g"), None, 0),
+            (messages.ConsumerGroupTargetAssignmentMetadataKey(group_id="g"), None, 0),
+        ),
+        (12, *consumer_records("g", 1, {}, joined=["m3"])),
+    ):
+        groups.write_records(records, START + at)
+    groups.write()
+    result = offsets(tmp_path)
+    states = rows_of(result, "group_state")
+    assert [(s["generation"], s["state"], s["kind"]) for s in states] == [
+        (1, "Stable", "consumer"),
+        (2, "Assigning", "consumer"),
+        (2, "Reconciling", "consumer"),
+        (2, "Reconciling", "consumer"),
+        (2, "Stable", "consumer"),
+        (3, "Empty", "consumer"),
+        (None, "Dead", "consumer"),
+        (1, None, "consumer"),
+    ]
+    assert states[0]["members"][0]["assignment"] == [
+        {
+            "topic": "orders",
+            "topic_id": TOPIC_ID_TEXT,
+            "subtopology": None,
+            "partitions": [0, 1],
+        }
+    ]
+    assert [tuple(row.values()) for row in rows_of(result, "rebalances")] == [
+        (START + 1, "g", 1, 2, ["m2"], [], 8, 4),
+        (START + 9, "g", 2, 3, [], ["m1", "m2"], 1, None),
+        (START + 12, "g", None, 1, ["m3"], [], None, None),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["Share", "Streams"])
+def test_share_and_streams_groups_have_states_too(offsets, tmp_path, kind):
+    groups = Groups(tmp_path)
+
+    def message(name, **fields):
+        return getattr(messages, f"{kind}Group{name}")(**fields)
+
+    about = {"client_id": "c", "client_host": "/h"}
+    current = messages.StreamsGroupCurrentMemberAssignmentValue
+    task = current.TaskIds(subtopology_id="0", partitions=[3])
+    held = {"active_tasks": [task]} if kind == "Streams" else {}
+    member = {"group_id": "g", "member_id": "m"}
+    group = {"group_id": "g"}
+    pairs = {
+        "MemberMetadata": (member, about),
+        "Metadata": (group, {"epoch": 4}),
+        "TargetAssignmentMetadata": (group, {"assignment_epoch": 4}),
+        "CurrentMemberAssignment": (member, {"member_epoch": 4, **held}),
+    }
+    made = [
+        (message(f"{name}Key", **key), message(f"{name}Value", **value), 0)
+        for name, (key, value) in pairs.items()
+    ]
+    groups.write_records(made, START)
+    groups.write()
+    (state,) = rows_of(offsets(tmp_path), "group_state")
+    assert (state["kind"], state["generation"]) == (kind.lower(), 4)
+    assert (state["state"], state["members"][0]["epoch"]) == ("Stable", 4)
+    if kind == "Streams":
+        assert state["members"][0]["assignment"][0]["subtopology"] == "0"
+
+
+def test_a_commit_to_another_topic_of_the_same_name_has_no_lag(offsets, tmp_path):
+    """The id says that the topic was deleted and made again."""
+    topic = Topic(tmp_path, "t", 0, topic_id="AAAAAAAAAAAAAAAAAAAAAg")
+    topic.produce(5, START)
+    topic.write()
+    groups = Groups(tmp_path, 0, {("t", 0): topic})
+    groups.commit("g", "t", 0, 3, START, topic_id=TOPIC_ID, version=4)
+    groups.commit("g", "t", 0, 3, START + 1)
+    groups.write()
+    found = tuples_of(offsets(tmp_path), "lag", "log_end", "lag")
+    assert found == [(None, None), (5, 2)]
+
+
+def test_the_clock_of_a_producer_does_not_stop_the_log(offsets, tmp_path):
+    """A record from next year comes when its neighbours do; a late one when it came."""
+    topic = Topic(tmp_path, "t", 0)
+    for at in (0, 1000 * 365 * 86_400, 1000, -60_000, 3000):
+        topic.produce(1, START + at)
+    topic.write()
+    groups = Groups(tmp_path)
+    for at in (500, 1500, 3500):
+        groups.commit("g", "t", 0, 0, START + at)
+    groups.write()
+    found = tuples_of(offsets(tmp_path), "lag", "log_end", "lag_ms")
+    assert found == [(2, 500), (4, 1500), (5, 3500)]
+
+
+def test_what_was_before_the_first_segment_is_not_known(offsets, tmp_path):
+    topic = Topic(tmp_path, "t", 0, base_offset=100)
+    topic.produce(10, START + 1000)
+    topic.write()
+    groups = Groups(tmp_path)
+    groups.commit("g", "t", 0, 50, START)
+    groups.commit("g", "t", 0, 60, START + 1500)
+    groups.commit("g", "t", 0, 120, START + 1600)
+    groups.write()
+    found = tuples_of(offsets(tmp_path), "lag", "log_end", "lag", "lag_ms")
+    # A commit proves that the log went as far, also where this copy of it ends before.
+    assert found == [(None, None, None), (110, 50, 500), (120, 0, 0)]
+
+
+def test_age_is_that_of_the_batch_with_the_first_unread_record(offsets, tmp_path):
+    """The last record of a batch belongs to it, the next one to the next."""
+    topic = Topic(tmp_path, "t", 0)
+    topic.produce(10, START)
+    topic.produce(10, START + 1000)
+    topic.write()
+    groups = Groups(tmp_path)
+    for offset in (9, 10, 19, 20):
+        groups.commit("g", "t", 0, offset, START + 1500)
+    groups.write()
+    found = tuples_of(offsets(tmp_path), "lag", "lag", "lag_ms")
+    assert found == [(11, 1500), (10, 500), (1, 500), (0, 0)]
+
+
+def test_members_newer_than_kwire_are_read_as_far_as_known(offsets, tmp_path):
+    """Versions of the consumer protocol only append."""
+    groups = Groups(tmp_path)
+    known = encode(messages.ConsumerProtocolSubscription(topics=["t"]), 3)
+    member = messages.GroupMetadataValue.MemberMetadata(
+        member_id="m", subscription=b"\0\x09" + known + b"more"
+    )
+    value = messages.GroupMetadataValue(
+        protocol_type="consumer", generation=1, members=[member]
+    )
+    groups.write_records([(messages.GroupMetadataKey(group="g"), value, 3)], START)
+    groups.write()
+    result = offsets(tmp_path)
+    (state,) = rows_of(result, "group_state")
+    assert state["members"][0]["subscriptions"] == ["t"]
+    assert result.counts["problems"] == 0
+
+
+def test_offsets_that_make_no_sense_do_no_harm(offsets, tmp_path):
+    """The ends of what the format can say, on both sides."""
+    topic = Topic(tmp_path, "t", 0, base_offset=2**63 - 100)
+    topic.produce(5, START)
+    topic.write()
+    copy = Topic(tmp_path, "t", 1, base_offset=2**63 - 100)
+    copy.produce(5, START)
+    copy.write()
+    groups = Groups(tmp_path)
+    for partition in (0, 1):
+        for offset in (-(2**63), -1, 2**63 - 1, 0):
+            groups.commit("g", "t", partition, offset, START + 1)
+    groups.write()
+    result = offsets(tmp_path)
+    end = 2**63 - 95
+    found = tuples_of(result, "lag", "log_end", "lag")
+    assert found[:4] == [(None, None)] * 2 + [(2**63 - 1, 0), (end, end)]
+    assert tuples_of(result, "groups", "lag") == [(2**63 - 1,)]
+
+
+def test_log_append_time_is_the_time_of_a_commit(offsets, tmp_path):
+    groups = Groups(tmp_path)
+    groups.commit("g", "t", 0, 5, START, log_append_time=START + 70)
+    groups.write()
+    assert tuples_of(offsets(tmp_path), "commits", "timestamp") == [(START + 70,)]
+
+
+def test_commits_of_old_formats_take_the_time_in_their_value(offsets, tmp_path):
+    """Magic 0 has no timestamps; the message has one."""
+    groups = Groups(tmp_path)
+    groups.commit("g", "t", 0, 5, START, version=0, magic=0)
+    groups.commit("g", "t", 0, 6, START + 1, version=1, magic=1, compression="gzip")
+    groups.write()
+    result = offsets(tmp_path)
+    assert rows_of(result, "commits") == groups.commits
+    (history,) = rows_of(result, "history")
+    assert history["complete_from_offset"] == 0
+
+
+def test_the_first_form_of_commits_is_read_too(offsets, tmp_path):
+    """Record type 0, which has no epoch, no expiry and no topic id."""
+    groups = Groups(tmp_path)
+    key = messages.LegacyOffsetCommitKey(group="g", topic="t", partition=2)
+    value = messages.LegacyOffsetCommitValue(
+        offset=5, metadata="m", commit_timestamp=START
+    )
+    groups.write_records([(key, value, 0)], START)
+    groups.write()
+    (row,) = rows_of(offsets(tmp_path), "commits")
+    assert list(row.values())[1:8] == ["g", "t", 2, 5, None, "m", None]
+
+
+def test_damage_costs_what_is_damaged_and_is_told(offsets, tmp_path):
+    """One bit in one batch: its commit is gone, every other row is as it was."""
+    groups = write_cluster(tmp_path)
+    path = groups.paths[1]
+    data = bytearray(path.read_bytes())
+    data[70] ^= 1
+    path.write_bytes(data)
+    lost = int.from_bytes(data[:8], "big")
+    result = offsets(tmp_path)
+    kept = [row for row in groups.commits if row["log_offset"] != lost]
+    assert len(kept) == len(groups.commits) - 1
+    assert rows_of(result, "commits") == kept
+    damage = [row for row in rows_of(result, "problems") if row["reason"] == "crc"]
+    assert len(damage) == 1
+    size = int.from_bytes(data[8:12], "big") + 12
+    assert (damage[0]["path"], damage[0]["position"]) == (str(path), 0)
+    assert (damage[0]["length"], damage[0]["offset"]) == (size, lost)
+    left = [row for row in groups.lag if row["log_offset"] != lost]
+    assert by_commit(rows_of(result, "lag")) == left
+
+
+def test_what_cannot_be_decoded_is_a_row_and_no_dead_job(offsets, tmp_path):
+    """A newer record type, a newer version, a cut value, a null key, a bad member."""
+    groups = Groups(tmp_path)
+    key = messages.OffsetCommitKey(group="g", topic="t", partition=0)
+    head = b"\0\1\0\1g\0\1t\0\0\0\0"
+    groups.batch([(b"\0\x63rest", b"\0\0", START)])
+    groups.batch([(head, b"\0\x63rest", START + 1)])
+    groups.batch([(head, b"\0\3\0\0", START + 2)])
+    groups.batch([(None, b"\0\0", START + 3)])
+    member = messages.GroupMetadataValue.MemberMetadata(
+        member_id="m", subscription=b"\0", assignment=b"\0\0" + b"\0" * 8
+    )
+    value = messages.GroupMetadataValue(
+        protocol_type="consumer", generation=1, members=[member]
+    )
+    groups.write_records([(messages.GroupMetadataKey(group="g"), value, 3)], START + 4)
+    groups.commit("g", "t", 0, 5, START + 5)
+    groups.write()
+    result = offsets(tmp_path)
+    assert rows_of(result, "commits") == groups.commits
+    found = rows_of(result, "problems")
+    assert [(row["offset"], row["reason"]) for row in found] == [
+        (0, "newer"),
+        (1, "newer"),
+        (2, "undecodable"),
+        (3, "undecodable"),
+        (4, "undecodable"),
+    ]
+    assert {row["topic"] for row in found} == {"__consumer_offsets"}
+    assert repr(key) in found[1]["error"]
+    assert "the subscription of m" in found[4]["error"]
+    (state,) = rows_of(result, "group_state")
+    assert state["members"][0]["subscriptions"] is None
+    assert state["members"][0]["assignment"] == []
+
+
+def test_a_pending_transaction_is_told(known, cluster):
+    (problem,) = rows_of(known, "problems")
+    assert (problem["reason"], problem["offset"]) == ("pending", cluster.pending)
+    assert "not counted: 1 offset commit of txn" in problem["error"]
+
+
+@pytest.mark.parametrize(
+    "trace", ["gap", "end", "empty batch", "delete horizon", "checkpoint"]
+)
+def test_history_is_complete_behind_what_was_cleaned(offsets, tmp_path, trace):
+    """From the first segment on that no cleaner has touched."""
+    groups = Groups(tmp_path)
+    groups.commit("g", "t", 0, 1, START)
+    if trace == "end":
+        groups.skip(3)
+    elif trace == "gap":
+        groups.skip(3)
+        groups.commit("g", "t", 0, 2, START + 1)
+    elif trace == "empty batch":
+        groups.batch([], last_offset=groups.next + 2)
+    elif trace == "delete horizon":
+        groups.commit("g", "t", 0, 2, START + 1, delete_horizon=START)
+    groups.roll()
+    groups.commit("g", "t", 0, 3, START + 10)
+    groups.write()
+    if trace == "checkpoint":
+        text = f"0\n1\n__consumer_offsets 0 {groups.next - 1}\n"
+        (tmp_path / "cleaner-offset-checkpoint").write_text(text)
+    result = offsets(tmp_path)
+    (history,) = rows_of(result, "history")
+    assert history["complete_from_offset"] == groups.next - 1
+    assert history["complete_from"] == START + 10
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "no more than the last commit of each key" in page
+
+
+def test_history_that_was_never_cleaned_is_complete(known):
+    (history,) = rows_of(known, "history")
+    assert history["complete_from_offset"] == 0
+    assert "History is complete" in Path(known.report).read_text()
+
+
+def test_of_several_replicas_the_longest_is_read(offsets, cluster, tmp_path):
+    """A follower that stopped early adds nothing and takes nothing away."""
+    follower = Groups(tmp_path / "b", 7)
+    follower.commit("old", "orders", 0, 1, START)
+    follower.write()
+    topic = Topic(tmp_path / "b", "orders", 0)
+    topic.produce(3, START)
+    topic.write()
+    result = offsets(tmp_path / "b", cluster.root)
+    assert rows_of(result, "commits") == cluster.commits
+    assert by_commit(rows_of(result, "lag")) == cluster.lag
+
+
+def test_only_the_groups_that_are_wanted(offsets, cluster):
+    result = offsets(cluster.root, groups=["slow", "nobody"])
+    assert rows_of(result, "commits") == [
+        row for row in cluster.commits if row["group"] == "slow"
+    ]
+    assert result.counts["group_state"] == 0
+    assert tuples_of(result, "groups", "group") == [("slow",)]
+
+
+def test_groups_are_summed_up_worst_first(known, cluster):
+    """Kind and state of the last record, lag and stuck partitions at the end."""
+    rows = rows_of(known, "groups")
+    found = {row.pop("group"): tuple(row.values()) for row in rows}
+    assert list(found)[:2] == ["dead", "blocked"]
+    last = START + 29 * MINUTE + 500
+    first = START + MINUTE + 500
+    commits = 58
+    assert found["good"] == (
+        *("classic", "Stable", 1, 2, commits, first, last, 2),
+        *(2 * (1800 - 60 * 29), 0, 0),
+    )
+    assert found["blocked"][-3:] == (1800 - 200, 0, 1)
+    assert found["gone"][-3:] == (None, 1, 0)
+    assert found["expired"][3:5] == (0, 1)
+
+
+def test_lag_over_time_goes_on_when_commits_do_not(known, cluster):
+    """At each time of the charts what the last commit before it leaves unread."""
+    rows = rows_of(known, "lag_over_time")
+    dead = [(row["timestamp"], row["lag"]) for row in rows if row["group"] == "dead"]
+    topic = cluster.topics["orders", 0]
+    assert len(dead) > 50
+    assert dead == [(at, topic.lag(30, at)[1]) for at, _ in dead]
+    assert dead[-1][0] == cluster.end
+    good = {row["timestamp"]: row for row in rows if row["group"] == "good"}
+    assert good[cluster.end]["partitions"] == 2
+    gone = [row for row in rows if row["group"] == "gone"]
+    assert {(row["lag"], row["unknown_lags"]) for row in gone} == {(None, 1)}
+
+
+def test_commit_rate_counts_each_commit_once(known, cluster):
+    rows = rows_of(known, "commit_rate")
+    assert sum(row["commits"] for row in rows) == len(cluster.lag)
+
+
+def test_growth_names_the_keys_with_most_bytes(known, cluster):
+    rows = rows_of(known, "growth")
+    assert [row["bytes"] for row in rows] == sorted(
+        (row["bytes"] for row in rows), reverse=True
+    )
+    slow = next(row for row in rows if row["group"] == "slow")
+    # type, three fields of the key; version, offset, epoch, metadata, time
+    size = 2 + 2 + 4 + 2 + 6 + 4 + (2 + 8 + 4 + 2 + 5 + 8)
+    assert (slow["records"], slow["bytes"]) == (29, 29 * size)
+
+
+def test_progress_adds_up_to_all_segments(offsets, cluster):
+    told = []
+    offsets(cluster.root, progress=told.append)
+    files = cluster.root.rglob("*.log")
+    assert sum(told) == sum(path.stat().st_size for path in files)
+
+
+def test_a_path_without_the_topic_is_refused(offsets, tmp_path):
+    Topic(tmp_path, "orders", 0).write()
+    with pytest.raises(FileNotFoundError, match="no partition of __consumer_offsets"):
+        offsets(tmp_path)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_empty_log_makes_empty_tables(offsets, tmp_path):
+    Groups(tmp_path).write()
+    result = offsets(tmp_path)
+    assert result.counts == dict.fromkeys(result.counts, 0) | {"history": 1}

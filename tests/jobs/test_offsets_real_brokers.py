@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``offsets`` on directories of real brokers, against what Kafka's own tool printed.
+
+The tool shows every record; what a coordinator does not count, as the commits of
+aborted transactions, is taken out here by the tool's own words about markers.
+"""
+
+import importlib
+import json
+import lzma
+import re
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+DATA = Path(__file__).parents[1] / "data"
+TOPIC = "__consumer_offsets"
+OLD_KEY = re.compile(r"offset_commit::group=(.*),partition=(.*)-(\d+)")
+OLD_VALUE = re.compile(r"(?s)offset=(\d+)(?:,metadata=(.*))?")
+
+
+def printed(release):
+    """Give what the tool printed, by files."""
+    with lzma.open(DATA / release / "manifest.json.xz") as file:
+        return json.load(file)["files"]
+
+
+def told(release):
+    """Give the records of the topic as the tool printed them, without aborted ones."""
+    files = printed(release)
+    records, running = [], {}
+    paths = [p for p in files if p.startswith(TOPIC) and p.endswith(".log")]
+    for path in sorted(paths):
+        for batch in files[path]["batches"]:
+            here = batch["records"]
+            if batch["is_control"]:
+                if "ABORT" in here[0]["control"]:
+                    for record in running.pop(batch["producer_id"], ()):
+                        records.remove(record)
+                running.pop(batch["producer_id"], None)
+                continue
+            records += here
+            if batch["is_transactional"]:
+                running.setdefault(batch["producer_id"], []).extend(here)
+    return records
+
+
+def read_new(record):
+    """Read the tool's JSON: (record type, key, version, value); no value is None."""
+    key = json.loads(record["key"])
+    if record["payload"] == "<DELETE>":
+        return int(key["type"]), key["data"], None, None
+    payload = json.loads(record["payload"])
+    return int(key["type"]), key["data"], int(payload["version"]), payload["data"]
+
+
+def commit_told(record):
+    """Give a commit as the tool shows it, by the columns of the table; None if none."""
+    place = record["offset"], record["timestamp"]
+    if record["key"].startswith("{"):
+        kind, key, version, value = read_new(record)
+        if kind != 1:
+            return None
+        who = key["group"], key["topic"], key["partition"]
+        if value is None:
+            return (*place, *who, None, None, None, True, None, None)
+        epoch = None if value["leaderEpoch"] < 0 else value["leaderEpoch"]
+        what = value["offset"], epoch, value["metadata"]
+        return (*place, *who, *what, False, version, value.get("topicId"))
+    match = OLD_KEY.fullmatch(record["key"])
+    if match is None:
+        return None
+    who = match[1], match[2], int(match[3])
+    if record["payload"] == "<DELETE>":
+        return (*place, *who, None, None, None, True, None, None)
+    value = OLD_VALUE.fullmatch(record["payload"])
+    # The old tool shows neither versions nor epochs; brokers of 2.8 wrote version 3.
+    return (*place, *who, int(value[1]), None, value[2] or "", False, 3, None)
+
+
+COLUMNS = (
+    *("log_offset", "timestamp", "group", "topic", "partition", "offset"),
+    *("leader_epoch", "metadata", "is_tombstone", "record_version", "topic_id"),
+)
+
+
+def read(result, name):
+    return pyarrow.parquet.read_table(result.tables[name]).to_pylist()
+
+
+def moment(row):
+    return round(row["timestamp"].timestamp() * 1000)
+
+
+@pytest.fixture(scope="module", params=["4.3.1", "3.9.2", "2.8.2"])
+def release(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def result(kwire, release, tmp_path_factory):
+    jobs = importlib.import_module(f"{kwire.__name__}.jobs")
+    return jobs.offsets(DATA / release / "data", tmp_path_factory.mktemp("job") / "out")
+
+
+def test_commits_are_those_that_kafka_prints(result, release):
+    """Offsets, metadata, versions, topic ids, tombstones; of every commit."""
+    rows = [row | {"timestamp": moment(row)} for row in read(result, "commits")]
+    expected = [each for each in map(commit_told, told(release)) if each is not None]
+    assert [tuple(row[name] for name in COLUMNS) for row in rows] == expected
+    assert len(expected) == {"4.3.1": 9, "3.9.2": 77, "2.8.2": 77}[release]
+    assert result.counts["problems"] == 0
+
+
+def test_classic_groups_are_those_that_kafka_prints(result, release):
+    """Generation, protocol, leader, members and what each of them is to read."""
+    states = {row["log_offset"]: row for row in read(result, "group_state")}
+    count = 0
+    for record in told(release):
+        if record["key"].startswith("group_metadata"):
+            group, value = record["key"].partition("group=")[2], record["payload"]
+            value = None if value == "<DELETE>" else json.loads(value)
+        elif record["key"].startswith("{") and read_new(record)[0] == 2:
+            _, key, _, value = read_new(record)
+            group = key["group"]
+        else:
+            continue
+        count += 1
+        row = states[record["offset"]]
+        assert (row["group"], row["kind"]) == (group, "classic")
+        if value is None:
+            assert row["state"] == "Dead"
+            continue
+        assert row["protocol_type"] == value["protocolType"]
+        assert row["protocol"] == value["protocol"]
+        members = {member["member_id"]: member for member in row["members"]}
+        assert row["state"] == ("Stable" if members else "Empty")
+        if "generationId" in value:
+            assert row["generation"] == value["generationId"]
+            assert (
+                f"{{{', '.join(map(old_form, row['members']))}}}"
+                == (value["assignment"])
+            )
+            continue
+        assert row["generation"] == value["generation"]
+        assert row["leader"] == value["leader"]
+        assert set(members) == {each["memberId"] for each in value["members"]}
+        for each in value["members"]:
+            member = members[each["memberId"]]
+            assert member["instance_id"] == each["groupInstanceId"]
+            assert member["client_id"] == each["clientId"]
+            assert member["host"] == each["clientHost"]
+            assert member["subscriptions"] == each["subscription"]["topics"]
+            assert [(a["topic"], a["partitions"]) for a in member["assignment"]] == [
+                (a["topic"], a["partitions"])
+                for a in each["assignment"]["assignedPartitions"]
+            ]
+    assert count >= 4
+
+
+def old_form(member):
+    names = [
+        f"{each['topic']}-{number}"
+        for each in member["assignment"]
+        for number in each["partitions"]
+    ]
+    return f"{member['member_id']}=[{', '.join(names)}]"
+
+
+def test_lag_is_the_distance_to_the_end_of_the_real_log(result, release):
+    """At those times every log had all that it has now; magic 0 has no times."""
+    files = printed(release)
+    rows = read(result, "lag")
+    assert len(rows) == sum(not row["is_tombstone"] for row in read(result, "commits"))
+    for row in rows:
+        name = f"{row['topic']}-{row['partition']}/"
+        paths = [p for p in files if p.startswith(name) and p.endswith(".log")]
+        last = files[max(paths)]["batches"][-1]
+        end = last.get("last_offset", last.get("offset")) + 1
+        known = (end, end - row["committed"]) if last["magic"] else (None, None)
+        assert (row["log_end"], row["lag"]) == known
+    (lag,) = (
+        row["lag"] for row in read(result, "groups") if row["group"] == "manual-group"
+    )
+    assert lag == {"4.3.1": 96, "3.9.2": 96, "2.8.2": 72}[release] - 59
+
+
+@pytest.mark.parametrize("release", ["4.3.1"], indirect=True, scope="module")
+def test_groups_of_the_new_protocols_are_put_together(result):
+    """The last state of each, by the records that the tool prints."""
+    last = {row["group"]: row for row in read(result, "group_state")}
+    lasting = last["lasting-group"]
+    assert (lasting["kind"], lasting["generation"]) == ("consumer", 2)
+    (member,) = lasting["members"]
+    assert (lasting["state"], member["epoch"]) == ("Stable", 2)
+    assert (member["client_id"], member["host"]) == ("rdkafka", "/127.0.0.1")
+    (assigned,) = member["assignment"]
+    assert (assigned["topic"], assigned["partitions"]) == ("codec-none", [0])
+    share = last["share-group"]
+    assert (share["kind"], share["generation"], share["state"]) == ("share", 4, "Empty")
+    rebalances = [
+        (row["group"], row["from_generation"], row["to_generation"])
+        for row in read(result, "rebalances")
+    ]
+    assert rebalances == [("share-group", 2, 3), ("share-group", 3, 4)]
+    (history,) = read(result, "history")
+    assert history["complete_from_offset"] == 114

@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What ``kwire offsets`` shows: the page and stdout say what the tables say."""
+
+import json
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+
+import pyarrow.parquet
+import pytest
+from click.testing import CliRunner
+from made_groups import START, Groups, Topic, write_cluster
+
+from kwire import jobs
+from kwire.cli.program import program
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+HOSTILE = '<script>alert("x")</script>&\u202e\x1b[31m'
+
+
+class Page(HTMLParser):
+    """The raw values of a page: its tables, the points of lines, cells, bars."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.words = [], ""
+        self.tables, self.lines, self.cells = {}, {}, {}
+        self.feed(text)
+
+    def handle_data(self, data):
+        self.words += data
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.tags.append(tag)
+        if "data-table" in found:
+            self.table = self.tables[found["data-table"]] = []
+            self.keys = []
+        if "data-key" in found:
+            self.keys.append(found["data-key"])
+        if tag == "tr":
+            self.row = {}
+        if tag == "td":
+            if not self.row:
+                self.table.append(self.row)
+            self.row[self.keys[len(self.row)]] = found.get("data-value")
+        if "data-points" in found:
+            points = [each.rsplit(":", 1) for each in found["data-points"].split()]
+            series = self.lines.setdefault(found["data-series"], [])
+            series.append([(int(at), float(value)) for at, value in points])
+        if "data-row" in found:
+            self.cells[found["data-row"], found["data-column"]] = found["data-value"]
+
+
+def shown(value):
+    """Write a value of a table as the page's raw one."""
+    if value is None:
+        return None
+    if isinstance(value, datetime):
+        return str(round((value - EPOCH).total_seconds() * 1000))
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def read(result, name):
+    return pyarrow.parquet.read_table(result.tables[name]).to_pylist()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    root = tmp_path_factory.mktemp("cluster")
+    groups = write_cluster(root)
+    groups.root = root
+    return groups
+
+
+@pytest.fixture(scope="module")
+def result(cluster, tmp_path_factory):
+    return jobs.offsets(cluster.root, tmp_path_factory.mktemp("job") / "out")
+
+
+@pytest.fixture(scope="module")
+def page(result):
+    with open(result.report, encoding="utf-8") as file:
+        return Page(file.read())
+
+
+@pytest.mark.parametrize(
+    "name", ["stuck", "groups", "rebalances", "growth", "problems", "history"]
+)
+def test_the_tables_of_the_page_are_the_parquet_tables(page, result, name):
+    """Row by row and in the same order."""
+    rows = read(result, name)
+    assert len(page.tables[name]) == len(rows) > 0
+    for row, expected in zip(page.tables[name], rows, strict=True):
+        assert row == {key: shown(expected[key]) for key in row}
+
+
+def test_lag_charts_are_the_table_of_lag_over_time(page, result):
+    """The worst four of the groups with lag, stuck ones first; a topic is a line."""
+    expected = {}
+    for row in read(result, "lag_over_time"):
+        points = expected.setdefault((row["topic"], row["group"]), [])
+        points.append((int(shown(row["timestamp"])), row["lag"]))
+    order = [expected["orders", group] for group in ("dead", "blocked", "slow", "good")]
+    assert page.lines == {"orders": order}
+    assert "1 group more: lag_over_time/" in page.words
+
+
+def test_the_heat_map_is_the_table_of_commit_rate(page, result):
+    rows = read(result, "commit_rate")
+    assert sum(int(value) for value in page.cells.values()) == sum(
+        row["commits"] for row in rows
+    )
+    assert {group for group, _ in page.cells} == {row["group"] for row in rows}
+
+
+def test_names_of_others_cannot_do_anything(tmp_path):
+    """Groups, topics, members and metadata are text, whatever they say."""
+    topic = Topic(tmp_path, "t", 0)
+    topic.produce(5, START)
+    topic.produce(5, START + 400_000)
+    topic.write()
+    groups = Groups(tmp_path)
+    groups.classic(HOSTILE, 1, {HOSTILE: {HOSTILE: [0]}}, START)
+    groups.classic(HOSTILE, 2, {}, START + 1)
+    groups.commit(HOSTILE, "t", 0, 3, START + 2, metadata=HOSTILE)
+    groups.commit(HOSTILE, HOSTILE, 0, 3, START + 900_000)
+    groups.write()
+    result = jobs.offsets(tmp_path, tmp_path / "out", groups=[HOSTILE])
+    text = (tmp_path / "out" / "report.html").read_text("utf-8")
+    page = Page(text)
+    assert "script" not in page.tags
+    assert HOSTILE[:28] in page.words
+    assert not {"\x1b", "\u202e"} & set(page.words)
+    assert page.tables["groups"][0]["group"] == HOSTILE
+    assert result.findings == 1
+
+
+def test_a_page_without_anything_says_so(tmp_path):
+    Groups(tmp_path).write()
+    jobs.offsets(tmp_path, tmp_path / "out")
+    text = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "__consumer_offsets holds no record" in text
+
+
+def run(*arguments):
+    return CliRunner().invoke(program, [str(each) for each in arguments])
+
+
+def test_the_command_prints_the_groups_worst_first(cluster, tmp_path):
+    done = run("offsets", cluster.root, "--out", tmp_path / "out")
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["GROUP", "dead", "blocked"]
+    assert max(map(len, lines)) <= 80
+    assert "2 partitions stuck; 1 problem in the input" in done.stderr
+    assert "report.html" in done.stderr.splitlines()[-1]
+
+
+def test_the_command_takes_groups_and_times(cluster, tmp_path):
+    options = ["--group", "dead", "-g", "slow", "--stuck-after", "1e9", "-o", "jsonl"]
+    done = run("offsets", cluster.root, "--out", tmp_path / "out", *options)
+    assert done.exit_code == 0
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(row["group"], row["stuck"]) for row in rows] == [("dead", 0), ("slow", 0)]
+    assert rows[0]["last_commit"] == START + 60_000
+
+
+def test_the_command_refuses_what_it_cannot_do_in_a_line(cluster, tmp_path):
+    """A taken folder, a path without the topic."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "file").touch()
+    for path in (cluster.root, tmp_path / "out"):
+        done = run("offsets", path, "--out", tmp_path / "out")
+        assert done.exit_code == 2
+        assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of jobs: whole, closed in themselves, safe with any name, and honest."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from page_reader import PageReader
+
+from kwire.jobs.chart_text import duration_text, milliseconds, shortened
+from kwire.jobs.report import KINDS, ROWS_SHOWN, Report
+
+EVIL = "\"><script>alert(1)</script>'&lt;\u202e\ud800\0\r\n\x1b[31m\u6f22"
+SAFE = "\"><script>alert(1)</script>'&lt;\\u202e\\ud800\\x00\\r\\n\\x1b[31m\u6f22"
+COLUMNS = [(kind, kind.title(), kind) for kind in KINDS]
+ROW = {
+    "text": "orders",
+    "count": 1234567,
+    "bytes": 1500,
+    "time": 1_700_000_000_123,
+    "ms": 61_000,
+    "tone": ("bad", "BREAKS"),
+}
+
+
+def page(*rows, **options):
+    """Make a page with one table."""
+    report = Report("title")
+    report.table("things", COLUMNS, rows, **options)
+    return PageReader(report.html())
+
+
+def test_cells_have_words_for_people_and_raw_values():
+    """Each kind in its own way; the raw value is what the Parquet table has."""
+    found = page(ROW)
+    assert found.table("things") == [
+        ["orders", "1234567", "1500", "1700000000123", "61000", "BREAKS"]
+    ]
+    shown = [text for _, text in found.find("td")]
+    assert shown == [
+        *("orders", "1,234,567", "1.5 KB", "2023-11-14 22:13:20.123", "1 min 1 s"),
+        "",
+    ]
+    assert ({"class": "bad"}, "BREAKS") in found.find("span")
+
+
+def test_times_may_be_datetimes():
+    """With a zone or without, as Arrow gives them; microseconds are cut as in ms."""
+    moment = datetime(2023, 11, 14, 22, 13, 20, 123_999)
+    assert milliseconds(moment) == milliseconds(moment.replace(tzinfo=UTC))
+    assert page({"time": moment}).table("things")[0][3] == "1700000000123"
+
+
+def test_missing_values_are_none_and_empty_text_is_not():
+    """A null of a table is told from an empty name."""
+    assert page({}, {"text": ""}).table("things") == [
+        [None] * 6,
+        ["", *[None] * 5],
+    ]
+
+
+@pytest.mark.parametrize("value", [0, -1, -(2**63), 2**63 - 1, 10**30])
+def test_any_number_can_be_shown(value):
+    """Also as a time that no calendar has, and as a size below zero."""
+    row = dict.fromkeys(("count", "bytes", "time", "ms"), value)
+    assert page(row).table("things")[0][1:5] == [str(value)] * 4
+
+
+def test_names_cannot_leave_their_place():
+    """Markup, quotes, control characters and writing from the right do nothing."""
+    report = Report(EVIL, EVIL)
+    report.verdict("bad", EVIL, EVIL)
+    report.figures([(EVIL, EVIL, "good")])
+    report.text(EVIL)
+    report.chart(EVIL, "<svg></svg>", EVIL)
+    report.table(EVIL, [(EVIL, EVIL, "text")], [{EVIL: EVIL}] * 300, None, EVIL, EVIL)
+    html = report.html()
+    html.encode()
+    found = PageReader(html)
+    assert found.find("script") == []
+    for tag in "title", "h1", "b", "dt", "dd", "figcaption", "th":
+        assert found.find(tag)[0][1] == SAFE, tag
+    # A machine gets the name as it is, but for what HTML cannot write.
+    raw = EVIL.replace("\0", "\ufffd").replace("\ud800", "\\ud800")
+    assert found.table(raw)[0] == [raw]
+
+
+def test_a_page_loads_nothing():
+    """No script, no address but one that is data, and a policy that forbids both."""
+    report = Report("title", "subtitle")
+    report.table("things", COLUMNS, [ROW])
+    html = report.html()
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert policy in [
+        found["content"] for found, _ in PageReader(html).find("meta", content=...)
+    ]
+    assert re.findall(r"(?:href|src)=\"([^\"]*)\"", html) == ["data:,"]
+    assert not re.search(r"<script|@import|url\(", html)
+    assert "http" not in html.replace('<meta http-equiv="', "")
+
+
+def test_more_rows_than_shown_are_told():
+    """The page stays small; where the others are stands below the table."""
+    rows = [{"count": number} for number in range(10_000)]
+    found = page(*rows)
+    assert [row[1] for row in found.table("things")] == [
+        str(number) for number in range(ROWS_SHOWN)
+    ]
+    assert found.find("table")[0][0]["data-total"] == "10000"
+    notes = [text for _, text in found.find("p", class_="note")]
+    assert notes == ["The first 200 of 10,000; all of them are in things/"]
+    assert page(ROW, total=5).find("p")[0][1].startswith("The first 1 of 5; ")
+    assert page(ROW).find("p") == []
+
+
+def test_a_table_without_rows_says_so():
+    """It keeps its columns."""
+    found = page()
+    assert found.table("things") == []
+    assert found.find("td", colspan="6")[0][1] == "none"
+    assert len(found.find("th")) == 6
+
+
+def test_unknown_kinds_and_tones_are_mistakes():
+    """They would be looks that nobody meant."""
+    report = Report("title")
+    with pytest.raises(ValueError, match="'number' is no kind of column"):
+        report.table("things", [("a", "a", "number")], [])
+    with pytest.raises(ValueError, match="'red' is no tone"):
+        report.verdict("red", "BAD", "sentence")
+
+
+def test_durations_have_two_units():
+    """As people say them."""
+    assert [
+        duration_text(value)
+        for value in (0, 0.25, 999, 1500, 61_000, 3_600_000, 100_000_000, -5000)
+    ] == ["0 ms", "0.25 ms", "999 ms", "1.5 s", "1 min 1 s", "1 h", "1 d 3 h", "-5 s"]
+
+
+def test_long_names_lose_their_middle():
+    """Beginning and end tell most; wide characters count twice."""
+    assert shortened("orders", 6) == "orders"
+    assert shortened("payments-europe-17", 10) == "payme…e-17"
+    short = shortened("\u6f22" * 30, 10)
+    assert len(short) == 5
+    assert "…" in short

@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of a job's tables appears whole or not at all, and says what is in it."""
+
+import os
+import pickle
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from kwire.jobs import Result
+from kwire.jobs.tables import Output, TableWriter
+
+SCHEMA = pa.schema([("offset", pa.int64()), ("value", pa.binary())])
+
+
+def batch(first, count, size=10):
+    """Make a batch of the schema."""
+    rows = range(first, first + count)
+    return pa.record_batch([list(rows), [bytes(size)] * count], schema=SCHEMA)
+
+
+def names(folder):
+    """List what is in a folder."""
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+def test_rows_come_back_in_order_and_in_few_row_groups(tmp_path):
+    """A thousand small batches are no thousand row groups, large ones are split."""
+    path = tmp_path / "a.parquet"
+    with TableWriter(path, SCHEMA) as writer:
+        for number in range(1000):
+            writer.write(batch(number * 10, 10))
+        assert writer.rows == 10_000
+    assert pq.read_table(path)["offset"].to_pylist() == list(range(10_000))
+    assert pq.read_metadata(path).num_row_groups == 1
+    with TableWriter(path, SCHEMA) as writer:
+        for number in range(5):
+            writer.write(batch(number, 1, 7 << 20))
+    assert pq.read_metadata(path).num_row_groups == 3
+    assert pq.read_metadata(path).row_group(0).column(1).compression == "ZSTD"
+
+
+def test_whole_tables_are_taken_too(tmp_path):
+    """A ``Table`` of several chunks is as good as its batches."""
+    table = pa.Table.from_batches([batch(0, 3), batch(3, 4)])
+    with TableWriter(tmp_path / "a.parquet", SCHEMA) as writer:
+        writer.write(table)
+    assert pq.read_table(tmp_path / "a.parquet").equals(table)
+
+
+def test_table_without_rows_has_its_schema(tmp_path):
+    """A reader finds the columns of a table that came out empty."""
+    for name, rows in ("none", []), ("empty", [batch(0, 0)]):
+        path = tmp_path / name
+        with TableWriter(path, SCHEMA) as writer:
+            for each in rows:
+                writer.write(each)
+        assert pq.read_schema(path).equals(SCHEMA)
+        assert pq.read_metadata(path).num_rows == 0
+
+
+def test_file_is_not_there_before_its_end(tmp_path):
+    """Nobody can read half a file, and one of an earlier try stays until then."""
+    path = tmp_path / "a.parquet"
+    with TableWriter(path, SCHEMA) as writer:
+        writer.write(batch(0, 5))
+        assert not path.exists()
+    assert names(tmp_path) == ["a.parquet"]
+    with pytest.raises(KeyError), TableWriter(path, SCHEMA) as writer:
+        writer.write(batch(0, 9))
+        raise KeyError
+    assert names(tmp_path) == ["a.parquet"]
+    assert pq.read_metadata(path).num_rows == 5
+
+
+def test_wrong_schema_leaves_nothing(tmp_path):
+    """Rows of other columns are refused, also when they are written at the end."""
+    wrong = pa.record_batch([[1]], names=["offset"])
+    with (
+        pytest.raises((pa.ArrowInvalid, ValueError)),
+        TableWriter(tmp_path / "a", SCHEMA) as writer,
+    ):
+        writer.write(wrong)
+    assert names(tmp_path) == []
+
+
+def test_output_appears_at_the_end(tmp_path):
+    """Tables of tasks, small tables and the page, under their names at once."""
+    out = tmp_path / "deep" / "out"
+    with Output(out) as output:
+        for task in 0, 1:
+            with TableWriter(output.table_path("rows", task), SCHEMA) as writer:
+                writer.write(batch(0, 5 + task))
+        output.write_table("small", pa.table({"a": [1, 2]}))
+        output.write_report("<p>\u6f22</p>\n")
+        assert not out.exists()
+    assert names(out.parent) == ["out"]
+    result = output.result(7)
+    assert result == Result(
+        {"rows": str(out / "rows"), "small": str(out / "small")},
+        {"rows": 11, "small": 2},
+        str(out / "report.html"),
+        7,
+    )
+    assert names(out / "rows") == ["part-00000.parquet", "part-00001.parquet"]
+    assert Path(result.report).read_text(encoding="utf-8") == "<p>\u6f22</p>\n"
+    assert pickle.loads(pickle.dumps(result)) == result
+
+
+def test_failure_leaves_nothing(tmp_path):
+    """Neither the folder nor its unfinished form, whatever went wrong."""
+    with pytest.raises(KeyboardInterrupt), Output(tmp_path / "out") as output:
+        output.write_table("small", pa.table({"a": [1]}))
+        raise KeyboardInterrupt
+    assert names(tmp_path) == []
+
+
+def test_folder_that_is_in_use_is_refused_before_any_work(tmp_path):
+    """What is there already is never touched; an empty folder is as good as none."""
+    (tmp_path / "file").write_text("x")
+    for out in tmp_path, tmp_path / "file":
+        with pytest.raises(FileExistsError, match="remove it or name another"):
+            Output(out).__enter__()
+    assert names(tmp_path) == ["file"]
+    (tmp_path / "empty").mkdir()
+    with Output(f"{tmp_path}/empty/") as output:
+        output.write_table("a", pa.table({"a": [1]}))
+    assert names(tmp_path / "empty") == ["a"]
+
+
+def test_folder_that_came_into_use_meanwhile_is_not_replaced(tmp_path):
+    """Of two jobs with one folder the second one fails, and the first stays whole."""
+    out = tmp_path / "out"
+    with pytest.raises(FileExistsError), Output(out) as output:
+        output.write_report("mine")
+        out.mkdir()
+        (out / "theirs").write_text("theirs")
+    assert names(tmp_path) == ["out"]
+    assert names(out) == ["theirs"]
+
+
+def test_rest_of_a_killed_process_is_no_obstacle(tmp_path):
+    """In a container the next process may have the number of the killed one."""
+    rest = tmp_path / f"out.partial-{os.getpid()}"
+    (rest / "rows").mkdir(parents=True)
+    (rest / "rows" / "part-00007.parquet").write_text("half")
+    with Output(tmp_path / "out") as output:
+        output.write_table("rows", pa.table({"a": [1]}))
+    assert names(tmp_path / "out" / "rows") == ["part-00000.parquet"]
+
+
+def test_address_of_a_store_is_refused(tmp_path, monkeypatch):
+    """No folder with the name "s3:" is made by mistake."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OSError, match="not a folder of this machine"):
+        Output("s3://bucket/out")
+    assert names(tmp_path) == []

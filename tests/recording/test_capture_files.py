@@ -1,0 +1,295 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Captures as files: each frame is read once, whatever a writer was doing.
+
+What they protect: no partial file is ever read, merging shows no row twice and loses
+none, and a file that is no capture says so with its path.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from kwire.recording import (
+    CAPTURE_COLUMNS,
+    CaptureError,
+    capture_schema,
+    list_capture_files,
+    read_capture_file,
+    read_captures,
+)
+from kwire.recording.capture_files import CaptureWriter
+
+HEADER = (3, 12, 7, "shop")
+MICROSECONDS = 1_700_000_000_000_000
+
+
+def row(sequence, frame=b"abc"):
+    """Make a row as the relay gives them."""
+    ends = "10.0.0.1:5", "broker:9092"
+    times = "request", MICROSECONDS + sequence
+    size = len(frame or b"")
+    return (1, sequence, *times, *ends, *HEADER, size, frame, False)
+
+
+def write(writer, first, last):
+    return writer.write([row(n, b"frame %d" % n) for n in range(first, last + 1)])
+
+
+def sequences(path):
+    """Read the sequence numbers of everything at a path."""
+    batches = read_captures(path, ["sequence"])
+    return [n for batch in batches for n in batch.column(0).to_pylist()]
+
+
+def test_rows_come_back_as_they_were_written(tmp_path):
+    writer = CaptureWriter(tmp_path)
+    writer.write([row(0), row(1, None)])
+    (batch,) = read_captures(tmp_path)
+    assert batch.schema.equals(capture_schema())
+    first, second = batch.to_pylist()
+    moment = first.pop("timestamp")
+    assert (moment.timestamp(), str(moment.tzinfo)) == (MICROSECONDS / 1e6, "UTC")
+    assert first == {
+        "recording": writer.recording,
+        "connection": 1,
+        "sequence": 0,
+        "direction": "request",
+        "client_address": "10.0.0.1:5",
+        "broker_address": "broker:9092",
+        "api_key": 3,
+        "api_version": 12,
+        "correlation_id": 7,
+        "client_id": "shop",
+        "size": 3,
+        "frame": b"abc",
+        "rewritten": False,
+    }
+    assert second["frame"] is None
+
+
+def test_every_column_may_be_null():
+    """Spark refuses batches whose columns are not nullable."""
+    assert capture_schema().names == list(CAPTURE_COLUMNS)
+    assert all(field.nullable for field in capture_schema())
+
+
+def test_files_are_for_their_owner_alone(tmp_path):
+    """Frames hold what clients say, whatever the umask lets others read."""
+    before = os.umask(0)
+    try:
+        writer = CaptureWriter(tmp_path / "new" / "folder")
+        file = write(writer, 0, 1)
+        merged = writer.merge([file, write(writer, 2, 3)])
+    finally:
+        os.umask(before)
+    assert os.stat(merged.path).st_mode & 0o777 == 0o600
+    assert os.stat(writer.folder).st_mode & 0o777 == 0o700
+
+
+def test_recordings_and_files_come_in_order(tmp_path):
+    """By recording, then by sequence, also where the numbers outgrow their digits."""
+    one, two = CaptureWriter(tmp_path), CaptureWriter(tmp_path)
+    for writer in (two, one):
+        write(writer, 5, 9)
+        write(writer, 0, 4)
+        write(writer, 10**12, 10**12 + 1)
+    found = [
+        pair
+        for batch in read_captures(tmp_path, ["recording", "sequence"])
+        for pair in zip(*(c.to_pylist() for c in batch.columns), strict=True)
+    ]
+    numbers = [*range(10), 10**12, 10**12 + 1]
+    recordings = sorted([one.recording, two.recording])
+    assert found == [(name, number) for name in recordings for number in numbers]
+
+
+def test_merging_puts_small_files_into_one(tmp_path):
+    writer = CaptureWriter(tmp_path)
+    small = [write(writer, 0, 4), write(writer, 5, 5), write(writer, 6, 9)]
+    merged = writer.merge(small)
+    assert [file.name for file in writer.folder.iterdir()] == [Path(merged.path).name]
+    assert (merged.first, merged.last) == (0, 9)
+    assert sequences(tmp_path) == list(range(10))
+
+
+@pytest.mark.parametrize("deleted", range(4))
+def test_a_kill_while_merging_shows_each_row_once(tmp_path, deleted):
+    """At each point: nothing renamed, the large file there, small ones half gone."""
+    writer = CaptureWriter(tmp_path)
+    small = [write(writer, 0, 4), write(writer, 5, 5), write(writer, 6, 9)]
+    write(writer, 10, 12)
+    kept = tmp_path / "kept"
+    shutil.copytree(writer.folder, kept)
+    merged = Path(writer.merge(small).path)
+    partial = kept / f".{merged.name}.partial"
+    partial.write_bytes(merged.read_bytes()[: merged.stat().st_size // 2])
+    assert sequences(kept) == list(range(13))
+    shutil.copy(merged, kept / merged.name)
+    for file in small[:deleted]:
+        (kept / Path(file.path).name).unlink()
+    assert sequences(kept) == list(range(13))
+
+
+def test_a_file_that_was_merged_since_it_was_listed_is_read_all_the_same(tmp_path):
+    """A reader that is slow misses nothing and sees nothing twice."""
+    writer = CaptureWriter(tmp_path)
+    small = [write(writer, 0, 4), write(writer, 5, 9)]
+    listed = list_capture_files(tmp_path)
+    batches = read_captures(tmp_path, ["frame", "sequence"])
+    writer.merge(small)
+    read = [
+        batch.column("sequence").to_pylist()
+        for file in listed
+        for batch in read_capture_file(file, ["sequence", "frame"])
+    ]
+    assert read == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+    assert [b.schema.names for b in batches] == [["frame", "sequence"]] * 2
+
+
+def test_files_merged_while_they_are_listed_are_not_missed(tmp_path, monkeypatch):
+    """A listing may see neither the small files that went nor the one that came."""
+    writer = CaptureWriter(tmp_path)
+    middle = [write(writer, 5, 6), write(writer, 7, 9)]
+    write(writer, 0, 4)
+    write(writer, 10, 12)
+    from kwire.recording import capture_files
+
+    whole = capture_files._list_folder
+    torn = []
+
+    def listing(filesystem, root):
+        found = whole(filesystem, root)
+        if not torn:
+            torn.append(writer.merge(middle))
+            return [file for file in found if file.first in (0, 10)]
+        return found
+
+    monkeypatch.setattr(capture_files, "_list_folder", listing)
+    assert sequences(tmp_path) == list(range(13))
+
+
+def test_a_gap_of_deleted_files_is_read_over(tmp_path):
+    """Who throws old files away can read the rest."""
+    writer = CaptureWriter(tmp_path)
+    write(writer, 3, 4)
+    write(writer, 8, 9)
+    assert sequences(tmp_path) == [3, 4, 8, 9]
+
+
+def test_hidden_files_and_folders_are_left_aside(tmp_path):
+    writer = CaptureWriter(tmp_path)
+    write(writer, 0, 1)
+    (writer.folder / ".frames-000000000002-000000000003.parquet.partial").write_text("")
+    for name in ("_temporary", ".spark"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.parquet").write_text("no Parquet")
+    (writer.folder / "notes.txt").write_text("not Parquet either")
+    assert sequences(tmp_path) == [0, 1]
+
+
+def test_one_file_can_be_read_alone(tmp_path):
+    writer = CaptureWriter(tmp_path)
+    write(writer, 0, 1)
+    assert sequences(write(writer, 2, 3).path) == [2, 3]
+
+
+def test_a_path_may_be_an_address(tmp_path):
+    """``file:///...`` is read through pyarrow's file systems, as ``s3://`` would be."""
+    writer = CaptureWriter(tmp_path)
+    write(writer, 0, 3)
+    assert sequences(tmp_path.as_uri()) == [0, 1, 2, 3]
+    (file,) = list_capture_files(f"{tmp_path.as_uri()}/")
+    assert file.path.startswith("file:///")
+    with pytest.raises(CaptureError, match="nowhere://x: no address that pyarrow"):
+        list_capture_files("nowhere://x")
+
+
+def test_columns_are_chosen_and_ordered_by_the_caller(tmp_path):
+    write(CaptureWriter(tmp_path), 0, 1)
+    (batch,) = read_captures(tmp_path, ["frame", "api_key", "sequence"])
+    assert batch.to_pydict() == {
+        "frame": [b"frame 0", b"frame 1"],
+        "api_key": [3, 3],
+        "sequence": [0, 1],
+    }
+    with pytest.raises(ValueError, match="no column 'offset'; there are recording, "):
+        read_captures(tmp_path, ["offset"])
+
+
+def test_batches_stay_small_where_frames_are_large(tmp_path):
+    """A batch of 10,000 frames of 64 KB would be 640 MB."""
+    frame = os.urandom(1 << 16)
+    CaptureWriter(tmp_path).write([row(n, frame) for n in range(300)])
+    sizes = [batch.nbytes for batch in read_captures(tmp_path)]
+    assert len(sizes) > 3 and max(sizes) < 6 << 20
+
+
+def test_files_of_others_are_read_if_they_have_the_columns(tmp_path):
+    """Wider types are narrowed, further columns are left; names come after numbers."""
+    rows = [{"sequence": 5, "api_key": 18, "frame": b"x", "note": "mine"}]
+    fields = [(f.name, f.type) for f in capture_schema() if f.name != "api_key"]
+    fields += [("api_key", pyarrow.int64()), ("note", pyarrow.string())]
+    table = pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(fields))
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    (batch,) = read_captures(tmp_path)
+    assert batch.schema.equals(capture_schema())
+    assert batch.column("api_key").to_pylist() == [18]
+
+
+def damaged(path):
+    """Change one byte of what was said."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3] ^= 1
+    path.write_bytes(data)
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def emptied(path):
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("damage", [damaged, cut, emptied])
+def test_a_damaged_file_says_which_it_is_and_what_to_do(tmp_path, damage):
+    writer = CaptureWriter(tmp_path)
+    path = Path(writer.write([row(n, os.urandom(99)) for n in range(99)]).path)
+    damage(path)
+    with pytest.raises(CaptureError) as caught:
+        list(read_captures(tmp_path))
+    assert str(caught.value).startswith(
+        f"{path}: this file cannot be read as a capture"
+    )
+    assert str(caught.value).endswith("fetch it again, or move it away")
+
+
+def test_a_parquet_file_of_other_columns_is_no_capture(tmp_path):
+    path = tmp_path / "orders.parquet"
+    table = pyarrow.table({"sequence": [1], "order": ["a"]})
+    pyarrow.parquet.write_table(table, path)
+    with pytest.raises(CaptureError) as caught:
+        list(read_captures(tmp_path))
+    text = str(caught.value)
+    assert text.startswith(f"{path}: this Parquet file is no capture, it lacks record")
+
+
+def test_values_of_another_kind_are_no_capture(tmp_path):
+    path = tmp_path / "orders.parquet"
+    table = pyarrow.table({"sequence": ["one"]})
+    pyarrow.parquet.write_table(table, path)
+    with pytest.raises(CaptureError, match="cannot be read as a capture"):
+        sequences(path)
+
+
+def test_a_folder_without_captures_is_an_error(tmp_path):
+    """A wrong path must not look like a quiet network."""
+    with pytest.raises(FileNotFoundError, match="no captures in this folder"):
+        list_capture_files(tmp_path)
+    with pytest.raises(FileNotFoundError, match="no such file or folder"):
+        list_capture_files(tmp_path / "absent")

@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which request an answer belongs to, and which frames are secrets.
+
+What they protect: no password reaches the disk, in any way that SASL has of sending
+one, and an answer is read by the version that was asked for.
+"""
+
+import pytest
+
+from kwire import framing, messages
+from kwire.recording.pairing import Conversation, Header
+
+NOTHING = Header()
+
+
+def request(message, version, correlation_id=1, client_id="shop"):
+    return framing.encode_request(message, version, correlation_id, client_id)[4:]
+
+
+def answer(message, version, correlation_id=1):
+    return framing.encode_response(message, version, correlation_id)[4:]
+
+
+def produce(acks, correlation_id, version=9):
+    return request(messages.ProduceRequest(acks=acks), version, correlation_id)
+
+
+def test_an_answer_has_the_header_of_its_request():
+    talk = Conversation()
+    asked = talk.request(request(messages.MetadataRequest(), 12, 7))
+    assert asked == (Header(3, 12, 7, "shop"), False)
+    assert talk.response(b"\0\0\0\x07rest") == asked
+
+
+def test_ids_may_repeat():
+    """Answers come in order, so the first request with the id is the one."""
+    talk = Conversation()
+    talk.request(request(messages.MetadataRequest(), 12, 0))
+    talk.request(request(messages.FetchRequest(), 11, 0))
+    keys = [talk.response(bytes(8))[0].api_key for _ in range(2)]
+    assert keys == [3, 1]
+
+
+@pytest.mark.parametrize("version", [3, 9, 13])
+def test_requests_without_an_answer_are_not_waited_for(version):
+    """A Produce with acks 0 must not get the answer of the next request."""
+    talk = Conversation()
+    talk.request(produce(0, 5, version))
+    talk.request(request(messages.HeartbeatRequest(), 4, 5))
+    assert talk.response(b"\0\0\0\x05")[0].api_key == messages.HeartbeatRequest.api_key
+
+
+def test_requests_that_were_skipped_are_given_up():
+    talk = Conversation()
+    for number in range(3):
+        talk.request(request(messages.HeartbeatRequest(), 4, number))
+    assert talk.response(b"\0\0\0\x02")[0].correlation_id == 2
+    assert talk.response(b"\0\0\0\x01") == (Header(correlation_id=1), False)
+
+
+def test_an_answer_to_nothing_has_its_id_alone():
+    talk = Conversation()
+    assert talk.response(b"\xff\xff\xff\xff--") == (Header(correlation_id=-1), False)
+    assert talk.response(b"\0") == (NOTHING, False)
+
+
+def test_what_is_no_kafka_is_told_as_far_as_it_can_be_read():
+    talk = Conversation()
+    assert talk.request(b"\x7f\x00\x00\x01") == (NOTHING, False)
+    unknown = b"\x7f\x00\x00\x01\0\0\0\x09\0\x02me\xff\xff"
+    assert talk.request(unknown) == (Header(0x7F00, 1, 9, "me"), False)
+    odd = b"\0\x03\0\x0c\0\0\0\x01\0\x09short"
+    assert talk.request(odd) == (Header(3, 12, 1, None), False)
+
+
+def test_the_one_header_without_a_client_id():
+    talk = Conversation()
+    frame = b"\0\x07\0\0\0\0\0\x01\0\x02me"
+    assert talk.request(frame) == (Header(7, 0, 1, None), False)
+
+
+def test_what_is_awaited_does_not_grow_for_ever():
+    talk = Conversation()
+    frame = request(messages.HeartbeatRequest(), 4, 1)
+    for _ in range(70_000):
+        talk.request(frame)
+    assert len(talk._awaited) < 70_000
+
+
+SECRET = b"\0shop\0sesame"
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_tokens_in_frames_with_headers_are_secret(version):
+    talk = Conversation()
+    handshake = messages.SaslHandshakeRequest(mechanism="PLAIN")
+    assert not talk.request(request(handshake, 1, 1))[1]
+    assert not talk.response(answer(messages.SaslHandshakeResponse(), 1, 1))[1]
+    token = messages.SaslAuthenticateRequest(auth_bytes=SECRET)
+    header, is_secret = talk.request(request(token, version, 2))
+    assert is_secret and header.api_key == 36
+    done = messages.SaslAuthenticateResponse(auth_bytes=b"v=proof")
+    assert talk.response(answer(done, version, 2)) == (header, True)
+    assert not talk.request(request(messages.MetadataRequest(), 12, 3))[1]
+
+
+def test_a_token_whose_version_is_unknown_is_secret_too():
+    talk = Conversation()
+    header, is_secret = talk.request(b"\0\x24\0\x63\0\0\0\x01\xff\xff" + SECRET)
+    assert is_secret and header.api_version == 99
+
+
+def raw(talk, *turns):
+    """Let a client send tokens without headers, each answered by one."""
+    for token, reply in turns:
+        assert talk.request(token) == (NOTHING, True)
+        assert talk.response(reply) == (NOTHING, True)
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [(SECRET, b"")],
+        [(b"n,,n=shop,r=abc", b"r=abcd,s=salt,i=1"), (b"c=biws,p=x", b"v=y")],
+        [(b"\x60\x82\x01", b"\x60\x01"), (b"", b"\5\4\0\xff"), (b"\5\4", b"")],
+    ],
+    ids=["PLAIN", "SCRAM", "GSSAPI"],
+)
+def test_tokens_without_headers_are_secret(turns):
+    """After a handshake of version 0; the next request ends that."""
+    talk = Conversation()
+    handshake = messages.SaslHandshakeRequest(mechanism="PLAIN")
+    asked = talk.request(request(handshake, 0, 1))
+    assert talk.response(answer(messages.SaslHandshakeResponse(), 0, 1)) == asked
+    raw(talk, *turns)
+    asked = talk.request(request(messages.MetadataRequest(), 12, 2))
+    assert asked == (Header(3, 12, 2, "shop"), False)
+    assert talk.response(b"\0\0\0\x02--") == asked
+
+
+def test_kerberos_tokens_without_any_handshake_are_secret():
+    talk = Conversation()
+    raw(talk, (b"\x60\x82\x01\x02", b"\x60\x01"), (b"more", b"again"))
+    assert not talk.request(request(messages.MetadataRequest(), 1, 2))[1]
+
+
+def test_credentials_in_other_messages_are_secret():
+    """What proves who somebody is: salted passwords, and keys of delegation tokens."""
+    talk = Conversation()
+    alter = messages.AlterUserScramCredentialsRequest()
+    assert talk.request(request(alter, 0))[1]
+    assert not talk.response(b"\0\0\0\x01")[1]
+    for name in ("RenewDelegationToken", "ExpireDelegationToken"):
+        assert talk.request(request(getattr(messages, f"{name}Request")(), 2))[1]
+        assert not talk.response(b"\0\0\0\x01")[1]
+    for name in ("CreateDelegationToken", "DescribeDelegationToken"):
+        assert not talk.request(request(getattr(messages, f"{name}Request")(), 2))[1]
+        assert talk.response(b"\0\0\0\x01")[1]

@@ -1,0 +1,251 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire record`` as a process: how it ends, and what is there when it is killed.
+
+What they protect: kill -9 costs the last second at most and never shows half a file,
+a full disk loses nothing that was promised, and every other end is a good one.
+"""
+
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+
+import pytest
+from loopback_brokers import TIMEOUT_S, Listener
+
+from kwire.recording import read_captures
+
+PROMISED_S = 1.0
+
+
+def echo(connection):
+    while chunk := connection.recv(1 << 16):
+        connection.sendall(chunk)
+
+
+@contextmanager
+def recording(upstream, out, *options, **settings):
+    """Run the command; gives the process and where it listens."""
+    command = [sys.executable, "-m", "kwire", "record", "--listen", "127.0.0.1:0"]
+    command += ["--upstream", upstream, "--out", str(out), *options]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, encoding="utf-8", **settings
+    ) as process:
+        try:
+            first = process.stderr.readline()
+            match = re.match(r"kwire: 127\.0\.0\.1:(\d+) stands for ", first)
+            assert match, first + process.stderr.read()
+            yield process, int(match[1])
+        finally:
+            process.kill()
+
+
+class Client(threading.Thread):
+    """Sends numbered frames until the relay is gone; notes when each came back."""
+
+    def __init__(self, port, size=200, pause_s=0.002):
+        """Start at once."""
+        super().__init__(daemon=True)
+        self.port = port
+        self.size = size
+        self.pause_s = pause_s
+        self.times = []
+        self.stopped = threading.Event()
+        self.start()
+
+    def run(self):
+        """Send a frame, wait for it, note the time."""
+        with (
+            suppress(OSError),
+            socket.create_connection(("127.0.0.1", self.port), TIMEOUT_S) as connection,
+        ):
+            while not self.stopped.is_set():
+                body = b"%012d" % len(self.times) + os.urandom(self.size)
+                connection.sendall(len(body).to_bytes(4, "big") + body)
+                missing = len(body) + 4
+                while missing:
+                    chunk = connection.recv(missing)
+                    if not chunk:
+                        return
+                    missing -= len(chunk)
+                self.times.append(time.monotonic())
+                self.stopped.wait(self.pause_s)
+
+
+def numbers(out):
+    """Read what was recorded: the numbers of the frames that clients sent."""
+    found, sequences = [], []
+    columns = ["sequence", "direction", "frame"]
+    for batch in read_captures(out, columns):
+        for row in batch.to_pylist():
+            sequences.append(row["sequence"])
+            if row["direction"] == "request":
+                found.append(int(row["frame"][:12]))
+    assert sequences == list(range(len(sequences)))
+    assert found == list(range(len(found)))
+    return found
+
+
+def test_a_kill_costs_the_last_second_at_most(tmp_path):
+    """Three relays, killed at moments of their own; folders hold whole files alone."""
+    with Listener(echo) as peer:
+
+        def run(delay_s):
+            with recording(peer.address, tmp_path / str(delay_s)) as (process, port):
+                client = Client(port)
+                time.sleep(delay_s)
+                killed = time.monotonic()
+                process.kill()
+                process.wait()
+                client.join(TIMEOUT_S)
+                results[delay_s] = client.times, killed
+
+        results = {}
+        delays = (1.3, 1.63, 2.17)
+        threads = [threading.Thread(target=run, args=(each,)) for each in delays]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert results.keys() == set(delays)
+    for delay_s, (times, killed) in results.items():
+        promised = sum(moment <= killed - PROMISED_S for moment in times)
+        assert promised > 10
+        assert len(numbers(tmp_path / str(delay_s))) >= promised
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_polite_end_writes_everything_and_sums_up(tmp_path, number):
+    with (
+        Listener(echo) as peer,
+        recording(peer.address, tmp_path / "new" / "out") as (process, port),
+    ):
+        client = Client(port)
+        while len(client.times) < 20:
+            time.sleep(0.01)
+        client.stopped.set()
+        client.join(TIMEOUT_S)
+        process.send_signal(number)
+        said = process.stderr.read()
+        assert process.wait(TIMEOUT_S) == 0
+    frames = 2 * len(client.times)
+    (folder,) = (tmp_path / "new" / "out").iterdir()
+    pattern = rf"kwire: {frames} frames, [\d.]+ KB, 1 connection, \d\.\d s: {folder}\n"
+    assert re.fullmatch(pattern, said)
+    assert numbers(tmp_path) == list(range(len(client.times)))
+    (file,) = folder.iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("option", [("--count", "10"), ("--seconds", "0.4")])
+def test_it_can_end_by_itself(tmp_path, option):
+    with (
+        Listener(echo) as peer,
+        recording(peer.address, tmp_path, *option) as (process, port),
+    ):
+        client = Client(port)
+        assert process.wait(TIMEOUT_S) == 0
+        client.join(TIMEOUT_S)
+    count = sum(batch.num_rows for batch in read_captures(tmp_path))
+    assert count >= 10 if option[0] == "--count" else count > 0
+
+
+def test_nothing_heard_is_nothing_written(tmp_path):
+    with recording("127.0.0.1:9", tmp_path, "--seconds", "0.1") as (process, _):
+        assert (
+            process.stderr.read() == "kwire: no frames came, so nothing was written\n"
+        )
+        assert process.wait(TIMEOUT_S) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_ends_it_clearly_and_keeps_what_was_promised(tmp_path):
+    """A ceiling for the size of files stands for the disk."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    with (
+        Listener(echo) as peer,
+        recording(peer.address, tmp_path, "--flush-ms", "200", preexec_fn=limit) as (
+            process,
+            port,
+        ),
+    ):
+        small = Client(port)
+        while len(small.times) < 30:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        client = Client(port, size=60_000)
+        said = process.stderr.read()
+        assert process.wait(TIMEOUT_S) == 2
+        for each in (small, client):
+            each.join(TIMEOUT_S)
+    (folder,) = tmp_path.iterdir()
+    told = re.search(
+        rf"^kwire: {folder}: file too large; recording ends\. The first ([\d,]+) frames"
+        r" are safe, ([\d,]+) are lost: free some space, or give another --out$",
+        said,
+        re.MULTILINE,
+    )
+    assert told, said
+    safe, lost = (int(text.replace(",", "")) for text in told.groups())
+    assert safe >= 60 and lost > 0
+    columns = read_captures(tmp_path, ["sequence"])
+    found = [n for batch in columns for n in batch.column(0).to_pylist()]
+    assert found == list(range(safe))
+    assert not [path.name for path in folder.iterdir() if path.name[0] == "."]
+
+
+WRITER = """
+import asyncio, sys, time
+from kwire.recording import buffering
+
+buffering._minute = lambda: int(time.monotonic() * 10)
+
+async def write():
+    buffer = buffering.CaptureBuffer(sys.argv[1], flush_ms=20)
+    writing = asyncio.create_task(buffer.run())
+    while not writing.done():
+        ends = "client:1", "broker:2"
+        header = 3, 12, buffer.frames, "shop"
+        moment = time.time_ns() // 1000
+        buffer.add(1, "request", moment, *ends, header, 9, b"some data", False)
+        print(buffer.safe, flush=True)
+        await asyncio.sleep(0.0005)
+
+asyncio.run(write())
+"""
+
+
+def test_merging_hides_no_row_from_a_reader_and_none_from_a_kill(tmp_path):
+    """A minute is a tenth of a second here: merging all the time, and then a kill."""
+    command = [sys.executable, "-c", WRITER, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            while int(process.stdout.readline()) < 50:
+                pass
+            merged, end = 0, time.monotonic() + 1.5
+            while time.monotonic() < end:
+                batches = read_captures(tmp_path, ["sequence"])
+                found = [n for batch in batches for n in batch.column(0).to_pylist()]
+                assert found == list(range(len(found)))
+                names = [path.name for path in tmp_path.rglob("frames-*")]
+                firsts = sorted(name.split("-")[1] for name in names)
+                merged += len(firsts) != len(set(firsts))
+        finally:
+            process.kill()
+        safe = [int(text) for text in process.stdout.read().split("\n")[:-1]][-1]
+    batches = read_captures(tmp_path, ["sequence"])
+    found = [n for batch in batches for n in batch.column(0).to_pylist()]
+    assert found == list(range(len(found)))
+    assert len(found) >= safe > 50
+    # The reader has seen large files beside the small ones that are in them.
+    assert merged > 0

@@ -1,0 +1,297 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Request logs: the lines of live brokers, layouts around them, and bad lines."""
+
+import gzip
+import json
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from kwire.recording.request_log import (
+    BadLine,
+    LoggedRequest,
+    is_request_log,
+    list_request_logs,
+    read_request_log,
+    split_request_log,
+)
+from kwire.recording.requests import REQUEST_TYPES, fate_of, requests_batch
+from kwire.schema import releases
+
+LOGS = Path(__file__).parents[1] / "data" / "request-logs"
+RELEASES = ("2.8.2", "3.9.2", "4.3.1")
+LINES = (LOGS / "kafka-3.9.2.log").read_text("utf-8").splitlines(keepends=True)
+LINE = next(line for line in LINES if '"kwire-test"' in line and "METADATA" in line)
+REQUEST = LINE[LINE.index("{") :].strip()
+
+
+def read(path, *place, **options):
+    """Read a log that has no bad lines."""
+    found = list(read_request_log(path, *place, **options))
+    assert all(isinstance(each, LoggedRequest) for each in found), found
+    return [each.request for each in found]
+
+
+def written(folder, text, name="request.log"):
+    """Write a log."""
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_rows_are_what_the_clients_sent(release):
+    """Address, API, version, client id and correlation id of each request; no more.
+
+    The rest are the broker's own connections, and the question with which the tool
+    waits for the broker.
+    """
+    sent = json.loads((LOGS / "sent.json").read_text("utf-8"))[release]
+    names = list(sent[0])
+    wanted = [[each[name] for name in names] for each in sent]
+    if release != "2.8.2":
+        # Newer brokers write an empty client id for one that is null.
+        wanted = [["" if value is None else value for value in each] for each in wanted]
+    found = read(LOGS / f"kafka-{release}.log")
+    rows = [[getattr(each, name) for name in names] for each in found]
+    addresses = {each["client_address"] for each in sent}
+    assert [row for row in rows if row[0] in addresses] == wanted
+    others = {each.client_id for each in found if each.client_address not in addresses}
+    assert others <= {"", "1"}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_brokers_tell_more_than_what_was_sent(release):
+    """Listener, principal, latency, time; the software from the first question on."""
+    rows = read(LOGS / f"kafka-{release}.log")
+    for row in rows:
+        assert row.listener in ("PLAINTEXT", "CONTROLLER")
+        assert row.principal == "User:ANONYMOUS"
+        assert 0 < row.latency_ms < 60_000
+        assert row.size is None
+    times = [row.timestamp for row in rows]
+    assert times == sorted(times) and times[0] > datetime(2026, 1, 1).timestamp() * 1e6
+    modern = [row for row in rows if row.client_id == "modern"]
+    assert len(modern) == 4
+    assert {(r.software_name, r.software_version) for r in modern} == {
+        ("kwire-test", "1.0")
+    }
+
+
+def test_offers_of_brokers_are_those_of_their_release():
+    """What stands in the answers to ApiVersions."""
+    found = read_request_log(LOGS / "kafka-2.8.2.log")
+    offered = [each.offered for each in found if each.offered]
+    assert len(offered) == 5
+    assert offered[0] == releases.ranges("2.8", "zkBroker")
+
+
+def test_layouts_around_the_request_do_not_matter(tmp_path):
+    """Kafka's own, none, a container's, and JSON around it."""
+    stamp = "2026-11-21 04:29:13,250"
+    message = f"Completed request:{REQUEST}"
+    wrapped = json.dumps({"log": f"[{stamp}] DEBUG {message}\n", "stream": "stdout"})
+    fields = json.dumps({"@timestamp": "2026-11-21T04:29:13.250Z", "message": message})
+    lines = [
+        f"[{stamp}] DEBUG {message} (kafka.request.logger)\n",
+        f"{stamp.replace(',', '.')} DEBUG  [main] {message}\r\n",
+        f"2026-11-21T05:29:13.250123+01:00 stdout F [{stamp}] DEBUG {message}\n",
+        f"{wrapped}\n",
+        f"{fields}\n",
+    ]
+    rows = read(written(tmp_path, "".join(lines)))
+    moment = int(datetime(2026, 11, 21, 4, 29, 13, 250_000, UTC).timestamp() * 1e6)
+    assert [row.timestamp - moment for row in rows] == [0, 0, 123, 0, 0]
+    assert {row._replace(timestamp=0) for row in rows} == {
+        row._replace(timestamp=0) for row in read(written(tmp_path, LINE))
+    }
+    assert read(written(tmp_path, REQUEST + "\n"))[0].timestamp is None
+
+
+def test_times_are_of_the_time_zone_that_is_given(tmp_path):
+    """But for those that say theirs."""
+    lines = [
+        f"[2026-07-01 12:00:00,000] DEBUG Completed request:{REQUEST}\n",
+        f"2026-07-01T12:00:00Z DEBUG Completed request:{REQUEST}\n",
+    ]
+    path = written(tmp_path, "".join(lines))
+    rows = read(path, timezone=ZoneInfo("Europe/Berlin"))
+    noon = int(datetime(2026, 7, 1, 12, tzinfo=UTC).timestamp())
+    assert [row.timestamp // 10**6 - noon for row in rows] == [-7200, 0]
+
+
+def test_fetches_of_replicas_are_told_from_those_of_consumers(tmp_path):
+    """The id of the replica moved into a struct in Fetch 15."""
+    header = (
+        '{"requestHeader":{"requestApiKey":1,"requestApiVersion":15,"correlationId":1}'
+    )
+    asked = [
+        '{"replicaId":-1}',
+        '{"replicaId":2}',
+        '{"replicaState":{"replicaId":-1}}',
+        '{"replicaState":{"replicaId":3}}',
+        "{}",
+        '""',
+    ]
+    lines = [f'Completed request:{header},"request":{each}}}\n' for each in asked]
+    found = list(read_request_log(written(tmp_path, "".join(lines))))
+    told = [each.is_from_broker for each in found]
+    assert told == [False, True, False, True, False, False]
+
+
+def test_other_lines_are_passed_over(tmp_path):
+    """Of other loggers, of requests that only came in, and stack traces."""
+    text = (
+        "[2026-01-01 00:00:00,000] INFO Kafka version: 3.9.2 (o.a.k.AppInfo)\n"
+        f"[..] TRACE Processor 1 received request: {REQUEST} (kafka.network.X)\n"
+        "\tat kafka.server.KafkaApis.handle(KafkaApis.scala:1)\n\n"
+        f"{LINE}"
+    )
+    assert len(read(written(tmp_path, text))) == 1
+
+
+def test_forwarded_requests_count_where_they_came_in():
+    """A controller logs them again, from a broker's address."""
+    text = (LOGS / "kafka-3.9.2.log").read_text("utf-8")
+    assert '"isForwarded":true' in text
+    created = [
+        row
+        for row in read(LOGS / "kafka-3.9.2.log")
+        if row.api == "CreateTopics" and row.client_id == "modern"
+    ]
+    assert len(created) == 1
+
+
+BAD = {
+    "damaged": (
+        LINE.replace('"requestHeader":{', '"requestHeader":'),
+        "JSON is damaged",
+    ),
+    "no header": ('Completed request:{"isForwarded":false}\n', "no requestHeader"),
+    "no number": (LINE.replace('"requestApiKey":', '"apiKey":'), "no requestApiKey"),
+    "not whole": (
+        'Completed request:{"requestHeader":{"requestApiKey":1.5}}\n',
+        "no requestApiKey",
+    ),
+    "too large": (
+        'Completed request:{"requestHeader":{"requestApiKey":99999}}\n',
+        "out of range: 99999",
+    ),
+    "a list": ("Completed request:[1, 2]\n", "no requestHeader"),
+    "nothing": ("Completed request:\n", "JSON is damaged"),
+    "deep": ("Completed request:" + '{"isForwarded":' * 100_000 + "\n", "is damaged"),
+    "old form": (
+        "Completed request:RequestHeader(apiKey=FETCH, apiVersion=11) -- {}\n",
+        "text form of brokers before 2.8",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_line_is_told_with_its_number_and_the_next_is_read(name, tmp_path):
+    """Path, line, byte, reason, and how it begins."""
+    line, reason = BAD[name]
+    path = written(tmp_path, "INFO hello\n" + LINE + line + LINE)
+    first, bad, last = read_request_log(path)
+    assert isinstance(first, LoggedRequest) and first == last
+    assert isinstance(bad, BadLine)
+    assert (bad.path, bad.line) == (str(path), 3)
+    assert bad.position == len(("INFO hello\n" + LINE).encode())
+    assert reason in bad.reason and "\n" not in bad.reason
+    assert len(bad.text) <= 200
+
+
+def test_bytes_that_are_no_text_do_no_harm(tmp_path):
+    """Client ids of any bytes, NUL, lone surrogates: rows that a table can hold."""
+    line = LINE.encode()
+    lines = [
+        line.replace(b"kwire-test", b"kw\xff\xfe\\u0000re"),
+        line.replace(b"kwire-test", b"kw\\ud800re"),
+    ]
+    rows = read(written(tmp_path, b"".join(lines)))
+    batch = requests_batch(rows)
+    batch.validate(full=True)
+    assert batch.schema.names == list(REQUEST_TYPES)
+
+
+def test_line_that_was_cut_at_the_end_of_the_file_is_told(tmp_path):
+    """The broker may still write it."""
+    path = written(tmp_path, LINE + LINE[:-100])
+    _, bad = read_request_log(path)
+    assert (bad.line, "not complete" in bad.reason) == (2, True)
+    # A whole request without a line end is one.
+    assert len(read(written(tmp_path, LINE + LINE.rstrip()))) == 2
+
+
+@pytest.mark.parametrize("size", [1, 1000, 4096, 50_000, 10**9])
+def test_pieces_together_give_each_line_once(size, tmp_path):
+    """With the numbers of bad lines as in the whole file."""
+    text = (LOGS / "kafka-3.9.2.log").read_bytes()
+    bad = b"Completed request:{\n"
+    lines = text.splitlines(keepends=True)[:15]
+    path = written(tmp_path, b"".join([*lines, bad, *lines[:5], b"\n", bad, lines[0]]))
+    pieces = split_request_log(path, size)
+    if size == 1:
+        pieces = [(n, n + 1) for n in range(0, path.stat().st_size, 1)][:9000]
+        whole = [*read_request_log(path, 0, 9000)]
+    else:
+        whole = [*read_request_log(path)]
+    found = [each for piece in pieces for each in read_request_log(path, *piece)]
+    assert found == whole
+    if size != 1:
+        numbers = [each.line for each in whole if isinstance(each, BadLine)]
+        assert numbers == [16, 23]
+
+
+def test_gzip_files_are_read_whole(tmp_path):
+    """By what they are, not by their name; one that is cut short tells what it had."""
+    data = (LOGS / "kafka-4.3.1.log").read_bytes()
+    path = written(tmp_path, gzip.compress(data), "request.log.1")
+    assert split_request_log(path, 100) == [(0, None)]
+    assert read(path) == read(LOGS / "kafka-4.3.1.log")
+    path.write_bytes(gzip.compress(data)[:-1000])
+    *good, bad = read_request_log(path)
+    assert len(good) > 5 and isinstance(bad, BadLine)
+    assert "gzip file is damaged or cut short" in bad.reason
+
+
+def test_logs_are_found_in_folders_by_what_is_in_them(tmp_path):
+    """Whatever they are called; what is hidden or of another kind is left out."""
+    for name in ("a/kafka-request.log", "a/b/request.log.2026-01-01-00", "x.json"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(LINE)
+    written(tmp_path, gzip.compress(LINE.encode()), "old.gz")
+    written(tmp_path, "[2026-01-01 00:00:00,000] INFO started\n", "server.log")
+    written(tmp_path, b"\x1f\x8b\x00", "broken.gz")
+    written(tmp_path, LINE, ".hidden.log")
+    found = list_request_logs(tmp_path)
+    names = [str(Path(each).relative_to(tmp_path)) for each in found]
+    assert sorted(names) == [
+        *("a/b/request.log.2026-01-01-00", "a/kafka-request.log", "old.gz", "x.json"),
+    ]
+    assert list_request_logs(tmp_path / "server.log") == [str(tmp_path / "server.log")]
+    assert not is_request_log(tmp_path / "server.log")
+    with pytest.raises(FileNotFoundError):
+        list_request_logs(tmp_path / "gone")
+
+
+def test_fate_of_versions_is_that_of_all_releases():
+    """What a release lost is gone since then, unless a newer one has it again."""
+    newest = releases.ranges(releases.NAMES[-1])
+    fates = Counter()
+    for old, new in zip(releases.NAMES, releases.NAMES[1:], strict=False):
+        for key, versions in releases.changes(old, new).removed.items():
+            for version in versions:
+                if version not in newest.get(key, ()):
+                    assert fate_of(key, version).removed_in == new
+                    fates[new] += 1
+    assert fates["4.0"] > 50
+    for key, versions in newest.items():
+        assert {fate_of(key, version).removed_in for version in versions} == {None}
+    assert fate_of(0, 2) == ("Produce", True, "4.0")
+    assert fate_of(10_000, 0) == (None, None, None)

@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Answers that name brokers name the relay instead, in every version there is.
+
+What they protect: no client learns an address that leads around the relay, and nothing
+else in an answer changes.
+"""
+
+import pytest
+
+from kwire import error_codes, framing, messages
+from kwire.messages import (
+    ApiVersionsResponse,
+    DescribeClusterResponse,
+    FetchResponse,
+    FindCoordinatorResponse,
+    MetadataResponse,
+    ProduceResponse,
+    ShareAcknowledgeResponse,
+    ShareFetchResponse,
+)
+from kwire.recording.pairing import Header
+from kwire.recording.rewriting import limit_versions, read_answer
+from kwire.schema import registry
+
+BROKER, OTHER, RELAY = ("kafka-1", 9092), ("kafka-2", 9092), ("127.0.0.1", 40001)
+
+LISTS = {
+    MetadataResponse: ("brokers", "MetadataResponseBroker", 0),
+    DescribeClusterResponse: ("brokers", "DescribeClusterBroker", 0),
+    FindCoordinatorResponse: ("coordinators", "Coordinator", 4),
+    ProduceResponse: ("node_endpoints", "NodeEndpoint", 10),
+    FetchResponse: ("node_endpoints", "NodeEndpoint", 16),
+    ShareFetchResponse: ("node_endpoints", "NodeEndpoint", 0),
+    ShareAcknowledgeResponse: ("node_endpoints", "NodeEndpoint", 0),
+}
+OF_OTHERS = {
+    "DescribeQuorumResponse": "controllers, for people",
+    "StreamsGroupHeartbeatResponse": "what applications tell each other",
+    "StreamsGroupDescribeResponse": "what applications tell each other",
+    "VoteResponse": "between controllers",
+    "BeginQuorumEpochResponse": "between controllers",
+    "EndQuorumEpochResponse": "between controllers",
+    "FetchSnapshotResponse": "between controllers",
+    "UpdateRaftVoterResponse": "between controllers",
+}
+
+
+def versions_with_brokers():
+    for cls, (attribute, struct, first) in LISTS.items():
+        for version in range(cls.valid_versions.min, cls.valid_versions.max + 1):
+            if version >= first:
+                yield pytest.param(
+                    cls, version, attribute, struct, id=f"{cls.__name__}-{version}"
+                )
+
+
+def answer_of(cls, version, attribute, struct, *addresses):
+    nodes = [getattr(cls, struct)(host=host, port=port) for host, port in addresses]
+    return framing.encode_response(cls(**{attribute: nodes}), version, 9)[4:]
+
+
+def decoded(cls, frame, version):
+    assert int.from_bytes(frame[:4], "big") == len(frame) - 4
+    correlation_id, message = framing.decode_response(cls, frame[4:], version)
+    assert correlation_id == 9
+    return message
+
+
+def test_every_answer_with_an_address_is_known():
+    """A release that adds one must not go by unnoticed."""
+    with_address = {
+        message.name
+        for key in registry.keys("response")
+        for message in [registry.load(registry.find_by_key(key, "response").name)]
+        for struct in [message.struct, *message.structs()]
+        if {"Host", "Port"} <= {field.name for field in struct.fields}
+    }
+    assert with_address == {cls.__name__ for cls in LISTS} | OF_OTHERS.keys()
+
+
+@pytest.mark.parametrize(
+    ("cls", "version", "attribute", "struct"), list(versions_with_brokers())
+)
+def test_brokers_become_listeners_in_every_version(cls, version, attribute, struct):
+    """A broker that has no listener yet keeps its address until it has one."""
+    frame = answer_of(cls, version, attribute, struct, BROKER, OTHER)
+    answer = read_answer(Header(cls.api_key, version), frame)
+    assert answer.addresses == {BROKER, OTHER}
+    found = decoded(cls, answer.write({BROKER: RELAY}), version)
+    nodes = getattr(found, attribute)
+    assert [(node.host, node.port) for node in nodes] == [RELAY, OTHER]
+    back = [nodes[0].replace(host=BROKER[0], port=BROKER[1]), nodes[1]]
+    again = framing.encode_response(found.replace(**{attribute: back}), version, 9)
+    assert again[4:] == frame
+
+
+@pytest.mark.parametrize("version", range(4))
+def test_the_coordinator_at_the_top_of_old_answers(version):
+    message = FindCoordinatorResponse(node_id=1, host=BROKER[0], port=BROKER[1])
+    frame = framing.encode_response(message, version, 9)[4:]
+    answer = read_answer(Header(FindCoordinatorResponse.api_key, version), frame)
+    assert answer.addresses == {BROKER}
+    found = decoded(FindCoordinatorResponse, answer.write({BROKER: RELAY}), version)
+    assert (found.host, found.port) == RELAY
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_a_coordinator_that_was_not_found_stays_as_it_is(version):
+    message = FindCoordinatorResponse(host="", port=-1, error_code=15)
+    if version == 4:
+        lost = FindCoordinatorResponse.Coordinator(host="", port=-1, error_code=15)
+        message = FindCoordinatorResponse(coordinators=[lost])
+    frame = framing.encode_response(message, version, 9)[4:]
+    answer = read_answer(Header(FindCoordinatorResponse.api_key, version), frame)
+    assert answer.addresses == set()
+    assert answer.write({BROKER: RELAY}) is None
+
+
+@pytest.mark.parametrize(
+    ("cls", "version"), [(FetchResponse, 16), (MetadataResponse, 9)]
+)
+def test_bytes_stay_where_there_is_nothing_to_change(cls, version):
+    attribute, struct, _ = LISTS[cls]
+    frame = answer_of(cls, version, attribute, struct, RELAY)
+    answer = read_answer(Header(cls.api_key, version), frame)
+    assert answer.write({BROKER: RELAY}) is None
+    frame = answer_of(cls, version, attribute, struct)
+    assert read_answer(Header(cls.api_key, version), frame).write({}) is None
+
+
+def test_answers_before_the_first_with_addresses_are_not_even_read():
+    for cls, version in ((ProduceResponse, 9), (FetchResponse, 15)):
+        assert read_answer(Header(cls.api_key, version), b"not a frame") is None
+    assert read_answer(Header(messages.HeartbeatResponse.api_key, 0), b"") is None
+    assert read_answer(Header(), b"") is None
+
+
+def test_tagged_fields_of_the_future_survive():
+    message = MetadataResponse(
+        brokers=[MetadataResponse.MetadataResponseBroker(host="kafka-1", port=9092)],
+    ).replace(unknown_tagged_fields=((77, b"new"),))
+    frame = framing.encode_response(message, 12, 9)[4:]
+    answer = read_answer(Header(3, 12), frame)
+    found = decoded(MetadataResponse, answer.write({BROKER: RELAY}), 12)
+    assert found.unknown_tagged_fields == ((77, b"new"),)
+
+
+def test_a_version_of_the_future_is_an_error():
+    """It then passes as it is, and the relay says so."""
+    from kwire import UnsupportedVersion
+
+    with pytest.raises(UnsupportedVersion):
+        read_answer(Header(3, 99), bytes(40))
+
+
+def offer(*ranges, version=3, **fields):
+    api = ApiVersionsResponse.ApiVersion
+    message = ApiVersionsResponse(
+        api_keys=[api(api_key=k, min_version=a, max_version=b) for k, a, b in ranges],
+        **fields,
+    )
+    return framing.encode_response(message, version, 9)[4:]
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_versions_that_cannot_be_rewritten_are_not_offered(version):
+    newest = MetadataResponse.valid_versions.max
+    frame = offer((0, 0, 3), (3, 0, newest + 2), (19, 0, 99), version=version)
+    changed, words = limit_versions(Header(18, version), frame)
+    found = decoded(ApiVersionsResponse, changed, version)
+    ends = [(api.api_key, api.min_version, api.max_version) for api in found.api_keys]
+    assert ends == [(0, 0, 3), (3, 0, newest), (19, 0, 99)]
+    assert words == [f"Metadata {newest + 1}-{newest + 2}"]
+
+
+def test_an_offer_that_kwire_knows_passes_as_it_is():
+    newest = MetadataResponse.valid_versions.max
+    assert limit_versions(Header(18, 3), offer((3, 0, newest), (19, 0, 99))) is None
+    # There is nothing left to offer: the client must find that out by itself.
+    assert limit_versions(Header(18, 3), offer((3, newest + 1, newest + 2))) is None
+
+
+def test_a_refusal_in_version_0_is_left_alone():
+    """Error 35 comes in version 0 whatever was asked for (KIP-511)."""
+    frame = offer((18, 0, 3), version=0, error_code=error_codes.UNSUPPORTED_VERSION)
+    assert limit_versions(Header(18, 4), frame) is None

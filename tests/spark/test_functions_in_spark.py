@@ -1,0 +1,232 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The column functions in Spark itself: what goes in, what comes out, and their errors.
+
+What the columns hold is tested without Spark; here Spark takes their types, options
+and names, in Python and in SQL.
+"""
+
+import json
+
+import pytest
+from test_functions_pairs import Capture, pairs_of
+from test_functions_topics import TOPICS, columns, records
+
+import kwire
+from kwire import framing, messages
+from kwire.spark import functions as ks
+from kwire.spark import internal_topic_columns
+
+HEARTBEAT = messages.HeartbeatRequest
+
+
+@pytest.fixture(scope="module")
+def requests(spark):
+    """Frames of Metadata requests in three versions, a null, and bad ones."""
+    make = messages.MetadataRequest
+    rows = [
+        (
+            version,
+            framing.encode_request(
+                make(topics=[make.MetadataRequestTopic(name="orders")]),
+                version,
+                correlation_id=version,
+                client_id="me",
+            )[4:],
+        )
+        for version in (1, 9, 12)
+    ]
+    rows += [(50, None), (51, b""), (52, b"\0\3\0\x09"), (53, rows[1][1][:-1])]
+    frame = framing.encode_request(messages.FetchRequest(), 4)[4:]
+    rows.append((54, frame))
+    return spark.createDataFrame(rows, "id int, frame binary").coalesce(1).cache()
+
+
+def test_schemas_of_all_messages_are_schemas_to_spark(spark):
+    """Every message's text is taken, and means the same type to Spark."""
+    from pyspark.sql.types import StructType
+
+    for name in messages.ALL:
+        text = ks.schema_of_kafka_message(name)
+        assert StructType.fromDDL(text).simpleString() == text.replace("`", "")
+    bare = ks.schema_of_kafka_message("Heartbeat", options={"mode": "FAILFAST"})
+    assert f"{bare[:-1]},`_error`:string>" == ks.schema_of_kafka_message(HEARTBEAT)
+
+
+def test_structs_of_all_versions(requests):
+    """Fields by name; null where a version has none, and where the row is bad."""
+    decoded = requests.select(
+        "id", ks.from_kafka_message("frame", "Metadata").alias("m")
+    )
+    assert decoded.schema["m"].dataType.simpleString() == ks.schema_of_kafka_message(
+        "Metadata"
+    ).replace("`", "")
+    rows = {row.id: row.m for row in decoded.collect()}
+    assert [rows[version].topics[0].name for version in (1, 9, 12)] == ["orders"] * 3
+    assert [rows[version].topics[0].topic_id for version in (1, 9, 12)] == [
+        *(None, None),
+        "A" * 22,
+    ]
+    assert rows[1].allow_auto_topic_creation is None
+    assert rows[9].allow_auto_topic_creation is True
+    assert rows[50] is None
+    assert rows[1]._error is None and rows[51].topics is None
+    assert "input ends here" in rows[53]._error and "API key 1" in rows[54]._error
+
+
+def test_failfast_ends_the_job_with_the_error(requests):
+    """The class and the words of the error are in Spark's exception."""
+    from pyspark.errors import PythonException
+
+    column = ks.from_kafka_message("frame", "Metadata", options={"mode": "FAILFAST"})
+    with pytest.raises(PythonException, match="Truncated: RequestHeader v0"):
+        requests.select(column).collect()
+    good = requests.where("id < 50").select(column.alias("m"))
+    assert "_error" not in good.schema["m"].dataType.names and good.count() == 3
+
+
+def test_there_and_back(requests):
+    """Frames are written as they were; at another version, the message is the same."""
+    decoded = requests.where("id < 50").select(
+        "*",
+        ks.from_kafka_message("frame", "Metadata").alias("m"),
+        ks.kafka_header("frame").alias("h"),
+    )
+    same = ks.to_kafka_message(
+        "m", "Metadata", "request", "h.api_version", {"mode": "FAILFAST"}, header="h"
+    )
+    newer = ks.to_kafka_message("m", "Metadata", "request", 13, {"framed": "false"})
+    rows = decoded.select("frame", same.alias("s"), newer.alias("n")).collect()
+    for row in rows:
+        assert row.s == row.frame and row.n._error is None
+        read = kwire.decode(messages.MetadataRequest, row.n.data, 13)
+        assert read.topics[0].name == "orders"
+
+
+def test_mixed_streams_become_json(requests):
+    """APIs, kinds and versions from columns, or from the frames themselves."""
+    from pyspark.sql import functions as F
+
+    options = {"as": "json", "mode": "permissive"}
+    own = ks.from_kafka_message("frame", None, options=options)
+    told = ks.from_kafka_message(
+        "frame",
+        F.when(F.col("id") == 54, "Fetch").otherwise("Metadata"),
+        F.lit("request"),
+        F.lit(None).cast("int"),
+        options,
+    )
+    for row in requests.select(own.alias("own"), told.alias("told")).collect():
+        assert row.own == row.told
+        assert row.own is None or (row.own.json is None) is bool(row.own._error)
+    last = requests.where("id = 54").select(own.json).first()[0]
+    assert json.loads(last)["maxWaitMs"] == 0
+
+
+def test_wrong_arguments_are_told_at_once(requests):
+    """Before anything runs, with words that help."""
+    renamed = requests.withColumnRenamed("id", "API")
+    for call, words in (
+        (lambda: ks.from_kafka_message("frame", "Metadat"), "did you mean Metadata"),
+        (lambda: ks.from_kafka_message("frame", 999), "API key 999"),
+        (lambda: ks.from_kafka_message("frame", "Fetch", "answer"), "kind is"),
+        (lambda: ks.from_kafka_message("frame", "Fetch", "response"), "pair_requests"),
+        (lambda: ks.from_kafka_message("frame", None), "give api and kind"),
+        (lambda: ks.kafka_header("frame", {"made": "x"}), "no option 'made'"),
+        (lambda: ks.kafka_header("frame", {"mode": "x"}), "mode is one of PERMISSIVE"),
+        (lambda: ks.pair_requests(requests), "no column recording"),
+        (lambda: ks.read_headers(renamed, "frame", ["API"]), "be there twice"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+
+
+def test_records_as_lists_and_as_rows(spark):
+    """Both ways give the same records, with the types of Spark's own source."""
+    from pyspark.sql import functions as F
+
+    data = kwire.records.encode_batch(
+        [(b"k", b"v", 1_700_000_000_123, [("h", b"x")]), (None, None, 5)]
+    )
+    rows = spark.createDataFrame(
+        [(1, data), (2, None), (3, data + data[:-1] + b"\xff")], "id int, data binary"
+    )
+    lists = rows.select("id", F.explode(ks.from_kafka_records("data")))
+    one = lists.select("id", "col.*").orderBy("id", "offset").collect()
+    other = ks.read_records(rows, "data", ["id"]).orderBy("id", "offset").collect()
+    assert one == other and len(one) == 5
+    assert [row.id for row in one if row._error] == [3]
+    assert lists.selectExpr("col.*").schema.simpleString() == (
+        "struct<offset:bigint,timestamp:timestamp,timestampType:int,key:binary,"
+        "value:binary,headers:array<struct<key:string,value:binary>>,_error:string>"
+    )
+    good = ks.read_records(rows.where("id < 3"), "data", ["data"], {"mode": "FAILFAST"})
+    assert [row.data for row in good.collect()] == [data] * 2
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_internal_topics(spark, topic):
+    """Spark takes the structs of all record types, and the JSON form."""
+    pairs = [row[:2] for row in records()[topic]]
+    rows = spark.createDataFrame(pairs, "key binary, value binary").coalesce(1)
+    function = getattr(ks, f"from_{topic.removeprefix('__')}")
+    read = rows.select(
+        function("key", "value").alias("r"),
+        function("key", "value", {"as": "json"}).alias("j"),
+    ).collect()
+    wanted = internal_topic_columns.read_topic(topic, *columns(pairs)).to_pylist()
+    assert [row.r.asDict(recursive=True) for row in read] == wanted
+    assert [row.j.record for row in read] == [each["record"] for each in wanted]
+    assert all(row.j._error is None for row in read)
+
+
+def test_pairs_in_spark(spark):
+    """As without Spark, whatever the order of the rows and their partitions."""
+    capture = Capture(kwire)
+    waiting = []
+    for turn in range(40):
+        waiting.append((turn % 3, capture.ask(turn % 3, 0), 0))
+        if turn % 4:
+            capture.answer(*waiting.pop(0))
+    schema = (
+        "recording string, connection bigint, sequence bigint, direction string,"
+        " timestamp timestamp, client_address string, broker_address string,"
+        " api_key int, api_version int, correlation_id int, client_id string,"
+        " size int, frame binary"
+    )
+    rows = spark.createDataFrame(capture.rows[::-1], schema).repartition(3)
+    paired = ks.pair_requests(rows)
+    column = ks.from_kafka_message("response", "Heartbeat", "response", "api_version")
+    found = [row.asDict() for row in paired.withColumn("r", column).collect()]
+    assert sum(row["r"] is not None and row["r"]._error is None for row in found) == 30
+    made = {row["request_sequence"]: row["response_sequence"] for row in found}
+    assert made == {number: other for (_, number), other in capture.pairs.items()}
+    assert {number for _, number in pairs_of(kwire, capture)[1]} == made.keys()
+
+
+def test_functions_of_sql(spark, requests):
+    """The same names, with the default options."""
+    ks.register_functions(spark)
+    requests.createOrReplaceTempView("requests")
+    rows = spark.sql(
+        "SELECT kafka_header(frame).api AS api,"
+        " from_kafka_message(frame, 'Metadata', 'request', NULL).json AS body"
+        " FROM requests WHERE id < 50"
+    ).collect()
+    assert {row.api for row in rows} == {"Metadata"}
+    assert {json.loads(row.body)["topics"][0]["name"] for row in rows} == {"orders"}
+    names = ["from_kafka_records(frame)"]
+    names += [f"from_{topic.removeprefix('__')}(frame, frame)" for topic in TOPICS]
+    row = spark.sql(f"SELECT {', '.join(names)} FROM requests WHERE id = 50").first()
+    assert list(row) == [None] * 6
+
+
+def test_headers_as_columns(requests):
+    """Flat columns behind those to keep, equal to the fields of ``kafka_header``."""
+    flat = ks.read_headers(requests, "frame", ["id"])
+    structs = requests.select("id", ks.kafka_header("frame").alias("h"))
+    assert flat.columns == ["id", *structs.schema["h"].dataType.names]
+    found = {row.id: row.h for row in structs.collect()}
+    for row in flat.collect():
+        wanted = found[row.id]
+        assert tuple(row)[1:] == (tuple(wanted) if wanted else (None,) * 6)

@@ -1,0 +1,429 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of messages say what ``kwire.decode`` says, for all messages and versions.
+
+The arrays that ``from_kafka_message`` and ``to_kafka_message`` are made of, without
+Spark: Kafka's own bytes, framed and bare, many versions in one column, nulls and bad
+rows among them; errors are the words of kwire's own readers.
+"""
+
+import base64
+import importlib
+import json
+import math
+import uuid
+from functools import cache
+
+import golden
+import hostile
+import pyarrow
+import pytest
+
+PARTS = 8
+"""In which all messages are tested: a test for each would take its time."""
+
+
+def room(kwire, name):
+    """Import a file of the Spark rooms on one engine."""
+    return importlib.import_module(f"{kwire.__name__}.spark.{name}")
+
+
+@cache
+def by_message():
+    """Sort Kafka's vectors by message, all versions together."""
+    found = {}
+    for vector in golden.vectors():
+        found.setdefault(vector.message, []).append(vector)
+    return found
+
+
+def names_of(part):
+    """List the messages of a part of all."""
+    return sorted(by_message())[part::PARTS]
+
+
+def vectors_of(name):
+    """List Kafka's vectors of a message."""
+    return list(by_message()[name])
+
+
+def framed(kwire, vector):
+    """Put before a vector's bytes what stands before them where they are used."""
+    cls = getattr(kwire.messages, vector.message)
+    message = kwire.decode(cls, vector.data, vector.version)
+    version = vector.version
+    if cls.kind == "request":
+        # Client ids of all lengths: bodies begin at different bytes.
+        client_id = "ä" * (len(vector.data) % 5) or None
+        frame = kwire.framing.encode_request(
+            message, version, correlation_id=7, client_id=client_id
+        )
+        return frame[4:]
+    if cls.kind == "response":
+        return kwire.framing.encode_response(message, version, correlation_id=7)[4:]
+    return version.to_bytes(2, "big") + vector.data
+
+
+def expected(value, struct, version):
+    """Turn a decoded struct into what a row has to hold: null where there is nothing.
+
+    Goes by the ranges of the schema alone.
+    """
+    row = {}
+    for field in struct.fields:
+        found = getattr(value, field.attribute)
+        if version not in field.versions:
+            row[field.attribute] = None
+        elif field.is_array and found is not None:
+            row[field.attribute] = [one(each, field, version) for each in found]
+        else:
+            row[field.attribute] = one(found, field, version)
+    return row
+
+
+def one(value, field, version):
+    """Turn one value, or one element, into what a row has to hold."""
+    if field.struct is not None and value is not None:
+        return expected(value, field.struct, version)
+    if isinstance(value, uuid.UUID):
+        return base64.urlsafe_b64encode(value.bytes).decode()[:22]
+    if isinstance(value, float) and math.isnan(value):
+        return "nan"
+    return value
+
+
+def without_nan(value):
+    """Make NaN equal to itself."""
+    if isinstance(value, dict):
+        return {name: without_nan(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [without_nan(each) for each in value]
+    return "nan" if isinstance(value, float) and math.isnan(value) else value
+
+
+def binary(rows):
+    return pyarrow.array(rows, pyarrow.binary())
+
+
+def versions(numbers):
+    return pyarrow.array(numbers, pyarrow.int32())
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_message_and_version(kwire, part):
+    """All of Kafka's vectors of a message in one column, as bodies and as frames."""
+    reading = room(kwire, "message_reading")
+    registry = importlib.import_module(f"{kwire.__name__}.schema.registry")
+    for name in names_of(part):
+        struct = registry.load(name).struct
+        cls = getattr(kwire.messages, name)
+        vectors = vectors_of(name)
+        wanted = [
+            expected(kwire.decode(cls, each.data, each.version), struct, each.version)
+            for each in vectors
+        ]
+        numbers = versions([*(each.version for each in vectors), None])
+        bodies = binary([*(each.data for each in vectors), None])
+        frames = binary([*(framed(kwire, each) for each in vectors), None])
+        for rows, is_framed in ((bodies, False), (frames, True)):
+            made = reading.read_messages(rows, name, numbers, framed=is_framed)
+            made.validate(full=True)
+            *found, last = made.to_pylist()
+            assert last is None
+            assert {row.pop("_error") for row in found} == {None}, name
+            assert without_nan(found) == wanted, name
+
+
+def test_every_layout_is_among_the_vectors(kwire):
+    """All versions of all messages, so that the tests here speak of all."""
+    classes = [getattr(kwire.messages, name) for name in kwire.messages.ALL]
+    layouts = [
+        (cls.__name__, version) for cls in classes for version in cls.valid_versions
+    ]
+    assert len(layouts) == 879
+    assert set(golden.by_pair()) == set(layouts)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_json_is_what_kafka_writes(kwire, part):
+    """The JSON of a column is that of Kafka's own converter."""
+    reading = room(kwire, "message_reading")
+    for name in names_of(part):
+        vectors = [each for each in vectors_of(name) if each.json is not None]
+        rows = binary([framed(kwire, each) for each in vectors])
+        made = reading.read_json(
+            rows, name, versions=versions([each.version for each in vectors])
+        )
+        assert made.field("_error").null_count == len(vectors), name
+        found = [json.loads(text) for text in made.field("json").to_pylist()]
+        assert found == [each.json for each in vectors], name
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_written_messages_are_read_again(kwire, part):
+    """What was read is written to bytes that read the same, from structs and JSON."""
+    reading, writing = room(kwire, "message_reading"), room(kwire, "message_writing")
+    for name in names_of(part):
+        vectors = vectors_of(name)
+        rows = binary([*(framed(kwire, each) for each in vectors), None])
+        numbers = versions([*(each.version for each in vectors), None])
+        made = reading.read_messages(rows, name, numbers)
+        written = writing.write_messages(made, name, numbers)
+        assert written.field("_error").null_count == len(rows), name
+        again = reading.read_messages(written.field("data"), name, numbers)
+        assert without_nan(again.to_pylist()) == without_nan(made.to_pylist()), name
+        texts = reading.read_json(rows, name, versions=numbers, failfast=True)
+        written = writing.write_messages(texts, name, numbers, failfast=True)
+        again = reading.read_json(written, name, versions=numbers, failfast=True)
+        assert again.equals(texts), name
+
+
+def test_written_frames_are_the_frames(kwire):
+    """With the header that was read, to the byte."""
+    reading, writing = room(kwire, "message_reading"), room(kwire, "message_writing")
+    headers = room(kwire, "request_headers")
+    vectors = vectors_of("HeartbeatRequest")
+    plain = [
+        kwire.encode(
+            kwire.decode(
+                kwire.messages.HeartbeatRequest, each.data, each.version
+            ).replace(unknown_tagged_fields=()),
+            each.version,
+        )
+        for each in vectors
+    ]
+    vectors = [
+        each._replace(data=data) for each, data in zip(vectors, plain, strict=True)
+    ]
+    rows = binary([framed(kwire, each) for each in vectors])
+    written = writing.write_messages(
+        reading.read_messages(rows, "HeartbeatRequest"),
+        "HeartbeatRequest",
+        headers.read_headers(rows).field("api_version"),
+        headers=headers.read_headers(rows),
+        failfast=True,
+    )
+    assert written.equals(rows)
+
+
+def error_of(call, *arguments):
+    """Give the text of the error that a call raises."""
+    try:
+        call(*arguments)
+    except Exception as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize(
+    "name", ["FetchRequest", "MetadataResponse", "JoinGroupRequest"]
+)
+def test_every_cut_frame_says_why(kwire, name):
+    """A bad row is null in every field and has the words of ``kwire.framing``."""
+    reading = room(kwire, "message_reading")
+    cls = getattr(kwire.messages, name)
+    newest = max(vectors_of(name), key=lambda each: (each.version, len(each.data)))
+    frame = framed(kwire, newest)
+    cuts = [*[frame[:size] for size in range(len(frame))][-400:], frame, None]
+    if cls.kind == "request":
+        wanted = [error_of(kwire.framing.decode_request, cut) for cut in cuts[:-1]]
+    else:
+        read = kwire.framing.decode_response
+        wanted = [error_of(read, cls, cut, newest.version) for cut in cuts[:-1]]
+    assert None not in wanted[:-1]
+    made = reading.read_messages(binary(cuts), name, newest.version)
+    assert made.field("_error").to_pylist() == [*wanted, None]
+    assert made.null_count == 1
+    for field in made.flatten()[:-1]:
+        assert field.null_count >= len(cuts) - 1
+    texts = reading.read_json(binary(cuts), name, versions=newest.version)
+    assert texts.field("_error").equals(made.field("_error"))
+    with pytest.raises(kwire.DecodeError) as caught:
+        reading.read_messages(binary(cuts[::-1]), name, newest.version, failfast=True)
+    assert str(caught.value) == wanted[-2]
+
+
+def test_hostile_bodies_say_what_decode_says(kwire):
+    """Bodies bad in all ways, their errors and the good ones among them."""
+    reading = room(kwire, "message_reading")
+    count = hostile.share(1) // len(hostile.FAMILIES)
+    by_name = {}
+    for family in hostile.FAMILIES:
+        for each in hostile.take(family, count):
+            by_name.setdefault(each.message, []).append(each)
+    bad = 0
+    for name, inputs in by_name.items():
+        cls = getattr(kwire.messages, name)
+        made = reading.read_messages(
+            binary([each.data for each in inputs]),
+            name,
+            versions([each.version for each in inputs]),
+            framed=False,
+        )
+        wanted = [
+            error_of(kwire.decode, cls, each.data, each.version) for each in inputs
+        ]
+        assert made.field("_error").to_pylist() == wanted
+        bad += sum(text is not None for text in wanted)
+    assert bad > count
+
+
+def test_versions_that_nobody_knows_are_errors_of_their_rows(kwire):
+    """Too new, negative, or none at all; the good rows are there."""
+    reading = room(kwire, "message_reading")
+    make = kwire.messages.HeartbeatRequest
+    body = kwire.encode(make(group_id="g"), 4)
+    numbers = versions([4, 5, 99, -3, None, 4])
+    made = reading.read_messages(
+        binary([body] * 5 + [None]), make.__name__, numbers, framed=False
+    )
+    assert made.field("group_id").to_pylist() == ["g", *[None] * 5]
+    texts = made.field("_error").to_pylist()
+    assert texts[0] is None and texts[5] is None
+    for text, number in zip(texts[1:4], (5, 99, -3), strict=True):
+        assert text == f"{make.__name__} has the versions 0-4, asked for was {number}"
+    assert texts[4].startswith("no version is given for this HeartbeatRequest")
+
+
+def test_frames_that_are_not_as_asked_for_are_errors(kwire):
+    """Another API, or another version than the column says."""
+    reading = room(kwire, "message_reading")
+    beat = kwire.framing.encode_request(kwire.messages.HeartbeatRequest(), 4)[4:]
+    fetch = kwire.framing.encode_request(kwire.messages.FetchRequest(), 4)[4:]
+    made = reading.read_messages(binary([beat, fetch, beat]), "HeartbeatRequest")
+    assert made.field("generation_id").to_pylist() == [0, None, 0]
+    assert (
+        made.field("_error")[1].as_py().endswith("API key 1, HeartbeatRequest has 12")
+    )
+    made = reading.read_messages(
+        binary([beat, beat]), "HeartbeatRequest", versions([4, 3])
+    )
+    assert made.field("_error")[0].as_py() is None
+    assert made.field("_error")[1].as_py().endswith("say version 4, asked for was 3")
+
+
+def test_tags_in_headers_are_passed_over(kwire):
+    """A response header with a tag that nobody knows, beside plain ones."""
+    reading = room(kwire, "message_reading")
+    make = kwire.messages.HeartbeatResponse
+    plain = kwire.framing.encode_response(make(error_code=5), 4)[4:]
+    tagged = plain[:4] + b"\x01\x63\x02ab" + plain[5:]
+    made = reading.read_messages(binary([plain, tagged, plain[:4]]), make.__name__, 4)
+    assert made.field("error_code").to_pylist() == [5, 5, None]
+    assert made.field("_error")[2].as_py() == error_of(
+        kwire.framing.decode_response, make, plain[:4], 4
+    )
+
+
+def test_newer_subscriptions_are_read_as_the_newest(kwire):
+    """As members of other releases write them: what is appended is passed over."""
+    reading = room(kwire, "message_reading")
+    make = kwire.messages.ConsumerProtocolSubscription
+    data = kwire.framing.encode_prefixed(make(topics=["a"]), 3)
+    newer = b"\x00\x63" + data[2:] + b"more"
+    made = reading.read_messages(binary([data, newer, b"\0"]), make.__name__)
+    assert made.field("topics").to_pylist() == [["a"], ["a"], None]
+    assert made.field("_error")[2].is_valid
+
+
+@pytest.mark.parametrize("kind", [pyarrow.binary(), pyarrow.large_binary()])
+def test_slices_chunks_and_empty_arrays(kwire, kind):
+    """Arrays with an offset, in pieces, or without rows, of both binary types."""
+    reading = room(kwire, "message_reading")
+    frames = [
+        kwire.framing.encode_request(
+            kwire.messages.HeartbeatRequest(group_id=f"g{i}"), i % 5, client_id="c" * i
+        )[4:]
+        for i in range(20)
+    ]
+    frames[7] = None
+    whole = pyarrow.array(frames, kind)
+    wanted = [f"g{i}" if i != 7 else None for i in range(20)]
+    for rows, part in (
+        (whole.slice(5, 6), slice(5, 11)),
+        (whole.slice(7, 1), slice(7, 8)),
+        (whole.slice(20), slice(20, 20)),
+        (pyarrow.chunked_array([whole[:3], whole[3:]]), slice(20)),
+    ):
+        for asked in (None, versions([i % 5 for i in range(20)][part])):
+            made = reading.read_messages(rows, "HeartbeatRequest", asked)
+            made.validate(full=True)
+            assert made.field("group_id").to_pylist() == wanted[part]
+            assert made.null_count == wanted[part].count(None)
+            assert made.field("_error").null_count == len(made)
+    empty = reading.read_messages(pyarrow.array([], kind), "MetadataResponse", 9)
+    assert len(empty) == 0 and empty.type.num_fields > 3
+
+
+def test_mixed_streams_become_json(kwire):
+    """Requests of any API and responses by API key in one column."""
+    reading = room(kwire, "message_reading")
+    messages, framing = kwire.messages, kwire.framing
+    rows = binary(
+        [
+            framing.encode_request(messages.FetchRequest(), 4)[4:],
+            framing.encode_request(messages.HeartbeatRequest(group_id="g"), 0)[4:],
+            framing.encode_response(messages.HeartbeatResponse(error_code=3), 0)[4:],
+            framing.encode_response(messages.HeartbeatResponse(), 0)[4:],
+            framing.encode_response(messages.HeartbeatResponse(), 0)[4:],
+        ]
+    )
+    made = reading.read_json(
+        rows,
+        pyarrow.array([None, 12, 12, None, 999]),
+        pyarrow.array(["request", "request", "response", "response", "response"]),
+        versions([None, 0, 0, 0, 0]),
+    )
+    texts, errors = made.field("json").to_pylist(), made.field("_error").to_pylist()
+    assert [json.loads(text) for text in texts[1:3]] == [
+        {"groupId": "g", "generationId": 0, "memberId": ""},
+        {"errorCode": 3},
+    ]
+    assert "maxWaitMs" in json.loads(texts[0])
+    assert texts[3:] == [None, None]
+    assert errors[:3] == [None] * 3
+    assert "no response has the API key 999" in errors[4]
+    assert "which message it is" in errors[3]
+
+
+def test_bad_values_are_errors_of_their_rows(kwire):
+    """What cannot be written is null and says why; good rows are written.
+
+    A null is a default where no null may be.
+    """
+    writing = room(kwire, "message_writing")
+    kind = pyarrow.struct([("topic_id", pyarrow.string()), ("name", pyarrow.string())])
+    rows = pyarrow.array(
+        [
+            {"topics": [{"name": "a"}]},
+            {"topics": [{"name": "a" * 32768}]},
+            {"topics": [{"name": "a", "topic_id": "no uuid"}]},
+            None,
+        ],
+        pyarrow.struct([("topics", pyarrow.list_(kind))]),
+    )
+    made = writing.write_messages(rows, "MetadataRequest", 9, framed=False)
+    good = kwire.messages.MetadataRequest(
+        topics=[kwire.messages.MetadataRequest.MetadataRequestTopic(name="a")]
+    )
+    assert made.field("data").to_pylist() == [kwire.encode(good, 9), None, None, None]
+    texts = made.field("_error").to_pylist()
+    assert texts[0] is None and texts[3] is None
+    assert "name" in texts[1] and "22 characters" in texts[2]
+    made = writing.write_messages(
+        pyarrow.array([{"topics": [{"name": None}]}, {"topics": None}, {}]),
+        "MetadataRequest",
+        9,
+        framed=False,
+        failfast=True,
+    )
+    read = [kwire.decode(type(good), data.as_py(), 9).topics for data in made]
+    assert [read[0][0].name, read[1], read[2]] == ["", None, None]
+    with pytest.raises(kwire.EncodeError):
+        writing.write_messages(rows, "MetadataRequest", 9, failfast=True)
+    json_rows = pyarrow.array(["{", "[" * 100_000, "{}", None])
+    made = writing.write_messages(json_rows, "MetadataRequest", 9)
+    assert made.field("data").null_count == 4
+    assert made.field("_error").null_count == 1
+    with pytest.raises(ValueError, match="has no field 'topic'; it has topics"):
+        writing.write_messages(pyarrow.array([{"topic": "a"}]), "MetadataRequest", 9)

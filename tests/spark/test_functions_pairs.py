@@ -1,0 +1,239 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Requests find their responses, however ids repeat and connections end.
+
+The batches that ``pair_requests`` is made of, without Spark, and the headers that
+``kafka_header`` is made of.
+"""
+
+import importlib
+import random
+from datetime import UTC, datetime, timedelta
+
+import pyarrow
+import pytest
+
+START = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def rooms(kwire, name="request_pairs"):
+    """Import a file on one engine."""
+    return importlib.import_module(f"{kwire.__name__}.spark.{name}")
+
+
+class Capture:
+    """Makes rows as ``kafka-capture`` has them, and knows the pairs among them."""
+
+    def __init__(self, kwire):
+        self.kwire = kwire
+        self.rows = []
+        self.pairs = {}
+
+    def frame(self, connection, direction, number, message, version, recording="r"):
+        """Add one frame; return its sequence."""
+        framing = self.kwire.framing
+        write = getattr(framing, f"encode_{direction}")
+        client = {"client_id": "me"} if direction == "request" else {}
+        frame = write(message, version, correlation_id=number, **client)[4:]
+        sequence = len(self.rows)
+        self.rows.append(
+            {
+                "recording": recording,
+                "connection": connection,
+                "sequence": sequence,
+                "direction": direction,
+                "timestamp": START + timedelta(milliseconds=sequence),
+                "client_address": f"127.0.0.1:{50000 + connection}",
+                "broker_address": "127.0.0.1:9092",
+                "api_key": message.api_key,
+                "api_version": version,
+                "correlation_id": number,
+                "client_id": "me",
+                "size": len(frame),
+                "frame": frame,
+            }
+        )
+        return sequence
+
+    def ask(self, connection, number, message=None, version=4, recording="r"):
+        """Add a request; nobody has answered it yet."""
+        message = message or self.kwire.messages.HeartbeatRequest()
+        sequence = self.frame(
+            connection, "request", number, message, version, recording
+        )
+        self.pairs[recording, sequence] = None
+        return sequence
+
+    def answer(
+        self, connection, request, number, message=None, version=4, recording="r"
+    ):
+        """Add the response to a request."""
+        message = message or self.kwire.messages.HeartbeatResponse()
+        sequence = self.frame(
+            connection, "response", number, message, version, recording
+        )
+        if request is not None:
+            self.pairs[recording, request] = sequence
+
+    def batches(self, kwire, sizes=(1000,)):
+        """Give the rows sorted, in batches of some sizes in turn."""
+        names = rooms(kwire).COLUMNS
+        rows = sorted(
+            self.rows,
+            key=lambda row: (row["recording"], row["connection"], row["sequence"]),
+        )
+        types = {
+            "timestamp": pyarrow.timestamp("us", "UTC"),
+            "api_key": pyarrow.int32(),
+        }
+        types |= {"api_version": pyarrow.int32(), "correlation_id": pyarrow.int32()}
+        types |= {"size": pyarrow.int32()}
+        table = pyarrow.table(
+            {
+                name: pyarrow.array([row[name] for row in rows], types.get(name))
+                for name in names
+            }
+        )
+        start = turn = 0
+        while start < len(rows):
+            size = sizes[turn % len(sizes)]
+            yield table.slice(start, size).combine_chunks().to_batches()[0]
+            start, turn = start + size, turn + 1
+
+
+def pairs_of(kwire, capture, sizes=(1000,)):
+    """Pair a capture; return the rows, each with the frames of its sequences."""
+    by_sequence = {row["sequence"]: row["frame"] for row in capture.rows}
+    found = []
+    for batch in rooms(kwire).pair_batches(capture.batches(kwire, sizes)):
+        batch.validate(full=True)
+        assert batch.schema.equals(rooms(kwire).PAIRS)
+        found.extend(batch.to_pylist())
+    for row in found:
+        assert row["request"] == by_sequence[row["request_sequence"]]
+        assert row["response"] == by_sequence.get(row["response_sequence"])
+    made = {
+        (row["recording"], row["request_sequence"]): row["response_sequence"]
+        for row in found
+    }
+    assert len(made) == len(found)
+    return found, made
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pairs_are_those_that_were_made(kwire, seed):
+    """Many connections at once, ids that repeat, pipelines, and broken connections."""
+    dice = random.Random(seed)
+    capture = Capture(kwire)
+    waiting = {connection: [] for connection in range(5)}
+    for _ in range(300):
+        connection = dice.randrange(5)
+        queue = waiting[connection]
+        if queue and dice.random() < 0.5:
+            capture.answer(connection, *queue.pop(0))
+        else:
+            # Connection 0 has the same id for all.
+            number = 0 if connection == 0 else dice.randrange(6)
+            queue.append((capture.ask(connection, number), number))
+    for sizes in ((1000,), (1,), (7, 1, 30)):
+        assert pairs_of(kwire, capture, sizes)[1] == capture.pairs
+
+
+def test_produce_without_acks_gets_no_answer(kwire):
+    """Even where the next request has its id."""
+    messages = kwire.messages
+    capture = Capture(kwire)
+    capture.ask(1, 0, messages.ProduceRequest(acks=0), 9)
+    kept = capture.ask(1, 0, messages.ProduceRequest(acks=-1), 9)
+    capture.answer(1, kept, 0, messages.ProduceResponse(), 9)
+    assert pairs_of(kwire, capture)[1] == capture.pairs == {("r", 0): None, ("r", 1): 2}
+
+
+def test_responses_without_a_request_are_left_out(kwire):
+    """A capture that begins in the middle; another API is another request."""
+    capture = Capture(kwire)
+    capture.answer(1, None, 5)
+    capture.answer(1, None, 0, kwire.messages.FetchResponse())
+    asked = capture.ask(1, 5)
+    capture.answer(1, None, 5, kwire.messages.FetchResponse())
+    capture.answer(1, asked, 5)
+    assert pairs_of(kwire, capture, (2,))[1] == {("r", 2): 4}
+
+
+def test_recordings_and_connections_are_apart(kwire):
+    """The same ids at the same time, and the columns of a pair."""
+    capture = Capture(kwire)
+    asked = [
+        capture.ask(connection, 7, recording=recording)
+        for recording in "ab"
+        for connection in (1, 2)
+    ]
+    capture.answer(2, asked[3], 7, recording="b")
+    capture.answer(1, asked[0], 7, recording="a")
+    found, made = pairs_of(kwire, capture)
+    assert made == capture.pairs
+    by_sequence = {row["request_sequence"]: row for row in found}
+    answered, alone = by_sequence[0], by_sequence[1]
+    assert answered["latency_ms"] == 5.0 and alone["latency_ms"] is None
+    assert answered["request_timestamp"] == START
+    assert (answered["client_address"], answered["api_key"]) == ("127.0.0.1:50001", 12)
+    assert alone["response_size"] is alone["response_timestamp"] is None
+
+
+def test_a_capture_of_requests_alone_takes_little_memory(kwire):
+    """Only so many requests wait; the oldest go without an answer, in order."""
+    room = rooms(kwire)
+    capture = Capture(kwire)
+    for number in range(40):
+        capture.ask(1, number)
+    (batch,) = capture.batches(kwire)
+    rows = pyarrow.Table.from_batches([batch] * 300).combine_chunks().to_batches()[0]
+    kept = 0
+    held = []
+    for made in room.pair_batches(
+        rows.slice(at, 1000) for at in range(0, 12_000, 1000)
+    ):
+        kept += len(made)
+        held.append(len(made))
+    assert kept == 12_000 and held == [1000, 1000, 10_000]
+
+
+def test_headers_of_frames(kwire):
+    """Every field, nulls, and the errors of ``decode_request``; flat or as structs."""
+    room = rooms(kwire, "request_headers")
+    frames = [
+        kwire.framing.encode_request(
+            kwire.messages.FetchRequest(), 17, correlation_id=-5, client_id="ä"
+        )[4:],
+        None,
+        b"\x00\x01",
+        b"\x03\xe7" + bytes(20),
+        kwire.framing.encode_request(kwire.messages.ListGroupsRequest(), 0)[4:],
+    ]
+    rows = pyarrow.array(frames, pyarrow.binary())
+    made = room.read_headers(rows)
+    made.validate(full=True)
+    first, second, *bad, last = made.to_pylist()
+    assert first == {
+        "api_key": 1,
+        "api": "Fetch",
+        "api_version": 17,
+        "correlation_id": -5,
+        "client_id": "ä",
+        "_error": None,
+    }
+    assert second is None and last["api"] == "ListGroups"
+    for row, frame in zip(bad, frames[2:4], strict=True):
+        with pytest.raises(kwire.KwireError) as caught:
+            kwire.framing.decode_request(frame)
+        assert row.pop("_error") == str(caught.value)
+        assert set(row.values()) == {None}
+    with pytest.raises(kwire.Truncated):
+        room.read_headers(rows, failfast=True)
+    assert room.read_headers(rows[1:2]).to_pylist() == [None]
+    table = pyarrow.record_batch({"id": range(5), "frame": rows, "more": ["x"] * 5})
+    (flat,) = room.flat_headers([table.slice(3)], "frame", ["more", "id"])
+    assert flat.schema.names == ["more", "id", *(field.name for field in made.type)]
+    assert flat.column("id").to_pylist() == [3, 4]
+    for name in ("api_key", "api", "client_id", "_error"):
+        assert flat.column(name).equals(made[3:].field(name))

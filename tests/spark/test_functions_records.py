@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of record sets hold the records that ``records.decode_batches`` gives.
+
+The arrays that ``from_kafka_records`` and ``read_records`` are made of, without Spark:
+all formats and codecs, rows cut off as brokers cut them, and damage of which nothing
+good is lost.
+"""
+
+import importlib
+import random
+
+import pyarrow
+import pytest
+
+
+def room(kwire):
+    """Import the file on one engine."""
+    return importlib.import_module(f"{kwire.__name__}.spark.record_lists")
+
+
+def binary(rows):
+    return pyarrow.array(rows, pyarrow.binary())
+
+
+def batch(kwire, count, start=0, **options):
+    """Encode a batch of records, none like the next."""
+    rows = [
+        (b"k%d" % i if i % 3 else None, b"v" * i, 1_700_000_000_000 + i)
+        for i in range(start, start + count)
+    ]
+    return kwire.records.encode_batch(rows, base_offset=start, **options)
+
+
+def facts(made):
+    """List the lists of offset, key, value and error of each row."""
+    return [
+        row
+        and [
+            (each["offset"], each["key"], each["value"], each["_error"]) for each in row
+        ]
+        for row in made.to_pylist()
+    ]
+
+
+def wanted(kwire, data):
+    """List what a row has to hold, as ``facts`` does."""
+    return [
+        (record.offset, record.key, record.value, None)
+        for each in kwire.records.decode_batches(data)
+        for record in each.records
+    ]
+
+
+FORMATS = [(0, "none"), (0, "gzip"), (1, "none"), (1, "lz4"), (2, "none"), (2, "zstd")]
+
+
+@pytest.mark.parametrize(("magic", "codec"), FORMATS)
+def test_rows_hold_their_records(kwire, magic, codec):
+    """Several batches a row, none, and null rows; with cut ends and without."""
+    make = room(kwire).read_records
+    sets = [
+        b"".join(
+            batch(kwire, 3, 3 * turn, magic=magic, compression=codec)
+            for turn in range(size)
+        )
+        for size in (1, 0, 3, 2)
+    ]
+    for rows in (sets, [*sets, sets[0] + sets[2][:-1], sets[0][:11]]):
+        made = make(binary([*rows, None]))
+        made.validate(full=True)
+        assert facts(made) == [*(wanted(kwire, row) for row in rows), None]
+        whole = binary([sets[0], *rows, None, sets[0]])
+        assert make(whole.slice(1, len(rows) + 1)).equals(made)
+
+
+def test_all_columns_of_a_record(kwire):
+    """Names and types are those of Spark's own source; headers keep their order."""
+    data = kwire.records.encode_batch(
+        [(b"k", None, 1_700_000_000_123, [("b", b"1"), ("a", None)])], base_offset=7
+    )
+    made = room(kwire).read_records(binary([data]), failfast=True)
+    (record,) = made.values.to_pylist()
+    assert record.pop("timestamp").timestamp() == 1_700_000_000.123
+    assert record == {
+        "offset": 7,
+        "timestampType": 0,
+        "key": b"k",
+        "value": None,
+        "headers": [{"key": "b", "value": b"1"}, {"key": "a", "value": None}],
+    }
+
+
+def test_damage_costs_its_batch_alone(kwire):
+    """Random bytes of random batches are changed; all the others are there."""
+    make = room(kwire).read_records
+    dice = random.Random(7)
+    hurt = 0
+    for _ in range(40):
+        batches = [batch(kwire, 4, 4 * turn) for turn in range(dice.randint(1, 5))]
+        bad = {turn for turn in range(len(batches)) if dice.random() < 0.4}
+        hurt += len(bad)
+        for turn in bad:
+            # Behind base offset and size: with these, the next batch cannot be found.
+            at = dice.randrange(21, len(batches[turn]))
+            changed = bytearray(batches[turn])
+            changed[at] ^= 1 << dice.randrange(8)
+            batches[turn] = bytes(changed)
+        good = batch(kwire, 2)
+        made = facts(make(binary([good, b"".join(batches), good])))
+        assert made[0] == made[2] == wanted(kwire, good)
+        expected = [
+            each
+            for turn, data in enumerate(batches)
+            for each in ([None] if turn in bad else wanted(kwire, data))
+        ]
+        found = [None if text else (o, k, v, text) for o, k, v, text in made[1]]
+        assert found == expected
+    assert hurt > 20
+
+
+def test_errors_point_into_their_row(kwire):
+    """The byte counts from the row's first; ``failfast`` raises kwire's own error."""
+    rooms = room(kwire)
+    good, bad = batch(kwire, 2), bytearray(batch(kwire, 2))
+    bad[-1] ^= 1
+    rows = binary([good, good + bytes(bad) + good + bytes(bad)])
+    texts = [each[3] for each in facts(rooms.read_records(rows))[1] if each[3]]
+    places = len(good), 3 * len(good)
+    assert [text.split(":")[0] for text in texts] == [f"byte {at}" for at in places]
+    with pytest.raises(kwire.CorruptBatch) as caught:
+        rooms.read_records(rows, failfast=True)
+    assert str(caught.value) == texts[0]
+
+
+def test_bytes_that_are_no_batches_end_their_row(kwire):
+    """One error each, whatever the bytes are, and however many of them there are."""
+    rows = [bytes(100_000), b"\xff" * 1000, b"GET / HTTP/1.1\r\n\r\n" * 9]
+    made = facts(room(kwire).read_records(binary([*rows, batch(kwire, 1)])))
+    assert [[each[:3] for each in row] for row in made[:3]] == [[(None,) * 3]] * 3
+    assert all(row[0][3].startswith("byte 0: ") for row in made[:3])
+    assert made[3] == wanted(kwire, batch(kwire, 1))
+
+
+def test_header_keys_that_are_not_utf_8(kwire):
+    """An error, unless they are to be replaced."""
+    make = room(kwire).read_records
+    data = kwire.records.encode_batch([(b"k", b"v", 1, [("\u00e4", b"x")])])
+    raw = bytearray(data.replace("\u00e4".encode(), b"\xff\xff"))
+    crc = importlib.import_module("crc32c").crc32c(bytes(raw[21:]))
+    raw[17:21] = crc.to_bytes(4, "big")
+    rows = binary([bytes(raw)])
+    assert "not UTF-8" in facts(make(rows))[0][0][3]
+    (record,) = make(rows, errors="replace", failfast=True).values.to_pylist()
+    assert record["headers"] == [{"key": "\ufffd\ufffd", "value": b"x"}]
+
+
+def test_explode_gives_a_row_for_each_record(kwire):
+    """With the columns to keep, in batches of some MiB, and nothing for empty rows."""
+    rooms = room(kwire)
+    sets = [batch(kwire, 2), None, b"", batch(kwire, 3), batch(kwire, 1)[:-1] + b"\xff"]
+    table = pyarrow.record_batch(
+        {"id": range(5), "sets": binary(sets), "more": ["x"] * 5}
+    )
+    (made,) = rooms.explode_records([table], "sets", ["id"])
+    assert made.schema.names == ["id", *(f.name for f in rooms.RECORD), "_error"]
+    assert made.column("id").to_pylist() == [0, 0, 3, 3, 3, 4]
+    assert made.column("offset").to_pylist() == [0, 1, 0, 1, 2, None]
+    assert made.column("_error").null_count == 5
+    (again,) = rooms.explode_records([table.slice(3, 1)], "sets", ["id"])
+    assert again.column("id").to_pylist() == [3, 3, 3]
+    large = batch(kwire, 1500)
+    table = pyarrow.record_batch({"sets": binary([large] * 9)})
+    parts = list(rooms.explode_records([table], "sets", failfast=True))
+    assert sum(map(len, parts)) == 9 * 1500
+    assert len(parts) == -(-9 // max(1, (4 << 20) // len(large)))

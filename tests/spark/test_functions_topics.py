@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of keys and values of Kafka's own topics say what ``internal_topics`` says.
+
+The arrays that ``from_consumer_offsets`` and its like are made of, without Spark: the
+records that Kafka's own classes wrote, tombstones, bad rows and what is newer.
+"""
+
+import importlib
+import json
+from functools import cache
+
+import golden
+import pyarrow
+import pytest
+from test_functions_messages import error_of, expected, without_nan
+
+COLUMNS = {
+    "__cluster_metadata": "topic_record",
+    "__consumer_offsets": "offset_commit",
+    "__remote_log_metadata": "remote_log_segment_metadata_record",
+    "__share_group_state": "share_snapshot",
+    "__transaction_state": "transaction_log",
+}
+TOPICS = sorted(COLUMNS)
+
+
+@cache
+def records():
+    """Read Kafka's own records: topic -> [(key, value, value's message, version)]."""
+    found = {}
+    with open(golden.FOLDER / "internal-topics.jsonl") as lines:
+        for line in map(json.loads, lines):
+            pair = (
+                line[part] and bytes.fromhex(line[part]) for part in ("key", "value")
+            )
+            rest = line["value_message"], line["version"]
+            found.setdefault(line["topic"], []).append((*pair, *rest))
+    return found
+
+
+def rooms(kwire):
+    """Import the file on one engine."""
+    return importlib.import_module(f"{kwire.__name__}.spark.internal_topic_columns")
+
+
+def binary(rows):
+    return pyarrow.array(rows, pyarrow.binary())
+
+
+def columns(rows):
+    """Make arrays of the keys and the values of some rows."""
+    return [binary([row[part] for row in rows]) for part in (0, 1)]
+
+
+def test_there_are_records_of_every_topic(kwire):
+    """All topics, and all record types of each, are among Kafka's own."""
+    assert sorted(records()) == TOPICS == sorted(kwire.internal_topics.TOPICS)
+    for topic in TOPICS:
+        types = {each.value for each in rooms(kwire).record_types(topic).values()}
+        missing = types - {row[2] for row in records()[topic]}
+        # Written by releases before those that wrote the vectors, or by none.
+        assert missing <= {"RemoveFeatureLevelRecord"}, topic
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_records_are_what_internal_topics_reads(kwire, topic):
+    """Type, version, key and value of each record; all other structs are null."""
+    registry = importlib.import_module(f"{kwire.__name__}.schema.registry")
+    rows = [*records()[topic], (None, None, None, None)]
+    made = rooms(kwire).read_topic(topic, *columns(rows))
+    made.validate(full=True)
+    *found, last = made.to_pylist()
+    assert last is None
+    types = {each.value: each for each in rooms(kwire).record_types(topic).values()}
+    for row, (raw_key, raw_value, name, version) in zip(found, rows, strict=False):
+        key, value = kwire.internal_topics.decode(topic, raw_key, raw_value)
+        wanted = {"record": types[name].name, "version": version}
+        if key is not None:
+            struct = registry.load(type(key).__name__).struct
+            wanted["key"] = expected(key, struct, key.valid_versions.max)
+        struct = registry.load(name).struct
+        if value is not None and struct.fields:
+            wanted[types[name].column] = expected(value, struct, version)
+        if "key" in wanted:
+            row["key"] = {k: v for k, v in row["key"].items() if k in wanted["key"]}
+        said = {name: each for name, each in row.items() if each is not None}
+        assert without_nan(said) == without_nan(wanted)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_json_is_that_of_the_messages(kwire, topic):
+    """Key and value as ``kwire.to_json`` writes them; the rest as with structs."""
+    rows = records()[topic]
+    made = rooms(kwire).read_topic_json(topic, *columns(rows))
+    structs = rooms(kwire).read_topic(topic, *columns(rows))
+    for name in ("record", "version", "_error"):
+        assert made.field(name).equals(structs.field(name))
+    for row, (raw_key, raw_value, _, version) in zip(made, rows, strict=True):
+        key, value = kwire.internal_topics.decode(topic, raw_key, raw_value)
+        texts = [
+            row[part].as_py() and json.loads(row[part].as_py())
+            for part in ("key", "value")
+        ]
+        assert texts == [
+            key and kwire.to_json(key, key.valid_versions.max),
+            None if value is None else kwire.to_json(value, version),
+        ]
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_bad_rows_keep_what_is_good(kwire, topic):
+    """Cut keys and values, tombstones, and rows that are no record at all."""
+    make, to_json = rooms(kwire).read_topic, rooms(kwire).read_topic_json
+    good = records()[topic][:40]
+    rows = [
+        *good,
+        *((key, value and value[:-1]) for key, value, *_ in good),
+        *((key and key[:-1], value) for key, value, *_ in good),
+        *((key, None) for key, *_ in good),
+        *((b"\x7f\x00", b"\x00\x00"), (b"", b""), (None, b"\x00"), (b"\x00\x01", b"")),
+        *((None, b"\x01\x7f\x00"), (None, b"\x02\x00\x00"), (None, b"\x01\x02\x63")),
+        *((None, b"\xff" * 9), (b"\x00\x01\x00\x01ag", None), (None, None)),
+    ]
+    decode = kwire.internal_topics.decode
+    wanted = [
+        None if row[0] is row[1] is None else error_of(decode, topic, *row[:2])
+        for row in rows
+    ]
+    is_framed = topic in ("__cluster_metadata", "__remote_log_metadata")
+    if is_framed:
+        wanted = [
+            text if row[1] is not None else None
+            for text, row in zip(wanted, rows, strict=True)
+        ]
+    for read in (make, to_json):
+        made = read(topic, *columns(rows))
+        made.validate(full=True)
+        found = [row and row["_error"] for row in made.to_pylist()]
+        assert found == wanted
+        if not is_framed:
+            cut_values = made[len(good) : 2 * len(good)]
+            for name in ("record", "key"):
+                assert cut_values.field(name).equals(made[: len(good)].field(name))
+        with pytest.raises(kwire.KwireError) as caught:
+            read(topic, *columns(rows), failfast=True)
+        assert str(caught.value) == next(filter(None, wanted))
+
+
+def test_tombstones_have_a_key_alone(kwire):
+    """The type and the key are there; the value, and its version, are not."""
+    key = next(
+        row[0]
+        for row in records()["__consumer_offsets"]
+        if row[2] == "OffsetCommitValue"
+    )
+    (made,) = rooms(kwire).read_topic(
+        "__consumer_offsets", binary([key]), binary([None])
+    )
+    said = {name: each for name, each in made.as_py().items() if each is not None}
+    assert said.keys() == {"record", "key"} and said["record"] == "OffsetCommit"
+    assert {"group", "topic", "partition"} <= said["key"].keys()
+
+
+def test_frames_in_more_bytes_than_needed(kwire):
+    """Varints may be padded with zeros, as Kafka's own reader takes them."""
+    name = "RemoveTopicRecord"
+    message = getattr(kwire.messages, name)()
+    body = kwire.encode(message, 0)
+    values = binary([b"\x01\x09\x00" + body, b"\x81\x00\x89\x80\x00\x80\x00" + body])
+    decoded = kwire.internal_topics.decode(
+        "__cluster_metadata", None, values[1].as_py()
+    )
+    assert decoded == (None, message)
+    made = rooms(kwire).read_topic("__cluster_metadata", pyarrow.nulls(2), values)
+    assert made[0] == made[1] and made[0]["record"].as_py() == name
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_slices_and_empty_arrays(kwire, topic):
+    """Arrays with an offset, and without rows."""
+    make = rooms(kwire).read_topic
+    keys, values = columns(records()[topic])
+    whole = make(topic, keys, values)
+    assert make(topic, keys[3:], values[3:]).equals(whole[3:])
+    assert len(make(topic, keys[:0], values[:0])) == 0
+    assert whole.type.get_field_index(COLUMNS[topic]) > 1

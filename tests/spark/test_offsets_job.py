@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``jobs.offsets`` on Spark makes the tables that it makes in one process."""
+
+import sys
+from pathlib import Path
+
+import pyarrow.parquet
+
+from kwire import jobs
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "jobs"))
+
+from made_groups import write_cluster
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "4.3.1" / "data"
+
+
+def test_spark_makes_the_same_tables(spark, tmp_path):
+    """Of a known cluster and of a real broker's directory; and the same page."""
+    write_cluster(tmp_path / "cluster")
+    for name, path in (("made", tmp_path / "cluster"), ("real", DATA)):
+        told = []
+        here = jobs.offsets(path, tmp_path / name / "here")
+        there = jobs.offsets(
+            path, tmp_path / name / "there", spark=spark, progress=told.append
+        )
+        assert here.counts == there.counts
+        assert here.findings == there.findings
+        assert here.counts["commits"] > 0
+        for table, folder in here.tables.items():
+            one = pyarrow.parquet.read_table(folder)
+            assert one.equals(pyarrow.parquet.read_table(there.tables[table])), table
+        pages = [Path(each.report).read_text("utf-8") for each in (here, there)]
+        assert pages[0] == pages[1]
+        assert sum(told) == sum(each.stat().st_size for each in path.rglob("*.log"))
+    states = spark.read.parquet(here.tables["group_state"])
+    row = states.where("group = 'lasting-group'").selectExpr("members[0].host").first()
+    assert row[0] == "/127.0.0.1"

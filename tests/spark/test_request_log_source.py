@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kafka-request-log``: the rows of the reader, modes, cuts, and wrong options.
+
+Spark reads the logs of live brokers; what needs no query is read in this process.
+"""
+
+import importlib
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from pyspark.sql.types import StructType
+
+from kwire import jobs
+from kwire.recording.request_log import LoggedRequest, read_request_log
+from kwire.recording.requests import REQUEST_TYPES
+from kwire.spark.request_log_source import CORRUPT, KafkaRequestLogSource
+
+LOGS = Path(__file__).parents[1] / "data" / "request-logs"
+LINES = (LOGS / "kafka-3.9.2.log").read_text("utf-8").splitlines(keepends=True)
+BAD = "Completed request:{\n"
+
+# A schema is read from its text by Spark.
+pytestmark = pytest.mark.usefixtures("spark")
+
+
+def source(**options):
+    return KafkaRequestLogSource({"path": str(LOGS)} | options)
+
+
+def batches(made, schema=None):
+    """Read a source as Spark does, in this process."""
+    reader = made.reader(StructType.fromDDL(schema or made.schema()))
+    for partition in reader.partitions():
+        yield from reader.read(partition)
+
+
+@pytest.fixture
+def damaged(tmp_path):
+    """A log with a bad line, the third of four."""
+    path = tmp_path / "request.log"
+    path.write_text("".join((*LINES[:2], BAD, LINES[2])), "utf-8")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def known(spark):
+    """The session, with the format registered by name."""
+    spark.dataSource.register(KafkaRequestLogSource)
+    return spark
+
+
+def test_spark_reads_what_the_reader_reads(known):
+    """All columns of all logs, cut into many pieces, in the types that are declared."""
+    frame = (
+        known.read.format("kafka-request-log")
+        .option("maxPartitionBytes", "16k")
+        .load(str(LOGS))
+    )
+    kinds = {each.name: each.dataType.simpleString() for each in frame.schema}
+    assert kinds == REQUEST_TYPES
+    assert frame.rdd.getNumPartitions() > 6
+    rows = frame.selectExpr("unix_micros(timestamp)", *list(REQUEST_TYPES)[1:])
+    wanted = [
+        tuple(each.request)
+        for path in sorted(LOGS.glob("*.log"))
+        for each in read_request_log(path)
+        if isinstance(each, LoggedRequest)
+    ]
+    assert sorted(map(tuple, rows.collect()), key=repr) == sorted(wanted, key=repr)
+
+
+def test_spark_shows_bad_lines_in_a_column_that_is_asked_for(known, damaged):
+    """With file, line, reason and how it begins; the good lines stay."""
+    frame = (
+        known.read.format("kafka-request-log")
+        .schema(f"api string, _corrupt_record {CORRUPT}")
+        .option("mode", "permissive")
+        .load(damaged)
+    )
+    rows = frame.collect()
+    assert [row.api is None for row in rows] == [False, False, True, False]
+    bad = rows[2]._corrupt_record
+    assert (bad.path, bad.line, bad.text) == (damaged, 3, BAD.strip())
+    assert "JSON is damaged" in bad.reason
+
+
+def test_audit_gives_the_same_on_spark(known, tmp_path):
+    """Table by table, from tasks that ran in Spark's workers."""
+    paths = [LOGS / "kafka-2.8.2.log", LOGS / "kafka-3.9.2.log"]
+    here = jobs.audit(paths, tmp_path / "here", target="4.1")
+    there = jobs.audit(paths, tmp_path / "there", target="4.1", spark=known)
+    assert here.findings == there.findings == 2
+    for name in here.tables:
+        one, other = (
+            pyarrow.parquet.read_table(each.tables[name]) for each in (here, there)
+        )
+        assert one.equals(other), name
+    pages = [Path(each.report).read_text("utf-8") for each in (here, there)]
+    assert pages[0] == pages[1]
+
+
+def test_bad_line_ends_the_read_unless_the_mode_says_otherwise(damaged):
+    """FAILFAST names path, line, byte and what to do; the other modes read on."""
+    place = rf"request\.log: line 3, byte {sum(len(x.encode()) for x in LINES[:2])}: "
+    with pytest.raises(ValueError, match=place + ".*mode=PERMISSIVE"):
+        list(batches(source(path=damaged)))
+    dropped = list(batches(source(path=damaged, mode="DROPMALFORMED")))
+    assert [batch.num_rows for batch in dropped] == [3]
+    kept = list(batches(source(path=damaged, mode="PERMISSIVE")))
+    assert [batch.num_rows for batch in kept] == [4]
+    named = source(path=damaged, mode="PERMISSIVE", columnNameOfCorruptRecord="broken")
+    (batch,) = batches(named)
+    assert batch.schema.names == [*REQUEST_TYPES, "broken"]
+    assert [row is None for row in batch["broken"].to_pylist()] == [
+        True,
+        True,
+        False,
+        True,
+    ]
+
+
+def test_schema_chooses_columns():
+    """In its order; what there is not, or is of another type, is told."""
+    (first, *_) = batches(source(), "api_version int, client_id string")
+    assert first.schema.names == ["api_version", "client_id"]
+    with pytest.raises(ValueError, match="no column 'offset'; it has timestamp, "):
+        source().reader(StructType.fromDDL("offset bigint"))
+    with pytest.raises(ValueError, match="'api_key' of kafka-request-log is int, "):
+        source().reader(StructType.fromDDL("api_key string"))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"startingOffsets": "earliest"}, "no option 'startingOffsets'; it knows path"),
+        ({"mode": "LOUD"}, "mode is one of FAILFAST, PERMISSIVE, DROPMALFORMED"),
+        ({"maxPartitionBytes": "many"}, "128m, not 'many'"),
+        ({"maxPartitionBytes": "0"}, "not '0'"),
+        ({"timeZone": "Mars/Phobos"}, "timeZone is a name such as UTC"),
+        ({"timeZone": "../etc/passwd"}, "timeZone is a name such as UTC"),
+        ({"path": ""}, "needs a path"),
+        ({"paths": "a,b"}, "paths is JSON"),
+    ],
+)
+def test_wrong_options_are_told(options, words):
+    """In one sentence that says what there is."""
+    with pytest.raises(ValueError, match=words):
+        source(**options).schema()
+
+
+def test_missing_and_empty_places_are_told(tmp_path):
+    """When the read is planned."""
+    for path, words in ((tmp_path / "gone", "gone"), (tmp_path, "no request logs")):
+        made = source(path=str(path))
+        reader = made.reader(StructType.fromDDL(made.schema()))
+        with pytest.raises(FileNotFoundError, match=words):
+            reader.partitions()
+
+
+def test_format_is_found_without_being_registered():
+    """Spark takes ``DefaultSource`` of modules that are called ``pyspark_*``."""
+    found = importlib.import_module("pyspark_kwire_request_log")
+    assert found.DefaultSource is KafkaRequestLogSource
+    assert found.DefaultSource.name() == "kafka-request-log"

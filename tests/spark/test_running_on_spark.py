@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks of jobs on Spark: order, failures, progress, and sessions that come and go."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import kwire
+from kwire import Truncated
+from kwire.jobs.running import JobError, open_session, run_tasks
+
+SOURCE = Path(kwire.__file__).parents[1]
+
+
+@pytest.fixture
+def work():
+    """Give what does as its task says; workers know no module of tests."""
+
+    def work(task):
+        kind, value = task
+        if kind == "raise":
+            raise value
+        if kind == "die":
+            os._exit(value)
+        return value, os.getpid()
+
+    return work
+
+
+def test_tasks_run_in_workers_and_come_back_in_order(spark, work):
+    """More tasks than cores; each has its size told when it has ended."""
+    told = []
+    tasks = [("give", number) for number in range(7)]
+    sizes = [10**number for number in range(7)]
+    done = run_tasks(work, tasks, sizes=sizes, spark=spark, progress=told.append)
+    assert [value for value, _ in done] == list(range(7))
+    assert os.getpid() not in {process for _, process in done}
+    assert sum(told) == sum(sizes)
+
+
+def test_a_failure_is_the_tasks_own(spark, work):
+    """The exception of the task with all that it carries, as without Spark."""
+    for error in (
+        Truncated("the input ends", 17, "topics[3].name", "FetchResponse", 12),
+        FileNotFoundError(2, "No such file or directory", "/data/orders-0/7.log"),
+    ):
+        with pytest.raises(type(error)) as caught:
+            run_tasks(work, [("raise", error)], sizes=[1], spark=spark)
+        assert str(caught.value) == str(error)
+        assert "in work" in "".join(caught.value.__notes__)
+
+
+def test_an_exception_that_cannot_travel_is_told_in_words(spark):
+    """One whose class needs what a pickle does not keep."""
+
+    class Stubborn(Exception):
+        def __reduce__(self):
+            raise TypeError("no")
+
+    def fail(task):
+        raise Stubborn(task)
+
+    with pytest.raises(JobError, match="Stubborn: too odd"):
+        run_tasks(fail, ["too odd"], sizes=[1], spark=spark)
+
+
+def test_a_worker_that_dies_is_told_in_one_line(spark, work):
+    """Nothing of it is known but that it is gone."""
+    with pytest.raises(JobError, match="exited unexpectedly") as caught:
+        run_tasks(work, [("die", 3)], sizes=[1], spark=spark)
+    assert "\n" not in str(caught.value)
+    assert run_tasks(work, [("give", 1)], sizes=[1], spark=spark)[0][0] == 1
+
+
+def test_a_session_that_is_there_is_used_and_goes_on(spark):
+    """A notebook's own session is never stopped by a job."""
+    with open_session("local[1]") as session:
+        assert session is spark
+    assert spark.range(3).count() == 3
+
+
+def test_sessions_of_its_own_are_quiet_and_stopped(tmp_path):
+    """No line of Spark's log, twice in a row; workers need no installed kwire."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent(
+            f"""
+            import sys
+            sys.path.insert(0, {str(SOURCE)!r})
+            from kwire.jobs.running import run_tasks
+
+            def work(task):
+                import os, kwire
+                with open(2, "w", closefd=False) as stderr:
+                    print("a worker talks", file=stderr)
+                return task, kwire.__file__
+
+            for _ in range(2):
+                [(task, home)] = run_tasks(work, [7], sizes=[1], spark="local[1]")
+                print(task, home)
+            import os
+            from pyspark import SparkContext
+            print(SparkContext._active_spark_context)
+            print("SPARK_LOCAL_IP" in os.environ)
+            """
+        )
+    )
+    hidden = {"PYTHONPATH", "SPARK_LOCAL_IP", "PYSPARK_PYTHON"}
+    done = subprocess.run(
+        [sys.executable, "-P", str(program)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={key: value for key, value in os.environ.items() if key not in hidden},
+        cwd=tmp_path,
+    )
+    home = kwire.__file__
+    assert done.stderr == ""
+    assert done.stdout == f"7 {home}\n7 {home}\nNone\nFalse\n"

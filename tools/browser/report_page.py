@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the reports of jobs in a real browser: looks, manners, and every number.
+
+Each table of a page is read out of the browser and compared with the Parquet files
+beside the page; in light and dark, wide and narrow nothing is loaded, nothing is
+complained about, and nothing sticks out. First of all a page with one wrong number has
+to be found wrong.
+
+    python tools/browser/report_page.py [FOLDER ...] [--screenshots FOLDER]
+
+A FOLDER is what a job wrote. Without one, only a page of all charts is checked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+from check_page import Page, open_page
+
+from kwire.jobs import charts
+from kwire.jobs.chart_text import milliseconds
+from kwire.jobs.report import Report
+from kwire.jobs.tables import REPORT, Output
+
+VIEWS = {
+    "light": (1280, 900, False),
+    "dark": (1280, 900, True),
+    "narrow": (390, 844, False),
+}
+NOTHING = "\0nothing"
+"""Stands for a cell without a value, which is not an empty text."""
+
+TABLES = """[...document.querySelectorAll("table[data-table]")].map(table => ({
+  name: table.dataset.table,
+  total: +table.dataset.total,
+  keys: [...table.querySelectorAll("th")].map(cell => cell.dataset.key),
+  rows: [...table.querySelectorAll("tbody tr:not(.none)")].map(row =>
+    [...row.cells].map(cell => cell.dataset.value ?? null)),
+}))"""
+TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
+OUTSIDE = """[...document.querySelectorAll("svg text")].filter(text => {
+  const box = text.getBoundingClientRect();
+  return box.width && (box.left < 0 || box.right > innerWidth + 1);
+}).map(text => text.textContent)"""
+ALL_HEIGHT = "document.documentElement.scrollHeight"
+
+
+def raw_text(value: Any) -> str:
+    """Write a value of a Parquet table as the page's data attributes have it."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, datetime):
+        return str(milliseconds(value))
+    return str(value).replace("\0", "\ufffd")
+
+
+def compare(folder: Path, table: dict[str, Any]) -> tuple[list[str], int]:
+    """Compare a table of a page with its files; give what is wrong, and cells read."""
+    name, keys = table["name"], table["keys"]
+    if not (folder / name).is_dir():
+        return [f"{name}: no such table in {folder}"], 0
+    stored = pyarrow.parquet.read_table(folder / name)
+    wrong = []
+    if table["total"] != stored.num_rows:
+        wrong.append(f"{name}: {table['total']} rows, the files have {stored.num_rows}")
+    if len(table["rows"]) > stored.num_rows or (stored.num_rows and not table["rows"]):
+        wrong.append(f"{name}: {len(table['rows'])} of {stored.num_rows} rows shown")
+    known = [number for number, key in enumerate(keys) if key in stored.column_names]
+    if not known:
+        return [*wrong, f"{name}: no column {keys} is in the files"], 0
+    columns = (stored[keys[number]].to_pylist() for number in known)
+    left = Counter(zip(*([raw_text(v) for v in each] for each in columns), strict=True))
+    for row in table["rows"]:
+        shown = tuple(NOTHING if row[n] is None else row[n] for n in known)
+        if not left[shown]:
+            wrong.append(f"{name}: {shown} is not in the files")
+        left[shown] -= 1
+    return wrong, len(known) * len(table["rows"])
+
+
+def look(page: Page, view: str) -> list[str]:
+    """Check what any view of a page has to be."""
+    wrong = [f"{view}: {finding}" for finding in page.findings]
+    if (width := page.evaluate(TOO_WIDE)) > 0:
+        wrong.append(f"{view}: {width} pixels too wide")
+    wrong += [f"{view}: {text!r} sticks out" for text in page.evaluate(OUTSIDE)]
+    return wrong
+
+
+def check(folder: Path, screenshots: Path | None) -> tuple[list[str], int]:
+    """Check the report in a job's folder; give what is wrong, and cells compared."""
+    wrong, cells = [], 0
+    for view, (width, height, dark) in VIEWS.items():
+        with open_page(str(folder / REPORT), width, height, dark) as page:
+            wrong += look(page, view)
+            if view == "light":
+                for table in page.evaluate(TABLES):
+                    faults, count = compare(folder, table)
+                    wrong += faults
+                    cells += count
+            if screenshots is not None:
+                page.resize(width, min(page.evaluate(ALL_HEIGHT), 8000))
+                page.screenshot(str(screenshots / f"{folder.name}-{view}.png"))
+    return wrong, cells
+
+
+def write_sample(out: Path, falsified: bool) -> None:
+    """Write a folder as a job does, with every chart; maybe with a wrong number."""
+    start = 1_700_000_000_000
+    name = '"><script>alert(1)</script>\r\n\u202e\u6f22'
+    rows = [
+        {
+            "topic": name if number % 3 else None,
+            "offset": (-1) ** number * 2 ** (number % 63),
+            "timestamp": datetime.fromtimestamp(1_700_000_000 + number / 1000),
+            "lag_ms": number / 7,
+        }
+        for number in range(300)
+    ]
+    report = Report("A page of all charts", name)
+    report.verdict("warning", "CAREFUL", "This is a sample.")
+    report.figures([("rows", f"{len(rows):,}", ""), (name, name, "bad")])
+    cells = {
+        (f"api {row}", str(column)): charts.HeatCell(
+            row * column, "bad" if column < row else "", name
+        )
+        for row in range(8)
+        for column in range(12)
+    }
+    report.chart(
+        "Heat",
+        charts.heat_map(
+            [f"api {row}" for row in range(8)],
+            [str(column) for column in range(12)],
+            cells,
+            {"bad": "removed"},
+        ),
+    )
+    spans = [charts.Span(0, 900, "good"), charts.Span(900, 901, "bad", name)]
+    tracks = [charts.Track(name, 0, 1000, spans, "90.1 %")]
+    report.chart("Coverage", charts.coverage(tracks, {"bad": "lost"}))
+    moments = [charts.Track(name, start, start + 10_000_000, [], name)]
+    report.chart("Timeline", charts.timeline(moments))
+    report.chart("Bars", charts.bars([(name, 2**62, "", name), ("b", -1, "bad", "")]))
+    series = {name: [(start + number * 60_000, number) for number in range(300)]}
+    report.chart("Lines", charts.lines(series, "ms"))
+    shown = [dict(row) for row in rows]
+    if falsified:
+        shown[7]["offset"] += 1
+    columns = [
+        ("topic", "topic", "text"),
+        ("offset", "offset", "count"),
+        ("timestamp", "time", "time"),
+        ("lag_ms", "lag", "ms"),
+    ]
+    report.table("rows", columns, shown)
+    with Output(out) as output:
+        output.write_table("rows", pyarrow.Table.from_pylist(rows))
+        output.write_report(report.html())
+
+
+def main() -> int:
+    """Check the pages; the exit code is 1 if one is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", type=Path)
+    parser.add_argument("--screenshots", metavar="FOLDER", type=Path)
+    given = parser.parse_args()
+    wrong = []
+    if given.screenshots is not None:
+        given.screenshots.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        false, sample = Path(temporary, "false"), Path(temporary, "sample")
+        write_sample(false, True)
+        write_sample(sample, False)
+        faults, _ = check(false, None)
+        if len(faults) != 1 or "is not in the files" not in faults[0]:
+            wrong.append(f"a page with one wrong number: found {faults}")
+        for folder in (sample, *given.folders):
+            faults, cells = check(folder, given.screenshots)
+            if not cells:
+                faults.append("no cell could be compared")
+            wrong += [f"{folder.name}: {fault}" for fault in faults]
+            state = "wrong" if faults else f"fine, {cells:,} cells as in the files"
+            print(f"report of {folder.name}: {state}")
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
