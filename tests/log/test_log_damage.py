@@ -426,6 +426,32 @@ def test_zeros_are_passed_at_full_speed(tmp_path, log):
     assert seconds < 2, seconds
 
 
+@pytest.mark.parametrize("byte", [9, 40])
+def test_a_wrong_offset_behind_a_damaged_batch_costs_no_other(sound, open_log, byte):
+    """With nothing whole before it, its offset is judged by what comes behind."""
+    flip(sound.paths[1], sound.spans[1][4][0] + byte)
+    flip(sound.paths[1], sound.spans[1][5][0] + 6)
+    partition = open_log(sound)
+    assert found(partition) == [sound.fault(1, 4, 5)]
+    assert left(partition) == sound.all_offsets((1, 4), (1, 5))
+
+
+def test_a_wrong_offset_before_a_damaged_batch_costs_no_other(sound, open_log):
+    flip(sound.paths[1], sound.spans[1][4][0] + 6)
+    flip(sound.paths[1], sound.spans[1][5][0] + 40)
+    partition = open_log(sound)
+    assert found(partition) == [sound.fault(1, 4), sound.fault(1, 5)]
+    assert left(partition) == sound.all_offsets((1, 4), (1, 5))
+
+
+def test_a_wrong_offset_between_damaged_batches_costs_no_other(sound, open_log):
+    flip(sound.paths[1], sound.spans[1][4][0] + 40)
+    flip(sound.paths[1], sound.spans[1][5][0] + 6)
+    flip(sound.paths[1], sound.spans[1][6][0] + 40)
+    partition = open_log(sound)
+    assert left(partition) == sound.all_offsets((1, 4), (1, 5), (1, 6))
+
+
 def test_a_batch_that_cannot_be_decoded_costs_no_other(tmp_path, open_log, kwire):
     """The checksum is right, what it vouches for is not; only deep looks find it."""
     from log_files import checked, patched
@@ -574,3 +600,21 @@ def test_neighbours_that_are_both_out_of_reach_are_both_refused(log, tmp_path):
     bases = [each.base_offset for each in partition.batches(on_corrupt=told.append)]
     assert bases == [70, 79, 82, 85]
     assert {each.reason for each in told} == {"offset"}
+
+
+def test_an_offset_of_the_next_segment_is_refused_though_nothing_good_follows(
+    log, tmp_path
+):
+    """The next segment's name says where this one ends."""
+    from log_files import patched
+
+    folder = Folder(tmp_path / "orders-0")
+    pieces = log_of([3] * 4, 0)
+    pieces[2] = patched(pieces[2], 0, ">q", 5000)
+    folder.segment(0, [*pieces[:3], pieces[3][:-9]])
+    folder.segment(12, log_of([3], 12))
+    (partition,) = log.LogDirectory(tmp_path)
+    told = []
+    bases = [each.base_offset for each in partition.batches(on_corrupt=told.append)]
+    assert bases == [0, 3, 12]
+    assert [each.reason for each in told] == ["offset", "cut"]

@@ -265,8 +265,6 @@ class Walk:
             following = self._search(after, stop, floor)
             passed = stop if following is None else following.position
             self._doubts -= passed - after
-            if following is None:
-                return False
         if following is None:
             end = self._next_base_offset
             return end is not None and floor <= end <= last
