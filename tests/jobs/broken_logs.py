@@ -25,7 +25,7 @@ EPOCH_BYTES = range(12, 16)
 
 
 class Batch(NamedTuple):
-    """A batch of the true log; ``rows`` are (offset, key, value, timestamp, headers)."""
+    """A batch of the true log; a row is (offset, key, value, timestamp, headers)."""
 
     base: int
     last: int
@@ -287,7 +287,7 @@ class Disks:
 
     def delete(self):
         """Delete a segment."""
-        replica, file = self._any()
+        _, file = self._any()
         if file is not None:
             file.path.unlink()
             self.touched.add(file.path)

@@ -68,16 +68,17 @@ class Cleaned:
 
     def _replica(self, folder, starts, held):
         """Write one replica; returns what it shows of each offset."""
-        state = {}
+        state, before, is_whole = {}, 0, True
         for number, start in enumerate(starts):
             stop = starts[number + 1] if number + 1 < len(starts) else len(self.log)
             name = self.log[start][0][0]
-            following = self.log[stop][0][0] if stop < len(self.log) else None
-            clean = following is not None and self.random.random() < 0.8
-            data, before, is_whole = b"", name, True
+            clean = number + 1 < len(starts) and self.random.random() < 0.8
+            data = b""
             for rows in self.log[start:stop]:
                 kept = [row for row in rows if not clean or self.random.random() < 0.5]
-                if clean and not kept:
+                # A segment of which nothing is left would be deleted.
+                kept = kept or ([] if data else rows[:1])
+                if not kept:
                     continue
                 batch = encoded(rows, kept, ("none", "zstd")[rows[0][0] % 2])
                 first, last = rows[0][0], rows[-1][0]
@@ -87,20 +88,16 @@ class Cleaned:
                     is_whole = False
                 else:
                     held.update((row[0], row) for row in kept)
-                    # Within a file what lies between whole neighbours was cleaned; in
-                    # front of the first one it may have been.
-                    between = KNOWN if data and is_whole else None
-                    if not is_whole:
-                        between = DAMAGED
-                    if between:
-                        state.update(dict.fromkeys(range(before, first), between))
+                    # What lies between whole neighbours was cleaned.
+                    between = KNOWN if is_whole else DAMAGED
+                    state.update(dict.fromkeys(range(before, first), between))
                     state.update(dict.fromkeys(range(first, last + 1), KNOWN))
                     before, is_whole = last + 1, True
                 data += batch
-            if not is_whole:
-                end = self.log[-1][-1][0] + 1 if following is None else following
-                state.update(dict.fromkeys(range(before, end), DAMAGED))
             (folder / f"{name:020}.log").write_bytes(data)
+        if not is_whole:
+            end = self.log[-1][-1][0] + 1
+            state.update(dict.fromkeys(range(before, end), DAMAGED))
         return state
 
 

@@ -58,7 +58,7 @@ def shown(value):
         return None
     if isinstance(value, datetime):
         return str(round((value - EPOCH).total_seconds() * 1000))
-    return ", ".join(value) if isinstance(value, list) else str(value)
+    return str(value)
 
 
 def read(result, name):
@@ -90,6 +90,9 @@ def page(result):
 def test_the_tables_of_the_page_are_the_parquet_tables(page, result, name):
     """Row by row and in the same order."""
     rows = read(result, name)
+    for row in rows:
+        for key in ("joined", "left"):
+            row[key] = len(row.get(f"members_{key}", ()))
     assert len(page.tables[name]) == len(rows) > 0
     for row, expected in zip(page.tables[name], rows, strict=True):
         assert row == {key: shown(expected[key]) for key in row}

@@ -52,6 +52,14 @@ def test_times_may_be_datetimes():
     assert page({"time": moment}).table("things")[0][3] == "1700000000123"
 
 
+def test_booleans_and_fractions_are_shown_as_people_write_them():
+    """Their raw values are those of the table all the same."""
+    found = page({"text": True}, {"text": False}, {"text": 200 / 3})
+    assert [row[0] for row in found.table("things")] == ["True", "False", str(200 / 3)]
+    shown = [text for cell, text in found.find("td") if "text" in cell["class"].split()]
+    assert shown == ["yes", "no", "66.6667"]
+
+
 def test_missing_values_are_none_and_empty_text_is_not():
     """A null of a table is told from an empty name."""
     assert page({}, {"text": ""}).table("things") == [
@@ -84,6 +92,7 @@ def test_names_cannot_leave_their_place():
     # A machine gets the name as it is, but for what HTML cannot write.
     raw = EVIL.replace("\0", "\ufffd").replace("\ud800", "\\ud800")
     assert found.table(raw)[0] == [raw]
+    assert "\r" not in html, "a browser would read a line feed"
 
 
 def test_a_page_loads_nothing():

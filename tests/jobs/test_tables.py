@@ -36,10 +36,11 @@ def test_rows_come_back_in_order_and_in_few_row_groups(tmp_path):
         assert writer.rows == 10_000
     assert pq.read_table(path)["offset"].to_pylist() == list(range(10_000))
     assert pq.read_metadata(path).num_row_groups == 1
-    with TableWriter(path, SCHEMA) as writer:
-        for number in range(5):
-            writer.write(batch(number, 1, 7 << 20))
-    assert pq.read_metadata(path).num_row_groups == 3
+    for count, groups in (5, 3), (4, 2):
+        with TableWriter(path, SCHEMA) as writer:
+            for number in range(count):
+                writer.write(batch(number, 1, 7 << 20))
+        assert pq.read_metadata(path).num_row_groups == groups
     assert pq.read_metadata(path).row_group(0).column(1).compression == "ZSTD"
 
 

@@ -79,16 +79,22 @@ class Client(threading.Thread):
                 self.stopped.wait(self.pause_s)
 
 
+def sequences(out):
+    """Read the sequence numbers of what is there."""
+    batches = read_captures(out, ["sequence"])
+    return [n for batch in batches for n in batch.column(0).to_pylist()]
+
+
 def numbers(out):
     """Read what was recorded: the numbers of the frames that clients sent."""
-    found, sequences = [], []
+    found, order = [], []
     columns = ["sequence", "direction", "frame"]
     for batch in read_captures(out, columns):
         for row in batch.to_pylist():
-            sequences.append(row["sequence"])
+            order.append(row["sequence"])
             if row["direction"] == "request":
                 found.append(int(row["frame"][:12]))
-    assert sequences == list(range(len(sequences)))
+    assert order == list(range(len(order)))
     assert found == list(range(len(found)))
     return found
 
@@ -98,7 +104,9 @@ def test_a_kill_costs_the_last_second_at_most(tmp_path):
     with Listener(echo) as peer:
 
         def run(delay_s):
-            with recording(peer.address, tmp_path / str(delay_s)) as (process, port):
+            # Some way below the promise: machines that run tests are busy.
+            options = peer.address, tmp_path / str(delay_s), "--flush-ms", "400"
+            with recording(*options) as (process, port):
                 client = Client(port)
                 time.sleep(delay_s)
                 killed = time.monotonic()
@@ -180,9 +188,8 @@ def test_a_full_disk_ends_it_clearly_and_keeps_what_was_promised(tmp_path):
         ),
     ):
         small = Client(port)
-        while len(small.times) < 30:
+        while not list(tmp_path.rglob("frames-*")) or len(sequences(tmp_path)) < 60:
             time.sleep(0.01)
-        time.sleep(0.3)
         client = Client(port, size=60_000)
         said = process.stderr.read()
         assert process.wait(TIMEOUT_S) == 2
@@ -198,9 +205,7 @@ def test_a_full_disk_ends_it_clearly_and_keeps_what_was_promised(tmp_path):
     assert told, said
     safe, lost = (int(text.replace(",", "")) for text in told.groups())
     assert safe >= 60 and lost > 0
-    columns = read_captures(tmp_path, ["sequence"])
-    found = [n for batch in columns for n in batch.column(0).to_pylist()]
-    assert found == list(range(safe))
+    assert sequences(tmp_path) == list(range(safe))
     assert not [path.name for path in folder.iterdir() if path.name[0] == "."]
 
 
@@ -232,20 +237,16 @@ def test_merging_hides_no_row_from_a_reader_and_none_from_a_kill(tmp_path):
         try:
             while int(process.stdout.readline()) < 50:
                 pass
-            merged, end = 0, time.monotonic() + 1.5
+            seen, end = set(), time.monotonic() + 1.5
             while time.monotonic() < end:
-                batches = read_captures(tmp_path, ["sequence"])
-                found = [n for batch in batches for n in batch.column(0).to_pylist()]
+                found = sequences(tmp_path)
                 assert found == list(range(len(found)))
-                names = [path.name for path in tmp_path.rglob("frames-*")]
-                firsts = sorted(name.split("-")[1] for name in names)
-                merged += len(firsts) != len(set(firsts))
+                seen.update(tmp_path.rglob("frames-*"))
         finally:
             process.kill()
         safe = [int(text) for text in process.stdout.read().split("\n")[:-1]][-1]
-    batches = read_captures(tmp_path, ["sequence"])
-    found = [n for batch in batches for n in batch.column(0).to_pylist()]
+    found = sequences(tmp_path)
     assert found == list(range(len(found)))
     assert len(found) >= safe > 50
-    # The reader has seen large files beside the small ones that are in them.
-    assert merged > 0
+    # Small files that the reader has met are gone: they were merged meanwhile.
+    assert seen - set(tmp_path.rglob("frames-*"))

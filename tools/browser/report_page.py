@@ -60,6 +60,8 @@ def raw_text(value: Any) -> str:
         return NOTHING
     if isinstance(value, datetime):
         return str(milliseconds(value))
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
     return str(value).replace("\0", "\ufffd")
 
 

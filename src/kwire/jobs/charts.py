@@ -154,7 +154,8 @@ def _heat_cell(
     )
     if tone in ("bad", "quiet") and level == 0:
         yield (
-            f'<line class="struck {tone}" x1="{left + width * 0.25:.4f}%" y1="{top + 16}" '
+            f'<line class="struck {tone}" '
+            f'x1="{left + width * 0.25:.4f}%" y1="{top + 16}" '
             f'x2="{left + width * 0.75:.4f}%" y2="{top + 6}"/>'
         )
     if words and cell.value:

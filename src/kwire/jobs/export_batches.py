@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from .export_choice import CODECS, USES
+from .export_headers import CODECS, USES
 from .tables import load_pyarrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .export_choice import Headers, Source
+    from .export_headers import Headers, Source
     from .tables import TableWriter
 
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from ..limits import DEFAULT, MIB, Limits
 from . import export_page, running
+from .export_choice import Sums
 from .export_inputs import find_inputs
 from .export_losses import DecideTask, Decision, Finding, Lost, PartitionTask, decide
 from .export_ranges import count, overlapping, union, without
@@ -50,7 +51,7 @@ class Outcome(NamedTuple):
     coverage: list[dict[str, Any]]
     lost: list[dict[str, Any]]
     problems: list[dict[str, Any]]
-    codecs: dict[str, tuple[int, int, int]]
+    codecs: dict[str, Sums]
     bytes_read: int
     folders: int
 
@@ -248,9 +249,8 @@ def _outcome(
             _problem(*key, each, ranges, decision.end_offset) for each in findings
         )
         for codec, sums in decision.codecs.items():
-            before = outcome.codecs.get(codec, (0, 0, 0))
-            batches, size, records = map(sum, zip(before, sums, strict=True))
-            outcome.codecs[codec] = batches, size, records
+            before = outcome.codecs.get(codec, Sums())
+            outcome.codecs[codec] = Sums(*map(sum, zip(before, sums, strict=True)))
     return outcome
 
 
@@ -296,7 +296,9 @@ def _coverage(decision: Decision, records: int, lost: list[Range]) -> dict[str, 
         "replicas": decision.replicas,
         "replicas_agree": decision.replicas_agree,
         # A loss must not be rounded away.
-        "recovered_percent": min(percent, 99.99) if gone and percent > 99.99 else percent,
+        "recovered_percent": min(percent, 99.99)
+        if gone and percent > 99.99
+        else percent,
     }
 
 

@@ -9,12 +9,14 @@ offsets too; of a compacted log only those count as lost for which there is a re
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from ..limits import Limits
 from .export_batches import batches_schema, write_batches
-from .export_choice import CODECS, Conflict, Headers, Pass, Piece, Source
+from .export_choice import Pass, Piece, Sums
+from .export_conflicts import Conflict
+from .export_headers import CODECS, Headers, Source
 from .export_ranges import union, without
 from .export_replicas import (
     Chain,
@@ -31,6 +33,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TypeAlias
+
+    from .export_ranges import Range
 
     Damage: TypeAlias = tuple[int, int, str, str]
     """First and last offset, "damaged", "cut" or "missing", and words."""
@@ -96,7 +100,7 @@ class Decision(NamedTuple):
     replicas_agree: bool
     is_compacted: bool
     control_batches: int
-    codecs: dict[str, tuple[int, int, int]]
+    codecs: dict[str, Sums]
     pieces: tuple[Piece, ...]
     lost: tuple[Lost, ...]
     findings: tuple[Finding, ...]
@@ -139,15 +143,17 @@ class _Decider:
         self._findings: list[Finding] = []
         # For each chain what of it is damaged, ascending.
         self._damage: list[list[Damage]] = []
-        # Offsets that a cleaner may have taken, between two files.
-        self._weak: list[tuple[int, int]] = []
+        # Offsets between two files that a cleaner has taken, or may have.
+        self._cleaned: list[Range] = []
+        self._weak: list[Range] = []
 
     def decide(self, writer: TableWriter) -> Decision:
         begins = [
             file.begin for chain in self._chains for file in chain.files if file.batches
         ]
         first_held = min(begins, default=-1)
-        start = self._start(first_held)
+        start, start_claim = self._start(first_held)
+        conflicts: dict[str, list[Conflict]] = {}
         aside: dict[str, int] = {}
         while True:
             done = Pass(
@@ -160,6 +166,8 @@ class _Decider:
                 limits=self._options.limits,
             )
             more = _set_aside(done, aside)
+            for _, _, conflict in done.judge.conflicts:
+                conflicts.setdefault(conflict.loser, []).append(conflict)
             if more == aside:
                 break
             aside = more
@@ -171,8 +179,11 @@ class _Decider:
         if end > done.reached:
             gaps.append((done.reached, end - 1))
         self._judge_files(end)
-        lost = list(self._losses(gaps, log_start, end, claim))
-        self._tell_conflicts(done)
+        claims = {start: start_claim, end: claim}
+        lost = list(self._losses(gaps, log_start, claims))
+        self._tell_doubts(done)
+        for several in conflicts.values():
+            self._findings.append(_told(several))
         place = self._task.topic, self._task.partition
         for source in done.sources:
             write_batches(writer, self._headers, place, source)
@@ -186,15 +197,15 @@ class _Decider:
             log_start_offset=log_start,
             replicas=len(self._task.folders),
             replicas_agree=not (
-                done.conflicts
-                or done.bad
+                conflicts
+                or done.judge.refused
                 or any(source.diverged for source in done.sources)
             ),
             is_compacted=self._is_compacted,
             control_batches=done.control_batches,
             codecs={
-                CODECS[codec] if codec < len(CODECS) else str(codec): tuple(sums)
-                for codec, sums in sorted(done.codecs.items())
+                CODECS[codec] if codec < len(CODECS) else str(codec): sums
+                for codec, sums in sorted(done.sums.items())
             },
             pieces=tuple(done.pieces),
             lost=tuple(lost),
@@ -210,12 +221,14 @@ class _Decider:
         is_alone = file.batches == 1 and 0 <= file.name_offset < file.begin
         if not is_alone and not file.tail_jump:
             return file
-        position, size, base, last = self._headers.row(file, file.batches - 1)[:4]
+        row = self._headers.row(file, file.batches - 1)
+        position, size = row["position"], row["size"]
+        base, last = row["base_offset"], row["last_offset"]
         if is_alone and (position or file.begin in missing):
             return file
         before = file.name_offset
         if not is_alone:
-            before = self._headers.row(file, file.batches - 2)[3] + 1
+            before = self._headers.row(file, file.batches - 2)["last_offset"] + 1
         detail = f"a batch with offsets {base} to {last} cannot stand here"
         flaws = [flaw for flaw in file.flaws if flaw.low <= last]
         flaws.append(Flaw(position, size, "offset", detail, low=before))
@@ -233,17 +246,21 @@ class _Decider:
             flaws=tuple(flaws),
         )
 
-    def _start(self, first_held: int) -> int:
+    def _start(self, first_held: int) -> tuple[int, str]:
         """Find where the log begins: what is held or named, or what an epoch says."""
-        known = [first_held] if first_held >= 0 else []
+        known = [(first_held, "")] if first_held >= 0 else []
         for chain in self._chains:
             known += [
-                f.name_offset
-                for f in chain.files
-                if f.is_genuine and f.name_offset >= 0
+                (file.name_offset, f"{file.path} is named after it")
+                for file in chain.files
+                if file.is_genuine and file.name_offset >= 0
             ]
-            known += [start for _, start in chain.folder.epochs[:1]]
-        return min(known, default=0)
+            known += [
+                (start, f"the leader epochs of {chain.folder.path} begin there")
+                for _, start in chain.folder.epochs[:1]
+                if start >= 0
+            ]
+        return min(known, default=(0, ""))
 
     def _end(self, done: Pass) -> tuple[int, str]:
         """Find how far the log went: what is held, or what something beside it says."""
@@ -275,28 +292,56 @@ class _Decider:
         ends = {chain.folder.path: chain.end for chain in reversed(self._chains)}
         for chain in self._chains:
             ends[chain.folder.path] = max(ends[chain.folder.path], chain.end)
+        names = {
+            file.name_offset
+            for chain in self._chains
+            for file in chain.files
+            if file.is_genuine
+        }
         for chain in self._chains:
             own_end = max((claim for claim, _ in chain.folder.claims), default=-1)
-            damage, seams = self._judge_chain(chain, end, own_end)
+            damage, seams, expected = self._judge_chain(chain, end, own_end)
             damages = union(each[:2] for each in damage)
+            others = sorted(names - {file.name_offset for file in chain.files})
             for first, last, file in seams:
                 open_seam = without([(first, last)], damages)
                 if self._is_compacted:
-                    orphans = [o for o in chain.folder.orphans if first <= o <= last]
-                    begin = min(orphans, default=last + 1)
-                    self._weak += [(low, min(high, begin - 1)) for low, high in open_seam]
-                    open_seam = without(open_seam, [(0, begin - 1)])
+                    open_seam = self._cleaned_seam(
+                        chain, first, last, open_seam, others
+                    )
                 for low, high in open_seam:
                     damage.append(self._missing(file.path, 0, low, high))
-            expected = chain.end
             tail = without([(expected, min(own_end, end) - 1)], damages)
-            if expected == ends[chain.folder.path] and expected >= 0 and tail:
+            if chain.end == ends[chain.folder.path] and expected >= 0 and tail:
                 last_file = chain.files[-1]
                 low, high = tail[0][0], tail[-1][1]
                 damage.append(
                     self._missing(last_file.path, last_file.segment.size, low, high)
                 )
             self._damage.append(sorted(damage))
+
+    def _cleaned_seam(
+        self,
+        chain: Chain,
+        first: int,
+        last: int,
+        open_seam: list[Range],
+        others: list[int],
+    ) -> list[Range]:
+        """Judge what is missing between two files of a compacted log.
+
+        A cleaner has taken it; or it may have if ``others``, the names of segments that
+        only other folders have, begin there. Where an index without its segment is
+        left, that is missing.
+        """
+        begin = min((o for o in chain.folder.orphans if o >= first), default=last + 1)
+        taken = [(low, min(high, begin - 1)) for low, high in open_seam]
+        at = bisect_left(others, first)
+        if at < len(others) and others[at] <= last:
+            self._weak += taken
+        else:
+            self._cleaned += taken
+        return without(open_seam, [(0, begin - 1)])
 
     def _missing(self, path: str, position: int, low: int, high: int) -> Damage:
         detail = f"offsets {low} to {high} are missing"
@@ -305,8 +350,8 @@ class _Decider:
 
     def _judge_chain(
         self, chain: Chain, end: int, own_end: int
-    ) -> tuple[list[Damage], list[tuple[int, int, FileScan]]]:
-        """Go through the files: what is damaged, and the seams between them."""
+    ) -> tuple[list[Damage], list[tuple[int, int, FileScan]], int]:
+        """Go through the files: what is damaged, the seams between them, the end."""
         damage: list[Damage] = []
         seams = []
         expected = -1
@@ -340,7 +385,7 @@ class _Decider:
                     damage.append(found)
             if is_genuine:
                 expected = max(expected, file.end, begin)
-        return damage, seams
+        return damage, seams, expected
 
     def _judge_flaw(
         self,
@@ -368,11 +413,12 @@ class _Decider:
         return low, high, kind, f"{flaw.reason} at byte {flaw.position} of {file.path}"
 
     def _losses(
-        self, gaps: list[tuple[int, int]], log_start: int, end: int, claim: str
+        self, gaps: list[Range], log_start: int, claims: dict[int, str]
     ) -> Iterator[Lost]:
         """Say which of the offsets that nothing covers were lost, and why."""
         if self._is_compacted:
             damages = union(each[:2] for chain in self._damage for each in chain)
+            gaps = without(gaps, union(self._cleaned))
             gaps = without(gaps, without(union(self._weak), damages))
         for first, last in gaps:
             first = max(first, log_start)
@@ -391,34 +437,34 @@ class _Decider:
             kinds = {kind for _, _, kind, _ in causes}
             kind = next((k for k in ("damaged", "cut") if k in kinds), "missing")
             words = [words for _, _, _, words in causes if words]
-            if last == end - 1 and claim:
-                words.append(claim)
+            words += filter(None, (claims.get(first), claims.get(last + 1)))
             yield Lost(first, last, kind, _listed(words) or "no file holds them")
 
-    def _tell_conflicts(self, done: Pass) -> None:
-        """Make findings of what was set aside, and of epochs that cannot be."""
+    def _tell_doubts(self, done: Pass) -> None:
+        """Make findings of what was not taken though its checksum is right."""
         for source in done.sources:
             self._tell_runs(source, source.diverged)
             row = 0
             for stretch in source.stretches:
                 if not stretch.is_right:
-                    values = self._headers.row(source.scan, row)
+                    batch = self._headers.row(source.scan, row)
                     detail = (
-                        f"leader epoch {values[5]} where the log is of epoch"
-                        f" {stretch.epoch}; no checksum covers it"
+                        f"leader epoch {batch['partition_leader_epoch']} where the log"
+                        f" is of epoch {stretch.epoch}; no checksum covers it"
                     )
                     self._findings.append(
                         Finding(
-                            *(source.scan.path, values[0], 0, "leader-epoch"),
-                            *(detail, -1, -1),
+                            *(source.scan.path, batch["position"], 0),
+                            *("leader-epoch", detail, -1, -1),
                         )
                     )
                 row += stretch.batches
-        for conflict in done.conflicts:
-            self._tell_conflict(done, conflict)
-        for source, item, error in done.bad:
+        for source, item, reason, detail in done.judge.refused:
             self._findings.append(
-                Finding(source.scan.path, *item[6:8], "records", error, *item[1:3])
+                Finding(
+                    *(source.scan.path, item.position, item.size, reason, detail),
+                    *(item.base, item.last),
+                )
             )
 
     def _tell_runs(self, source: Source, rows: Sequence[int]) -> None:
@@ -429,27 +475,17 @@ class _Decider:
                 continue
             begin = self._headers.row(source.scan, rows[first])
             last = self._headers.row(source.scan, rows[index - 1])
+            position = begin["position"]
             detail = (
-                f"offsets {begin[2]} to {last[3]} of leader epoch {begin[5]} are not of"
-                " the log: a leader of a later epoch went on without them"
+                f"offsets {begin['base_offset']} to {last['last_offset']} of leader"
+                f" epoch {begin['partition_leader_epoch']} are not of the log: a leader"
+                " of a later epoch went on without them"
             )
-            length = last[0] + last[1] - begin[0]
+            length = last["position"] + last["size"] - position
             self._findings.append(
-                Finding(source.scan.path, begin[0], length, "diverged", detail, -1, -1)
+                Finding(source.scan.path, position, length, "diverged", detail, -1, -1)
             )
             first = index
-
-    def _tell_conflict(self, done: Pass, conflict: Conflict) -> None:
-        winner, loser = conflict.winner, conflict.loser
-        source = done.sources[loser[4]]
-        right = done.sources[winner[4]].scan.path
-        detail = (
-            f"other records at offsets {loser[1]} to {loser[2]} than {right}, which is"
-            f" taken: {conflict.why} ({conflict.votes} to {conflict.votes_against})"
-        )
-        self._findings.append(
-            Finding(source.scan.path, *loser[6:8], "disagrees", detail, -1, -1)
-        )
 
 
 def _is_named(file: FileScan) -> bool:
@@ -460,14 +496,25 @@ def _is_named(file: FileScan) -> bool:
 def _set_aside(done: Pass, aside: dict[str, int]) -> dict[str, int]:
     """Add the files that lost a conflict, from behind what others confirm on."""
     more = dict(aside)
-    for conflict in done.conflicts:
-        winner = done.sources[conflict.winner[4]].scan.path
-        loser = done.sources[conflict.loser[4]]
-        if winner in more and winner not in aside:
-            continue
-        if loser.scan.path not in more:
-            more[loser.scan.path] = loser.confirmed_end
+    for source, _, conflict in done.judge.conflicts:
+        # A winner that has just lost elsewhere settles nothing.
+        if conflict.winner in aside or conflict.winner not in more:
+            more.setdefault(conflict.loser, source.confirmed_end)
     return more
+
+
+def _told(conflicts: Sequence[Conflict]) -> Finding:
+    """Make one finding of the conflicts that a file has lost."""
+    worst = min(conflicts, key=lambda each: each.position)
+    first = min(each.first_offset for each in conflicts)
+    last = max(each.last_offset for each in conflicts)
+    end = max(each.position + each.size for each in conflicts)
+    detail = (
+        f"other records at offsets {first} to {last} than {worst.winner}, which is"
+        f" taken: {worst.why}"
+    )
+    length = end - worst.position
+    return Finding(worst.loser, worst.position, length, "disagrees", detail, -1, -1)
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -80,6 +80,7 @@ def page(outcome: Outcome) -> str:
         report.table(
             "lost", _LOST, lost, title="What is lost", note="No replica holds these."
         )
+    _next(report, outcome, apart)
     _codecs(report, outcome)
     report.table(
         "problems",
@@ -91,7 +92,6 @@ def page(outcome: Outcome) -> str:
     report.table(
         "coverage", _COVERAGE, sorted(coverage, key=_by_loss), title="All partitions"
     )
-    _next(report, outcome, apart)
     return report.html()
 
 
@@ -166,8 +166,8 @@ def _coverage(report: Report, outcome: Outcome) -> None:
 
 def _codecs(report: Report, outcome: Outcome) -> None:
     items = [
-        (codec, size, "", count_text(records, "record"))
-        for codec, (_, size, records) in outcome.codecs.items()
+        (codec, sums.bytes, "", count_text(sums.records, "record"))
+        for codec, sums in outcome.codecs.items()
     ]
     if items:
         items.sort(key=lambda item: -item[1])

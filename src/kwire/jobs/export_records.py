@@ -248,15 +248,14 @@ class _PieceReader:
         schema = records_schema()
         made = {
             "topic": pyarrow.repeat(self._topic, count),
-            "partition": pyarrow.repeat(pyarrow.scalar(self._partition, pyarrow.int32()), count),
+            "partition": pyarrow.repeat(
+                pyarrow.scalar(self._partition, pyarrow.int32()), count
+            ),
             "timestampType": batch["timestamp_type"],
             "file_path": pyarrow.repeat(path, count),
         }
         return pyarrow.RecordBatch.from_arrays(
-            [
-                made[name] if name in made else batch[name]
-                for name in schema.names
-            ],
+            [made[name] if name in made else batch[name] for name in schema.names],
             schema=schema,
         )
 

@@ -12,6 +12,7 @@ holds against the lineage was cut off by Kafka, or would have been.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from itertools import pairwise
 from typing import NamedTuple
 
 TYPE_CHECKING = False
@@ -202,7 +203,7 @@ def _next_right(runs: Sequence[EpochRun], right: Sequence[bool]) -> list[int]:
 
 def _ascending(epochs: Sequence[int], weights: Sequence[int]) -> list[bool]:
     """Mark those epochs that ascend and weigh most together."""
-    if all(a <= b for a, b in zip(epochs, epochs[1:], strict=False)):
+    if all(a <= b for a, b in pairwise(epochs)):
         return [True] * len(epochs)
     # The best sums up to each epoch: both lists ascend.
     tops: list[int] = []

@@ -113,8 +113,10 @@ class FileScan(NamedTuple):
         """Whether the file ends with something bad that is no cut."""
         last = self.flaws[-1] if self.flaws else None
         size = self.segment.size
-        return last is not None and last.position + last.length == size and (
-            last.reason != "cut"
+        return (
+            last is not None
+            and last.position + last.length == size
+            and (last.reason != "cut")
         )
 
 
@@ -208,6 +210,7 @@ class _Scanner:
         self._task = task
         self._pieces = pieces
         self._written: list[int] = []
+        self._unwritten: list[tuple[int, ...]] = []
         self._flaws: list[Flaw] = []
         self._open = 0
         self._batches = self._good_bytes = self._position = 0
@@ -235,6 +238,7 @@ class _Scanner:
             reason = error.strerror or type(error).__name__
             self._flaws.append(Flaw(0, 0, "unreadable", reason, self._end))
         self._flush(rows)
+        self._write()
         is_genuine = self._batches > 0 or self._has_neighbours()
         return FileScan(
             segment=segment,
@@ -297,13 +301,17 @@ class _Scanner:
 
     def _flush(self, rows: list[BatchHeader]) -> None:
         """Take the headers that were gathered."""
-        found = []
         for values in self._columns(rows):
             self._see(values)
-            found.append(values)
+            self._unwritten.append(values)
         rows.clear()
-        if found:
-            self._written.append(self._pieces.write(found))
+        if len(self._unwritten) >= _ROWS:
+            self._write()
+
+    def _write(self) -> None:
+        if self._unwritten:
+            self._written.append(self._pieces.write(self._unwritten))
+            self._unwritten.clear()
 
     def _see(self, values: tuple[int, ...]) -> None:
         at, size, base, last, count, epoch, _crc, attributes, magic = values[:9]

@@ -168,7 +168,9 @@ class _Reading:
                 f"not counted: {count_text(len(groups), 'offset commit')} of {names},"
                 f" in a transaction of producer {producer} that was never ended"
             )
-            self._flaw((path, TOPIC, self._number, None, None, offset, "pending", words))
+            self._flaw(
+                (path, TOPIC, self._number, None, None, offset, "pending", words)
+            )
 
     def summary(self) -> OffsetsSummary:
         """Give what is left when all is read."""

@@ -66,8 +66,8 @@ _LABELS = {
         "group": ("Group", "text"),
         "from_generation": ("From", "count"),
         "to_generation": ("To", "count"),
-        "members_joined": ("Joined", "text"),
-        "members_left": ("Left", "text"),
+        "joined": ("Joined", "count"),
+        "left": ("Left", "count"),
         "duration_ms": ("Lasted", "ms"),
         "settled_ms": ("Settled after", "ms"),
     },
@@ -167,7 +167,10 @@ def _cells(name: str, row: Row) -> dict[str, Any]:
     for (key, kind), value in zip(COLUMNS[name].items(), row, strict=True):
         if kind == "time" and value is not None and value < 0:
             value = None
-        cells[key] = ", ".join(value) if isinstance(value, list) else value
+        if isinstance(value, list):
+            # Ids of members are long, and there may be hundreds: a number will do.
+            key, value = key.removeprefix("members_"), len(value)
+        cells[key] = value
     return cells
 
 
@@ -227,15 +230,16 @@ def _completeness(sums: Sums) -> str:
         )
     starts = [row[8] for row in known if row[8] is not None]
     text = (
-        f"Kafka keeps no more than the last commit of each key in segments of {TOPIC}"
-        f" that were compacted, as {len(cleaned):,} of {len(known):,} partitions were."
+        "Kafka keeps no more than the last commit of each key in compacted segments of"
+        f" {TOPIC}; {len(cleaned):,} of {count_text(len(known), 'partition')}"
+        f" {'has' if len(cleaned) == 1 else 'have'} such."
     )
     if len(starts) < len(known):
         return f"{text} Of {len(known) - len(starts):,} nothing else is left."
-    return (
-        f"{text} From {time_text(max(starts))} UTC on history is complete in all of"
-        f" them, from {time_text(min(starts))} on in some; there the charts begin."
-    )
+    text += f" From {time_text(max(starts))} UTC on history is complete"
+    if min(starts) < max(starts):
+        text += f", in some from {time_text(min(starts))} UTC on"
+    return f"{text}; there the charts begin."
 
 
 def _lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) -> None:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 ROWS_SHOWN = 200
 """Rows of a table that the page shows; the Parquet files have all of them."""
 
-_LONG = 60
-"""Characters from which on a cell gets more room."""
+_SHORT, _LONG = 24, 60
+"""Characters of a cell that stay in one line, and from which on it gets more room."""
 
 KINDS = ("text", "count", "bytes", "time", "ms", "tone")
 """How the cells of a column are written; of "tone" they are ``(tone, word)``."""
@@ -149,13 +149,20 @@ def _cell(value: Any, kind: str) -> str:
     if isinstance(value, datetime):
         value = milliseconds(value)
     if kind == "text":
-        text = text_of(value)
-        kind = "text long" if len(text) > _LONG else kind
+        text = _words(value)
+        if len(text) > _LONG or len(text) <= _SHORT:
+            kind = "text long" if len(text) > _LONG else "text short"
     elif kind == "time":
         text = time_text(value)
     else:
         text = amount_text(value, kind)
     return f'<td class="{kind}" data-value="{raw_of(value)}">{text}</td>'
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return amount_text(value) if isinstance(value, float) else text_of(value)
 
 
 _PALETTE = """
@@ -204,7 +211,7 @@ td.text { min-width: 7rem; max-width: 28rem; }
 .count, .bytes, .ms { text-align: right; }
 td.count, td.bytes, td.ms, td.time, td.tone { white-space: nowrap;
   font-variant-numeric: tabular-nums; }
-td.long { min-width: 16rem; }
+td.short { white-space: nowrap; } td.long { min-width: 16rem; }
 .none { color: var(--dim); }
 td.tone span { padding: .05rem .5rem; border-radius: .6rem; font-weight: 600;
   font-size: .8rem; border: 1px solid; color: var(--tone, var(--dim)); }

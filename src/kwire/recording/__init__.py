@@ -21,5 +21,6 @@ from .capture_files import capture_schema as capture_schema
 from .capture_files import list_capture_files as list_capture_files
 from .capture_files import read_capture_file as read_capture_file
 from .capture_files import read_captures as read_captures
+from .pairing import Conversation as Conversation
 from .recorder import Recorder as Recorder
 from .relay import Relay as Relay

@@ -32,7 +32,7 @@ def is_valid(array: pa.Array) -> np.ndarray:
     return valid
 
 
-def memory_of(array: pa.BinaryArray) -> tuple[np.ndarray, np.ndarray]:
+def memory_of(array: pa.BinaryArray) -> tuple[Any, np.ndarray]:
     """Give the bytes of a binary array, and where its rows begin: one place more."""
     _, offsets, data = array.buffers()
     if offsets is None or not offsets.size:
@@ -53,7 +53,7 @@ def row_bytes(array: pa.BinaryArray, row: int) -> bytes:
 def int16_heads(array: pa.BinaryArray, missing: int) -> np.ndarray:
     """Read the INT16 that each row begins with; ``missing`` where there is none."""
     data, places = memory_of(array)
-    numbers = np.full(len(array), missing, np.int64)
+    numbers: np.ndarray = np.full(len(array), missing, np.int64)
     rows = np.flatnonzero((np.diff(places) >= 2) & is_valid(array))
     starts = places[rows]
     high, low = data[starts].astype(np.int8), data[starts + 1]
@@ -69,7 +69,7 @@ def cut_heads(
         return pa.array([], pa.binary())
     data, places = memory_of(array)
     # Heads and what follows them become rows in turn, every second one is wanted.
-    turns = np.empty(2 * len(array) + 1, np.int32)
+    turns: np.ndarray = np.empty(2 * len(array) + 1, np.int32)
     turns[::2] = places
     turns[1::2] = places[:-1]
     turns[2 * rows + 1] += positions[rows].astype(np.int32)
@@ -98,7 +98,7 @@ def put_together(
         return parts[0][1]
     arrays = [array for _, array in parts]
     size = sum(map(len, arrays))
-    places = np.full(count, size, np.int64)
+    places: np.ndarray = np.full(count, size, np.int64)
     start = 0
     for rows, _ in parts:
         places[rows] = np.arange(start, start + len(rows))

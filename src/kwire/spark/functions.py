@@ -53,8 +53,9 @@ _CHOICES = {
     "as": ("struct", "json"),
     "framed": ("true", "false"),
     "errors": ("strict", "replace"),
+    "records": (),
 }
-"""The values of each option, the default first."""
+"""The values of each option, the default first; none where any text is one."""
 
 
 def kafka_header(frame: ColumnOrName, options: Options = None) -> Column:
@@ -210,7 +211,9 @@ def from_consumer_offsets(
     of the type, and the struct of that type has the value. A tombstone has none. A type
     or version that is newer than kwire is an error of its row.
     Options: ``mode``; ``as``: ``struct``, or ``json`` for struct<record, version, key,
-    value, _error> with Kafka's JSON form in ``key`` and ``value``.
+    value, _error> with Kafka's JSON form in ``key`` and ``value``; ``records``: names
+    of types with commas between, such as ``OffsetCommit``. Others are then not decoded
+    and have no struct, which Spark thanks with speed.
     """
     return _from_topic("__consumer_offsets", key, value, options)
 
@@ -334,7 +337,7 @@ def register_functions(spark: SparkSession) -> None:
         _udf("kafka_header", headers, with_error(HEADER)),
         _udf("from_kafka_records", records, list_of(with_error(RECORD))),
         _udf("from_kafka_message", to_json, with_error(JSON)),
-        *(_topic_function(topic, False, False) for topic in TOPICS),
+        *map(_topic_function, TOPICS),
     ]
     for function in made:
         spark.udf.register(function.__name__, function)
@@ -343,17 +346,20 @@ def register_functions(spark: SparkSession) -> None:
 def _from_topic(
     topic: str, key: ColumnOrName, value: ColumnOrName, options: Options
 ) -> Column:
-    chosen = _read(options, "mode", "as")
-    function = _topic_function(topic, chosen["as"] == "json", _failfast(chosen))
-    return function(key, value)
+    return _topic_function(topic, options)(key, value)
 
 
-def _topic_function(topic: str, as_json: bool, failfast: bool) -> Callable[..., Column]:
-    kind = TOPIC_JSON if as_json else topic_type(topic)
-    decode = read_topic_json if as_json else read_topic
+def _topic_function(topic: str, options: Options = None) -> Callable[..., Column]:
+    chosen = _read(options, "mode", "as", "records")
+    failfast, as_json = _failfast(chosen), chosen["as"] == "json"
+    records = tuple(filter(None, map(str.strip, chosen["records"].split(","))))
+    kind = topic_type(topic, records)
+    decode = read_topic
+    if as_json:
+        kind, decode = TOPIC_JSON, read_topic_json
 
     def read(key: pa.Array, value: pa.Array) -> pa.Array:
-        return decode(topic, key, value, failfast=failfast)
+        return decode(topic, key, value, records, failfast=failfast)
 
     name = f"from_{topic.removeprefix('__')}"
     return _udf(name, read, kind if failfast else with_error(kind))
@@ -439,21 +445,21 @@ def _udf(
     return made
 
 
-def _read(options: Options, *known: str) -> dict[str, str]:
+def _read(options: Options, *known: str) -> dict[str, Any]:
     """Read options, whose names count without case; what is not given is default."""
-    found = {name: _CHOICES[name][0] for name in known}
+    found = {name: (*_CHOICES[name], "")[0] for name in known}
     for name, value in (options or {}).items():
         option = name.lower()
         if option not in known:
             raise ValueError(f"no option {name!r}; there are {', '.join(known)}")
-        text = str(value).lower()
-        fitting = [each for each in _CHOICES[option] if each.lower() == text]
+        choices = _CHOICES[option] or (str(value),)
+        fitting = [each for each in choices if each.lower() == str(value).lower()]
         if not fitting:
-            choices = ", ".join(_CHOICES[option])
-            raise ValueError(f"{option} is one of {choices}, not {value!r:.80}")
+            words = ", ".join(choices)
+            raise ValueError(f"{option} is one of {words}, not {value!r:.80}")
         found[option] = fitting[0]
     return found
 
 
-def _failfast(options: dict[str, str]) -> bool:
-    return options["mode"] == "FAILFAST"
+def _failfast(options: dict[str, Any]) -> bool:
+    return str(options["mode"]) == "FAILFAST"

@@ -84,17 +84,38 @@ def is_framed(topic: str) -> bool:
 
 
 @cache
-def topic_type(topic: str) -> pa.StructType:
+def chosen_types(topic: str, names: tuple[str, ...]) -> dict[int, RecordType]:
+    """List the record types of some names by their numbers; all, if there are none.
+
+    ``ValueError`` for a name that no type of the topic has.
+    """
+    types = record_types(topic)
+    known = [each.name for each in types.values()]
+    wrong = [name for name in names if name not in known]
+    if wrong:
+        raise ValueError(
+            f"{topic} has no record type {wrong[0]!r:.80}; it has {', '.join(known)}"
+        )
+    return {
+        number: each
+        for number, each in types.items()
+        if not names or each.name in names
+    }
+
+
+@cache
+def topic_type(topic: str, names: tuple[str, ...] = ()) -> pa.StructType:
     """Give the struct of a topic: record, version, key, and a struct for each type.
 
     ``record`` is Kafka's name of the type, ``version`` the value's. ``key`` has the
     fields of all keys; topics without keys lack it. Types without fields have no
-    struct of their own, as there is nothing in it.
+    struct of their own, as there is nothing in it. With ``names``, only these types
+    count.
     """
     fields = [pa.field(*pair) for pair in _HEAD]
     if not is_framed(topic):
-        fields.append(pa.field("key", _key_type(topic)))
-    for each in record_types(topic).values():
+        fields.append(pa.field("key", _key_type(topic, names)))
+    for each in chosen_types(topic, names).values():
         kind = message_type(each.value)
         if kind.num_fields:
             fields.append(pa.field(each.column, kind))
@@ -102,9 +123,16 @@ def topic_type(topic: str) -> pa.StructType:
 
 
 def read_topic(
-    topic: str, key: Any, value: Any, *, failfast: bool = False
+    topic: str,
+    key: Any,
+    value: Any,
+    names: tuple[str, ...] = (),
+    *,
+    failfast: bool = False,
 ) -> pa.StructArray:
-    """Decode the keys and values of a topic's records into ``topic_type(topic)``.
+    """Decode the keys and values of records into ``topic_type(topic, names)``.
+
+    Records of types that are not among ``names`` have their type and version alone.
 
     A record without key and value is a null struct; a tombstone, which has a null
     value alone, has neither a version nor the struct of its type. A bad row has what
@@ -117,7 +145,7 @@ def read_topic(
     bad = heads.wrong
     key_parts: list[Part] = []
     value_parts: dict[str, list[Part]] = {}
-    for number, each in record_types(topic).items():
+    for number, each in chosen_types(topic, names).items():
         rows = np.flatnonzero(heads.numbers == number)
         if each.key is not None and len(rows):
             version = registry.find(each.key).valid_versions.max
@@ -141,10 +169,11 @@ def read_topic(
             if failfast:
                 raise
             errors[row] = str(error)
-    kind = topic_type(topic)
+    kind = topic_type(topic, names)
     columns = {"record": _names(topic, heads), "version": _versions(heads)}
     if not is_framed(topic):
-        columns["key"] = _union_of_keys(topic, key_parts, heads)
+        keyed = np.isin(heads.numbers, list(chosen_types(topic, names)))
+        columns["key"] = _union_of_keys(kind.field("key").type, key_parts, keyed)
     fields = [
         columns[field.name]
         if field.name in columns
@@ -158,14 +187,20 @@ def read_topic(
 
 
 def read_topic_json(
-    topic: str, key: Any, value: Any, *, failfast: bool = False
+    topic: str,
+    key: Any,
+    value: Any,
+    names: tuple[str, ...] = (),
+    *,
+    failfast: bool = False,
 ) -> pa.StructArray:
     """Decode as ``read_topic``, keys and values as the text of Kafka's JSON form."""
     keys, values = as_binary(key), as_binary(value)
     count = len(values)
     heads = _heads(topic, keys, values)
+    chosen = np.isin(heads.numbers, list(chosen_types(topic, names)))
     key_texts, value_texts, errors = {}, {}, {}
-    for row in np.flatnonzero(heads.valid).tolist():
+    for row in np.flatnonzero(heads.wrong | chosen).tolist():
         raw_key, raw_value = keys[row].as_py(), values[row].as_py()
         message = None
         try:
@@ -291,9 +326,10 @@ def _versions(heads: _Heads) -> pa.Int32Array:
     return pa.array(heads.versions, pa.int32(), mask=missing)
 
 
-def _union_of_keys(topic: str, parts: list[Part], heads: _Heads) -> pa.StructArray:
+def _union_of_keys(
+    kind: pa.StructType, parts: list[Part], valid: np.ndarray
+) -> pa.StructArray:
     """Put the keys of several types together, field by field."""
-    kind = _key_type(topic)
     fields = []
     for field in kind:
         having = [
@@ -301,16 +337,15 @@ def _union_of_keys(topic: str, parts: list[Part], heads: _Heads) -> pa.StructArr
             for rows, array in parts
             if array.type.get_field_index(field.name) >= 0
         ]
-        fields.append(put_together(having, len(heads.valid), field.type))
-    return struct_of(kind, fields, heads.numbers != _NONE)
+        fields.append(put_together(having, len(valid), field.type))
+    return struct_of(kind, fields, valid)
 
 
-@cache
-def _key_type(topic: str) -> pa.StructType:
-    """Give the struct of the fields that keys of a topic have."""
+def _key_type(topic: str, names: tuple[str, ...]) -> pa.StructType:
+    """Give the struct of the fields that keys of some types have."""
     fields = {
         field.name: field
-        for each in record_types(topic).values()
+        for each in chosen_types(topic, names).values()
         if each.key is not None
         for field in message_type(each.key)
     }

@@ -19,6 +19,10 @@ from ..schema import registry
 from .array_rows import is_valid, put_together, taken
 from .message_types import message_type, plan_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _WIDENED = (plan.UINT16, plan.UINT32)
 
 _UUID_SIZE, _UUID_TEXT = 16, 22
@@ -99,13 +103,13 @@ def uuid_text(array: pa.Array) -> pa.StringArray:
     """Write uuids, 16 bytes each, as the 22 characters that Kafka prints."""
     count = len(array)
     validity, data = array.buffers()
-    padded = np.zeros((count, _UUID_SIZE + 2), np.uint8)
+    padded: Any = np.zeros((count, _UUID_SIZE + 2), np.uint8)
     if count:
         raw = np.frombuffer(data, np.uint8, count * _UUID_SIZE)
         padded[:, :_UUID_SIZE] = raw.reshape(count, _UUID_SIZE)
     # 18 bytes are 24 characters: all rows are written at once, the last two go.
     text = b2a_base64(padded, newline=False).translate(_URL_SAFE)
     rows = np.frombuffer(text, np.uint8).reshape(count, 24)[:, :_UUID_TEXT]
-    ends = np.arange(count + 1, dtype=np.int32) * _UUID_TEXT
+    ends: np.ndarray = np.arange(count + 1, dtype=np.int32) * _UUID_TEXT
     buffers = [validity, pa.py_buffer(ends), pa.py_buffer(rows.tobytes())]
     return pa.Array.from_buffers(pa.string(), count, buffers, array.null_count)

@@ -84,9 +84,7 @@ def write_messages(
     return struct_of(with_error(DATA), fields, is_valid(values))
 
 
-def _encode(
-    message: Message, version: int, framed: bool, head: dict[str, Any]
-) -> bytes:
+def _encode(message: Any, version: int, framed: bool, head: dict[str, Any]) -> bytes:
     if not framed:
         return codec.encode(message, version)
     number = head.get("correlation_id") or 0
@@ -107,7 +105,8 @@ def _from_json(text: str, name: str, version: int) -> Message:
         obj = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidJson(f"not JSON: {error}", 0, "", name) from None
-    return json_form.from_json(getattr(messages, name), obj, version)
+    message: Message = json_form.from_json(getattr(messages, name), obj, version)
+    return message
 
 
 def _from_struct(value: dict[str, Any], name: str, version: int) -> Message:
@@ -138,7 +137,7 @@ class _Maker:
         for field, step in zip(struct.fields, steps, strict=False):
             value = row.get(field.attribute)
             if value is not None:
-                inner = step and step.plan
+                inner = None if step is None else step.plan
                 if field.is_array:
                     value = [self.value(each, field, inner) for each in value]
                 else:

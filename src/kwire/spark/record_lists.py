@@ -78,7 +78,7 @@ def read_records(
         made = _with_faults(made, faults)
         for fault in faults:
             counts[fault.row] += 1
-    ends = np.zeros(len(rows) + 1, np.int32)
+    ends: np.ndarray = np.zeros(len(rows) + 1, np.int32)
     np.cumsum(counts, out=ends[1:])
     validity = None
     if rows.null_count:
@@ -106,7 +106,9 @@ def explode_records(
             rows = as_binary(part.column(column))
             lists = read_records(rows, errors=errors, failfast=failfast)
             records = lists.values
-            parents = np.repeat(np.arange(len(rows)), np.diff(lists.offsets))
+            parents: np.ndarray = np.repeat(
+                np.arange(len(rows)), np.diff(lists.offsets)
+            )
             kept = part.select(list(keep)).take(pa.array(parents))
             yield pa.RecordBatch.from_arrays(
                 [*kept.columns, *records.flatten()],
@@ -143,7 +145,7 @@ def _decode(
             return _records([made]), np.diff(ends, prepend=0), []
     batches: list[Any] = []
     faults: list[Fault] = []
-    counts = np.zeros(len(rows), np.int64)
+    counts: np.ndarray = np.zeros(len(rows), np.int64)
     total = 0
     for row in np.flatnonzero(is_valid(rows)).tolist():
         raw = memoryview(data)[places[row] : places[row + 1]]
@@ -196,7 +198,7 @@ def _next_batch(data: memoryview, at: int, end: int) -> int | None:
     return after if size >= _LEAST and after <= end else None
 
 
-def _are_whole(rows: pa.BinaryArray, data: np.ndarray, places: np.ndarray) -> bool:
+def _are_whole(rows: pa.BinaryArray, data: Any, places: np.ndarray) -> bool:
     """Tell whether every row ends where a batch does, so that rows may be read on."""
     if rows.null_count and np.diff(places)[~is_valid(rows)].any():
         return False
@@ -214,9 +216,10 @@ def _records(batches: list[pa.RecordBatch]) -> pa.StructArray:
     """Put decoded batches together as structs."""
     if not batches:
         return pa.array([], RECORD)
+    each = [batch.columns[: RECORD.num_fields] for batch in batches]
     columns = [
-        pa.chunked_array([batch.column(place) for batch in batches]).combine_chunks()
-        for place in range(RECORD.num_fields)
+        parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+        for parts in zip(*each, strict=True)
     ]
     # The child of the lists has another name in Spark.
     columns[-1] = columns[-1].cast(RECORD.field("headers").type)
@@ -229,7 +232,9 @@ def _with_faults(made: pa.StructArray, faults: list[Fault]) -> pa.StructArray:
     texts = {}
     if faults:
         # The place behind the last record is a record of nulls.
-        places = np.insert(np.arange(count), [fault.place for fault in faults], count)
+        places: np.ndarray = np.insert(
+            np.arange(count), [fault.place for fault in faults], count
+        )
         made = pa.concat_arrays([made, pa.nulls(1, RECORD)]).take(pa.array(places))
         texts = {fault.place + turn: fault.text for turn, fault in enumerate(faults)}
     fields = [*made.flatten(), text_column(texts, len(made))]

@@ -61,8 +61,9 @@ def flat_headers(
 
 
 def _columns(rows: pa.BinaryArray, failfast: bool) -> list[pa.Array]:
-    on_error = "raise" if failfast else "null"
-    made = arrow.request_headers_to_arrow(rows, on_error=on_error)
+    made = arrow.request_headers_to_arrow(
+        rows, on_error="raise" if failfast else "null"
+    )
     found = dict(zip((field.name for field in made.type), made.flatten(), strict=True))
     del found["body_position"]
     api_key = found.pop("api_key")

@@ -81,9 +81,7 @@ def command(
         if form == "table":
             shown = sorted(rows, key=lambda row: row["lost_offsets"] == 0)[:_LINES]
             shown.sort(key=lambda row: (row["topic"], row["partition"]))
-            write_table(
-                output, _TITLES, [(row["topic"], _cells(row)) for row in shown]
-            )
+            write_table(output, _TITLES, [(row["topic"], _cells(row)) for row in shown])
             if len(shown) < len(rows):
                 output.write(f"and {len(rows) - len(shown):,} more\n")
         else:

@@ -23,6 +23,7 @@ from ...recording.relay import (
     Relay,
     read_listen,
 )
+from ..cells import one_line
 from ..program import EXIT_CODES, FINE, say
 from ..quantities import count_text, size_text
 
@@ -109,11 +110,22 @@ def command(
     answers name become ports of the relay, so that clients stay on it. Frames go to
     Parquet files below --out, SASL secrets never do. Ctrl-C ends the recording well.
     """
+    console = Console(file=sys.stderr)
+    shows = console.is_terminal and not console.is_dumb_terminal
+
+    def tell(sentence: str) -> None:
+        if not shows:
+            say(sentence)
+            return
+        # Through the console, which takes its moving line out of the way.
+        line = f"kwire: {one_line(sentence)}"
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
     relay = Relay(
         listen,
         upstream,
         out,
-        tell=say,
+        tell=tell,
         flush_ms=flush_ms,
         max_frame=max_frame,
         count=count,
@@ -122,10 +134,8 @@ def command(
 
     def ready() -> None:
         here = address_text(*relay.addresses[upstream])
-        say(f"{here} stands for {address_text(*upstream)}; Ctrl-C ends the recording")
+        tell(f"{here} stands for {address_text(*upstream)}; Ctrl-C ends the recording")
 
-    console = Console(file=sys.stderr)
-    shows = console.is_terminal and not console.is_dumb_terminal
     try:
         if shows:
             with console.status("waiting for clients") as status:

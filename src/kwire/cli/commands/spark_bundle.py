@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire spark-bundle``: kwire as an archive for the workers of a Spark cluster."""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+from pathlib import Path
+
+import click
+
+from ...spark.bundle import bundle, setting
+from ..program import EXIT_CODES, say
+from ..quantities import size_text
+
+_ENGINE = re.compile(r"kwire/_fast/decoder\.(.+)\.(?:so|pyd)")
+
+
+@click.command(
+    epilog=EXIT_CODES, short_help="Pack kwire for the workers of a Spark cluster."
+)
+@click.option(
+    "--out",
+    required=True,
+    metavar="FILE.zip",
+    type=click.Path(dir_okay=False),
+    help="The archive; one that is there is replaced.",
+)
+@click.option(
+    "--wheel",
+    "wheels",
+    metavar="FILE",
+    multiple=True,
+    help="Pack this wheel instead, for workers of another platform; repeatable.",
+)
+@click.option(
+    "--no-compression",
+    is_flag=True,
+    help="Leave out cramjam, which reads snappy, lz4 and zstd.",
+)
+def command(out: str, wheels: tuple[str, ...], no_compression: bool) -> None:
+    """Write the installed kwire, with its engine, as an archive for spark.archives.
+
+    stdout gets the setting of Spark that brings it to workers which have no kwire. They
+    need the Python version and the platform of this one, or --wheel.
+    """
+    try:
+        path = bundle(out, wheel=wheels or None, compression=not no_compression)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    say(f"wrote {out}, {size_text(os.path.getsize(path))}: {_content(path)}")
+    click.echo(f"spark.archives={setting(out)}")
+
+
+def _content(path: Path) -> str:
+    """Name the distributions in an archive, and whom its engine fits."""
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+    tops = {name.partition("/")[0] for name in names}
+    parts = [top for top in tops if top.endswith(".dist-info")]
+    packed = ", ".join(sorted(top.removesuffix(".dist-info") for top in parts))
+    engines = [match[1] for name in names if (match := _ENGINE.fullmatch(name))]
+    fits = f"engine for {engines[0]}" if engines else "no compiled engine"
+    return f"{packed or 'kwire'}; {fits}"

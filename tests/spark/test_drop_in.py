@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The UDF of ``examples/drop_in`` and the one line that replaces it agree.
+
+Without Spark: a comparison of times means something only between equals.
+"""
+
+import pyarrow
+
+from examples.drop_in import by_hand
+from kwire import records
+from kwire.spark import record_lists
+
+
+def test_both_ways_give_the_same_records():
+    """Several batches a row, null keys and values, headers, and a null row."""
+    batch = [
+        (b"k" * turn or None, None if turn % 3 else b"v" * turn, 1_000 + turn)
+        for turn in range(70)
+    ]
+    batch.append((b"k", b"v", 5, [("a", b"1"), ("b", None)]))
+    data = b"".join(
+        records.encode_batch(batch, base_offset=71 * turn) for turn in (0, 1)
+    )
+    rows = pyarrow.array([data, None, b""], pyarrow.binary())
+    made = record_lists.read_records(rows, failfast=True)
+    found = [
+        row
+        and [
+            (
+                each["offset"],
+                each["timestamp"].timestamp() * 1000,
+                each["key"],
+                each["value"],
+                [(header["key"], header["value"]) for header in each["headers"]],
+            )
+            for each in row
+        ]
+        for row in made.to_pylist()
+    ]
+    assert found == [by_hand.decode_records(row) for row in rows.to_pylist()]
+    assert len(found[0]) == 142 and found[1:] == [None, []]
