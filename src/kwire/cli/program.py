@@ -121,9 +121,11 @@ def _one_line(text: str) -> str:
 def program() -> None:
     """Look into Kafka: brokers' versions, the protocol, bytes, and log files.
 
-    Of a broker: versions. Of the protocol: schema. Of bytes: decode and explain. Of log
-    files: ls, dump, verify and repair; there PATH is a data directory of a broker, a
-    folder above several, the folder of one partition, or one .log file.
+    Of a broker: versions. Of the protocol: schema. Of bytes: decode and explain. Of
+    clients: record and audit. Of log files: ls, dump, verify and repair, and for whole
+    clusters export and offsets; there PATH is a data directory of a broker, a folder
+    above several, the folder of one partition, or one .log file. For a cluster of
+    Spark: spark-bundle.
 
     Data goes to stdout, everything else to stderr.
     """
