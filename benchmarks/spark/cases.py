@@ -1,0 +1,199 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is timed in Spark: each case a whole job, its rows written to nowhere.
+
+Before that, all who decode have to agree on the values, and each job has to give as
+many rows as it is said to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from benchmarks.spark import inputs
+from benchmarks.spark.inputs import LogInput
+from benchmarks.spark.sources import (
+    SPARK_SCHEMA,
+    PeerReader,
+    PeerSource,
+    ReplayHeaders,
+    ReplaySource,
+    save,
+)
+
+GIB = 1 << 30
+SIZES = {"64 MiB": GIB // 16, "256 MiB": GIB // 4, "1 GiB": GIB, "4 GiB": 4 * GIB}
+ONE_COLUMN = "value binary"
+PEERS = ("aiokafka", "kafka-python")
+TASKS = 2
+
+EMPTY = "kafka-log, empty"
+LOG, CEILING = "kafka-log, 8 columns", "ceiling, 8 columns"
+LOG_VALUE, CEILING_VALUE = "kafka-log, value alone", "ceiling, value alone"
+HEADERS, HEADERS_CEILING = "read_headers", "ceiling of read_headers"
+
+_TIMES = {EMPTY: 5, f"{LOG}, 64 MiB": 5, f"{LOG}, 256 MiB": 2}
+_FRAME_ROWS = 2_000_000
+_FRAMES_AT_ONCE = 10_000
+
+
+def log_case(size: str) -> str:
+    """Name the case of ``kafka-log`` with all columns over an input of a size."""
+    return LOG if size == "1 GiB" else f"{LOG}, {size}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A job: how to make its table, and how many rows and bytes of input it has.
+
+    Cases of one group follow each other in a round. A job that is short is run
+    ``times`` times in it, and the median counts.
+    """
+
+    name: str
+    group: str
+    rows: int
+    size: int
+    table: Callable[[], Any]
+    times: int = 1
+
+
+def write_logs(folder: Path) -> dict[str, LogInput]:
+    """Write the logs of all sizes, an empty one, and a small one for comparing."""
+    made = {
+        name: inputs.write_log(
+            folder / name.replace(" ", ""), size, partitions=max(1, size // GIB)
+        )
+        for name, size in SIZES.items()
+    }
+    made["empty"] = inputs.write_log(folder / "empty", 0)
+    made["small"] = inputs.write_log(folder / "small", 1)
+    return made
+
+
+def kafka_log(session: Any, log: LogInput, schema: str = "", **options: str) -> Any:
+    """Make the table of a log: of these columns, or of all eight."""
+    reader = session.read.format("kafka-log").options(**options)
+    if schema:
+        reader = reader.schema(schema)
+    else:
+        reader = reader.option("includeHeaders", "true")
+    return reader.load(log.path)
+
+
+def _reader(log: LogInput, schema: str) -> Any:
+    from pyspark.sql.types import StructType
+
+    from kwire.spark import KafkaLogSource
+
+    options = {"path": log.path, "includeHeaders": "true"}
+    return KafkaLogSource(options).reader(StructType.fromDDL(schema))
+
+
+def _prepare(log: LogInput, schema: str, path: Path) -> dict[str, str]:
+    """Make the options of a ceiling: the first batch of a log, tasks of as many rows.
+
+    So Spark is given rows of the same shape in batches of the same size.
+    """
+    reader = _reader(log, schema)
+    parts = reader.partitions()
+    save(next(iter(reader.read(parts[0]))), str(path))
+    rows = [
+        sum(piece.size for piece in part.value) // log.batch_size * inputs.RECORDS
+        for part in parts
+    ]
+    return {"batch": str(path), "rows": ",".join(map(str, rows))}
+
+
+def _replay(session: Any, log: LogInput, schema: str, prepared: dict[str, str]) -> Any:
+    source = session.read.format("replay").schema(schema)
+    return source.options(**prepared).load()
+
+
+def _peer(session: Any, log: LogInput, peer: str) -> Any:
+    source = session.read.format("peer").options(
+        peer=peer, segment=log.segment, size=log.size, step=log.batch_size, tasks=TASKS
+    )
+    return source.load()
+
+
+def _header_tables(session: Any, folder: Path) -> tuple[int, int, Any, Any]:
+    from kwire.spark.functions import read_headers
+
+    rows = inputs.write_frames(folder / "frames", _FRAME_ROWS, 2 * TASKS)
+    source = session.read.parquet(str(folder / "frames"))
+    decoded = read_headers(source, "frame")
+    ready = decoded.limit(_FRAMES_AT_ONCE).toArrow().combine_chunks().to_batches()[0]
+    save(ready, str(folder / "headers.arrow"))
+    replay = ReplayHeaders(str(folder / "headers.arrow"))
+    size = sum(each.stat().st_size for each in (folder / "frames").glob("*.parquet"))
+    return rows, size, decoded, source.mapInArrow(replay, decoded.schema)
+
+
+def make_cases(session: Any, folder: Path, logs: dict[str, LogInput]) -> list[Case]:
+    """Make all cases over some logs; other files go into the folder."""
+    import kwire.spark
+
+    for source in (kwire.spark.KafkaLogSource, ReplaySource, PeerSource):
+        session.dataSource.register(source)
+
+    def case(
+        name: str, group: str, log: LogInput, make: Callable[..., Any], *rest: Any
+    ) -> Case:
+        return Case(
+            *(name, group, log.rows, log.size),
+            lambda: make(session, log, *rest),
+            _TIMES.get(name, 1),
+        )
+
+    whole, part = logs["1 GiB"], logs["64 MiB"]
+    cases = [
+        case(LOG, "columns", whole, kafka_log),
+        case(LOG_VALUE, "value", whole, kafka_log, ONE_COLUMN),
+        case(EMPTY, "sizes", logs["empty"], kafka_log),
+    ]
+    cases += [
+        case(log_case(name), "sizes", logs[name], kafka_log)
+        for name in SIZES
+        if log_case(name) != LOG
+    ]
+    for name, group, schema in (
+        (CEILING, "columns", SPARK_SCHEMA),
+        (CEILING_VALUE, "value", ONE_COLUMN),
+    ):
+        prepared = _prepare(whole, schema, folder / f"{group}.arrow")
+        cases.append(case(name, group, whole, _replay, schema, prepared))
+    cases += [case(peer, "peers", part, _peer, peer) for peer in PEERS]
+    rows, size, decoded, ceiling = _header_tables(session, folder)
+    cases.append(Case(HEADERS, "headers", rows, size, lambda: decoded))
+    cases.append(Case(HEADERS_CEILING, "headers", rows, size, lambda: ceiling))
+    return cases
+
+
+def run(case: Case) -> None:
+    """Run the job of a case."""
+    case.table().write.format("noop").mode("overwrite").save()
+
+
+def check(cases: Iterable[Case], small: LogInput) -> None:
+    """Compare the values of all who decode, and the rows of each job."""
+    reader = _reader(small, SPARK_SCHEMA)
+    parts = reader.partitions()
+    found = pa.Table.from_batches(
+        [batch for part in parts for batch in reader.read(part)]
+    )
+    assert found.num_rows == small.rows
+    for peer in PEERS:
+        others = PeerReader(peer, small.segment, [(0, small.size)], small.batch_size)
+        theirs = [b for part in others.partitions() for b in others.read(part)]
+        if not pa.Table.from_batches(theirs).equals(found):
+            raise SystemExit(f"{peer} and kwire read different values")
+    for case in cases:
+        rows = case.table().count()
+        if rows != case.rows:
+            raise SystemExit(f"{case.name} gives {rows} rows, not {case.rows}")

@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The memory of Spark's Python workers while a job runs, as the kernel counts it.
+
+Private memory (USS) is what would be free without the worker. What is resident counts
+the pages of files that are mapped as well, whoever shares them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.spark.session import worker_pids
+
+_SECONDS_BETWEEN = 0.01
+
+
+def _kilobytes(pid: int) -> tuple[int, int]:
+    """Read the private and the resident memory of a process."""
+    private = resident = 0
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
+    except OSError:
+        return 0, 0
+    for line in lines:
+        name, number, *_ = line.split()
+        if name.startswith("Private_"):
+            private += int(number)
+        elif name == "Rss:":
+            resident = int(number)
+    return private, resident
+
+
+def peak_memory(session: Any, job: Callable[[], None]) -> dict[str, int]:
+    """Run a job; return the most bytes that any one worker had."""
+    peaks = {"private": 0, "resident": 0, "samples": 0}
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.is_set():
+            for pid in worker_pids(session):
+                private, resident = _kilobytes(pid)
+                peaks["private"] = max(peaks["private"], private * 1024)
+                peaks["resident"] = max(peaks["resident"], resident * 1024)
+            peaks["samples"] += 1
+            time.sleep(_SECONDS_BETWEEN)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        job()
+    finally:
+        ended.set()
+        watcher.join()
+    if not peaks["private"]:
+        raise RuntimeError("no worker of Spark was seen; is this Linux?")
+    return peaks

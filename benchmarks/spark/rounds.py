@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""One run: memory first, then every case in turn, round after round, as JSON.
+
+The order of a round is drawn anew each time; who is compared runs side by side. The
+first rounds are not counted: Java needs them to compile what it runs.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from benchmarks.spark import cases as work
+from benchmarks.spark.inputs import LogInput, write_log
+from benchmarks.spark.memory import peak_memory
+from benchmarks.spark.session import open_session
+from benchmarks.worker import ROOT
+
+WARM_ROUNDS = 4
+ROUNDS = 7
+PURE_BYTES = 8 << 20
+
+_PACKAGES = ("pyspark", "pyarrow", "pandas", "aiokafka", "kafka-python")
+
+
+def _seconds(case: work.Case) -> float:
+    found = []
+    for _ in range(case.times):
+        begun = time.perf_counter()
+        work.run(case)
+        found.append(time.perf_counter() - begun)
+    return statistics.median(found)
+
+
+def _measure(cases: Sequence[work.Case]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {case.name: [] for case in cases}
+    groups: dict[str, list[work.Case]] = {}
+    for case in cases:
+        groups.setdefault(case.group, []).append(case)
+    turns = list(groups.values())
+    order = random.Random("spark")
+    for number in range(WARM_ROUNDS + ROUNDS):
+        begun = time.perf_counter()
+        order.shuffle(turns)
+        for group in turns:
+            order.shuffle(group)
+            for case in group:
+                seconds = _seconds(case)
+                if number >= WARM_ROUNDS:
+                    found[case.name].append(seconds)
+        kind = "warm-up" if number < WARM_ROUNDS else "measured"
+        taken = time.perf_counter() - begun
+        print(
+            f"  round {number + 1} of {WARM_ROUNDS + ROUNDS}, {kind}: {taken:.1f} s",
+            flush=True,
+        )
+    return found
+
+
+def _memory(session: Any, log: LogInput) -> dict[str, dict[str, int]]:
+    """Watch the workers over a GiB, in splits as they come and in one."""
+
+    def job(**options: str) -> None:
+        table = work.kafka_log(session, log, **options)
+        table.write.format("noop").mode("overwrite").save()
+
+    return {
+        "splits": peak_memory(session, job),
+        "whole": peak_memory(
+            session, lambda: job(maxPartitionBytes="2g", minPartitions="1")
+        ),
+    }
+
+
+def _pure(folder: Path) -> dict[str, float]:
+    """Ask a Spark of its own for the rate of the engine in plain Python."""
+    log = write_log(folder / "pure", PURE_BYTES)
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.spark.pure_engine", log.path],
+        cwd=ROOT,
+        env={**os.environ, "KWIRE_BACKEND": "pure"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        check=True,
+    )
+    return {"rows": log.rows, "seconds": float(done.stdout)}
+
+
+def run(json_path: Path) -> None:
+    """Measure everything and write it down."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=ROOT / "build", prefix="spark-") as name:
+        folder = Path(name)
+        print("writing logs of 1.3 GiB and frames", flush=True)
+        logs = work.write_logs(folder)
+        with open_session(folder) as session:
+            cases = work.make_cases(session, folder, logs)
+            print("memory of a worker", flush=True)
+            memory = _memory(session, logs["1 GiB"])
+            print("the same values and rows from every case", flush=True)
+            work.check(cases, logs["small"])
+            seconds = _measure(cases)
+        print("the engine in plain Python", flush=True)
+        pure = _pure(folder)
+    java = subprocess.run(["java", "-version"], capture_output=True, text=True)
+    found = {
+        "when": datetime.date.today().isoformat(),
+        "machine": {
+            "cpus": os.cpu_count(),
+            "python": platform.python_version(),
+            "java": java.stderr.partition("\n")[0],
+            "packages": {name: metadata.version(name) for name in _PACKAGES},
+        },
+        "rounds": {"warm": WARM_ROUNDS, "measured": ROUNDS},
+        "cases": {
+            case.name: {
+                "rows": case.rows,
+                "bytes": case.size,
+                "seconds": seconds[case.name],
+            }
+            for case in cases
+        },
+        "memory": memory,
+        "pure": pure,
+    }
+    json_path.write_text(json.dumps(found, indent=1))

@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A Spark of two threads in this process tree, and the workers it has."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from benchmarks.worker import ROOT
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Start processes whose standard error, but not our own, goes nowhere."""
+    ours = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(ours, 2)
+        os.close(ours)
+        os.close(nowhere)
+
+
+@contextmanager
+def open_session(folder: Path) -> Iterator[Any]:
+    """Start Spark on the loopback interface; its files go into the folder."""
+    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        raise SystemExit("Spark needs Java 17: put java on the PATH or set JAVA_HOME")
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql import SparkSession
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .appName("kwire benchmarks")
+        .config("spark.driver.memory", "4g")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+    )
+    with _quiet():
+        session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    try:
+        yield session
+    finally:
+        gateway = session.sparkContext._gateway
+        session.stop()
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait(timeout=30)
+
+
+def worker_pids(session: Any) -> list[int]:
+    """List the processes that run Python for tasks: all children of Spark's daemons."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            parents.setdefault(int(fields[1]), []).append(int(entry.name))
+    daemons = parents.get(session.sparkContext._gateway.proc.pid, [])
+    return [worker for daemon in daemons for worker in parents.get(daemon, [])]

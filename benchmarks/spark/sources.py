@@ -1,0 +1,223 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Data sources beside ``kafka-log``: ceilings, which decode nothing, and peers.
+
+Spark loads this file in its workers. A ceiling replays batches that stand ready; a
+peer's records are gathered in lists, one a column, and pyarrow makes arrays of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+CHUNK_BYTES = 2 << 20
+
+HEADERS = pa.list_(
+    pa.field("element", pa.struct([("key", pa.string()), ("value", pa.binary())]))
+)
+_SCHEMA = pa.schema(
+    [
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("offset", pa.int64()),
+        ("timestamp", pa.timestamp("us", "UTC")),
+        ("timestampType", pa.int32()),
+        ("headers", HEADERS),
+    ]
+)
+SPARK_SCHEMA = (
+    "key binary, value binary, topic string, partition int, offset bigint,"
+    " timestamp timestamp, timestampType int,"
+    " headers array<struct<key:string,value:binary>>"
+)
+
+
+def save(batch: pa.RecordBatch, path: str) -> None:
+    """Write a batch for ``ready_batch``."""
+    with pa.ipc.new_file(path, batch.schema) as file:
+        file.write(batch)
+
+
+@cache
+def ready_batch(path: str) -> pa.RecordBatch:
+    """Read a batch that ``save`` wrote, once in each process."""
+    with open(path, "rb") as file:
+        return pa.ipc.open_file(pa.py_buffer(file.read())).get_batch(0)
+
+
+class ReplaySource(DataSource):
+    """Gives one prepared batch again and again, until there are enough rows.
+
+    Options: ``batch``, the file of the batch, and ``rows`` of each task, with commas.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        """Name the format."""
+        return "replay"
+
+    def reader(self, schema: Any) -> DataSourceReader:
+        """Make the reader; the schema is always given."""
+        rows = [int(text) for text in self.options["rows"].split(",")]
+        return ReplayReader(self.options["batch"], rows)
+
+
+class ReplayReader(DataSourceReader):
+    """Plans tasks of so many rows, and replays."""
+
+    def __init__(self, path: str, rows: list[int]) -> None:
+        """Take the file and the rows of each task."""
+        self._path = path
+        self._rows = rows
+
+    def partitions(self) -> list[InputPartition]:
+        """Plan a task for each number of rows."""
+        return [InputPartition(rows) for rows in self._rows]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Give the batch, as often as it fits, and a part of it at the end."""
+        batch, left = ready_batch(self._path), partition.value
+        while left >= batch.num_rows:
+            yield batch
+            left -= batch.num_rows
+        if left:
+            yield batch.slice(0, left)
+
+
+class PeerSource(DataSource):
+    """Reads a segment with the record classes of a peer's consumer.
+
+    Options: ``peer``, ``segment``, ``size`` of the segment, ``step`` in bytes, at
+    whose multiples batches begin, and ``tasks``.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        """Name the format."""
+        return "peer"
+
+    def schema(self) -> str:
+        """Name the columns of ``kafka-log`` with headers."""
+        return SPARK_SCHEMA
+
+    def reader(self, schema: Any) -> DataSourceReader:
+        """Make the reader of a batch."""
+        size, step = int(self.options["size"]), int(self.options["step"])
+        each = -(-size // int(self.options["tasks"]) // step) * step
+        ranges = [(at, min(at + each, size)) for at in range(0, size, each)]
+        return PeerReader(self.options["peer"], self.options["segment"], ranges, step)
+
+
+class PeerReader(DataSourceReader):
+    """Reads ranges of a segment in chunks, each of which becomes a batch."""
+
+    def __init__(
+        self, peer: str, path: str, ranges: list[tuple[int, int]], step: int
+    ) -> None:
+        """Take what to read, and with whom."""
+        self._peer = peer
+        self._path = path
+        self._ranges = ranges
+        self._chunk = CHUNK_BYTES // step * step
+
+    def partitions(self) -> list[InputPartition]:
+        """Plan a task for each range."""
+        return [InputPartition(each) for each in self._ranges]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Read one range."""
+        at, end = partition.value
+        memory_records = _peers()[self._peer]()
+        with open(self._path, "rb") as file:
+            file.seek(at)
+            while at < end:
+                data = file.read(min(self._chunk, end - at))
+                at += len(data)
+                yield peer_batch(memory_records(data), "orders", 0)
+
+
+def _peers() -> dict[str, Callable[[], Any]]:
+    def aiokafka() -> Any:
+        from aiokafka.record.memory_records import MemoryRecords
+
+        return MemoryRecords
+
+    def kafka_python() -> Any:
+        from kafka.record.memory_records import MemoryRecords
+
+        return MemoryRecords
+
+    return {"aiokafka": aiokafka, "kafka-python": kafka_python}
+
+
+def peer_batch(found: Any, topic: str, partition: int) -> pa.RecordBatch:
+    """Gather a peer's records column by column; CRCs are checked, as its consumer does.
+
+    What all records share is not gathered but repeated by pyarrow.
+    """
+    offsets: list[int] = []
+    timestamps: list[int] = []
+    kinds: list[int] = []
+    keys: list[bytes | None] = []
+    values: list[bytes | None] = []
+    ends = [0]
+    header_keys: list[str] = []
+    header_values: list[bytes | None] = []
+    add_offset, add_timestamp = offsets.append, timestamps.append
+    add_key, add_value, add_end = keys.append, values.append, ends.append
+    add_header_key, add_header_value = header_keys.append, header_values.append
+    while found.has_next():
+        batch = found.next_batch()
+        if not batch.validate_crc():
+            raise ValueError("CRC")
+        before = len(offsets)
+        for record in batch:
+            add_offset(record.offset)
+            add_timestamp(record.timestamp)
+            add_key(record.key)
+            add_value(record.value)
+            for key, value in record.headers:
+                add_header_key(key)
+                add_header_value(value)
+            add_end(len(header_keys))
+        kinds.extend([batch.timestamp_type] * (len(offsets) - before))
+    pairs = pa.StructArray.from_arrays(
+        [pa.array(header_keys, pa.string()), pa.array(header_values, pa.binary())],
+        fields=list(HEADERS.value_type),
+    )
+    millis = pa.array(timestamps, pa.timestamp("ms", "UTC"))
+    count = len(offsets)
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array(keys, pa.binary()),
+            pa.array(values, pa.binary()),
+            pa.repeat(pa.scalar(topic), count),
+            pa.repeat(pa.scalar(partition, pa.int32()), count),
+            pa.array(offsets, pa.int64()),
+            millis.cast(_SCHEMA.field("timestamp").type),
+            pa.array(kinds, pa.int32()),
+            pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pairs, type=HEADERS),
+        ],
+        schema=_SCHEMA,
+    )
+
+
+class ReplayHeaders:
+    """What ``mapInArrow`` calls when nobody decodes: columns that stand ready."""
+
+    def __init__(self, path: str) -> None:
+        """Take the file of a batch with as many rows as any that comes."""
+        self._path = path
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:
+        """Give as many rows as come in."""
+        ready = ready_batch(self._path)
+        for batch in batches:
+            yield ready.slice(0, batch.num_rows)

@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of a run in Spark, and whether each target was reached in it.
+
+Who is held against another ran beside it in each round: their ratio is that of a
+round, and the median over the rounds counts.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.spark.cases import (
+    CEILING,
+    CEILING_VALUE,
+    EMPTY,
+    HEADERS,
+    HEADERS_CEILING,
+    LOG,
+    LOG_VALUE,
+    PEERS,
+    SIZES,
+    log_case,
+)
+from benchmarks.targets import Verdict
+
+SHARES = (
+    (LOG, CEILING, 0.85),
+    (LOG_VALUE, CEILING_VALUE, 0.85),
+    (HEADERS, HEADERS_CEILING, 0.90),
+)
+"""At least so much of a ceiling's rate."""
+
+LEADS = dict(zip(PEERS, (8, 15), strict=True))
+"""At least so many times a peer's rate, or a share of the ceiling's lead."""
+
+SHARE_OF_LEAD = 0.85
+FLAT_RATIO = 1.3
+WORKER_BYTES = 200_000_000
+
+
+class SparkFigures:
+    """What the JSON of one run says."""
+
+    def __init__(self, run: dict[str, Any]) -> None:
+        """Take what the JSON of one run holds."""
+        self.run = run
+        self._cases: dict[str, dict[str, Any]] = run["cases"]
+
+    @classmethod
+    def read(cls, path: Path) -> SparkFigures:
+        """Read the JSON of one run."""
+        return cls(json.loads(path.read_text()))
+
+    def rows(self, case: str) -> int:
+        """Return the rows of a case."""
+        rows: int = self._cases[case]["rows"]
+        return rows
+
+    def size(self, case: str) -> int:
+        """Return the bytes of input of a case."""
+        size: int = self._cases[case]["bytes"]
+        return size
+
+    def rounds(self, case: str) -> list[float]:
+        """Return the seconds of each round."""
+        seconds: list[float] = self._cases[case]["seconds"]
+        return seconds
+
+    def seconds(self, case: str) -> float:
+        """Return the median seconds of a case."""
+        return statistics.median(self.rounds(case))
+
+    def rate(self, case: str) -> float:
+        """Return the rows per second of a case, all that a job costs included."""
+        return self.rows(case) / self.seconds(case)
+
+    def share(self, case: str, ceiling: str) -> float:
+        """Return how much of a ceiling's rate is reached."""
+        rounds = zip(self.rounds(ceiling), self.rounds(case), strict=True)
+        return statistics.median(most / own for most, own in rounds)
+
+    def row_seconds(self, case: str) -> list[float]:
+        """Return the seconds per row in each round, less the empty job's of it."""
+        rounds = zip(self.rounds(case), self.rounds(EMPTY), strict=True)
+        return [(own - empty) / self.rows(case) for own, empty in rounds]
+
+    def row(self, case: str) -> float:
+        """Return the median of ``row_seconds``."""
+        return statistics.median(self.row_seconds(case))
+
+    def lead(self, case: str, peer: str) -> float:
+        """Return how many times a peer's rate, less the empty job, a case has."""
+        return self.row(peer) / self.row(case)
+
+    def spread(self) -> float:
+        """Return the dearest row over the cheapest, over all sizes of input."""
+        rows = [self.row(log_case(size)) for size in SIZES]
+        return max(rows) / min(rows)
+
+
+def spark_verdicts(figures: SparkFigures) -> Iterator[Verdict]:
+    """Judge every target there is."""
+    for case, ceiling, least in SHARES:
+        reached = figures.share(case, ceiling)
+        yield Verdict(
+            case,
+            f"at least {least:.0%} of its ceiling",
+            f"{reached:.1%}",
+            reached >= least,
+        )
+    for peer, times in LEADS.items():
+        lead, most = figures.lead(LOG, peer), figures.lead(CEILING, peer)
+        least = SHARE_OF_LEAD * most
+        yield Verdict(
+            f"{LOG}, beside {peer}",
+            f"at least {times}x, or {SHARE_OF_LEAD:.0%} of the ceiling's"
+            f" {most:.3g}x: {least:.3g}x",
+            f"{lead:.3g}x",
+            lead >= min(times, least),
+        )
+    for kind, work in (
+        ("splits", "private memory of a worker, splits of 128 MiB"),
+        ("whole", "private memory of a worker, a segment of 1 GiB in one task"),
+    ):
+        private = figures.run["memory"][kind]["private"]
+        yield Verdict(
+            work,
+            f"under {WORKER_BYTES / 1e6:.0f} MB",
+            f"{private / 1e6:.0f} MB",
+            private < WORKER_BYTES,
+        )
+    spread = figures.spread()
+    yield Verdict(
+        f"cost of a row, dearest over cheapest, {' to '.join((*SIZES,)[::3])}",
+        f"at most {FLAT_RATIO}x",
+        f"{spread:.3g}x",
+        spread <= FLAT_RATIO,
+    )
