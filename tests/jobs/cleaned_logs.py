@@ -73,7 +73,10 @@ class Cleaned:
             stop = starts[number + 1] if number + 1 < len(starts) else len(self.log)
             name = self.log[start][0][0]
             clean = number + 1 < len(starts) and self.random.random() < 0.8
-            data = b""
+            # Where a file ends well, what is missing up to the next one was cleaned.
+            between = KNOWN if is_whole else DAMAGED
+            state.update(dict.fromkeys(range(before, name), between))
+            data, before, is_whole = b"", name, True
             for rows in self.log[start:stop]:
                 kept = [row for row in rows if not clean or self.random.random() < 0.5]
                 # A segment of which nothing is left would be deleted.

@@ -29,7 +29,7 @@ def test_both_ways_give_the_same_records():
         and [
             (
                 each["offset"],
-                each["timestamp"].timestamp() * 1000,
+                round(each["timestamp"].timestamp() * 1000),
                 each["key"],
                 each["value"],
                 [(header["key"], header["value"]) for header in each["headers"]],

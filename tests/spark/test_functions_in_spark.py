@@ -180,6 +180,19 @@ def test_internal_topics(spark, topic):
     assert all(row.j._error is None for row in read)
 
 
+def test_chosen_record_types(spark):
+    """The option names them, and the struct is as narrow as they are."""
+    pairs = [row[:2] for row in records()["__consumer_offsets"]]
+    rows = spark.createDataFrame(pairs, "key binary, value binary")
+    options = {"records": "OffsetCommit, GroupMetadata", "mode": "FAILFAST"}
+    made = rows.select(ks.from_consumer_offsets("key", "value", options).alias("r"))
+    names = ["record", "version", "key", "offset_commit", "group_metadata"]
+    assert sorted(made.schema["r"].dataType.names) == sorted(names)
+    assert made.where("r.offset_commit IS NOT NULL").count() == sum(
+        row[2] == "OffsetCommitValue" for row in records()["__consumer_offsets"]
+    )
+
+
 def test_pairs_in_spark(spark):
     """As without Spark, whatever the order of the rows and their partitions."""
     capture = Capture(kwire)

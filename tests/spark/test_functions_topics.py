@@ -185,3 +185,46 @@ def test_slices_and_empty_arrays(kwire, topic):
     assert make(topic, keys[3:], values[3:]).equals(whole[3:])
     assert len(make(topic, keys[:0], values[:0])) == 0
     assert whole.type.get_field_index(COLUMNS[topic]) > 1
+
+
+def test_chosen_types_alone_are_decoded(kwire):
+    """Others have type and version, and no error; the struct has nothing of them."""
+    room = rooms(kwire)
+    topic, chosen = "__consumer_offsets", ("OffsetCommit",)
+    rows = records()[topic]
+    commit = next(row for row in rows if row[2] == "OffsetCommitValue")
+    other = next(row for row in rows if row[2] == "GroupMetadataValue")
+    rows = [
+        commit,
+        other,
+        (other[0], b"\x00\x01"),
+        (commit[0], b""),
+        (b"\x7f\x00", b""),
+    ]
+    whole = room.read_topic(topic, *columns(rows))
+    made = room.read_topic(topic, *columns(rows), chosen)
+    texts = room.read_topic_json(topic, *columns(rows), chosen)
+    assert [field.name for field in made.type] == [
+        *("record", "version", "key", "offset_commit", "_error")
+    ]
+    keys = kwire.messages.OffsetCommitKey.__match_args__
+    assert tuple(field.name for field in made.type.field("key").type) == keys
+    for name in ("record", "version"):
+        assert made.field(name).equals(whole.field(name))
+        assert texts.field(name).equals(whole.field(name))
+    assert made.field("offset_commit").equals(whole.field("offset_commit"))
+    for each in (made, texts):
+        assert each.field("key").is_valid().to_pylist() == [
+            True,
+            False,
+            False,
+            True,
+            False,
+        ]
+        assert [bool(text) for text in each.field("_error").to_pylist()] == [
+            *(False, False, False),
+            *(True, True),
+        ]
+    assert whole.field("_error")[2].is_valid
+    with pytest.raises(ValueError, match="no record type 'Offsets'; it has Legacy"):
+        room.topic_type(topic, ("Offsets",))

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from kwire import framing, messages, records
-from kwire.spark.bundle import bundle, setting
+from kwire.spark.bundling import bundle, setting
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "spark-shipping"

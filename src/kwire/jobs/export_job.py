@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import nullcontext
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -115,12 +116,12 @@ class _Work:
         """Run all passes."""
         scratch = Path(self._output.table_path("batches")).parent.parent / "headers"
         scratch.mkdir()
-        decisions = self._decide(found, self._scan(found, scratch))
+        decisions = self._decide(found, self._scan(found, total, scratch))
         shutil.rmtree(scratch)
         written = self._write(decisions, total - total // 2)
         return _outcome(found, total, decisions, written)
 
-    def _scan(self, found: Found, scratch: Path) -> list[FileScan]:
+    def _scan(self, found: Found, total: int, scratch: Path) -> list[FileScan]:
         sized = [(segment.size, (place, segment)) for place, segment in found.segments]
         packs = list(_packed(sized, TASK_BYTES))
         tasks = [
@@ -128,7 +129,7 @@ class _Work:
             for number, pack in enumerate(packs)
         ]
         # Half of the work, as far as a progress bar is concerned.
-        sizes = [sum(each.size for _, each in pack) // 2 for pack in packs]
+        sizes = _shares(total // 2, [sum(s.size for _, s in pack) for pack in packs])
         scans = running.run_tasks(scan, tasks, sizes=sizes, **self._options)
         return [each for several in scans for each in several]
 
@@ -173,9 +174,7 @@ class _Work:
             )
             for number, pack in enumerate(packs)
         ]
-        chosen = [sum(piece.size for _, _, piece in pack) for pack in packs]
-        whole = sum(chosen) or 1
-        sizes = [share * size // whole for size in chosen]
+        sizes = _shares(share, [sum(p.size for _, _, p in pack) for pack in packs])
         return running.run_tasks(write, tasks, sizes=sizes, **self._options)
 
 
@@ -193,6 +192,14 @@ def _packed(
         filled += size
     if pack:
         yield tuple(pack)
+
+
+def _shares(whole: int, parts: list[int]) -> list[int]:
+    """Divide a number in proportion to the parts, without a remainder."""
+    ends = [whole * end // (sum(parts) or 1) for end in accumulate(parts)]
+    if ends:
+        ends[-1] = whole
+    return [end - begin for begin, end in pairwise([0, *ends])]
 
 
 def _outcome(

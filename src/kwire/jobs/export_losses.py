@@ -279,7 +279,10 @@ class _Decider:
                 if file.is_genuine:
                     claims.append((file.name_offset, f"{file.path} is named after it"))
                 claims += [
-                    (flaw.torn_end, f"{file.path} ends within a batch up to there")
+                    (
+                        flaw.torn_end,
+                        f"{file.path} ends with a damaged batch up to there",
+                    )
                     for flaw in file.flaws
                 ]
             for offset, told in claims:

@@ -48,9 +48,9 @@ class Flaw(NamedTuple):
     """A bad region of a file, or something missing at one place in it.
 
     ``low`` and ``high`` are the first and last offset that it may have cost, -1 where
-    the file itself does not say. ``torn_end`` is the offset behind a batch that the
-    file ends within, if its head can be read, else -1. ``is_tail`` marks zeros up to
-    the end of the newest file, which may be room that was never written to.
+    the file itself does not say. ``torn_end`` is the offset behind the batches that
+    the newest file ends with, as far as their heads can be read, else -1. ``is_tail``
+    marks zeros up to its end, which may be room that was never written to.
     """
 
     position: int
@@ -285,19 +285,20 @@ class _Scanner:
         )
 
     def _torn_end(self, position: int) -> int:
-        """Read from its head how far a batch goes that was not written to its end."""
-        with self._segment.open() as file:
-            if file.fill(position, position + _HEAD) < position + _HEAD:
-                return -1
-            base, length = unpack_from(">qi", file.data, position)
-            magic = file.data[position + 16]
-            (delta,) = unpack_from(">i", file.data, position + 23)
-            (count,) = unpack_from(">i", file.data, position + 57)
-            if position + 12 + length <= file.size:
-                return -1
+        """Read from their heads how far the damaged batches at the end went."""
         expected = self._end if self._end >= 0 else self._segment.base_offset
-        is_sound = magic == 2 and base == expected and delta >= 0
-        return base + delta + 1 if is_sound and 0 < count <= delta + 1 else -1
+        found = -1
+        with self._segment.open() as file:
+            while file.fill(position, position + _HEAD) >= position + _HEAD:
+                base, length = unpack_from(">qi", file.data, position)
+                (delta,) = unpack_from(">i", file.data, position + 23)
+                (count,) = unpack_from(">i", file.data, position + 57)
+                is_sound = file.data[position + 16] == 2 and count == delta + 1 > 0
+                if not is_sound or base != expected or length < _HEAD - 12:
+                    break
+                found = expected = base + count
+                position += 12 + length
+        return found
 
     def _flush(self, rows: list[BatchHeader]) -> None:
         """Take the headers that were gathered."""

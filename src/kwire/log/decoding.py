@@ -172,23 +172,21 @@ def decoded_columns(
             piece = []
             tell(item, on_corrupt)
             continue
-        largest = chunk_bytes
+        if item.base_offset >= high and (isinstance(item, Run) or item.count >= 0):
+            break
+        if item.last_offset < low:
+            continue
         if isinstance(item, Run):
-            if item.base_offset >= high:
-                break
-            if item.last_offset < low:
-                continue
-        else:
-            if item.base_offset >= high and item.count >= 0:
-                break
-            if transactions is not None and not transactions.is_stable(item):
-                break
-            if item.is_control or item.last_offset < low:
-                continue
-            if transactions is not None and transactions.hides(item):
-                continue
-            if item.compression != "none":
-                largest = _COMPRESSED
+            # At once: its bytes have just been looked at, and are near.
+            yield from _columns(walk, file, piece, on_corrupt, limits, options)
+            piece = []
+            yield from _columns(walk, file, [item], on_corrupt, limits, options)
+            continue
+        if transactions is not None and not transactions.is_stable(item):
+            break
+        if item.is_control or (transactions is not None and transactions.hides(item)):
+            continue
+        largest = chunk_bytes if item.compression == "none" else _COMPRESSED
         last = piece[-1] if piece else None
         if last is not None and (
             last.position + last.size != item.position or item.size > min(room, largest)

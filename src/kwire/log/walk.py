@@ -128,6 +128,11 @@ class Walk:
         while position < stop and position <= limit:
             if run_bytes and expected is not None:
                 first = position
+                if limit - position < run_bytes and limit < file.size:
+                    self._keep = position
+                    limit = self._fill(position, position + max(WINDOW, run_bytes))
+                    if position > limit:
+                        continue
                 position, after = measure_run(
                     data,
                     position,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .options import LogOptions
     from .planning import Piece
 
-_CHUNK = 2 << 20
+_CHUNK = 3 << 20
 """Bytes of a file that are decoded at once."""
 
 _BATCH = 4 << 20

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from ...spark.bundle import bundle, setting
+from ...spark.bundling import bundle, setting
 from ..program import EXIT_CODES, say
 from ..quantities import size_text
 
