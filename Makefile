@@ -54,7 +54,7 @@ setup: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-lint
 build: $(VENV)/.built
 
 demo: $(VENV)/.built $(VENV)/.has-demo
-	@$(BIN)/python -m examples.wire_to_table
+	@$(BIN)/python -m examples.pipeline
 
 test: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> tests, on both engines"
@@ -109,6 +109,9 @@ interop: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> the pages that kwire writes, in a browser"
 	@$(BIN)/python tools/browser/schema_page.py
 	@$(BIN)/python tools/browser/explain_page.py
+	@$(BIN)/python -m examples.pipeline
+	@$(BIN)/python tools/browser/report_page.py demo-output/audit demo-output/export \
+		demo-output/offsets
 
 spark: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> a stream whose driver is killed 20 times"

@@ -478,7 +478,7 @@ def test_memory_does_not_grow_with_a_segment(tmp_path):
     """Four times the bytes in one file, and as many record batches of them."""
     peaks = []
     batch = made_batch(random.Random(1), 0, 3000, 0, codec="none").data
-    for number, size in enumerate((48, 192)):
+    for number, size in enumerate((32, 128)):
         folder = tmp_path / str(size) / "big-0"
         folder.mkdir(parents=True)
         with (folder / f"{0:020}.log").open("wb") as file:
@@ -499,7 +499,7 @@ def test_many_damaged_batches_take_linear_time(tmp_path):
     """Every other one in both replicas, and the rest in disagreement."""
     generator = random.Random(9)
     times = []
-    for count in (1000, 4000):
+    for count in (600, 2400):
         root = tmp_path / str(count)
         for broker in ("a", "b"):
             folder = root / broker / "t-0"

@@ -1,0 +1,318 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The whole demo: record traffic, run the three jobs on Spark, and race the engines.
+
+Everything is checked; the exit code is 1 and a line says FAILED if anything is not as
+it must be. What it makes stays in ``demo-output/``, which is made anew each time.
+"""
+
+import argparse
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow.parquet
+from confluent_kafka import KafkaException
+
+import kwire
+import kwire.spark
+from kwire import KwireError, jobs
+from kwire.jobs.running import java_problem, open_session
+
+from . import brokers, frames, old_client, race, traffic
+from .checks import Checks, difference
+
+OUT = Path("demo-output")
+MESSAGES = 12_000
+TARGET = "4.1"
+SECONDS_TO_END = 20
+INTERNAL = "__"
+
+FAILURES = (KwireError, KafkaException, OSError, ImportError, TimeoutError)
+
+
+def main() -> int:
+    """Run the demo; see the package's docstring for the parts."""
+    if problem := java_problem():
+        sys.exit(f"demo: {problem}")
+    checks = Checks()
+    shutil.rmtree(OUT, ignore_errors=True)
+    OUT.mkdir()
+    print(
+        f"kwire {kwire.__version__}, {kwire.backend} engine: Kafka's bytes, from",
+        end=" ",
+    )
+    print("the wire and from disks to reports")
+    try:
+        done = record(checks)
+        checks.step(f"Spark starts: local[{race.CORES}], with kwire's formats")
+        with open_session(f"local[{race.CORES}]") as spark:
+            kwire.spark.register(spark)
+            check_frames(checks, spark, done)
+            reports = [audit(checks, spark, done)]
+            lost = injure(checks)
+            reports.append(export(checks, spark, lost))
+            reports.append(offsets(checks, spark))
+            read_log(checks, spark)
+        run_race(checks)
+    except FAILURES as failure:
+        checks.must(False, "", f"{type(failure).__name__}: {failure}")
+    if checks.failed:
+        print(f"\ndemo: {checks.failed} of {checks.count} checks FAILED")
+        return 1
+    checks.step(f"Done: all {checks.count} checks are ok. Open these in a browser:")
+    for report in reports:
+        checks.say(str(Path(report).relative_to(Path.cwd())))
+    return 0
+
+
+def record(checks: Checks) -> traffic.Traffic:
+    """Run the clients through ``kwire record``."""
+    checks.step(
+        "Traffic: a mock cluster of three brokers, a producer for each codec, a"
+        " transactional one, a consumer group and a client of 2013, all of them"
+        " through kwire record"
+    )
+    with traffic.mock_cluster() as upstream, recording(checks, upstream) as address:
+        done = traffic.run_clients(address, MESSAGES)
+        asked = old_client.fetch_once(address, traffic.TOPIC)
+    checks.say(
+        f"{done.delivered:,} messages delivered, {done.received:,} received;"
+        f" the old client sent {asked} requests"
+    )
+    checks.must(
+        done.delivered == done.received == MESSAGES,
+        "every message that was sent was confirmed and came back",
+        f"{MESSAGES:,} sent, {done.delivered:,} confirmed, {done.received:,} received",
+    )
+    return done
+
+
+@contextmanager
+def recording(checks: Checks, upstream: str) -> Iterator[str]:
+    """Run the command ``kwire record``; gives the address that clients bootstrap of."""
+    command = [sys.executable, "-m", "kwire", "record", "--listen", "127.0.0.1:0"]
+    command += ["--upstream", upstream, "--out", str(OUT / "capture")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        first = process.stderr.readline().removeprefix("kwire: ")
+        address = first.partition(" ")[0]
+        if ":" not in address:
+            raise OSError(f"kwire record did not start: {first.strip()}")
+        yield address
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=SECONDS_TO_END)
+    lines = said.splitlines()
+    if lines:
+        checks.say(lines[-1])
+    checks.must(
+        process.returncode == 0,
+        "kwire record ended well",
+        f"kwire record ended with code {process.returncode}",
+    )
+
+
+def check_frames(checks: Checks, spark, done: traffic.Traffic) -> None:
+    """Decode and encode every recorded frame again, on each engine."""
+    checks.step("Every frame decoded, encoded again and compared, on each engine")
+    captured = spark.read.format("kafka-capture").load(str(OUT / "capture")).cache()
+    count = captured.count()
+    environment = spark.sparkContext.environment
+    for engine in race.ENGINES:
+        environment["KWIRE_BACKEND"] = engine
+        rows = captured.mapInArrow(frames.check, frames.COLUMNS).collect()
+        checks.must(
+            {row.backend for row in rows} == {engine},
+            f"the workers run on the {engine} engine",
+            f"asked for {engine}: { ({row.backend for row in rows}) }",
+        )
+        wrong = [row.outcome for row in rows if row.outcome not in ("same", "odd")]
+        same = sum(row.outcome == frames.SAME for row in rows)
+        checks.must(
+            not wrong and len(rows) == count and same > 0,
+            f"{same:,} frames are the same, byte by byte; {len(rows) - same}, which"
+            " leave the protocol in known ways, are set apart",
+            f"{len(wrong)} frames differ: {wrong[:1]}",
+        )
+        produced = sum(row.produced for row in rows)
+        members = (row for row in rows if row.client_id != old_client.CLIENT_ID)
+        fetched = {place: n for row in members for place, n in row.fetched.items()}
+        checks.must(
+            produced == done.delivered and sum(fetched.values()) == done.received,
+            f"{produced:,} records in Produce requests, as the producers say, and as"
+            " many in Fetch answers, as the consumer says",
+            f"{produced:,} records produced and {sum(fetched.values()):,} fetched,"
+            f" the clients say {done.delivered:,} and {done.received:,}",
+        )
+    del environment["KWIRE_BACKEND"]
+    captured.unpersist()
+
+
+def audit(checks: Checks, spark, done: traffic.Traffic) -> str:
+    """Run the audit over the recording; returns its report."""
+    checks.step(f"Job 1, kwire audit: who breaks when the brokers become {TARGET}?")
+    result = jobs.audit([OUT / "capture"], OUT / "audit", target=TARGET, spark=spark)
+    clients = rows_of(result, "clients")
+    verdicts = {row["client_id"]: row["verdict"] for row in clients}
+    for row in sorted(clients, key=lambda row: row["verdict"]):
+        name, requests = row["client_id"], row["requests"]
+        checks.say(f"{name:14} {requests:5,} requests  {row['verdict']}")
+    breaking = {name for name, verdict in verdicts.items() if verdict == "BREAKS"}
+    checks.must(
+        breaking == {old_client.CLIENT_ID} and result.findings == 1,
+        "the client of 2013 breaks, and no other",
+        f"these break: {breaking}",
+    )
+    checks.must(
+        set(verdicts) == done.client_ids | {old_client.CLIENT_ID},
+        f"all {len(verdicts)} clients were seen, and no other",
+        difference(set(verdicts), done.client_ids | {old_client.CLIENT_ID}),
+    )
+    return result.report
+
+
+def injure(checks: Checks) -> set[brokers.Offset]:
+    """Copy the disks of a broker twice and damage them; returns what is lost."""
+    checks.step(
+        f"Disks: what a broker of Kafka {brokers.RELEASE} left behind, copied for two"
+        " brokers, and then"
+    )
+    brokers.copy(OUT / "disks")
+    for injury in brokers.INJURIES:
+        where = (
+            "on both" if injury.brokers == brokers.BOTH else f"on {injury.brokers[0]}"
+        )
+        checks.say(f"{injury.partition}: {injury.how} {where}")
+    return brokers.injure(OUT / "disks")
+
+
+def export(checks: Checks, spark, lost: set[brokers.Offset]) -> str:
+    """Recover the segments; returns the report."""
+    checks.step("Job 2, kwire export: what can be recovered of both, what is lost?")
+    result = jobs.export([OUT / "disks"], OUT / "export", spark=spark)
+    found = {
+        (row["topic"], row["partition"], offset)
+        for row in rows_of(result, "lost")
+        for offset in range(row["first_offset"], row["last_offset"] + 1)
+    }
+    checks.must(
+        found == lost,
+        f"lost are exactly the {len(lost)} offsets damaged on both brokers, in"
+        f" {result.findings} ranges",
+        f"lost offsets: {difference(found, lost)}",
+    )
+    recovered = {
+        (row["topic"], row["partition"], row["offset"])
+        for row in rows_of(result, "records", ["topic", "partition", "offset"])
+    }
+    expected = (brokers.records() | brokers.consumed()) - lost
+    checks.must(
+        recovered == expected and len(recovered) == result.counts["records"],
+        f"recovered are exactly the {len(recovered):,} others that Kafka's own tool"
+        " and a consumer saw before",
+        f"recovered: {difference(recovered, expected)}",
+    )
+    return result.report
+
+
+def offsets(checks: Checks, spark) -> str:
+    """Tell what consumer groups did; returns the report."""
+    checks.step("Job 3, kwire offsets: what did consumer groups do?")
+    result = jobs.offsets([OUT / "disks"], OUT / "offsets", spark=spark)
+    for row in rows_of(result, "groups"):
+        lag = "unknown" if row["lag"] is None else row["lag"]
+        checks.say(f"{row['group']:20} commits: {row['commits']}  lag: {lag}")
+    names = "group", "topic", "partition", "offset"
+    found = {tuple(row[name] for name in names) for row in rows_of(result, "commits")}
+    checks.must(
+        found == brokers.commits(),
+        f"the {len(found)} commits are those that Kafka's own tool shows",
+        f"commits: {difference(found, brokers.commits())}",
+    )
+    return result.report
+
+
+def read_log(checks: Checks, spark) -> None:
+    """Read the undamaged partitions of a broker as a DataFrame."""
+    checks.step("kafka-log: the segments of broker-1 as a DataFrame")
+    hurt = {brokers.split(injury.partition)[0] for injury in brokers.INJURIES}
+    healthy = {
+        place for place in brokers.consumed() if place[0] not in hurt | {"tiered"}
+    }
+    topics = sorted({topic for topic, _, _ in healthy})
+    reader = spark.read.format("kafka-log").option("subscribe", ",".join(topics))
+    table = reader.load(str(OUT / "disks" / "broker-1"))
+    table.createOrReplaceTempView("log")
+    summary = spark.sql(
+        "SELECT topic, count(*) AS records, count(DISTINCT key) AS keys, min(offset),"
+        " max(offset) FROM log GROUP BY topic ORDER BY records DESC, topic LIMIT 5"
+    )
+    for line in summary._show_string(5, 20).splitlines():
+        checks.say(line)
+    rows = table.select("topic", "partition", "offset").collect()
+    found = {(row.topic, row.partition, row.offset) for row in rows}
+    checks.must(
+        found == healthy and len(rows) == len(found),
+        f"{len(rows):,} records of {len(topics)} topics, as the consumer got them",
+        f"records: {difference(found, healthy)}",
+    )
+
+
+def run_race(checks: Checks) -> None:
+    """Race the engines through the same job."""
+    with tempfile.TemporaryDirectory(prefix="race-", dir=OUT) as folder:
+        log = race.write_log(Path(folder))
+        checks.step(
+            f"The race: kafka-log over {log.records:,} records, {log.size / 1e6:.0f}"
+            f" MB, on {race.CORES} cores, every column built"
+        )
+        rounds = run_laps(checks, log)
+    medians = race.medians(rounds)
+    print(f"\n{'':20}{'records/s':>14}{'MB/s':>9}")
+    for (kind, engine), took in medians.items():
+        rate, size = log.records / took, log.size / took / 1e6
+        print(f"{'':10}{engine:5}{kind:10}{rate:9,.0f}{size:9,.1f}")
+    gains = [medians[kind, "pure"] / medians[kind, "fast"] for kind in race.KINDS]
+    checks.say(
+        f"The compiled engine is {gains[0]:.1f}x as fast as pure Python in Spark, on"
+        f" {race.CORES} cores; {gains[1]:.1f}x alone, on one core, making Arrow arrays."
+        " Medians of three rounds."
+    )
+
+
+def run_laps(checks: Checks, log: race.Log) -> list[dict]:
+    """Run all rounds; returns the seconds of each."""
+    laps = race.run(log)
+    for engine, (engines, count) in next(laps).items():
+        checks.must(
+            engines == [engine] and count == log.records,
+            f"all workers are of the {engine} engine and read all records",
+            f"asked for {engine}: {engines}, {count:,} records of {log.records:,}",
+        )
+    rounds = []
+    for seconds in laps:
+        rounds.append(seconds)
+        times = ", ".join(
+            f"{engine} {seconds[race.KINDS[0], engine]:.2f} s"
+            for engine in race.ENGINES
+        )
+        checks.say(f"{'round' if rounds[1:] else 'warm-up'}: {times}")
+    return rounds
+
+
+def rows_of(result, table: str, columns: list[str] | None = None) -> list[dict]:
+    """Read a table of a job's result."""
+    return pyarrow.parquet.read_table(result.tables[table], columns=columns).to_pylist()
+
+
+if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
+    sys.exit(main())

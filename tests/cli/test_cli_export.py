@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire export``: what it prints, its exit codes, and what it says when it cannot."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kwire.cli.program import program
+
+DATA = Path(__file__).parents[1] / "data" / "4.3.1" / "data"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run the command on copies of two real partitions."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("segments-0", "codec-zstd-0"):
+        shutil.copytree(DATA / name, tmp_path / "logs" / name)
+
+    def run(*arguments):
+        return CliRunner().invoke(program, ["export", *arguments])
+
+    return run
+
+
+def damage():
+    """Cut a middle segment of one partition."""
+    os.truncate("logs/segments-0/00000000000000000150.log", 200)
+
+
+def test_whole_files_are_exported_with_code_0(run):
+    done = run("logs", "--out", "rescued")
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[0].split()[:3] == ["PARTITION", "OFFSETS", "RECORDS"]
+    assert lines[-1].split() == ["0", "75..300", "225", "0", "1", "yes", "100", "%"]
+    assert max(map(len, lines)) <= 80
+    assert done.stderr.splitlines() == [
+        "kwire: 321 records of 2 partitions recovered, 0 offsets lost in 0 ranges,"
+        " 0 problems",
+        f"kwire: report: {os.path.join('rescued', 'report.html')}",
+    ]
+    tables = {"records", "batches", "problems", "coverage", "lost"}
+    assert {path.name for path in Path("rescued").iterdir()} == tables | {"report.html"}
+
+
+def test_a_loss_is_code_1(run):
+    damage()
+    done = run("logs", "--out", "rescued", "-o", "jsonl")
+    assert done.exit_code == 1, done.output
+    rows = {row["topic"]: row for row in map(json.loads, done.stdout.splitlines())}
+    assert rows["codec-zstd"]["lost_offsets"] == 0
+    assert rows["segments"]["lost_ranges"] == 1
+    assert rows["segments"]["recovered_percent"] < 100
+    csv = run("logs", "--out", "again", "-o", "csv").stdout.splitlines()
+    assert csv[0].startswith("topic,partition,start_offset,end_offset,records")
+    assert len(csv) == 3
+
+
+def test_topics_and_partitions_can_be_chosen(run):
+    damage()
+    done = run("logs", "--topic", "codec-zstd", "--out", "rescued")
+    assert done.exit_code == 0
+    assert "1 partition recovered" in done.stderr
+
+
+def test_what_cannot_be_done_is_one_line(run):
+    """Nothing to read, no such topic, a folder that is in use: exit code 2."""
+    Path("full").mkdir()
+    Path("full/file").touch()
+    Path("empty").mkdir()
+    for arguments, said in (
+        (["empty", "--out", "new"], "no partition in empty"),
+        (["nowhere", "--out", "new"], "nowhere"),
+        (["logs", "-t", "none", "--out", "new"], "codec-zstd-0, segments-0"),
+        (["logs", "--out", "full"], "exists already"),
+        (["logs"], "--out"),
+    ):
+        done = run(*arguments)
+        assert done.exit_code == 2, done.output
+        assert said in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert not Path("new").exists()

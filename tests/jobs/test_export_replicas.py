@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sets of offsets, leader epochs that ascend, and the lineage of a log."""
+
+import itertools
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kwire.jobs.export_ranges import count, overlapping, union, without
+from kwire.jobs.export_replicas import Chain, Folder, Lineage, ascending
+from kwire.jobs.export_scan import EpochRun, FileScan
+
+RANGES = st.lists(
+    st.tuples(st.integers(0, 40), st.integers(0, 8)).map(lambda r: (r[0], sum(r)))
+)
+
+
+def offsets(ranges):
+    """Give the offsets of ranges one by one."""
+    return {offset for first, last in ranges for offset in range(first, last + 1)}
+
+
+@given(RANGES, RANGES)
+def test_ranges_are_sets_of_offsets(one, other):
+    """Union, difference and count agree with sets."""
+    joined = union(one)
+    assert offsets(joined) == offsets(one)
+    assert all(a[1] + 1 < b[0] for a, b in itertools.pairwise(joined))
+    assert count(joined) == len(offsets(one))
+    assert offsets(without(joined, union(other))) == offsets(one) - offsets(other)
+
+
+@given(RANGES, st.integers(0, 50), st.integers(0, 5))
+def test_overlapping_ranges_are_found(ranges, first, length):
+    joined = union(ranges)
+    wanted = offsets([(first, first + length)])
+    found = [each for each in joined if offsets([each]) & wanted]
+    assert list(overlapping(joined, first, first + length)) == found
+
+
+@given(st.lists(st.tuples(st.integers(-1, 5), st.integers(1, 9)), max_size=9))
+def test_the_heaviest_epochs_that_ascend_are_right(runs):
+    """As heavy as the best of all choices."""
+    epochs, weights = [e for e, _ in runs], [w for _, w in runs]
+    right = ascending(epochs, weights)
+    kept = [epoch for epoch, is_right in zip(epochs, right, strict=True) if is_right]
+    assert kept == sorted(kept)
+    best = max(
+        sum(weights[i] for i in chosen)
+        for size in range(len(runs) + 1)
+        for chosen in itertools.combinations(range(len(runs)), size)
+        if [epochs[i] for i in chosen] == sorted(epochs[i] for i in chosen)
+    )
+    assert sum(w for w, r in zip(weights, right, strict=True) if r) == best
+
+
+def chain(*runs, epochs=()):
+    """Make a chain of one file with runs of (epoch, first, last)."""
+    file = FileScan(
+        *(None, "f", 0, "", (), len(runs), 1),
+        *(runs[0][1], runs[-1][2] + 1),
+        *(True, False, False, True),
+        tuple(EpochRun(*run, 3) for run in runs),
+        (),
+    )
+    return Chain(Folder("f", epochs=epochs), [file])
+
+
+def test_what_an_older_leader_went_on_with_is_not_of_the_log():
+    """The leader of epoch 2 began at 100: then epoch 1 has no offset from there on."""
+    true = chain((1, 0, 99), (2, 100, 109))
+    stale = chain((1, 0, 150))
+    lineage = Lineage([true, stale])
+    assert lineage.window(1)[1] == 99
+    assert lineage.window(2)[0] == 100
+
+
+def test_a_checkpoint_tells_where_an_epoch_began_whose_batches_are_gone():
+    lineage = Lineage([chain((1, 0, 80), (2, 120, 130), epochs=((1, 0), (2, 100)))])
+    assert lineage.window(1)[1] == 99
+    # One that the batches contradict tells nothing.
+    lineage = Lineage([chain((1, 0, 80), (2, 120, 130), epochs=((1, 0), (2, 50)))])
+    assert lineage.window(1)[1] == 119
+
+
+def test_the_highest_epoch_decides_which_history_is_the_log():
+    """Two leaders that did not know of each other: the last one's past counts."""
+    last = chain((1, 0, 114), (3, 115, 120))
+    other = chain((1, 0, 99), (2, 100, 130))
+    lineage = Lineage([last, other])
+    assert lineage.window(1)[1] == 114
+    low, high = lineage.window(2)
+    assert low > high
+
+
+def test_a_single_flipped_epoch_does_not_decide():
+    """One of many batches says a high epoch: those behind it say another one."""
+    flipped = chain((2, 0, 50), (1 << 20, 51, 53), (2, 54, 90))
+    assert flipped.epoch == 2
+    assert [each.is_right for each in flipped.stretches[0]] == [True, False, True]
+    assert {each.epoch for each in flipped.stretches[0]} == {2}
+
+
+def test_many_epochs_take_little_time():
+    """A file that was made to have another epoch in each batch."""
+    generator = random.Random(1)
+    epochs = [generator.randrange(1 << 30) for _ in range(60_000)]
+    right = ascending(epochs, [1] * len(epochs))
+    assert 200 < sum(right) < 700

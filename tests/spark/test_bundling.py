@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The archive for Spark's workers: what is in it, and that it is found as kwire.
+
+That Spark brings it to workers which lack kwire is shown by tools/spark/shipping.py,
+on a cluster of processes. Here an interpreter without site packages stands for them.
+"""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import kwire
+import kwire.spark
+from kwire.cli.program import program
+from kwire.spark.bundling import bundle, setting
+
+ROOT = Path(__file__).resolve().parents[2]
+
+LOOK = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import kwire.log, kwire
+from kwire import compression, messages
+print(kwire.__file__, kwire.backend, kwire.__version__)
+assert sys.modules["kwire"].log is kwire.log
+assert kwire.decode(messages.FetchRequest, kwire.encode(messages.FetchRequest(), 4), 4)
+import importlib.util
+print([name for name in ("cramjam", "pyspark_kwire") if importlib.util.find_spec(name)])
+"""
+
+
+def names_in(path):
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        return set(archive.namelist())
+
+
+def looked(tmp_path, archive):
+    """Unpack as Spark does, and import where nothing else is; returns what is said."""
+    root = tmp_path / "root"
+    with zipfile.ZipFile(archive) as opened:
+        opened.extractall(root / "kwire")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", LOOK, str(root)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return root, done.stdout.splitlines()
+
+
+def test_what_is_installed_is_found_as_kwire(tmp_path):
+    root, (place, found) = looked(tmp_path, bundle(tmp_path / "deps.zip"))
+    package = root / "kwire" / "kwire" / "__init__.py"
+    assert place == f"{package} {kwire.backend} {kwire.__version__}"
+    assert found == "['cramjam', 'pyspark_kwire']"
+
+
+def test_formats_and_definitions_are_in_it_and_sources_of_the_engine_are_not(tmp_path):
+    names = names_in(bundle(tmp_path / "deps.zip"))
+    assert {"pyspark_kwire/__init__.py", "pyspark_kwire_capture.py"} <= names
+    assert "kwire/schema/definitions/001-Fetch.txt" in names
+    assert any(name.endswith(".dist-info/METADATA") for name in names)
+    ends = {Path(name).suffix for name in names}
+    assert not ends & {".pyx", ".pxd", ".h", ".c", ".pyc"}
+    compiled = {name for name in names if name.startswith("kwire/_fast/decoder.")}
+    assert len(compiled) == (kwire.backend == "fast")
+
+
+def test_another_pythons_engine_stays_out(tmp_path, monkeypatch):
+    monkeypatch.setattr("kwire.spark.bundling.EXTENSION_SUFFIXES", [".cpython-399.so"])
+    names = names_in(bundle(tmp_path / "deps.zip"))
+    assert not any(name.endswith(".so") for name in names)
+
+
+def test_no_path_of_this_machine_is_in_it(tmp_path):
+    """An editable install says in its files where the tree lies."""
+    with zipfile.ZipFile(bundle(tmp_path / "deps.zip")) as archive:
+        for name in archive.namelist():
+            if name.endswith((".py", ".txt", ".json", "METADATA", "WHEEL", "RECORD")):
+                assert str(ROOT).encode() not in archive.read(name), name
+
+
+def test_the_same_files_give_the_same_bytes(tmp_path):
+    first, again = (bundle(tmp_path / f"{n}.zip").read_bytes() for n in range(2))
+    assert first == again
+
+
+def test_compressions_can_be_left_out(tmp_path):
+    full = names_in(bundle(tmp_path / "full.zip"))
+    small = names_in(bundle(tmp_path / "small.zip", compression=False))
+    assert small < full and all("cramjam" in name for name in full - small)
+
+
+def write_wheel(path, *names):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, f"# {name}")
+    return path
+
+
+def test_wheels_take_the_place_of_what_is_installed(tmp_path):
+    engine = "kwire/_fast/decoder.cpython-313-aarch64-linux-gnu.so"
+    ours = write_wheel(
+        tmp_path / "kwire.whl",
+        *("kwire/__init__.py", engine, "kwire-9.dist-info/METADATA"),
+        *("kwire-9.dist-info/RECORD", "kwire-9.data/scripts/kwire"),
+        "kwire-9.data/platlib/pyspark_kwire.py",
+    )
+    other = write_wheel(tmp_path / "cramjam.whl", "cramjam/__init__.py")
+    wanted = {"__init__.py", "kwire/__init__.py", engine, "pyspark_kwire.py"}
+    wanted |= {"kwire-9.dist-info/METADATA"}
+    one = bundle(tmp_path / "one.zip", wheel=ours)
+    assert names_in(one) == wanted
+    two = bundle(tmp_path / "two.zip", wheel=[ours, str(other)])
+    assert names_in(two) == wanted | {"cramjam/__init__.py"}
+
+
+def test_what_is_no_wheel_of_ours_is_refused(tmp_path):
+    other = write_wheel(tmp_path / "cramjam.whl", "cramjam/__init__.py")
+    with pytest.raises(ValueError, match="no wheel of kwire"):
+        bundle(tmp_path / "deps.zip", wheel=other)
+    (tmp_path / "text.whl").write_text("text")
+    with pytest.raises(ValueError, match=r"text\.whl is no wheel"):
+        bundle(tmp_path / "deps.zip", wheel=tmp_path / "text.whl")
+    with pytest.raises(FileNotFoundError):
+        bundle(tmp_path / "deps.zip", wheel=tmp_path / "none.whl")
+    with pytest.raises(ValueError, match=r"end with \.zip"):
+        bundle(tmp_path / "deps.tar")
+    assert not list(tmp_path.glob("deps*"))
+
+
+def test_an_archive_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "deps.zip"
+    path.write_bytes(b"before")
+
+    def full(*_):
+        raise OSError("no space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(zipfile.ZipFile, "writestr", full)
+        with pytest.raises(OSError, match="no space"):
+            bundle(path)
+    assert path.read_bytes() == b"before" and list(tmp_path.iterdir()) == [path]
+    assert bundle(path) == path and zipfile.is_zipfile(path)
+
+
+def test_it_is_a_function_of_the_package_whatever_was_imported_first():
+    assert kwire.spark.bundle is bundle
+
+
+def test_the_setting_names_the_archive_and_what_it_is_unpacked_as():
+    assert setting("/shared/deps.zip") == "/shared/deps.zip#kwire"
+
+
+def test_the_command_writes_it_and_prints_the_setting(tmp_path):
+    path = tmp_path / "deps.zip"
+    done = CliRunner().invoke(program, ["spark-bundle", "--out", str(path)])
+    assert done.exit_code == 0, done.output
+    assert done.stdout == f"spark.archives={path}#kwire\n"
+    assert f"kwire-{kwire.__version__}" in done.stderr and "cramjam" in done.stderr
+    assert ("engine for cpython" in done.stderr) == (kwire.backend == "fast")
+    for wrong in (["--out", "x.tar"], ["--out", str(path), "--wheel", str(path) + "x"]):
+        done = CliRunner().invoke(program, ["spark-bundle", *wrong])
+        assert done.exit_code == 2 and done.stderr.count("\n") == 1
+        assert done.stdout == ""

@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The export on Spark: the same tables as in one process, and Spark can read them."""
+
+from pathlib import Path
+
+import pytest
+
+from kwire import jobs, log
+from kwire.jobs import export_job
+from tests.jobs.broken_logs import Disks, read_table
+
+TABLES = ("records", "batches", "problems", "coverage", "lost")
+
+
+@pytest.fixture
+def disks(tmp_path, monkeypatch):
+    """Give broken disks, and tasks so small that there are many."""
+    monkeypatch.setattr(export_job, "TASK_BYTES", 20_000)
+    monkeypatch.setattr(export_job, "_TASK_BATCHES", 1)
+    disks = Disks(tmp_path / "in", 2)
+    disks.break_some(30)
+    return disks
+
+
+def test_spark_makes_the_tables_that_one_process_makes(spark, disks, tmp_path):
+    """Row by row; and each byte of the input is told once, whoever does the work."""
+    told = []
+    alone = jobs.export([disks.root], tmp_path / "alone")
+    on_spark = jobs.export(
+        [disks.root], tmp_path / "spark", spark=spark, progress=told.append
+    )
+    for name in TABLES:
+        one, other = read_table(alone, name), read_table(on_spark, name)
+        assert one == other, name
+        assert len(one) == alone.counts[name] == on_spark.counts[name]
+    assert alone.findings == on_spark.findings > 0
+    segments = log.LogDirectory(disks.root).segments
+    assert sum(told) == sum(segment.size for segment in segments)
+    assert len(list(Path(on_spark.tables["records"]).iterdir())) > 1
+    assert spark.read.parquet(on_spark.tables["records"]).count() == len(
+        read_table(on_spark, "records")
+    )
+
+
+def test_spark_reads_the_columns_of_its_own_kafka_source(spark, disks, tmp_path):
+    """Types and all, as its Kafka sink wants them for a restore."""
+    result = jobs.export([disks.root], tmp_path / "out")
+    frame = spark.read.parquet(result.tables["records"])
+    assert frame.drop(
+        "file_path", "batch_position", "partition_leader_epoch"
+    ).dtypes == [
+        ("key", "binary"),
+        ("value", "binary"),
+        ("topic", "string"),
+        ("partition", "int"),
+        ("offset", "bigint"),
+        ("timestamp", "timestamp"),
+        ("timestampType", "int"),
+        ("headers", "array<struct<key:string,value:binary>>"),
+    ]
