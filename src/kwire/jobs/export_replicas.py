@@ -159,7 +159,7 @@ def _judged(
         at = bisect_right(starts, run.first_offset) - 1
         noted.append(epochs[at][0] if at >= 0 else None)
     # What the checkpoint says tips the balance.
-    right = _ascending(
+    right = ascending(
         [run.epoch for run in runs],
         [
             2 * run.batches + (run.epoch == epoch)
@@ -201,7 +201,7 @@ def _next_right(runs: Sequence[EpochRun], right: Sequence[bool]) -> list[int]:
     return found
 
 
-def _ascending(epochs: Sequence[int], weights: Sequence[int]) -> list[bool]:
+def ascending(epochs: Sequence[int], weights: Sequence[int]) -> list[bool]:
     """Mark those epochs that ascend and weigh most together."""
     if all(a <= b for a, b in pairwise(epochs)):
         return [True] * len(epochs)
