@@ -64,7 +64,7 @@ def _if(count: int) -> str:
 def _verdict(report: Report, verdicts: Counter[str], target: str) -> None:
     count = sum(verdicts.values())
     if verdicts[BREAKS]:
-        who = "client needs" if verdicts[BREAKS] == 1 else "clients need"
+        who = "clients needs" if verdicts[BREAKS] == 1 else "clients need"
         report.verdict(
             "bad",
             BREAKS,

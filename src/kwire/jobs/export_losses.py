@@ -134,9 +134,10 @@ class _Decider:
         )
         chains: list[Chain] = []
         for folder in task.folders:
-            own = named_again([file for file in files if file.folder == folder.path])
+            own = [file for file in files if file.folder == folder.path]
+            missing = missing_names(own)
+            own = named_again(own, missing)
             if not self._is_compacted:
-                missing = missing_names(own)
                 own = [self._without_stray(file, missing) for file in own]
             chains += chains_of(folder, own)
         self._chains = ranked(chains)

@@ -87,13 +87,13 @@ def missing_names(files: Sequence[FileScan]) -> set[int]:
     }
 
 
-def named_again(files: Sequence[FileScan]) -> list[FileScan]:
+def named_again(files: Sequence[FileScan], missing: set[int]) -> list[FileScan]:
     """Take the other scan of files where a wrong name is shown to be one.
 
+    ``missing`` is what ``missing_names`` gives for them.
     A file may hold what another one is named after that holds something else; and a
     file that is no segment may have the name of one, as if those before it ended there.
     """
-    missing = missing_names(files)
     found = []
     for file in files:
         if file.nameless is not None and file.nameless.begin in missing:
