@@ -228,6 +228,23 @@ def test_a_stale_replica_is_not_taken_for_the_log(tmp_path):
     assert "leader epoch 3" in told[0]["detail"]
 
 
+def test_a_checkpoint_may_not_know_the_last_epoch_yet(tmp_path):
+    """The one batch of a new leader is no stale one for that."""
+    folders, batches = one_log(tmp_path)
+    generator = random.Random(5)
+    newer = [made_batch(generator, base, 4, 9, codec="none") for base in (84, 88)]
+    old = (folders[0] / "leader-epoch-checkpoint").read_text()
+    for folder in folders:
+        shutil.rmtree(folder.parent)
+    write_log(folders[0], [*batches, newer[0]])
+    (folders[0] / "leader-epoch-checkpoint").write_text(old)
+    write_log(folders[1], [*batches, *newer])
+    flip(folders[1], [*batches, *newer], 84)
+    result = export(tmp_path)
+    expected = [row for each in (*batches, *newer) for row in each.rows]
+    assert found_rows(result)["t", 0] == expected
+
+
 def test_what_most_replicas_have_wins_within_an_epoch(tmp_path):
     """A segment of somebody else in the one replica; the problem tells who and why."""
     folders, batches = one_log(tmp_path, brokers=3)
@@ -241,6 +258,86 @@ def test_what_most_replicas_have_wins_within_an_epoch(tmp_path):
     assert problem["reason"] == "disagrees"
     assert "more replicas have it, 2 to 1" in problem["detail"]
     assert not read_table(result, "coverage")[0]["replicas_agree"]
+
+
+def test_a_file_that_disagrees_is_not_used_where_nobody_contradicts_it(tmp_path):
+    """Its other batches are somebody else's too: better lost than wrong."""
+    folders, batches = one_log(tmp_path, brokers=3)
+    generator = random.Random(2)
+    others = [made_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches]
+    data = b"".join(batch.data for batch in others[7:14])
+    (folders[0] / f"{28:020}.log").write_bytes(data)
+    for folder in folders[1:]:
+        flip(folder, batches, 52)
+    result = export(tmp_path)
+    expected = [row for each in batches if each.base != 52 for row in each.rows]
+    assert found_rows(result)["t", 0] == expected
+    assert found_losses(result)["t", 0] == [(52, 55)]
+
+
+def test_segments_with_wrong_names_are_read_by_their_content(tmp_path):
+    """Under each other's names, or under one of no segment; one batch is enough."""
+    folders, batches = one_log(tmp_path, brokers=1)
+    names = [folders[0] / f"{base:020}.log" for base in (0, 28, 56)]
+    names[1].rename(folders[0] / f"{52:020}.log")
+    aside = names[0].read_bytes()
+    names[0].write_bytes(names[2].read_bytes()[: len(batches[14].data)])
+    names[2].write_bytes(aside)
+    result = export(tmp_path)
+    expected = [row for each in batches[:15] for row in each.rows]
+    assert found_rows(result)["t", 0] == expected
+    assert found_losses(result)["t", 0] == [(60, 83)]
+    reasons = [row["reason"] for row in read_table(result, "problems")]
+    assert reasons.count("name") == 3
+
+
+def test_a_stranger_among_the_files_ends_no_segment(tmp_path):
+    """Its name lies within the last batch of the log, and has no meaning."""
+    folders, batches = one_log(tmp_path, brokers=1)
+    (folders[0] / f"{82:020}.log").write_bytes(random.Random(3).randbytes(500))
+    flip(folders[0], batches, 76, at=16)
+    result = export(tmp_path)
+    expected = [row for each in batches if each.base != 76 for row in each.rows]
+    assert found_rows(result)["t", 0] == expected
+    assert found_losses(result)["t", 0] == [(76, 79)]
+
+
+def test_what_was_deleted_is_not_lost(tmp_path):
+    """Offsets below the one that the log begins with; what is still there comes."""
+    folders, batches = one_log(tmp_path, brokers=1)
+    (folders[0].parent / "log-start-offset-checkpoint").write_text("0\n1\nt 0 30\n")
+    flip(folders[0], batches, 12)
+    flip(folders[0], batches, 28)
+    result = export(tmp_path)
+    assert found_losses(result)["t", 0] == [(30, 31)]
+    assert found_rows(result)["t", 0][0][0] == 0
+    assert read_table(result, "coverage")[0]["log_start_offset"] == 30
+
+
+def test_room_at_the_end_is_no_damage_unless_there_was_more(tmp_path):
+    """Files may be made longer than they are written; the high watermark tells."""
+    folders, batches = one_log(tmp_path, brokers=1)
+    name, at = position(batches, 80)
+    path = folders[0] / name
+    path.write_bytes(path.read_bytes() + bytes(5000))
+    assert export(tmp_path).counts["problems"] == 0
+    path.write_bytes(path.read_bytes()[:at] + bytes(5000))
+    result = jobs.export([tmp_path / "in"], tmp_path / "again")
+    (problem,) = read_table(result, "problems")
+    assert (problem["reason"], problem["records_lost"]) == ("zeros", 4)
+    assert [row["reason"] for row in read_table(result, "lost")] == ["cut"]
+
+
+def test_the_heads_of_cut_batches_tell_what_is_lost(tmp_path):
+    """Where no checkpoint of the data directory does."""
+    folders, batches = one_log(tmp_path)
+    for folder in folders:
+        (folder.parent / "replication-offset-checkpoint").unlink()
+        name, at = position(batches, 76)
+        flip(folder, batches, 76)
+        os.truncate(folder / name, at + len(batches[19].data) + 70)
+    result = export(tmp_path)
+    assert found_losses(result)["t", 0] == [(76, 83)]
 
 
 def test_a_batch_that_cannot_be_decoded_is_taken_from_elsewhere(tmp_path):

@@ -165,7 +165,7 @@ def test_the_command_writes_it_and_prints_the_setting(tmp_path):
     done = CliRunner().invoke(program, ["spark-bundle", "--out", str(path)])
     assert done.exit_code == 0, done.output
     assert done.stdout == f"spark.archives={path}#kwire\n"
-    assert f"kwire-{kwire.__version__}" in done.stderr and "cramjam" in done.stderr
+    assert ": kwire" in done.stderr and "cramjam-" in done.stderr
     assert ("engine for cpython" in done.stderr) == (kwire.backend == "fast")
     for wrong in (["--out", "x.tar"], ["--out", str(path), "--wheel", str(path) + "x"]):
         done = CliRunner().invoke(program, ["spark-bundle", *wrong])

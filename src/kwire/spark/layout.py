@@ -112,12 +112,14 @@ class Layout(NamedTuple):
     @property
     def ddl(self) -> str:
         """The layout as Spark's schema text."""
-        return ", ".join(f"`{name}` {kind}" for name, kind in self.columns.items())
+        quoted = ((name.replace("`", "``"), kind) for name, kind in self.columns.items())
+        return ", ".join(f"`{name}` {kind}" for name, kind in quoted)
 
 
 def default_layout(options: LogOptions) -> Layout:
     """Give the columns that the options ask for."""
     columns = dict(_CHOICES[options.view][0])
+    _check_name(options)
     corrupt = None
     if options.view == "records":
         if options.include_headers:
@@ -138,6 +140,7 @@ def chosen_layout(options: LogOptions, wanted: Iterable[tuple[str, str]]) -> Lay
     Raises ``ValueError`` for a column that the view does not have, or of another type.
     """
     known = dict(_CHOICES[options.view][1])
+    _check_name(options)
     if options.view in ("records", "batches"):
         known[options.corrupt_record] = _CORRUPT
     columns = {}
@@ -152,8 +155,20 @@ def chosen_layout(options: LogOptions, wanted: Iterable[tuple[str, str]]) -> Lay
                 f"column {name!r} of kafka-log is {known[name]}, the schema says {kind}"
             )
         columns[name] = kind
+    if not columns:
+        raise ValueError("a schema of kafka-log has one column or more; this has none")
     corrupt = options.corrupt_record if options.corrupt_record in columns else None
     return Layout(columns, corrupt if options.view in ("records", "batches") else None)
+
+
+def _check_name(options: LogOptions) -> None:
+    """Refuse a column of corrupt regions that would take another one's place."""
+    name = options.corrupt_record
+    if not name or name.lower() in map(str.lower, _CHOICES[options.view][1]):
+        raise ValueError(
+            f"columnNameOfCorruptRecord is {name!r}; it wants a name that no column of"
+            f" view={options.view} has, such as _corrupt_record"
+        )
 
 
 @cache

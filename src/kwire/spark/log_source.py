@@ -16,7 +16,14 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from .layout import Layout, chosen_layout, default_layout
 from .options import read_options
-from .planning import Bounds, find_partitions, pack, plan_pieces, split_size
+from .planning import (
+    Bounds,
+    find_partitions,
+    look_again,
+    pack,
+    plan_pieces,
+    split_size,
+)
 from .reading import read_indexes, read_pieces, read_problems
 
 TYPE_CHECKING = False
@@ -66,6 +73,11 @@ class KafkaLogSource(DataSource):
 
 
 def _layout(options: LogOptions, schema: StructType) -> Layout:
+    for each in schema.fields:
+        if not each.nullable:
+            raise ValueError(
+                f"column {each.name!r} of kafka-log can be null; leave out NOT NULL"
+            )
     wanted = ((each.name, each.dataType.simpleString()) for each in schema.fields)
     return chosen_layout(options, wanted)
 
@@ -96,6 +108,9 @@ class LogReader(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         """Plan: list the files, find the offsets, cut."""
+        return look_again(self._plan)
+
+    def _plan(self) -> Sequence[InputPartition]:
         options = self._options
         found = find_partitions(options)
         if options.view in ("problems", "index"):

@@ -22,6 +22,7 @@ from .planning import (
     check_loss,
     cut,
     find_partitions,
+    look_again,
     offset_from,
     pack,
     split_size,
@@ -72,15 +73,18 @@ class LogStreamReader(DataSourceStreamReader):
 
     def initialOffset(self) -> StreamOffset:
         """Find where a new query begins."""
+        return _to_json(look_again(self._begins))
+
+    def _begins(self) -> dict[Place, int]:
         places: dict[Place, int] = {}
-        for place, partition in self._partitions().items():
+        for place, partition in self._partitions(must_be_there=True).items():
             number = offset_from(partition, "starting", self._options)
             if number == EARLIEST:
                 number = partition.start_offset
             elif number == LATEST:
                 number = self._end_of(partition)
             places[place] = number
-        return _to_json(places)
+        return places
 
     def latestOffset(self) -> StreamOffset:
         """Find where the log ends now."""
@@ -90,8 +94,15 @@ class LogStreamReader(DataSourceStreamReader):
         self, start: StreamOffset, end: StreamOffset
     ) -> Sequence[InputPartition]:
         """Plan one micro-batch."""
-        options, begins, ends = self._options, _from_json(start), _from_json(end)
-        there = self._partitions()
+        begins, ends = _from_json(start), _from_json(end)
+        for place, begin in begins.items():
+            self._check_end(place, begin, ends.get(place))
+        return look_again(lambda: self._plan(begins, ends))
+
+    def _plan(
+        self, begins: dict[Place, int], ends: dict[Place, int]
+    ) -> Sequence[InputPartition]:
+        options, there = self._options, self._partitions()
         wanted = []
         for place, behind in ends.items():
             first = begins.get(place)
@@ -99,8 +110,10 @@ class LogStreamReader(DataSourceStreamReader):
                 continue
             partition = there.get(place)
             if partition is None:
-                self._lose(f"{place[0]}-{place[1]} is gone, from offset {first} on")
+                self._check_end(place, 0 if first is None else first, None)
                 continue
+            if first is None:
+                first = partition.start_offset
             if self._fails_on_loss:
                 check_loss(partition, first, behind)
             wanted.append((partition, first, behind))
@@ -115,9 +128,10 @@ class LogStreamReader(DataSourceStreamReader):
         """Read what one task is for, as Arrow batches."""
         return read_pieces(partition.value, self._layout, self._options)
 
-    def _partitions(self) -> dict[Place, Partition]:
+    def _partitions(self, must_be_there: bool = False) -> dict[Place, Partition]:
+        must_be_there = must_be_there or self._fails_on_loss
         found: dict[Place, Partition] = {}
-        for each in find_partitions(self._options):
+        for each in find_partitions(self._options, must_be_there):
             place = each.topic, each.partition
             if place in found:
                 raise ValueError(
@@ -128,14 +142,36 @@ class LogStreamReader(DataSourceStreamReader):
         return found
 
     def _ends(self) -> dict[Place, int]:
-        return {place: self._end_of(each) for place, each in self._partitions().items()}
+        return look_again(
+            lambda: {
+                place: self._end_of(each) for place, each in self._partitions().items()
+            }
+        )
 
     def _end_of(self, partition: Partition) -> int:
-        end = _whole_end(partition)
+        # The checkpoint of a log's start may be newer than a copy of its segments.
+        end = max(_whole_end(partition), partition.start_offset)
         if self._options.isolation_level == "read_committed":
             stable = partition.transactions().last_stable_offset
             end = end if stable is None else min(end, stable)
         return end
+
+    def _check_end(self, place: Place, begin: int, end: int | None) -> None:
+        """Say so if a partition ends before what was read of it, or is gone."""
+        name = f"{place[0]}-{place[1]}"
+        if end is None:
+            self._lose(f"{name} is gone, from offset {begin} on")
+        elif end < begin and not self._waits(place, begin):
+            self._lose(f"{name} ends at offset {end}, and was read to {begin} already")
+
+    def _waits(self, place: Place, begin: int) -> bool:
+        """Whether what is behind ``begin`` is there, and no more than undecided."""
+        partition = self._partitions().get(place)
+        return (
+            self._options.isolation_level == "read_committed"
+            and partition is not None
+            and _whole_end(partition) >= begin
+        )
 
     def _lose(self, what: str) -> None:
         if self._fails_on_loss:
@@ -169,11 +205,18 @@ def _to_json(places: dict[Place, int]) -> StreamOffset:
 
 
 def _from_json(offset: StreamOffset) -> dict[Place, int]:
-    return {
-        (topic, int(partition)): number
-        for topic, numbers in offset.items()
-        for partition, number in numbers.items()
-    }
+    try:
+        return {
+            (topic, int(partition)): int(number)
+            for topic, numbers in offset.items()
+            for partition, number in numbers.items()
+        }
+    except (AttributeError, TypeError, ValueError):
+        raise ValueError(
+            f"the checkpoint has the offset {offset!r:.200}, which is none of"
+            ' kafka-log, such as {"orders": {"0": 23}}; each query wants a'
+            " checkpointLocation of its own"
+        ) from None
 
 
 if KNOWS_LIMITS:
@@ -204,13 +247,7 @@ if KNOWS_LIMITS:
             ends = dict(self._target) if self._target is not None else self._ends()
             for place, begin in begins.items():
                 end = ends.get(place)
-                if end is None:
-                    self._lose(f"{place[0]}-{place[1]} is gone, from offset {begin} on")
-                elif end < begin:
-                    self._lose(
-                        f"{place[0]}-{place[1]} ends at offset {end}, and was read to"
-                        f" {begin} already"
-                    )
+                self._check_end(place, begin, end)
                 ends[place] = max(begin, end or 0)
             if isinstance(limit, ReadMaxRows):
                 ends = self._limited(begins, ends, limit.max_rows)

@@ -99,14 +99,18 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
     """Read the options of a reader; ``ValueError`` says which is wrong and why.
 
     Names count without case. Those of Kafka's clients (``kafka.*``) are passed over,
-    as there is no broker to speak to.
+    as there is no broker to speak to. So are the properties of a table, which Spark's
+    catalog hands over with its options: those stand there as ``option.<name>`` too.
     """
     found: dict[str, str] = {}
+    names = {name.lower() for name in given}
     for name, text in given.items():
         if name.lower().startswith("kafka."):
             continue
         known = _BY_LOWER.get(name.lower())
         if known is None:
+            if "provider" in names and f"option.{name.lower()}" not in names:
+                continue
             near = get_close_matches(name.lower(), _BY_LOWER, 1)
             if near:
                 hint = f"did you mean {_BY_LOWER[near[0]]}?"
@@ -160,7 +164,13 @@ def _paths(found: Mapping[str, str]) -> tuple[str, ...]:
             'kafka-log needs a path: .load("kafka-logs/"), a data directory of Kafka, a'
             " folder above several, or an address such as s3://bucket/folder"
         )
-    return tuple(paths)
+    return tuple(map(_without_scheme, paths))
+
+
+def _without_scheme(path: str) -> str:
+    """Take ``file:`` off, which Spark's catalog puts before the path of a table."""
+    is_short = path.startswith("file:/") and not path.startswith("file://")
+    return path.removeprefix("file:") if is_short else path
 
 
 def _topics(found: Mapping[str, str]) -> frozenset[str] | None:
@@ -215,7 +225,9 @@ def _by_place(found: Mapping[str, str], name: str, lowest: int) -> dict[Place, i
         if not isinstance(numbers, dict):
             raise ValueError(f"{name} wants numbers by partition: {example}")
         for partition, number in numbers.items():
-            if not partition.isdecimal() or not _is_number(number) or number < lowest:
+            # A folder without a number is partition -1.
+            is_named = partition.isdecimal() or partition == "-1"
+            if not is_named or not _is_number(number) or number < lowest:
                 raise ValueError(
                     f"{name} of {topic}-{partition} is {number!r}; it looks like"
                     f" {example}"

@@ -19,10 +19,14 @@ from .options import EARLIEST, EVERYWHERE, LATEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import TypeVar
 
     from ..log import Partition, Segment, Transactions
+    from ..records import BatchHeader
     from .options import LogOptions, Place
+
+    Found = TypeVar("Found")
 
 _LEAST_SPLIT = 4 << 20
 """Bytes below which a split is not worth a task, unless more are asked for."""
@@ -30,6 +34,9 @@ _LEAST_SPLIT = 4 << 20
 _LOG_APPEND_TIME = 1
 
 _GO_ON = "failOnDataLoss=false reads what there is"
+
+_LOOKS = 5
+"""Times to look at a folder whose files vanish while it is looked at."""
 
 
 class DataLoss(ValueError):
@@ -76,18 +83,30 @@ class Bounds:
         )
 
 
-def find_partitions(options: LogOptions) -> list[Partition]:
+def look_again(look: Callable[[], Found]) -> Found:
+    """Look, and once more where a broker deleted a file between list and look."""
+    for _ in range(_LOOKS - 1):
+        try:
+            return look()
+        except FileNotFoundError:
+            continue
+    return look()
+
+
+def find_partitions(
+    options: LogOptions, must_be_there: bool = True
+) -> list[Partition]:
     """List the partitions that the options ask for, in order; replicas one by one.
 
     Raises ``ValueError`` for a topic or partition that is asked for and not there, and
     with ``duplicates=error`` for one that is there twice.
     """
-    every = [each for path in options.paths for each in log.LogDirectory(path)]
+    every = _every(options)
     found = [each for each in every if options.takes(each.topic, each.partition)]
-    if options.subscribe is not None:
+    if options.subscribe is not None and must_be_there:
         missing = options.subscribe - {each.topic for each in found}
         _must_be_there(sorted(missing), {each.topic for each in every}, options)
-    if options.assign is not None:
+    if options.assign is not None and must_be_there:
         there = {_name_of(each) for each in every}
         wanted = {f"{topic}-{number}" for topic, number in options.assign}
         _must_be_there(sorted(wanted - there), there, options)
@@ -106,6 +125,20 @@ def find_partitions(options: LogOptions) -> list[Partition]:
             )
         chosen.append(longest(several))
     return chosen
+
+
+def _every(options: LogOptions) -> list[Partition]:
+    """List all partitions; a folder that several paths lead to is one."""
+    every: dict[str, Partition] = {}
+    for path in options.paths:
+        for each in log.LogDirectory(path):
+            place = str(each.path)
+            place = place if "://" in place else os.path.realpath(place)
+            known = every.setdefault(place, each)
+            if known is not each:
+                both = {s.path.name: s for s in (*known.segments, *each.segments)}
+                known.segments = tuple(both[name] for name in sorted(both))
+    return list(every.values())
 
 
 def longest(replicas: Sequence[Partition]) -> Partition:
@@ -215,11 +248,15 @@ def check_loss(partition: Partition, start: int | None, end: int | None) -> None
     for before, behind in pairwise(partition.segments):
         if start is not None and behind.base_offset <= start:
             continue
-        if end is not None and behind.base_offset > end:
+        if end is not None and before.base_offset >= end:
             return
         ends_at = before.base_offset
-        for header in before.headers(before.floor(2**62), on_corrupt="skip"):
+        damaged: list[object] = []
+        for header in before.headers(before.floor(2**62), on_corrupt=damaged.append):
             ends_at = header.next_offset
+        # What is there and damaged is not gone: the mode says what becomes of it.
+        if damaged or (end is not None and ends_at >= end):
+            continue
         if ends_at < behind.base_offset and not partition.is_compacted:
             raise DataLoss(
                 f"{behind.path}: offsets {ends_at} to {behind.base_offset - 1} of"
@@ -273,10 +310,19 @@ def cut(
         if end is not None and 0 <= end <= segment.base_offset:
             return
         first = 0 if start is None else segment.floor(start)
-        edges = [first, *(each for each in segment.cuts(size) if each > first)]
+        edges = [first]
+        if segment.size - first > size:
+            edges += (each for each in segment.cuts(size) if each > first)
+        is_behind = False
         for begin, stop in pairwise((*edges, None)):
-            if begin and end is not None and _begins_at(segment, begin) >= end:
+            if is_behind:
                 break
+            header = _header_at(segment, begin) if begin and end is not None else None
+            if header is not None and end is not None and header.base_offset >= end:
+                if header.count >= 0:
+                    break
+                # A wrapper has the offset of its last message: others may be below.
+                is_behind = True
             if _is_spared(segment, begin, stop, bounds):
                 continue
             yield Piece(
@@ -295,10 +341,8 @@ def cut(
             )
 
 
-def _begins_at(segment: Segment, position: int) -> int:
-    for header in segment.headers(position, position + 1, on_corrupt="skip"):
-        return header.base_offset
-    return -1
+def _header_at(segment: Segment, position: int) -> BatchHeader | None:
+    return next(segment.headers(position, position + 1, on_corrupt="skip"), None)
 
 
 def _is_spared(segment: Segment, begin: int, stop: int | None, bounds: Bounds) -> bool:

@@ -77,10 +77,12 @@ class CorruptRows:
         if not self._is_ours(problem):
             return
         if self._mode == "FAILFAST":
+            is_name = problem.detail.endswith("not UTF-8")
+            advice = " errors=replace reads such names of headers." if is_name else ""
             raise CorruptBatch(
                 f"{problem.reason}: {problem.detail}{_offsets(problem)}; topic"
-                f" {problem.topic}, partition {problem.partition}. mode=PERMISSIVE"
-                " gives a row for each such region, mode=DROPMALFORMED reads around it,"
+                f" {problem.topic}, partition {problem.partition}.{advice}"
+                " mode=PERMISSIVE gives a row for each such region, mode=DROPMALFORMED reads around it,"
                 " view=problems lists them all",
                 problem.position,
                 problem.path,
@@ -93,21 +95,24 @@ class CorruptRows:
         piece = self._piece
         start, end = piece.start_offset, piece.end_offset
         first_lost = problem.last_good_offset + 1
+        is_placed = max(problem.last_good_offset, problem.next_good_offset) >= 0
+        if piece.is_follow_up and is_placed:
+            # A region goes with the range that its last offset is in, and so with one.
+            last_lost = max(problem.next_good_offset - 1, first_lost)
+            return (start is None or last_lost >= start) and (
+                end is None or last_lost < end
+            )
         if end is not None and first_lost >= end:
             return False
-        if start is None:
-            return True
-        if piece.is_follow_up:
-            # A region goes with the range that its first offset is in, and so with one.
-            return first_lost >= start
-        return not 0 <= problem.next_good_offset <= start
+        return start is None or not 0 <= problem.next_good_offset <= start
 
     def unreadable(self, error: OSError) -> None:
         """Take the error of a file that is gone, or cannot be read."""
         piece = self._piece
         reason = "missing" if isinstance(error, FileNotFoundError) else "unreadable"
         if self._mode == "FAILFAST":
-            raise type(error)(
+            kind = FileNotFoundError if reason == "missing" else OSError
+            raise kind(
                 f"{piece.path}: byte {piece.start}: {reason}:"
                 f" {error.strerror or error}; topic {piece.topic}, partition"
                 f" {piece.partition}. It was there when the read was planned; a broker"
@@ -235,6 +240,7 @@ def _read_batches(
     high = 2**63 if piece.end_offset is None else piece.end_offset
 
     def found() -> Iterator[dict[str, Any]]:
+        behind = low
         for header in segment.headers(
             piece.start,
             piece.end,
@@ -242,7 +248,10 @@ def _read_batches(
             on_corrupt=rows,
             strict_tail=options.strict_tail,
         ):
-            if header.last_offset < low or header.base_offset >= high:
+            # A wrapper has the offset of its last message: others may be below.
+            first = header.base_offset if header.count >= 0 else behind
+            behind = header.next_offset
+            if header.last_offset < low or first >= high:
                 continue
             yield {
                 "topic": piece.topic,

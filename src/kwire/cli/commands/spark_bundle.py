@@ -59,8 +59,9 @@ def _content(path: Path) -> str:
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
     tops = {name.partition("/")[0] for name in names}
-    parts = [top for top in tops if top.endswith(".dist-info")]
-    packed = ", ".join(sorted(top.removesuffix(".dist-info") for top in parts))
+    packed = [top.removesuffix(".dist-info") for top in tops if "-" in top]
+    if not any(name.startswith("kwire-") for name in packed):
+        packed.append("kwire")
     engines = [match[1] for name in names if (match := _ENGINE.fullmatch(name))]
     fits = f"engine for {engines[0]}" if engines else "no compiled engine"
-    return f"{packed or 'kwire'}; {fits}"
+    return f"{', '.join(sorted(packed, reverse=True))}; {fits}"
