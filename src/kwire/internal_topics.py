@@ -68,7 +68,7 @@ def decode(
     ``ValueError`` for a topic that is not one of ``TOPICS``.
     """
     read = partial(read_message, compat=compat, limits=limits)
-    if _is_framed(topic):
+    if is_framed(topic):
         if key is not None:
             raise InvalidValue("records of this topic have no key", 0, "key")
         if value is None:
@@ -99,7 +99,7 @@ def encode(
     Raises ``EncodeError`` or ``UnsupportedVersion``. ``TypeError`` for messages that
     are none of this topic's or do not go together.
     """
-    framed = _is_framed(topic)
+    framed = is_framed(topic)
     record_type = _record_type(value if framed else key)
     if framed:
         fitting: tuple[object, object] = type(None), _framed_class(topic, record_type)
@@ -120,7 +120,11 @@ def encode(
     )
 
 
-def _is_framed(topic: str) -> bool:
+def is_framed(topic: str) -> bool:
+    """Tell whether the values of a topic say their type themselves, without a key.
+
+    ``ValueError`` for a topic that is not one of ``TOPICS``.
+    """
     if topic not in _FAMILIES:
         raise ValueError(
             f"{topic!r:.80} is none of Kafka's internal topics: {', '.join(TOPICS)}"
@@ -153,6 +157,20 @@ def _read_number(value: Buffer, start: int, name: str) -> tuple[int, int]:
         reason = f"{number} is over Kafka's {_HIGHEST}"
         raise InvalidValue(reason, start, f"value.{name}")
     return number, end
+
+
+def classes_of(
+    topic: str, record_type: int
+) -> tuple[type[Message] | None, type[Message]] | None:
+    """Find the classes of the key and of the value that a record type has.
+
+    The class of the key is None where records have no keys. None if kwire knows no
+    such type.
+    """
+    if not is_framed(topic):
+        return _keyed_classes(topic, record_type)
+    cls = _framed_class(topic, record_type)
+    return None if cls is None else (None, cls)
 
 
 def _framed_class(topic: str, record_type: int) -> type[Message] | None:

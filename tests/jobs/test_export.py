@@ -23,11 +23,11 @@ from broken_logs import (
     found_rows,
     made_batch,
     read_table,
-    true_log,
     with_nonsense,
 )
 from cleaned_logs import Cleaned
 from page_reader import PageReader
+from small_logs import cut, delete, flip, one_log, position, write_log, zero
 
 from kwire import jobs, log
 from kwire.jobs import export_records, running
@@ -66,77 +66,6 @@ def test_cleaned_replicas_complete_each_other(tmp_path, seed):
     result = export(tmp_path)
     assert found_rows(result).get(("ids", 0), []) == cleaned.rows
     assert found_losses(result).get(("ids", 0), []) == cleaned.lost
-
-
-def one_log(tmp_path, brokers=2, batches=30):
-    """Write the same log for some brokers, in three segments; nothing is broken."""
-    generator = random.Random(7)
-    batches = true_log(generator, batches=batches)
-    batches = [batch for batch in batches if not batch.is_control][:21]
-    renumbered, base = [], 0
-    for batch in batches:
-        made = made_batch(generator, base, 4, batch.epoch, codec="none")
-        renumbered.append(made)
-        base = made.last + 1
-    folders = [tmp_path / "in" / f"b{number}" / "t-0" for number in range(brokers)]
-    for folder in folders:
-        write_log(folder, renumbered)
-    return folders, renumbered
-
-
-def write_log(folder, batches, size=7):
-    """Write segments of so many batches, and checkpoints that tell of all of them."""
-    folder.mkdir(parents=True)
-    for start in range(0, len(batches), size):
-        part = batches[start : start + size]
-        path = folder / f"{part[0].base:020}.log"
-        path.write_bytes(b"".join(batch.data for batch in part))
-    epochs = sorted({batch.epoch for batch in batches})
-    lines = ["0", str(len(epochs))]
-    for epoch in epochs:
-        first = next(batch for batch in batches if batch.epoch == epoch)
-        lines.append(f"{epoch} {first.base}")
-    (folder / "leader-epoch-checkpoint").write_text("\n".join(lines) + "\n")
-    end = batches[-1].last + 1
-    mark = f"0\n1\nt 0 {end}\n"
-    (folder.parent / "replication-offset-checkpoint").write_text(mark)
-
-
-def position(batches, base):
-    """Give the path's name and the byte where a batch of the log stands."""
-    index = next(i for i, batch in enumerate(batches) if batch.base == base)
-    first = index - index % 7
-    at = sum(len(batch.data) for batch in batches[first:index])
-    return f"{batches[first].base:020}.log", at
-
-
-def flip(folder, batches, base, at=70):
-    """Damage one batch."""
-    name, start = position(batches, base)
-    data = bytearray((folder / name).read_bytes())
-    data[start + at] ^= 16
-    (folder / name).write_bytes(data)
-
-
-def cut(folder, batches, base):
-    """Cut a segment within a batch."""
-    name, start = position(batches, base)
-    os.truncate(folder / name, start + 40)
-
-
-def delete(folder, batches, base):
-    """Delete the segment with a batch."""
-    (folder / position(batches, base)[0]).unlink()
-
-
-def zero(folder, batches, base):
-    """Zero a batch and the two behind it."""
-    name, start = position(batches, base)
-    index = next(i for i, batch in enumerate(batches) if batch.base == base)
-    size = sum(len(batch.data) for batch in batches[index : index + 3])
-    data = bytearray((folder / name).read_bytes())
-    data[start : start + size] = bytes(size)
-    (folder / name).write_bytes(data)
 
 
 FAULTS = [
@@ -429,6 +358,17 @@ def test_tiered_storage_fills_what_brokers_no_longer_have(tmp_path):
     assert both.findings == 0
     rows = found_rows(both)["tiered", 0]
     assert [row[0] for row in rows] == list(range(200))
+
+
+def test_an_object_store_gives_the_same_as_a_disk(tmp_path):
+    """By its URI, with the same faults; only the paths are written otherwise."""
+    disks = Disks(tmp_path / "in", 3)
+    disks.break_some(20)
+    result = jobs.export([(tmp_path / "in").as_uri()], tmp_path / "store")
+    assert_exact(disks, result)
+    local = export(tmp_path)
+    assert local.counts == result.counts
+    assert found_losses(local) == found_losses(result)
 
 
 def test_a_segment_that_is_twice_in_tiered_storage_comes_once(tmp_path):

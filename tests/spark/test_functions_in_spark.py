@@ -127,7 +127,7 @@ def test_wrong_arguments_are_told_at_once(requests):
     """Before anything runs, with words that help."""
     renamed = requests.withColumnRenamed("id", "API")
     for call, words in (
-        (lambda: ks.from_kafka_message("frame", "Metadat"), "did you mean Metadata"),
+        (lambda: ks.from_kafka_message("frame", "MetaData"), "did you mean Metadata"),
         (lambda: ks.from_kafka_message("frame", 999), "API key 999"),
         (lambda: ks.from_kafka_message("frame", "Fetch", "answer"), "kind is"),
         (lambda: ks.from_kafka_message("frame", "Fetch", "response"), "pair_requests"),

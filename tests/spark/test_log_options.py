@@ -161,7 +161,7 @@ def test_a_schema_chooses_among_all_columns_in_its_order():
 @pytest.mark.parametrize(
     ("wanted", "text"),
     [
-        (("ofset", "bigint"), "has no column 'ofset' in view=records; it has key,"),
+        (("place", "bigint"), "has no column 'place' in view=records; it has key,"),
         (("offset", "int"), "column 'offset' of kafka-log is bigint, the schema says"),
     ],
 )

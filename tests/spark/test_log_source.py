@@ -189,7 +189,7 @@ def test_permissive_rows_and_the_problems_view_agree(spark, orders):
     ],
 )
 def test_wrong_options_are_told_when_the_query_is_planned(spark, orders, given, text):
-    with pytest.raises(Exception, match=r"kafka-log|startingOffsets|no bills") as caught:
+    with pytest.raises(Exception, match=r"kafka-log|Offsets|no bills") as caught:
         spark.read.format("kafka-log").options(**given).load(orders.root).count()
     assert text in str(caught.value)
 

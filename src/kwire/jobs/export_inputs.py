@@ -57,7 +57,8 @@ def find_inputs(
             found.unreadable.append(
                 (error.path, "", -1, error.offset, "checkpoint", error.reason)
             )
-        found.unreadable.extend(_closed_folders(path))
+        if os.path.isdir(path):
+            found.unreadable.extend(_closed_folders(path))
         for partition in directory:
             names.add(f"{partition.topic}-{partition.partition}")
             place = str(partition.path)

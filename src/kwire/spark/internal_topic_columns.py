@@ -63,24 +63,16 @@ class RecordType(NamedTuple):
 @cache
 def record_types(topic: str) -> dict[int, RecordType]:
     """List the record types of a topic by their numbers."""
+    family = "metadata" if internal_topics.is_framed(topic) else "coordinator-key"
     found = {}
-    if is_framed(topic):
-        for number in registry.keys("metadata"):
-            cls = internal_topics._framed_class(topic, number)
-            if cls is not None:
-                found[number] = RecordType(cls.__name__, None, cls.__name__)
-        return found
-    for number in range(registry.keys("coordinator-key")[-1] + 1):
-        classes = internal_topics._keyed_classes(topic, number)
-        if classes is not None:
-            key, value = (cls.__name__ for cls in classes)
-            found[number] = RecordType(value.removesuffix("Value"), key, value)
+    for number in range(registry.keys(family)[-1] + 1):
+        classes = internal_topics.classes_of(topic, number)
+        if classes is None:
+            continue
+        key, value = classes
+        name = value.__name__ if key is None else value.__name__.removesuffix("Value")
+        found[number] = RecordType(name, key and key.__name__, value.__name__)
     return found
-
-
-def is_framed(topic: str) -> bool:
-    """Tell whether the values of a topic say their type themselves, without a key."""
-    return topic in internal_topics._FRAMED
 
 
 @cache
@@ -113,7 +105,7 @@ def topic_type(topic: str, names: tuple[str, ...] = ()) -> pa.StructType:
     count.
     """
     fields = [pa.field(*pair) for pair in _HEAD]
-    if not is_framed(topic):
+    if not internal_topics.is_framed(topic):
         fields.append(pa.field("key", _key_type(topic, names)))
     for each in chosen_types(topic, names).values():
         kind = message_type(each.value)
@@ -171,7 +163,7 @@ def read_topic(
             errors[row] = str(error)
     kind = topic_type(topic, names)
     columns = {"record": _names(topic, heads), "version": _versions(heads)}
-    if not is_framed(topic):
+    if not internal_topics.is_framed(topic):
         keyed = np.isin(heads.numbers, list(chosen_types(topic, names)))
         columns["key"] = _union_of_keys(kind.field("key").type, key_parts, keyed)
     fields = [
@@ -213,7 +205,7 @@ def read_topic_json(
         if key_message is not None:
             newest = key_message.valid_versions.max
             key_texts[row] = json_text(key_message, newest)
-        elif not is_framed(topic):
+        elif not internal_topics.is_framed(topic):
             heads.numbers[row] = _NONE
         if message is not None:
             value_texts[row] = json_text(message, int(heads.versions[row]))
@@ -251,7 +243,9 @@ class _Heads(NamedTuple):
 
 def _heads(topic: str, keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
     """Read what rows say they are; record types that nobody knows are wrong."""
-    heads = (_framed_heads if is_framed(topic) else _keyed_heads)(keys, values)
+    heads = (_framed_heads if internal_topics.is_framed(topic) else _keyed_heads)(
+        keys, values
+    )
     heads.numbers[~np.isin(heads.numbers, list(record_types(topic)))] = _NONE
     return heads._replace(wrong=heads.wrong | heads.valid & (heads.numbers == _NONE))
 

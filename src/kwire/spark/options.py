@@ -99,18 +99,21 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
     """Read the options of a reader; ``ValueError`` says which is wrong and why.
 
     Names count without case. Those of Kafka's clients (``kafka.*``) are passed over,
-    as there is no broker to speak to. So are the properties of a table, which Spark's
-    catalog hands over with its options: those stand there as ``option.<name>`` too.
+    as there is no broker to speak to.
     """
+    if "provider" in {name.lower() for name in given}:
+        # Spark 4 makes such a table, and forgets its options when it is read.
+        raise ValueError(
+            "kafka-log cannot be a table of the catalog, as Spark reads those without"
+            ' their options; CREATE TEMPORARY VIEW name USING kafka_log OPTIONS (path "'
+            'kafka-logs/") makes a name for a query'
+        )
     found: dict[str, str] = {}
-    names = {name.lower() for name in given}
     for name, text in given.items():
         if name.lower().startswith("kafka."):
             continue
         known = _BY_LOWER.get(name.lower())
         if known is None:
-            if "provider" in names and f"option.{name.lower()}" not in names:
-                continue
             near = get_close_matches(name.lower(), _BY_LOWER, 1)
             if near:
                 hint = f"did you mean {_BY_LOWER[near[0]]}?"
@@ -168,7 +171,7 @@ def _paths(found: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _without_scheme(path: str) -> str:
-    """Take ``file:`` off, which Spark's catalog puts before the path of a table."""
+    """Take ``file:`` off, as Hadoop writes the paths of files."""
     is_short = path.startswith("file:/") and not path.startswith("file://")
     return path.removeprefix("file:") if is_short else path
 

@@ -1,0 +1,355 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kafka-log`` where rows were once lost, doubled, foreign, or told wrongly.
+
+Edges of offsets within old wrappers, damage at the ends of segments and of
+micro-batches, folders that change while they are looked at, names that are taken. All
+of it without a session of Spark.
+"""
+
+import importlib
+import json
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql.streaming.datasource import ReadAllAvailable
+from pyspark.sql.types import LongType, StructField, StructType
+
+from kwire.spark import log_source, log_stream, planning
+from kwire.spark.layout import chosen_layout, default_layout
+from kwire.spark.options import read_options
+from kwire.spark.reading import read_pieces
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
+
+from log_files import COMMIT, Folder, batch, checked, flip, log_of, messages, overwrite
+
+EVERYTHING = ReadAllAvailable()
+BAD = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "bad"}
+SMALL = {"maxPartitionBytes": "1", "minPartitions": "1000"}
+
+
+def at(number, topic="orders", partition="0"):
+    return {topic: {partition: number}}
+
+
+def rows_of(*paths, **given):
+    """Read a table as Spark's tasks would."""
+    options = read_options({"paths": json.dumps(list(map(str, paths))), **given})
+    layout = default_layout(options)
+    found = planning.find_partitions(options)
+    pieces = planning.plan_pieces(found, options, planning.Bounds())
+    return [
+        row
+        for split in planning.pack(pieces, options.max_partition_bytes)
+        for each in read_pieces(split, layout, options)
+        for row in each.to_pylist()
+    ]
+
+
+def offsets_of(*paths, **given):
+    return [row["offset"] for row in rows_of(*paths, **given)]
+
+
+def reader_of(root, kind=log_stream.stream_reader, **given):
+    options = read_options({"path": str(root), **given})
+    return kind(options, default_layout(options))
+
+
+def batch_of(reader, start, end):
+    """Read the rows of a micro-batch."""
+    return [
+        row
+        for part in reader.partitions(start, end)
+        for each in reader.read(part)
+        for row in each.to_pylist()
+    ]
+
+
+def seen(reader, start, end):
+    return [row["offset"] for row in batch_of(reader, start, end)]
+
+
+@pytest.fixture
+def orders(tmp_path):
+    """Ten batches of three records in one segment."""
+    folder = Folder(tmp_path / "logs" / "orders-0")
+    folder.root = tmp_path / "logs"
+    folder.log, folder.spans = folder.segment(0, log_of([3] * 10))
+    return folder
+
+
+@pytest.fixture
+def wrappers(tmp_path):
+    """Ten compressed messages of magic 1, each with three in it."""
+    folder = Folder(tmp_path / "orders-0")
+    log = [messages(n, 3, magic=1, codec="gzip") for n in range(0, 30, 3)]
+    folder.log, folder.spans = folder.segment(0, log)
+    return folder
+
+
+# Offsets ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", range(31))
+def test_an_end_within_a_wrapper_loses_none_of_it(wrappers, end):
+    """A wrapper has the offset of its last message: a split may begin with it."""
+    given = {"endingOffsets": json.dumps(at(end)), **SMALL}
+    assert offsets_of(wrappers.path, **given) == list(range(end))
+
+
+def test_micro_batches_that_end_within_wrappers_lose_nothing(wrappers):
+    reader = reader_of(wrappers.path, **SMALL)
+    found = [seen(reader, at(n), at(n + 2)) for n in range(0, 30, 2)]
+    assert found == [[n, n + 1] for n in range(0, 30, 2)]
+
+
+def test_the_batches_view_has_the_wrapper_that_the_end_is_in(wrappers):
+    given = {"view": "batches", "endingOffsets": json.dumps(at(4))}
+    found = [row["last_offset"] for row in rows_of(wrappers.path, **given)]
+    assert found == [2, 5]
+
+
+def test_a_folder_that_two_paths_lead_to_is_read_once(orders):
+    """As one of its files and another are one log, also for who chooses one."""
+    orders.second, _ = orders.segment(30, log_of([3], 30))
+    everything = list(range(33))
+    paths = [orders.root, orders.path, orders.root / ".." / "logs"]
+    assert offsets_of(*paths) == everything
+    files = [orders.second, orders.log]
+    assert offsets_of(*files) == everything
+    assert offsets_of(*files, duplicates="longest") == everything
+    assert offsets_of(*files, duplicates="error") == everything
+
+
+def test_a_folder_without_a_number_can_be_given_offsets(tmp_path):
+    """Its partition is -1 in every row, and so it is in the options."""
+    Folder(tmp_path / "orders").segment(0, log_of([3]))
+    given = {"startingOffsets": '{"orders": {"-1": 2}}', "assign": '{"orders": [-1]}'}
+    assert offsets_of(tmp_path, **given) == [2]
+
+
+# Losses and damage --------------------------------------------------------------------
+
+
+def test_an_end_within_a_missing_segment_is_a_loss(orders):
+    orders.segment(60, log_of([3], 60))
+    with pytest.raises(planning.DataLoss, match="offsets 30 to 59 of orders-0"):
+        rows_of(orders.root, failOnDataLoss="true", endingOffsets=json.dumps(at(45)))
+
+
+def test_a_damaged_end_of_a_segment_is_damage_and_no_loss(orders):
+    """The bytes are there: the mode says what becomes of them, in streams too."""
+    orders.segment(30, log_of([3], 30))
+    overwrite(orders.log, orders.spans[9][0] + 8, b"\xff\xff\xff\xff")
+    given = {"failOnDataLoss": "true", **BAD}
+    expected = [*range(27), None, 30, 31, 32]
+    assert offsets_of(orders.root, **given) == expected
+    assert seen(reader_of(orders.root, **BAD), at(0), at(33)) == expected
+    with pytest.raises(ValueError, match="good up to offset 26, again from 30"):
+        seen(reader_of(orders.root), at(0), at(33))
+
+
+def test_a_stream_that_begins_within_a_bad_region_says_so(orders):
+    """No batch before it did; and the offsets from there on are lost."""
+    flip(orders.log, orders.spans[3][0] + 80)
+    given = {"startingOffsets": json.dumps(at(10))}
+    reader = reader_of(orders.root, **given)
+    with pytest.raises(ValueError, match="again from 12"):
+        seen(reader, reader.initialOffset(), at(30))
+    reader = reader_of(orders.root, **given, **BAD)
+    assert seen(reader, at(10), at(30)) == [None, *range(12, 30)]
+
+
+def test_a_batch_that_goes_bad_between_plan_and_read_is_told(orders):
+    """Where a task begins, nothing shows which offset should be there."""
+    entries = [(number * 3, orders.spans[number][0]) for number in range(1, 10)]
+    orders.beside(0, ".index", ">ii", *entries)
+    reader = reader_of(orders.root)
+    (part,) = reader.partitions(at(20), at(30))
+    flip(orders.log, part.value[0].start + 80)
+    with pytest.raises(ValueError, match=r"crc: .*again from 21"):
+        list(reader.read(part))
+
+
+def test_foreign_bytes_that_cost_no_offset_are_told_once(orders):
+    """What stands between two batches that follow each other belongs to one range."""
+    data = orders.log.read_bytes()
+    middle = orders.spans[5][0]
+    orders.log.write_bytes(data[:middle] + b"\xff" * 50 + data[middle:])
+    for cuts in ([0, 30], [0, 15, 30], [0, 14, 16, 30], [0, 12, 15, 18, 30]):
+        reader = reader_of(orders.root, **BAD)
+        rows = [r for s, e in pairwise(cuts) for r in batch_of(reader, at(s), at(e))]
+        told = [row["bad"]["length"] for row in rows if row["bad"]]
+        assert told == [50], cuts
+        assert [r["offset"] for r in rows if not r["bad"]] == list(range(30))
+
+
+def test_headers_that_are_no_utf_8_come_with_the_way_to_read_them(tmp_path):
+    folder = Folder(tmp_path / "orders-0")
+    folder.segment(0, [checked(batch(0).replace(b"\x02h\x02x", b"\x02\xff\x02x"))])
+    with pytest.raises(ValueError, match="not UTF-8.*errors=replace reads such names"):
+        rows_of(tmp_path)
+    assert offsets_of(tmp_path, errors="replace") == [0, 1, 2]
+
+
+# Streams ------------------------------------------------------------------------------
+
+
+def test_a_new_partition_begins_where_its_checkpoint_says(orders):
+    """What was deleted before the stream saw it is no row of the stream."""
+    Folder(orders.root / "orders-1").segment(0, log_of([3] * 4))
+    (orders.root / "log-start-offset-checkpoint").write_text("0\n1\norders 1 5\n")
+    end = {"orders": {"0": 30, "1": 12}}
+    assert seen(reader_of(orders.root), at(30), end) == list(range(5, 12))
+
+
+def test_a_log_that_starts_behind_its_last_batch_is_empty(orders):
+    """The checkpoint is newer than the copy of the segments; no offset goes back."""
+    (orders.root / "log-start-offset-checkpoint").write_text("0\n1\norders 0 50\n")
+    Folder(orders.root / "orders-1").segment(0, log_of([3] * 4))
+    reader = reader_of(orders.root, maxOffsetsPerTrigger="4")
+    assert reader.initialOffset() == {"orders": {"0": 50, "1": 0}}
+    end = reader.latestOffset(at(0, partition="1"), reader.getDefaultReadLimit())
+    assert end == {"orders": {"0": 50, "1": 4}}
+
+
+def test_a_whole_topic_that_is_gone_ends_only_who_wants_that(orders):
+    bills = Folder(orders.root / "bills-0").segment(0, log_of([3]))[0]
+    given = {"subscribe": "orders,bills"}
+    careless = reader_of(orders.root, **given, failOnDataLoss="false")
+    start = careless.initialOffset()
+    bills.unlink()
+    with pytest.warns(UserWarning, match="bills-0 is gone"):
+        end = careless.latestOffset(start, EVERYTHING)
+    assert end == {"bills": {"0": 0}, "orders": {"0": 30}}
+    with pytest.raises(ValueError, match="no bills under"):
+        reader_of(orders.root, **given).latestOffset(start, EVERYTHING)
+    with pytest.raises(ValueError, match="no bills under"):
+        reader_of(orders.root, **given, failOnDataLoss="false").initialOffset()
+
+
+def test_a_file_that_is_deleted_while_a_folder_is_read_is_no_error(orders, monkeypatch):
+    """A broker deletes its oldest segments; the next look does not see them."""
+    orders.segment(30, log_of([3], 30))
+
+    def list_and_delete(*given):
+        found = planning.find_partitions(*given)
+        orders.log.unlink(missing_ok=True)
+        return found
+
+    for module, ask in (
+        (log_stream, lambda: seen(reader_of(orders.root), at(30), at(33))),
+        (
+            log_source,
+            lambda: reader_of(orders.root, log_source.LogReader, **SMALL).partitions(),
+        ),
+    ):
+        orders.segment(0, log_of([3] * 10))
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "find_partitions", list_and_delete)
+            assert ask()
+
+
+def test_versions_without_start_offsets_notice_losses_too(orders):
+    """Spark before 4.2 asks for the end alone, and so the plan has to look."""
+    reader = reader_of(orders.root, kind=log_stream.LogStreamReader)
+    end = reader.latestOffset()
+    with pytest.raises(planning.DataLoss, match="orders-1 is gone, from offset 5 on"):
+        reader.partitions({"orders": {"0": 0, "1": 5}}, end)
+    with pytest.raises(planning.DataLoss, match="ends at offset 30, and was read to"):
+        reader.partitions(at(31), end)
+
+
+def test_a_start_behind_an_open_transaction_waits(tmp_path):
+    """Nothing is lost where what is asked for is there and not yet decided."""
+    folder = Folder(tmp_path / "orders-0")
+    log = [batch(0, 3), batch(3, 2, producer=7), batch(5, 3)]
+    path, _ = folder.segment(0, log)
+    committed = {"isolationLevel": "read_committed"}
+    reader = reader_of(tmp_path, **committed, startingOffsets=json.dumps(at(6)))
+    assert reader.latestOffset(reader.initialOffset(), EVERYTHING) == at(6)
+    with path.open("ab") as file:
+        file.write(batch(8, 1, producer=7, control=COMMIT))
+    assert reader.latestOffset(at(6), EVERYTHING) == at(9)
+    assert seen(reader, at(6), at(9)) == [6, 7]
+    with pytest.raises(planning.DataLoss, match="was read to 12 already"):
+        reader.latestOffset(at(12), EVERYTHING)
+
+
+def test_the_checkpoint_of_another_source_is_recognised(orders):
+    for offset in ({"logOffset": 3}, {"orders-0": 30}, {"orders": {"first": 3}}):
+        with pytest.raises(ValueError, match="none of kafka-log, such as"):
+            reader_of(orders.root).latestOffset(offset, EVERYTHING)
+
+
+def test_a_short_micro_batch_does_not_cut_the_whole_segment(orders, monkeypatch):
+    """Each cut is a look at the file: what is behind the start need not be cut."""
+    entries = [(number * 3, orders.spans[number][0]) for number in range(1, 10)]
+    orders.beside(0, ".index", ">ii", *entries)
+    segments = importlib.import_module("kwire.log").Segment
+    monkeypatch.setattr(segments, "cuts", lambda *_: pytest.fail("was cut"))
+    size = str(orders.spans[9][1] + orders.spans[8][1])
+    reader = reader_of(orders.root, maxPartitionBytes=size, minPartitions="1")
+    assert seen(reader, at(27), at(30)) == [27, 28, 29]
+
+
+# Columns and paths --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["key", "Offset", "file_path", ""])
+def test_the_column_of_corrupt_regions_takes_no_others_place(name):
+    options = read_options({"path": "logs", "columnNameOfCorruptRecord": name})
+    for ask in (default_layout, lambda given: chosen_layout(given, [("key", "binary")])):
+        with pytest.raises(ValueError, match="a name that no column of view=records"):
+            ask(options)
+
+
+def test_odd_names_of_columns_are_quoted():
+    options = read_options({"path": "logs", "columnNameOfCorruptRecord": "a`b"})
+    assert "`a``b` struct<" in default_layout(options).ddl
+
+
+def test_a_schema_of_no_columns_is_refused():
+    """Arrow counts no rows without a column: the result would be empty."""
+    with pytest.raises(ValueError, match="one column or more"):
+        chosen_layout(read_options({"path": "logs"}), [])
+
+
+def test_a_column_that_must_not_be_null_is_refused():
+    """Spark would find out with the first batch, in words that help nobody."""
+    source = log_source.KafkaLogSource({"path": "logs"})
+    wanted = StructType([StructField("offset", LongType(), nullable=False)])
+    with pytest.raises(ValueError, match="'offset' of kafka-log can be null"):
+        source.reader(wanted)
+
+
+def test_a_table_of_the_catalog_is_refused_with_what_works_instead():
+    """Spark forgets its options: it could be made, and never be read."""
+    given = {"path": "file:/logs", "owner": "me", "provider": "kafka_log"}
+    with pytest.raises(ValueError, match="CREATE TEMPORARY VIEW name USING kafka_log"):
+        read_options(given)
+
+
+def test_paths_as_hadoop_writes_them_are_read(orders):
+    assert offsets_of(f"file:{orders.root}") == list(range(30))
+    assert offsets_of(f"file://{orders.root}") == list(range(30))
+
+
+def test_every_batch_of_rows_has_the_schema_to_the_byte(orders):
+    """Bad regions before, between and behind the rows, and each column alone."""
+    for number in (0, 4, 9):
+        flip(orders.log, orders.spans[number][0] + 80)
+    options = read_options({"path": str(orders.root), **BAD, **SMALL})
+    columns = default_layout(options).columns
+    for names in (columns, *([name] for name in columns)):
+        layout = chosen_layout(options, [(name, columns[name]) for name in names])
+        schema = importlib.import_module("kwire.spark.layout").arrow_schema(layout)
+        found = planning.find_partitions(options)
+        pieces = planning.plan_pieces(found, options, planning.Bounds())
+        read = list(read_pieces(pieces, layout, options))
+        assert all(each.schema.equals(schema, check_metadata=True) for each in read)
+        assert pa.Table.from_batches(read).num_rows == 24, names
