@@ -26,7 +26,10 @@ HEAVY = {
 }
 
 FLOORS = [
-    {"__version__", "errors", "limits", "versions", "error_codes", "java_text"},
+    {
+        *("__version__", "errors", "limits", "versions", "error_codes"),
+        *("java_text", "plain_text"),
+    },
     {"schema"},
     {"plan"},
     {"_pure", "_fast"},

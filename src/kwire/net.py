@@ -8,7 +8,8 @@
 
 Enough for tools: TCP, TLS, SASL, a limit to every wait. Beside ``recording``'s relay
 this is the only file with a socket; what goes over it is ``connection``'s business, and
-there is neither a pool nor a retry here. Each error names the address, and where it can, what to do.
+there is neither a pool nor a retry here. Each error names the address, and where it
+can, what to do.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ def test_foreign_bytes_that_cost_no_offset_are_told_once(orders):
 def test_headers_that_are_no_utf_8_come_with_the_way_to_read_them(tmp_path):
     folder = Folder(tmp_path / "orders-0")
     folder.segment(0, [checked(batch(0).replace(b"\x02h\x02x", b"\x02\xff\x02x"))])
-    with pytest.raises(ValueError, match="not UTF-8.*errors=replace reads such names"):
+    with pytest.raises(ValueError, match=r"not UTF-8.*errors=replace reads such"):
         rows_of(tmp_path)
     assert offsets_of(tmp_path, errors="replace") == [0, 1, 2]
 
@@ -303,9 +303,10 @@ def test_a_short_micro_batch_does_not_cut_the_whole_segment(orders, monkeypatch)
 @pytest.mark.parametrize("name", ["key", "Offset", "file_path", ""])
 def test_the_column_of_corrupt_regions_takes_no_others_place(name):
     options = read_options({"path": "logs", "columnNameOfCorruptRecord": name})
-    for ask in (default_layout, lambda given: chosen_layout(given, [("key", "binary")])):
-        with pytest.raises(ValueError, match="a name that no column of view=records"):
-            ask(options)
+    with pytest.raises(ValueError, match="a name that no column of view=records"):
+        default_layout(options)
+    with pytest.raises(ValueError, match="a name that no column of view=records"):
+        chosen_layout(options, [("value", "binary")])
 
 
 def test_odd_names_of_columns_are_quoted():

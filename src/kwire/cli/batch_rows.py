@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+from ..plain_text import time_text
 from .output import Csv, JsonLines, Table
-from .quantities import time_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from html import escape
 
+from ..plain_text import count_text
 from .byte_map_rows import value_text
-from .quantities import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

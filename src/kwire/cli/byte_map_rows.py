@@ -8,8 +8,8 @@ import base64
 import math
 import uuid
 
-from .cells import cell_of, one_line
-from .quantities import count_text, time_text
+from ..plain_text import count_text, one_line, time_text
+from .cells import cell_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,6 +15,8 @@ import re
 from json import dumps
 from typing import NamedTuple
 
+from ..plain_text import one_line
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -78,15 +80,6 @@ def shown(cell: Cell) -> str:
         name, content = cell.content["name"], compact_json(cell.content["data"])
         return one_line(f"{name} {content}")
     return f"{cell.encoding}:{cell.content}" if cell.encoding else "<null>"
-
-
-def one_line(text: str) -> str:
-    """Escape line ends and all else that a terminal would not print as it stands."""
-    if text.isprintable():
-        return text
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
-    )
 
 
 def compact_json(value: object) -> str:

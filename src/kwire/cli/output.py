@@ -20,7 +20,8 @@ from json import dumps
 import click
 from rich.cells import cell_len, set_cell_size
 
-from .cells import compact_json, one_line
+from ..plain_text import one_line
+from .cells import compact_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from .cells import one_line
+from ..plain_text import one_line
 from .output import Csv, JsonLines
 
 TYPE_CHECKING = False

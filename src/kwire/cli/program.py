@@ -20,7 +20,7 @@ import click
 from .. import __version__
 from .._backend import backend
 from ..errors import KwireError
-from .cells import one_line
+from ..plain_text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

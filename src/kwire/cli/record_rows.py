@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .cells import NULL, Cell, cell_of, compact_json, one_line, shown
+from ..plain_text import one_line, time_text
+from .cells import NULL, Cell, cell_of, compact_json, shown
 from .decoded import decode_control, decode_internal
 from .output import Csv, JsonLines, Table
-from .quantities import time_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

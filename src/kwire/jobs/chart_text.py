@@ -12,8 +12,7 @@ from datetime import UTC, datetime, timedelta
 from html import escape
 from unicodedata import east_asian_width
 
-from ..cli.cells import one_line
-from ..cli.quantities import size_text, time_text
+from ..plain_text import one_line, size_text, time_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

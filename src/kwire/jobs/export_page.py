@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..cli.quantities import count_text, size_text
+from ..plain_text import count_text, size_text
 from . import charts
 from .report import Report
 

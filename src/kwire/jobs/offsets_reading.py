@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .. import internal_topics, messages
-from ..cli.quantities import count_text
 from ..errors import DecodeError, UnsupportedVersion
+from ..plain_text import count_text
 from .offsets_groups import GroupRecords, uuid_text
 from .offsets_tables import RowWriter
 

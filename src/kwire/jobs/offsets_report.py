@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ..cli.quantities import count_text, size_text, time_text
+from ..plain_text import count_text, size_text, time_text
 from . import charts
 from .chart_text import duration_text
 from .offsets_groups import ASSIGNING, DEAD, EMPTY, RECONCILING, STABLE

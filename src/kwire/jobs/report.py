@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ..cli.quantities import time_text
+from ..plain_text import time_text
 from . import charts
 from .chart_text import amount_text, milliseconds, raw_of, text_of, tone_class
 

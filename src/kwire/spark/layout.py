@@ -112,8 +112,8 @@ class Layout(NamedTuple):
     @property
     def ddl(self) -> str:
         """The layout as Spark's schema text."""
-        quoted = ((name.replace("`", "``"), kind) for name, kind in self.columns.items())
-        return ", ".join(f"`{name}` {kind}" for name, kind in quoted)
+        quoted = {name.replace("`", "``"): kind for name, kind in self.columns.items()}
+        return ", ".join(f"`{name}` {kind}" for name, kind in quoted.items())
 
 
 def default_layout(options: LogOptions) -> Layout:

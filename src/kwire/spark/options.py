@@ -198,7 +198,7 @@ def _assignment(found: Mapping[str, str]) -> frozenset[Place] | None:
     if "assign" not in found:
         return None
     example = '{"orders": [0, 1]}'
-    places = set()
+    places: set[Place] = set()
     for topic, partitions in _json(found, "assign", dict, example).items():
         if not isinstance(partitions, list) or not all(map(_is_number, partitions)):
             raise ValueError(f"assign wants a list of partitions: {example}")

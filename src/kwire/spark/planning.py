@@ -93,9 +93,7 @@ def look_again(look: Callable[[], Found]) -> Found:
     return look()
 
 
-def find_partitions(
-    options: LogOptions, must_be_there: bool = True
-) -> list[Partition]:
+def find_partitions(options: LogOptions, must_be_there: bool = True) -> list[Partition]:
     """List the partitions that the options ask for, in order; replicas one by one.
 
     Raises ``ValueError`` for a topic or partition that is asked for and not there, and
@@ -314,7 +312,7 @@ def cut(
         if segment.size - first > size:
             edges += (each for each in segment.cuts(size) if each > first)
         is_behind = False
-        for begin, stop in pairwise((*edges, None)):
+        for begin, stop in zip(edges, (*edges[1:], None), strict=True):
             if is_behind:
                 break
             header = _header_at(segment, begin) if begin and end is not None else None
@@ -379,7 +377,9 @@ def _ends_before(segment: Segment, timestamp: int) -> bool:
         index = segment.time_index
     except ValueError:
         return False
-    return bool(index and index.entries) and index.entries[-1][0] < timestamp
+    if index is None or not index.entries:
+        return False
+    return index.entries[-1][0] < timestamp
 
 
 def pack(pieces: Sequence[Piece], size: int) -> list[tuple[Piece, ...]]:

@@ -82,8 +82,8 @@ class CorruptRows:
             raise CorruptBatch(
                 f"{problem.reason}: {problem.detail}{_offsets(problem)}; topic"
                 f" {problem.topic}, partition {problem.partition}.{advice}"
-                " mode=PERMISSIVE gives a row for each such region, mode=DROPMALFORMED reads around it,"
-                " view=problems lists them all",
+                " mode=PERMISSIVE gives a row for each such region, mode=DROPMALFORMED"
+                " reads around it, view=problems lists them all",
                 problem.position,
                 problem.path,
             )

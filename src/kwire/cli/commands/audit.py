@@ -11,12 +11,11 @@ from zoneinfo import ZoneInfo
 
 import click
 
+from ...plain_text import count_text, one_line
 from ...schema import releases
-from ..cells import one_line
 from ..output import Csv, JsonLines, format_option, open_output, write_table
 from ..program import FINE, PROBLEMS, say
 from ..progress import Progress
-from ..quantities import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

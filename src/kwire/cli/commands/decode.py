@@ -10,8 +10,8 @@ from rich.highlighter import JSONHighlighter
 from rich.text import Text
 
 from ...errors import KwireError
+from ...plain_text import one_line
 from ..byte_pieces import MOST_FAILURES, pieces_of, takes_bytes
-from ..cells import one_line
 from ..message_json import MessageJson, laid_out
 from ..output import open_output
 from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain, say

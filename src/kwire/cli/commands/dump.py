@@ -14,15 +14,15 @@ from typing import NamedTuple
 import click
 
 from ... import log
+from ...plain_text import count_text, one_line, read_time
 from ..batch_rows import open_batches
-from ..cells import BYTE_FORMATS, one_line, read_bytes
+from ..cells import BYTE_FORMATS, read_bytes
 from ..decoded import is_internal
 from ..inputs import Inputs, files_of, say_unreadable, takes_partitions
 from ..output import open_output
 from ..parquet import load_pyarrow, open_parquet
 from ..program import CANNOT, EXIT_CODES, FINE, say
 from ..progress import Progress
-from ..quantities import count_text, read_time
 from ..record_rows import RecordCsv, RecordJsonLines, RecordTable, RowMaker
 
 TYPE_CHECKING = False

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.text import Text
 
 from ...limits import MIB
+from ...plain_text import one_line
 from ..byte_map_page import write_page
 from ..byte_map_rows import row_of, value_text
 from ..byte_pieces import MOST_FAILURES, pieces_of, takes_bytes
-from ..cells import one_line
 from ..output import JsonLines, open_output
 from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain, say
 

@@ -8,11 +8,11 @@ import os
 
 import click
 
+from ...plain_text import count_text
 from ..inputs import takes_partitions
 from ..output import Csv, JsonLines, format_option, open_output, write_table
 from ..program import EXIT_CODES, FINE, PROBLEMS, say
 from ..progress import Progress
-from ..quantities import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,11 +15,10 @@ import click
 
 from ... import log
 from ...errors import DecodeError, KwireError
-from ..cells import one_line
+from ...plain_text import count_text, one_line, size_text, time_range_text
 from ..inputs import Inputs, files_of, say_unreadable, takes_partitions
 from ..output import Csv, JsonLines, format_option, open_output, write_table
 from ..program import CANNOT, EXIT_CODES, FINE, explain, say
-from ..quantities import count_text, size_text, time_range_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import os
 
 import click
 
+from ...plain_text import count_text, time_text
 from ..output import Csv, JsonLines, format_option, open_output, write_table
 from ..program import EXIT_CODES, FINE, say
 from ..progress import Progress
-from ..quantities import count_text, time_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,15 +17,14 @@ import click
 from rich.console import Console
 
 from ...net import address_text, split_address
+from ...plain_text import count_text, one_line, size_text
 from ...recording.relay import (
     HIGHEST_MAX_FRAME,
     MAX_FRAME,
     Relay,
     read_listen,
 )
-from ..cells import one_line
 from ..program import EXIT_CODES, FINE, say
-from ..quantities import count_text, size_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import os
 import click
 
 from ... import log
+from ...plain_text import count_text, size_text
 from ..output import format_option, open_output
 from ..problems import ProblemWriter
 from ..program import EXIT_CODES, say
 from ..progress import Progress
-from ..quantities import count_text, size_text
 
 
 @click.command(epilog=EXIT_CODES, short_help="Write a good copy of a damaged segment.")

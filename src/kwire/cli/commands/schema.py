@@ -14,11 +14,11 @@ from typing import NamedTuple
 import click
 
 from ... import protocol_guide, protocol_pages
+from ...plain_text import size_text
 from ...schema import registry, releases
 from ...versions import HIGHEST, NONE, VersionRange
 from ..output import JsonLines, Table, open_output
 from ..program import say
-from ..quantities import size_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

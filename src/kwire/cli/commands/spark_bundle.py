@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
+from ...plain_text import size_text
 from ...spark.bundling import bundle, setting
 from ..program import EXIT_CODES, say
-from ..quantities import size_text
 
 _ENGINE = re.compile(r"kwire/_fast/decoder\.(.+)\.(?:so|pyd)")
 

@@ -10,12 +10,12 @@ import click
 
 from ... import log
 from ...errors import DecodeError, KwireError
+from ...plain_text import count_text, size_text
 from ..inputs import Inputs, takes_partitions
 from ..output import format_option, open_output
 from ..problems import ProblemWriter
 from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain, say
 from ..progress import Progress
-from ..quantities import count_text, size_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

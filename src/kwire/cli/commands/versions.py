@@ -21,13 +21,12 @@ from ...negotiation import (
     guess_release,
     name_of,
 )
+from ...plain_text import count_text, one_line
 from ...schema import registry, releases
 from ...versions import NONE, VersionRange
 from ..brokers import reach_all, read_access, read_addresses, takes_brokers
-from ..cells import one_line
 from ..output import JsonLines, Table, open_output
 from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, say
-from ..quantities import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Times, sizes and ranges as people read and write them.
+"""Times, sizes, counts and names as people read and write them, in one line.
 
 Times are milliseconds since 1970 in UTC, as in records; -1 is none.
 """
@@ -65,3 +65,12 @@ def count_text(count: int, thing: str) -> str:
     """Write a number of things: "1 batch", "2 batches"."""
     plural = "es" if thing.endswith(("ch", "x")) else "s"
     return f"{count:,} {thing}{'' if count == 1 else plural}"
+
+
+def one_line(text: str) -> str:
+    """Escape line ends and all else that a terminal would not print as it stands."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
+    )
