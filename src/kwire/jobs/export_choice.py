@@ -232,7 +232,7 @@ class Pass:
     def _count(self, item: Item) -> int:
         """Count a batch as taken; returns the records that it has for people."""
         self.sources[item.source].uses[item.row] = USED
-        rows = 0 if item.flags & CONTROL else item.count
+        rows = 0 if item.flags & CONTROL else item.records
         self.control_batches += bool(item.flags & CONTROL)
         sums = self.sums.get(item.flags & CODEC, Sums())
         self.sums[item.flags & CODEC] = Sums(
@@ -254,7 +254,7 @@ class Pass:
             min(copies, key=lambda item: (item.flags & DOUBTFUL, item.rank))
             for copies in group
         ]
-        chosen.sort(key=lambda item: (-item.count, item.rank))
+        chosen.sort(key=lambda item: (-item.records, item.rank))
         for item in chosen:
             self._count(item)
         chosen = [item for item in chosen if not item.flags & CONTROL]
@@ -273,4 +273,4 @@ class Pass:
             for item in chosen
         )
         size = sum(item.size for item in chosen)
-        self.pieces.append(Piece(tuple(parts), first.count, size, has_all))
+        self.pieces.append(Piece(tuple(parts), first.records, size, has_all))

@@ -75,7 +75,7 @@ class Judge:
         self._headers = headers
         self._is_compacted = is_compacted
         self._limits = limits
-        self._errors: dict[tuple[int, int], tuple[str, str]] = {}
+        self._errors: dict[tuple[int, int], tuple[str, str] | tuple[()]] = {}
         self._places: dict[tuple[int, int], set[int]] = {}
 
     def groups(self, cluster: list[Item]) -> Iterator[list[list[Item]]]:

@@ -52,13 +52,13 @@ class Item(NamedTuple):
     position: int
     size: int
     crc: int
-    count: int
+    records: int
     flags: int
 
     @property
     def is_full(self) -> bool:
         """Whether it has a record for each of its offsets."""
-        return self.count == self.last - self.base + 1
+        return self.records == self.last - self.base + 1
 
 
 class Headers:

@@ -132,7 +132,7 @@ def _orphans(partition: log.Partition) -> tuple[int, ...]:
     """Find the offsets of indexes whose segments are gone."""
     if not isinstance(partition.path, Path):
         return ()
-    stems = {segment.path.stem for segment in partition.segments}
+    stems = {Path(segment.path.name).stem for segment in partition.segments}
     names = (Path(name) for name in os.listdir(partition.path))
     return tuple(
         sorted(

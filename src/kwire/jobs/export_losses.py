@@ -428,7 +428,7 @@ class _Decider:
             first = max(first, log_start)
             if first > last:
                 continue
-            causes = []
+            causes: list[tuple[int, int, str, str]] = []
             for damage in self._damage:
                 at = bisect_right(damage, (last, 2**64)) - 1
                 # Regions of a chain hardly overlap, so those that matter are the last.
@@ -458,8 +458,13 @@ class _Decider:
                     )
                     self._findings.append(
                         Finding(
-                            *(source.scan.path, batch["position"], 0),
-                            *("leader-epoch", detail, -1, -1),
+                            source.scan.path,
+                            batch["position"],
+                            0,
+                            "leader-epoch",
+                            detail,
+                            -1,
+                            -1,
                         )
                     )
                 row += stretch.batches

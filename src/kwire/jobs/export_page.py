@@ -15,6 +15,7 @@ from .report import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from .export_job import Outcome
@@ -99,11 +100,11 @@ def _if(number: int) -> str:
     return "warning" if number else ""
 
 
-def _urgency(row: dict[str, Any]) -> tuple[bool, bool]:
+def _urgency(row: Mapping[str, Any]) -> tuple[bool, bool]:
     return row["filled"] is not False, row["filled"] is not None
 
 
-def _by_loss(row: dict[str, Any]) -> tuple[int, str, int]:
+def _by_loss(row: Mapping[str, Any]) -> tuple[int, str, int]:
     return -row["lost_offsets"], row["topic"], row["partition"]
 
 

@@ -194,9 +194,12 @@ class _PieceReader:
         self, file: Any, path: str, position: int, filled: int
     ) -> BatchHeader | None:
         try:
-            return read_batch_header(file.data, position, check_crc=False, end=filled)
+            found: BatchHeader | None = read_batch_header(
+                file.data, position, check_crc=False, end=filled
+            )
         except DecodeError:
             raise _changed(path) from None
+        return found
 
     def _decode(self, file: Any, path: str, chunk: list[BatchHeader]) -> Iterator[Any]:
         """Decode neighbours in one call, or one by one if something is wrong there."""

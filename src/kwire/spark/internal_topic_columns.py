@@ -71,7 +71,9 @@ def record_types(topic: str) -> dict[int, RecordType]:
             continue
         key, value = classes
         name = value.__name__ if key is None else value.__name__.removesuffix("Value")
-        found[number] = RecordType(name, key and key.__name__, value.__name__)
+        found[number] = RecordType(
+            name, None if key is None else key.__name__, value.__name__
+        )
     return found
 
 

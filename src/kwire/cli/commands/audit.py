@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, tzinfo
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import click
 
 from ...plain_text import count_text, one_line
 from ...schema import releases
+from ..job_options import out_option, rows_of, spark_option
 from ..output import Csv, JsonLines, format_option, open_output, write_table
 from ..program import FINE, PROBLEMS, say
 from ..progress import Progress
@@ -101,17 +101,8 @@ class _Timezone(click.ParamType[tzinfo]):
     metavar="RELEASE",
     help="The release to upgrade to, such as 4.1.",
 )
-@click.option(
-    "--out",
-    required=True,
-    metavar="DIR",
-    help="A new folder for the tables and the report.",
-)
-@click.option(
-    "--spark",
-    metavar="MASTER",
-    help="Run on Spark, such as local[4]; large input does by itself.",
-)
+@out_option
+@spark_option
 @click.option(
     "--time-zone",
     default="UTC",
@@ -148,7 +139,7 @@ def command(
             progress=progress.advance,
             timezone=time_zone,
         )
-    rows = _rows(result.tables["clients"])
+    rows = rows_of(result.tables["clients"])
     with open_output() as output:
         if form == "table":
             titles = ("verdict", "client", " requests", " breaking", "why")
@@ -169,15 +160,6 @@ def command(
     if result.findings:
         return BREAKS
     return PROBLEMS if problems else FINE
-
-
-def _rows(folder: str) -> list[dict[str, Any]]:
-    import pyarrow.parquet
-
-    files = sorted(Path(folder).iterdir())
-    return [
-        row for file in files for row in pyarrow.parquet.read_table(file).to_pylist()
-    ]
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import click
 
 from ...plain_text import count_text
 from ..inputs import takes_partitions
+from ..job_options import out_option, rows_of, spark_option
 from ..output import Csv, JsonLines, format_option, open_output, write_table
 from ..program import EXIT_CODES, FINE, PROBLEMS, say
 from ..progress import Progress
@@ -35,17 +36,8 @@ _LINES = 40
     short_help="Recover all records that log files hold, as Parquet.",
 )
 @takes_partitions
-@click.option(
-    "--out",
-    required=True,
-    metavar="DIR",
-    help="A new folder for the tables and the report.",
-)
-@click.option(
-    "--spark",
-    metavar="MASTER",
-    help="Run on Spark, such as local[4]; large input does by itself.",
-)
+@out_option
+@spark_option
 @format_option
 def command(
     paths: tuple[str, ...],
@@ -76,7 +68,7 @@ def command(
         result = jobs.export(
             paths, out, **chosen, spark=spark, progress=progress.advance
         )
-    rows = _rows(result.tables["coverage"])
+    rows = rows_of(result.tables["coverage"])
     with open_output() as output:
         if form == "table":
             shown = sorted(rows, key=lambda row: row["lost_offsets"] == 0)[:_LINES]
@@ -97,13 +89,6 @@ def command(
     )
     say(f"report: {os.path.relpath(result.report)}")
     return PROBLEMS if result.findings else FINE
-
-
-def _rows(folder: str) -> list[dict[str, Any]]:
-    import pyarrow.parquet
-
-    rows: list[dict[str, Any]] = pyarrow.parquet.read_table(folder).to_pylist()
-    return rows
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:

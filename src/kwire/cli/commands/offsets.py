@@ -9,6 +9,7 @@ import os
 import click
 
 from ...plain_text import count_text, time_text
+from ..job_options import out_option, rows_of, spark_option
 from ..output import Csv, JsonLines, format_option, open_output, write_table
 from ..program import EXIT_CODES, FINE, say
 from ..progress import Progress
@@ -28,12 +29,7 @@ _LINES = 40
     short_help="Tell what consumer groups did: commits, lag, rebalances.",
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option(
-    "--out",
-    required=True,
-    metavar="DIR",
-    help="A new folder for the tables and the report.",
-)
+@out_option
 @click.option("--group", "-g", multiple=True, help="Only this; repeatable.")
 @click.option(
     "--stuck-after",
@@ -43,11 +39,7 @@ _LINES = 40
     metavar="SECONDS",
     help="How long a new record waits before its reader is called stuck.",
 )
-@click.option(
-    "--spark",
-    metavar="MASTER",
-    help="Run on Spark, such as local[4]; large input does by itself.",
-)
+@spark_option
 @format_option
 def command(
     paths: tuple[str, ...],
@@ -100,13 +92,11 @@ def command(
 
 
 def _rows(folder: str) -> list[dict[str, Any]]:
-    import pyarrow.parquet
-
-    rows = pyarrow.parquet.read_table(folder).to_pylist()
+    rows = rows_of(folder)
     for row in rows:
         for name in ("first_commit", "last_commit"):
             row[name] = _milliseconds(row[name])
-    return list(rows)
+    return rows
 
 
 def _milliseconds(moment: datetime | None) -> int | None:

@@ -1,0 +1,35 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands of jobs have in common: where to write, where to run, what to read.
+
+The jobs themselves are in ``kwire.jobs``.
+"""
+
+from __future__ import annotations
+
+import click
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+out_option = click.option(
+    "--out",
+    required=True,
+    metavar="DIR",
+    help="A new folder for the tables and the report.",
+)
+
+spark_option = click.option(
+    "--spark",
+    metavar="MASTER",
+    help="Run on Spark, such as local[4]; large input does by itself.",
+)
+
+
+def rows_of(folder: str) -> list[dict[str, Any]]:
+    """Read a table that a job has written, which is small."""
+    import pyarrow.parquet
+
+    rows: list[dict[str, Any]] = pyarrow.parquet.read_table(folder).to_pylist()
+    return rows
