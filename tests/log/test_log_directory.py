@@ -196,3 +196,12 @@ def test_offsets_bound_a_partition(log, tmp_path):
 def test_a_missing_directory_is_said(log, tmp_path):
     with pytest.raises(FileNotFoundError):
         log.LogDirectory(tmp_path / "none")
+
+
+def test_a_number_that_no_partition_has_is_part_of_a_name(log, tmp_path):
+    """Partitions are INT32; such a folder must not end the listing of the others."""
+    for name in ("orders-0", "big-9999999999"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{0:020}.log").write_bytes(b"")
+    found = {(p.topic, p.partition) for p in log.LogDirectory(tmp_path)}
+    assert found == {("orders", 0), ("big-9999999999", -1)}

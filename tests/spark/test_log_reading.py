@@ -474,6 +474,38 @@ def test_random_damage_read_in_random_splits_loses_nothing_else(rooms, tmp_path,
         assert sorted(parts.to_pylist(), key=key) == sorted(whole.to_pylist(), key=key)
 
 
+def test_batches_over_the_ceiling_are_told_and_can_be_allowed(rooms, tmp_path):
+    """In Spark nobody can pass limits; an option does, compressed or not."""
+    folder = Folder(tmp_path / "orders-0")
+    large = batch(3, 1, value=bytes(5 << 20))
+    folder.segment(
+        0, [batch(0, 3), large, batch(4, 1, value=bytes(7 << 20), codec="gzip")]
+    )
+    for size, text in (("4m", "a batch of 52"), ("6m", "grows past 6291456")):
+        with pytest.raises(ValueError, match="maxBatchBytes allows") as caught:
+            rooms.read(tmp_path, maxBatchBytes=size)
+        assert text in str(caught.value)
+    assert offsets(rooms.read(tmp_path, maxBatchBytes="8m")) == [0, 1, 2, 3, 4]
+
+
+def test_a_task_gets_the_transactions_of_its_segment_alone(rooms, tmp_path):
+    """All of a long log would travel with each of its thousands of tasks."""
+    folder = Folder(tmp_path / "orders-0")
+    for first in (0, 10, 20):
+        marker = batch(first + 5, 1, producer=first, control=b"\0\0\0\0")
+        folder.segment(
+            first, [batch(first, 5, producer=first), marker, batch(first + 6, 4)]
+        )
+    options = rooms.options.read_options(
+        {"path": str(tmp_path), "isolationLevel": "read_committed"}
+    )
+    pieces = [piece for split in rooms.splits(options) for piece in split]
+    aborted = [[each.first_offset for each in p.transactions.aborted] for p in pieces]
+    assert aborted == [[0], [10], [20]]
+    table = rooms.read(tmp_path, isolationLevel="read_committed")
+    assert offsets(table) == [n for n in range(30) if n % 10 > 5]
+
+
 # Filters ------------------------------------------------------------------------------
 
 

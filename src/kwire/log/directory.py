@@ -39,9 +39,9 @@ _SEGMENT = re.compile(r"[0-9]{20}(?:-[A-Za-z0-9_-]{22})?\.log")
 _CHECKPOINT = re.compile(r"[0-9]{20}-[0-9]{10}\.checkpoint")
 _PRODUCER_SNAPSHOT = re.compile(r"[0-9]{20}(?:-[A-Za-z0-9_-]{22})?\.snapshot")
 _TIERED_TOPIC = re.compile(r"(?s)(.+)-([A-Za-z0-9_-]{22})")
-_TIERED_FOLDER = re.compile(r"(?s)(.+)-([0-9]{1,10})-([A-Za-z0-9_-]{22})")
+_TIERED_FOLDER = re.compile(r"(?s)(.+)-([0-9]{1,9})-([A-Za-z0-9_-]{22})")
 _TIERED_SEGMENT = re.compile(r"[0-9]{20}-[A-Za-z0-9_-]{22}\.log")
-_TIERED_PARTITION = re.compile(r"[0-9]{1,10}")
+_TIERED_PARTITION = re.compile(r"[0-9]{1,9}")
 
 _CHECKPOINTS = {
     "recovery-point": "recovery-point-offset-checkpoint",
@@ -183,7 +183,7 @@ def _folders(root: Place, only_root: bool) -> Iterator[tuple[Place, list[str]]]:
                 yield place, names
         return
     if not root.is_dir():
-        raise FileNotFoundError(f"no such directory: {root}")
+        raise FileNotFoundError(f"no such directory: {root.absolute()}")
     for folder, _, names in os.walk(root.absolute()):
         yield Path(folder), names
         if only_root:
@@ -230,13 +230,17 @@ def _partition(
     logs.sort(key=lambda name: (base_offset_of(name) or 0, name), reverse=True)
     segments: list[Segment] = []
     for name in logs:
-        segment = Segment(
-            folder / name,
-            access=access,
-            topic=topic,
-            partition=number,
-            is_newest=not segments,
-        )
+        try:
+            segment = Segment(
+                folder / name,
+                access=access,
+                topic=topic,
+                partition=number,
+                is_newest=not segments,
+            )
+        except FileNotFoundError:
+            # A broker has deleted it since the folder was listed.
+            continue
         if segments:
             # Tiered storage may have one part of the log twice.
             above = segments[-1]

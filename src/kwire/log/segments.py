@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 CHUNK = 4 * MIB
 """Bytes of a file that are decoded in one piece, if batches are smaller."""
 
-FOLDER = re.compile(r"(?s)(.+)-([0-9]{1,10})")
-"""The name of a partition's folder."""
+FOLDER = re.compile(r"(?s)(.+)-([0-9]{1,9})")
+"""The name of a partition's folder; more digits are no INT32, or nobody's."""
 
 _LIVE = 3600
 """Seconds after the last write for which a broker may still be at work."""

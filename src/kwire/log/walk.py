@@ -307,7 +307,7 @@ class Walk:
         is_cut = failure is None and self._limit >= file.size
         head = None if failure is None else self._peek(position, False)
         if failure is None:
-            reason, detail = problems.SIZE, "a length that no batch can have here"
+            reason, detail = problems.SIZE, self._why_too_long(position)
         elif head is not None:
             reason, detail = problems.CRC, failure.reason
         elif self._is_zero(position, position + HEAD):
@@ -330,6 +330,15 @@ class Walk:
         return (
             self._problem(position, end - position, reason, detail, next_good, before),
             end,
+        )
+
+    def _why_too_long(self, position: int) -> str:
+        size = 12 + int.from_bytes(self._file.data[position + 8 : position + 12], "big")
+        if self._ceiling is None or position + size > self._file.size:
+            return "a length that no batch can have here"
+        return (
+            f"a batch of {size} bytes, over the ceiling of {self._ceiling}; pass"
+            " limits=kwire.Limits(frame_bytes=...) for more"
         )
 
     def _is_torn(self, position: int, head: BatchHeader | None, is_cut: bool) -> bool:

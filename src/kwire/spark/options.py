@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
+from ..limits import DEFAULT, Limits
 from .layout import VIEWS
 
 TYPE_CHECKING = False
@@ -39,6 +40,7 @@ _NAMES = (
     *("startingOffsetsByTimestampStrategy", "includeHeaders", "minPartitions"),
     *("maxOffsetsPerTrigger", "failOnDataLoss", "mode", "columnNameOfCorruptRecord"),
     *("view", "duplicates", "isolationLevel", "strictTail", "maxPartitionBytes"),
+    "maxBatchBytes",
     *("includeBatchColumns", "includeFilePath", "verifyCrc", "errors"),
     "pushDownFilters",
 )
@@ -78,9 +80,18 @@ class LogOptions:
     fail_on_data_loss: bool | None = None
     min_partitions: int | None = None
     max_partition_bytes: int = 128 * _MIB
+    max_batch_bytes: int | None = None
     max_offsets_per_trigger: int | None = None
     push_down_filters: bool = False
     _pattern: re.Pattern[str] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def limits(self) -> Limits:
+        """The ceilings of one batch, compressed and decompressed."""
+        most = self.max_batch_bytes
+        if most is None:
+            return DEFAULT
+        return Limits(frame_bytes=most, decompressed_bytes=most)
 
     def takes(self, topic: str, partition: int) -> bool:
         """Whether a partition is among those that were asked for."""
@@ -149,7 +160,8 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
             _flag(found, "failOnDataLoss") if "failOnDataLoss" in found else None
         ),
         min_partitions=_count(found, "minPartitions"),
-        max_partition_bytes=_size(found, "maxPartitionBytes", 128 * _MIB),
+        max_partition_bytes=_size(found, "maxPartitionBytes") or 128 * _MIB,
+        max_batch_bytes=_size(found, "maxBatchBytes"),
         max_offsets_per_trigger=_count(found, "maxOffsetsPerTrigger"),
         push_down_filters=_flag(found, "pushDownFilters"),
         _pattern=_compiled(pattern),
@@ -291,15 +303,15 @@ def _count(found: Mapping[str, str], name: str) -> int | None:
     return number
 
 
-def _size(found: Mapping[str, str], name: str, default: int) -> int:
-    match = _SIZE.fullmatch(found[name].strip()) if name in found else None
+def _size(found: Mapping[str, str], name: str) -> int | None:
+    if name not in found:
+        return None
+    match = _SIZE.fullmatch(found[name].strip())
     if match is None:
-        if name in found:
-            raise ValueError(
-                f"{name} is a number of bytes such as 134217728 or 128m, not"
-                f" {found[name]!r:.80}"
-            )
-        return default
+        raise ValueError(
+            f"{name} is a number of bytes such as 134217728 or 128m, not"
+            f" {found[name]!r:.80}"
+        )
     size = int(match[1]) * _FACTORS[match[2].lower()]
     if size < 1:
         raise ValueError(f"{name} is 1 or more, not {size}")

@@ -334,9 +334,22 @@ def cut(
                 (segment.size if stop is None else stop) - begin,
                 start,
                 end,
-                transactions,
+                None if transactions is None else _of_segment(transactions, segment),
                 is_follow_up,
             )
+
+
+def _of_segment(transactions: Transactions, segment: Segment) -> Transactions:
+    """Keep the transactions that a task needs for one segment: they travel with it."""
+    last = segment.base_offset
+    for header in segment.headers(segment.floor(2**62), on_corrupt="skip"):
+        last = max(last, header.last_offset)
+    kept = [
+        each
+        for each in transactions.aborted
+        if each.last_offset >= segment.base_offset and each.first_offset <= last
+    ]
+    return log.Transactions(kept, transactions.open)
 
 
 def _header_at(segment: Segment, position: int) -> BatchHeader | None:

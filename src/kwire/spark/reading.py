@@ -77,8 +77,11 @@ class CorruptRows:
         if not self._is_ours(problem):
             return
         if self._mode == "FAILFAST":
-            is_name = problem.detail.endswith("not UTF-8")
-            advice = " errors=replace reads such names of headers." if is_name else ""
+            advice = ""
+            if problem.detail.endswith("not UTF-8"):
+                advice = " errors=replace reads such names of headers."
+            elif "kwire.Limits" in problem.detail:
+                advice = " maxBatchBytes allows larger ones."
             raise CorruptBatch(
                 f"{problem.reason}: {problem.detail}{_offsets(problem)}; topic"
                 f" {problem.topic}, partition {problem.partition}.{advice}"
@@ -186,6 +189,7 @@ def _read_records(
         headers="headers" in names,
         batch_columns=not BATCH_COLUMNS.isdisjoint(names),
         errors=options.errors,
+        limits=options.limits,
     )
     for records in found:
         yield from rows.batches()
@@ -247,6 +251,7 @@ def _read_batches(
             check_crc=options.verify_crc,
             on_corrupt=rows,
             strict_tail=options.strict_tail,
+            limits=options.limits,
         ):
             # A wrapper has the offset of its last message: others may be below.
             first = header.base_offset if header.count >= 0 else behind
@@ -292,7 +297,7 @@ def read_problems(
 
     A file that is gone or cannot be read is a row too.
     """
-    found = partition.problems(strict_tail=options.strict_tail)
+    found = partition.problems(strict_tail=options.strict_tail, limits=options.limits)
 
     def rows() -> Iterator[dict[str, Any]]:
         try:
