@@ -44,8 +44,7 @@ def write(folder, *files):
 
 @pytest.fixture(scope="module")
 def read(spark):
-    """Read with the source, registered once."""
-    spark.dataSource.register(KafkaCaptureSource)
+    """Read with the source, which Spark finds by itself."""
     return lambda: spark.read.format("kafka-capture")
 
 

@@ -46,8 +46,7 @@ def damaged(tmp_path):
 
 @pytest.fixture(scope="module")
 def known(spark):
-    """The session, with the format registered by name."""
-    spark.dataSource.register(KafkaRequestLogSource)
+    """The session, which finds the format by itself."""
     return spark
 
 

@@ -240,7 +240,11 @@ def read_back(name: str, paths: Iterable[str], columns: Iterable[str]) -> Any:
     """Read some columns of the files of a table, in the order of ``paths``."""
     arrow = load_pyarrow()
     columns = list(columns)
-    read = arrow.parquet.ParquetFile
-    tables = [read(path).read(columns=columns).select(columns) for path in paths]
     fields = [schema_of(name).field(column) for column in columns]
-    return arrow.concat_tables([arrow.schema(fields).empty_table(), *tables])
+    tables = [arrow.schema(fields).empty_table()]
+    for path in paths:
+        file = arrow.parquet.ParquetFile(path)
+        # Old pyarrow cannot read a file without row groups.
+        if file.metadata.num_row_groups:
+            tables.append(file.read(columns=columns).select(columns))
+    return arrow.concat_tables(tables)

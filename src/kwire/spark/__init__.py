@@ -24,7 +24,7 @@ _MODULES = {
     "KafkaLogSource": "log_source",
     "KafkaCaptureSource": "capture_source",
     "KafkaRequestLogSource": "request_log_source",
-    "bundle": "bundle",
+    "bundle": "bundling",
     "read_headers": "functions",
     "read_records": "functions",
     "register": "registration",

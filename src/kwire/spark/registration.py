@@ -4,13 +4,18 @@
 
 from __future__ import annotations
 
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions
+
 from .capture_source import KafkaCaptureSource
+from .functions import register_functions
 from .log_source import KafkaLogSource
 from .request_log_source import KafkaRequestLogSource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.datasource import DataSource
 
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 """Spark's setting that lets Python sources take filters; off unless it is set."""
@@ -21,15 +26,23 @@ def register(spark: SparkSession) -> None:
 
     Formats: ``kafka-log``, ``kafka-capture``, ``kafka-request-log``, and each with
     underscores, which SQL takes without quotes. The functions of
-    ``kwire.spark.functions`` get the same names in SQL. To be called once a session;
-    again does no harm. Works through Spark Connect too.
+    ``kwire.spark.functions`` get the same names in SQL, from PySpark 4.1 on. To be
+    called once a session; again does no harm.
     """
-    from .functions import register_functions
-
     for source in (KafkaLogSource, KafkaCaptureSource, KafkaRequestLogSource):
-        spark.dataSource.register(source)
         alias = source.name().replace("-", "_")
         named = {"name": classmethod(lambda _, alias=alias: alias)}
-        spark.dataSource.register(type(source.__name__, (source,), named))
+        for each in (source, type(source.__name__, (source,), named)):
+            _register_source(spark, each)
     spark.conf.set(PUSHDOWN, "true")
-    register_functions(spark)
+    if hasattr(functions, "arrow_udf"):
+        register_functions(spark)
+
+
+def _register_source(spark: SparkSession, source: type[DataSource]) -> None:
+    try:
+        spark.dataSource.register(source)
+    except AnalysisException as error:
+        # Spark 4.0 takes no second one; there it is ours, which Spark found by itself.
+        if error.getCondition() != "DATA_SOURCE_ALREADY_EXISTS":
+            raise
