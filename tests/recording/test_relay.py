@@ -443,3 +443,18 @@ def test_a_relay_told_to_relay_to_itself_does_not_go_round(tmp_path):
     ):
         assert talk(recorder.address, request, len(frame)) == frame
         assert recorder.addresses == {f"127.0.0.1:{port}"}
+
+
+def test_a_relay_does_not_call_itself(tmp_path):
+    """By whatever name it is called: one client would use up all connections."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with Recorder(f"127.0.0.1:{port}", f"localhost:{port}", tmp_path) as recorder:
+        with socket.create_connection(("127.0.0.1", port), TIMEOUT_S) as client:
+            client.settimeout(TIMEOUT_S)
+            client.sendall(framing.encode_request(messages.ApiVersionsRequest(), 0, 1))
+            assert client.recv(1) == b""
+        # What it accepted of itself is gone after a moment.
+        time.sleep(0.3)
+        assert recorder.counts.connections <= 1
+    assert [m for m in recorder.messages if "where the relay itself listens" in m]

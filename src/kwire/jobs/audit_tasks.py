@@ -217,8 +217,10 @@ class _Gatherer:
 
 
 def _read_log(source: LogTask, timezone: tzinfo, seen: _Gatherer) -> None:
+    is_empty = True
     try:
         for found in read_request_log(*source, timezone=timezone):
+            is_empty = False
             if isinstance(found, LoggedRequest):
                 request = found.request
                 seen.see(request)
@@ -232,6 +234,10 @@ def _read_log(source: LogTask, timezone: tzinfo, seen: _Gatherer) -> None:
                 seen.sightings.problems.append(Problem(*found))
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
+        seen.sightings.problems.append(Problem(source.path, None, None, reason))
+        return
+    if is_empty and (source.start, source.end) == (0, None):
+        reason = "no request in it: neither a capture nor a request log"
         seen.sightings.problems.append(Problem(source.path, None, None, reason))
 
 

@@ -76,6 +76,8 @@ def find_inputs(
         where = ", ".join(given)
         if names:
             listed = ", ".join(sorted(names)[:_LISTED])
+            if len(names) > _LISTED:
+                listed += f" and {len(names) - _LISTED} more"
             raise FileNotFoundError(
                 f"none of the partitions in {where} is the one you want: {listed}"
             )

@@ -173,7 +173,10 @@ def _start(master: str, folder: Path) -> Any:
             )
             SparkContext(conf=conf, gateway=gateway)
     except (PySparkException, OSError, ValueError) as error:
-        said = " ".join(log.read_text(errors="replace").split())[-_LOG_SHOWN:]
+        text = log.read_text(errors="replace")
+        # The first exception is the cause; the frames below it are no news.
+        cause = re.search(r"(?:Exception|Error): (.+)", text)
+        said = cause[1] if cause else " ".join(text.split())[-_LOG_SHOWN:]
         raise JobError(f"Spark did not start: {_first_line(error)} {said}") from error
     return SparkSession.builder.getOrCreate()
 

@@ -82,6 +82,7 @@ class Relay:
         self._tell = tell
         self._told: set[str] = set()
         self._unreachable: set[Address] = set()
+        self._selves: set[Address] = set()
         self._limits = Limits(frame_bytes=max_frame)
         self._count = count
         self._connections = 0
@@ -220,6 +221,8 @@ class Relay:
             self._open.discard(task)
 
     async def _connect(self, broker: Address) -> Ends | None:
+        if broker in self._selves:
+            return None
         try:
             async with asyncio.timeout(_CONNECT_S):
                 ends = await asyncio.open_connection(*broker, limit=_CHUNK)
@@ -231,8 +234,32 @@ class Relay:
                     f" ({_reason(error)}); clients are turned away until it can"
                 )
             return None
+        if self._is_own(ends[1]):
+            self._selves.add(broker)
+            ends[1].transport.abort()
+            self._tell_once(
+                f"{address_text(*broker)}: that is where the relay itself listens;"
+                " give the address of a broker"
+            )
+            return None
         self._unreachable.discard(broker)
         return ends
+
+    def _is_own(self, writer: asyncio.StreamWriter) -> bool:
+        """Whether a connection ends at a listener of this relay, which calls itself."""
+        host, port, *_ = writer.get_extra_info("peername")
+        here, *_ = writer.get_extra_info("sockname")
+        if host != here:
+            return False
+        bound = (
+            each.getsockname()
+            for server in self._listeners.values()
+            for each in server.sockets
+        )
+        return any(
+            port == own_port and own in (host, *_WILDCARDS)
+            for own, own_port, *_ in bound
+        )
 
     async def _listeners_for(
         self, answer: rewriting.Answer, seen_host: str
@@ -414,7 +441,12 @@ def _bind(host: str, port: int, number: int) -> socket.socket:
 
 def read_listen(text: str) -> Address:
     """Read where to listen; port 0 is any. ``ValueError`` as ``net.split_address``."""
+    if text.startswith(":"):
+        raise ValueError(
+            f"{text!r} names no host: write 127.0.0.1{text} for clients of this"
+            f" machine, 0.0.0.0{text} for those of others"
+        )
     if text.endswith(":0"):
         # No address to connect to, which is what split_address reads.
-        return split_address(f"{text}1")[0], 0
+        return split_address(f"{text.removesuffix(':0')}:1")[0], 0
     return split_address(text)

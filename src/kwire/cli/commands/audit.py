@@ -152,14 +152,19 @@ def command(
     say(
         f"{count_text(result.counts['requests'], 'request')} of"
         f" {count_text(len(rows), 'client')}:"
-        f" {result.findings or 'none'} {'breaks' if result.findings == 1 else 'break'}"
-        f" on {target}"
+        + (
+            f" {result.findings or 'none'}"
+            f" {'breaks' if result.findings == 1 else 'break'} on {target}"
+            if rows
+            else " nothing to judge"
+        )
         + (f"; {count_text(problems, 'problem')} in the input" if problems else "")
     )
     say(f"report: {os.path.relpath(result.report)}")
     if result.findings:
         return BREAKS
-    return PROBLEMS if problems else FINE
+    # Where nobody was seen, nobody is known to be safe.
+    return PROBLEMS if problems or not rows else FINE
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:

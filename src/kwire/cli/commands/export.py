@@ -87,8 +87,25 @@ def command(
         f" {count_text(lost, 'offset')} lost in {count_text(result.findings, 'range')},"
         f" {count_text(result.counts['problems'], 'problem')}"
     )
+    # Of a partition without a single whole batch nobody knows how much is lost.
+    empty = {
+        (row["topic"], row["partition"])
+        for row in rows
+        if row["start_offset"] == row["end_offset"]
+    }
+    unread = {
+        row["path"]
+        for row in rows_of(result.tables["problems"])
+        if row["reason"] == "unreadable"
+        or (row["length"] and (row["topic"], row["partition"]) in empty)
+    }
+    if unread:
+        say(
+            f"{count_text(len(unread), 'path')} of which nothing could be read, as"
+            f" {min(unread)}; what was in there is not among the lost"
+        )
     say(f"report: {os.path.relpath(result.report)}")
-    return PROBLEMS if result.findings else FINE
+    return PROBLEMS if result.findings or unread else FINE
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:

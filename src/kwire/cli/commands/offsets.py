@@ -80,6 +80,9 @@ def command(
             writer = JsonLines(output) if form == "jsonl" else Csv(output, names)
             for row in rows:
                 writer.write(row)
+    missing = sorted(set(group) - {row["group"] for row in rows})
+    if missing:
+        say(f"no group {', '.join(map(repr, missing))} in __consumer_offsets")
     problems = result.counts["problems"]
     commits = sum(row["commits"] for row in rows)
     say(

@@ -109,6 +109,11 @@ def command(
     answers name become ports of the relay, so that clients stay on it. Frames go to
     Parquet files below --out, SASL secrets never do. Ctrl-C ends the recording well.
     """
+    if listen == upstream:
+        raise click.BadParameter(
+            "is where the relay itself listens; name a broker",
+            param_hint="'--upstream'",
+        )
     console = Console(file=sys.stderr)
     shows = console.is_terminal and not console.is_dumb_terminal
 

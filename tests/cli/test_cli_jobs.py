@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands of jobs say of wrong input: an all-clear has to be earned."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kwire.cli.program import program
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "4.3.1" / "data"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run a command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        return CliRunner().invoke(program, [str(each) for each in arguments])
+
+    return run
+
+
+def test_audit_of_no_request_is_no_all_clear(run, tmp_path):
+    """A file that is no log says nothing of any client."""
+    (tmp_path / "server.log").write_text("[2026-11-21] INFO started (kafka.Server)\n")
+    done = run("audit", "server.log", "--target", "4.1", "--out", "out")
+    assert done.exit_code == 1
+    assert "nothing to judge; 1 problem in the input" in done.stderr
+
+
+def test_export_of_nothing_but_garbage_is_no_success(run, tmp_path):
+    """Nobody knows how much was lost where not one batch is whole."""
+    folder = tmp_path / "disk" / "orders-0"
+    folder.mkdir(parents=True)
+    (folder / f"{0:020}.log").write_bytes(bytes(range(1, 256)) * 20)
+    done = run("export", "disk", "--out", "out")
+    assert done.exit_code == 1
+    assert "1 path of which nothing could be read" in done.stderr
+
+
+def test_offsets_names_a_group_that_is_not_there(run):
+    done = run("offsets", DATA, "--out", "out", "-g", "nobody")
+    assert done.exit_code == 0
+    assert "no group 'nobody' in __consumer_offsets" in done.stderr
+
+
+def test_export_counts_the_topics_that_it_does_not_list(run):
+    done = run("export", DATA, "--out", "out", "-t", "typo")
+    assert done.exit_code == 2
+    assert "is the one you want" in done.stderr and " more" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("listen", "upstream", "text"),
+    [
+        (":9192", "127.0.0.1:9092", "write 127.0.0.1:9192 for clients of this"),
+        ("127.0.0.1:9192", "127.0.0.1:9192", "is where the relay itself listens"),
+    ],
+)
+def test_record_says_which_address_is_wrong(run, listen, upstream, text):
+    done = run("record", "--listen", listen, "--upstream", upstream, "--out", "out")
+    assert done.exit_code == 2
+    assert text in " ".join(done.stderr.split())
