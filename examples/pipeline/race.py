@@ -32,7 +32,7 @@ from kwire.spark import KafkaLogSource
 ENGINES = ("fast", "pure")
 CORES = 2
 PARTITIONS = 4
-BATCHES = 200
+BATCHES = 400
 BATCH_RECORDS = 500
 BATCHES_AT_ONCE = 20
 VALUE_BYTES = 200
