@@ -14,6 +14,8 @@ from log_files import ACCESS, Folder, batch
 MIB = 1 << 20
 SIZE = 400 * MIB
 CEILING = 200 * MIB
+STORE = 50 * MIB
+"""What pyarrow takes for itself, and the ranges of a store that are on their way."""
 
 SCRIPT = """
 import sys
@@ -91,4 +93,5 @@ def test_a_damaged_length_does_not_bring_in_the_file(twins, folder, access):
     with path.open("r+b") as file:
         file.seek(8)
         file.write(struct.pack(">i", SIZE - 1000))
-    assert peak(path, access, "segment.problems()", "fast") < CEILING
+    most = CEILING + (STORE if access == "stored" else 0)
+    assert peak(path, access, "segment.problems()", "fast") < most
