@@ -49,7 +49,6 @@ _COLUMNS = (
     *("correlation_id", "frame"),
 )
 _FETCH = FetchRequest.api_key
-_FIRST_WITH_SOFTWARE = 3
 _MOST_ROWS = 20_000
 _MOST_AWAITED = 1 << 12
 _PARQUET = b"PAR1"
@@ -323,8 +322,10 @@ class _Recording:
             # A SASL token has no header, and is not kept.
             return
         is_from_broker = False
-        if api_key == API_VERSIONS and api_version >= _FIRST_WITH_SOFTWARE:
-            connection.software = _software(frame.as_py())
+        if api_key == API_VERSIONS:
+            software = _software(frame.as_py())
+            if any(software):
+                connection.software = software
         elif api_key == _FETCH and api_version not in connection.fetches:
             connection.fetches.add(api_version)
             is_from_broker = _is_replica(frame.as_py())

@@ -9,24 +9,30 @@ known. No sockets, and no bytes are changed.
 from __future__ import annotations
 
 from collections import deque
+from functools import lru_cache
 from struct import Struct
 from typing import NamedTuple
 
-from .. import framing, wire
+from .. import framing, plan, wire
 from ..errors import KwireError
 from ..limits import Limits
 from ..messages import (
     AlterUserScramCredentialsRequest,
-    ControlledShutdownRequest,
     CreateDelegationTokenResponse,
     DescribeDelegationTokenResponse,
     ExpireDelegationTokenRequest,
     ProduceRequest,
     RenewDelegationTokenRequest,
+    RequestHeader,
     SaslAuthenticateRequest,
     SaslAuthenticateResponse,
     SaslHandshakeRequest,
 )
+from ..schema import registry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 NO_LIMITS = Limits(
     frame_bytes=None, decompressed_bytes=None, decompressed_ratio=None, records=None
@@ -98,7 +104,7 @@ class Conversation:
         if api_key == SaslHandshakeRequest.api_key and api_version == 0:
             # Tokens without a header follow, until frames are requests again.
             self._takes_tokens = True
-        if api_key != ProduceRequest.api_key or _is_answered(frame):
+        if api_key != ProduceRequest.api_key or is_answered(frame):
             self._awaited.append(header)
         return header, api_key in _SECRET_REQUESTS
 
@@ -120,8 +126,23 @@ class Conversation:
         return Header(correlation_id=correlation_id), False
 
 
+@lru_cache(maxsize=4096)
+def _has_client_id(api_key: int, api_version: int) -> bool:
+    """Whether the header of such a request has a client id, as nearly all have."""
+    try:
+        entry = registry.find_by_key(api_key, "request")
+    except KeyError:
+        return True
+    header_version = plan.request_header_version(registry.load(entry.name), api_version)
+    fields = registry.load(RequestHeader.__name__).struct.fields
+    return any(
+        field.attribute == "client_id" and header_version in field.versions
+        for field in fields
+    )
+
+
 def _client_id(frame: bytes, api_key: int, api_version: int) -> str | None:
-    if api_key == ControlledShutdownRequest.api_key and api_version == 0:
+    if not _has_client_id(api_key, api_version):
         return None
     try:
         return wire.decode_nullable_string(frame, _CLIENT_ID_AT)[0]
@@ -129,7 +150,8 @@ def _client_id(frame: bytes, api_key: int, api_version: int) -> str | None:
         return None
 
 
-def _is_answered(frame: bytes) -> bool:
+def is_answered(frame: Buffer) -> bool:
+    """Whether a request has an answer: Produce can ask for none."""
     try:
         request = framing.decode_request(frame, zero_copy=True, limits=NO_LIMITS)[1]
     except KwireError:

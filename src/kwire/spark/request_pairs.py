@@ -14,9 +14,8 @@ from collections import deque
 import numpy as np
 import pyarrow as pa
 
-from .. import framing
-from ..errors import KwireError
 from ..messages import ProduceRequest
+from ..recording.pairing import is_answered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,13 +159,7 @@ class _Waiting:
 
 def _wants_none(frame: pa.Scalar) -> bool:
     """Whether a Produce request says that it wants no response."""
-    if not frame.is_valid:
-        return False
-    try:
-        request = framing.decode_request(frame.as_buffer(), zero_copy=True)[1]
-    except KwireError:
-        return False
-    return isinstance(request, ProduceRequest) and request.acks == 0
+    return bool(frame.is_valid) and not is_answered(frame.as_buffer())
 
 
 def _joined(first: pa.RecordBatch, second: pa.RecordBatch) -> pa.RecordBatch:
