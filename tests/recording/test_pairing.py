@@ -157,3 +157,17 @@ def test_credentials_in_other_messages_are_secret():
     for name in ("CreateDelegationToken", "DescribeDelegationToken"):
         assert not talk.request(request(getattr(messages, f"{name}Request")(), 2))[1]
         assert talk.response(b"\0\0\0\x01")[1]
+
+
+def test_the_oldest_header_has_no_client_id():
+    """ControlledShutdown 0 begins its body where others name their client."""
+    from kwire import framing, messages
+    from kwire.recording.pairing import Conversation
+
+    request = messages.ControlledShutdownRequest(broker_id=65536 + 97)
+    seen = []
+    for version in (0, 1):
+        frame = framing.encode_request(request, version, 5, "me")[4:]
+        header, is_secret = Conversation().request(frame)
+        seen.append((header.correlation_id, header.client_id, is_secret))
+    assert seen == [(5, None, False), (5, "me", False)]
