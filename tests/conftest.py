@@ -20,6 +20,7 @@ from typing import NamedTuple
 import pytest
 
 import kwire as kwire_fast
+from tools.promises import Figure, record
 
 
 def _load_pure() -> ModuleType:
@@ -68,3 +69,54 @@ def twins() -> Twins:
     if "fast" not in PACKAGES:
         pytest.skip("this build has one engine, there is nothing to compare")
     return Twins(PACKAGES["fast"], PACKAGES["pure"])
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let ``make promises`` keep the figures of the tests that show a promise."""
+    parser.addoption("--figures", metavar="SOURCE", help="record figures reached")
+
+
+@pytest.fixture
+def figure(request: pytest.FixtureRequest):
+    """Note a figure of a promise, and fail if it breaks its bound."""
+
+    def note(promise, what, value, *, least=None, most=None, unit=""):
+        test = request.node.nodeid.partition("[")[0]
+        row = Figure(promise, what, value, test, least, most, unit)
+        assert row.is_kept(), row.text()
+        request.node.user_properties.append(("figure", row._asdict()))
+        print(f"{promise}: {row.text()}")
+
+    return note
+
+
+class Figures:
+    """What the tests of a run reached; the worst of a figure's engines counts."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.rows: dict[tuple[str, str, str], Figure] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Collect the figures of one test that passed."""
+        if report.when != "call" or not report.passed:
+            return
+        for kind, row in report.user_properties:
+            if kind == "figure":
+                new = Figure(**row)
+                old = self.rows.setdefault((new.promise, new.what, new.test), new)
+                worse = min if new.least is not None else max
+                self.rows[new.promise, new.what, new.test] = worse(
+                    old, new, key=lambda one: one.figure
+                )
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Write them down if the run passed."""
+        if exitstatus == 0 and self.rows:
+            record(session.config.getoption("--figures"), self.rows.values())
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Collect figures in the process that sees all reports."""
+    if config.getoption("--figures") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Figures())

@@ -18,7 +18,7 @@ from pathlib import Path
 import crc32c as peer
 import numpy
 import pytest
-from test_guard_pages import Guarded, check
+from guard_pages import Guarded, check
 
 CASTAGNOLI, IEEE = 0x1EDC6F41, 0x04C11DB7
 BYTES = random.Random(3720).randbytes(100_000)

@@ -21,7 +21,7 @@ import hostile
 import polars
 import pyarrow
 import pytest
-from test_guard_pages import Guarded, check
+from guard_pages import Guarded, check
 
 PAIRS = sorted(golden.by_pair())
 MESSAGES = sorted({name for name, _ in PAIRS})

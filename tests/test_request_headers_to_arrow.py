@@ -15,9 +15,9 @@ import tracemalloc
 import golden
 import pyarrow
 import pytest
+from guard_pages import Guarded, check
 from hypothesis import example, given
 from hypothesis import strategies as st
-from test_guard_pages import Guarded, check
 
 FIELDS = ["api_key", "api_version", "correlation_id", "client_id", "body_position"]
 NAMES = sorted(name for name, _ in golden.by_pair() if name.endswith("Request"))

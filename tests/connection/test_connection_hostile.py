@@ -3,7 +3,7 @@
 """Any bytes on a connection: events or a typed error, on both sides and both engines.
 
 Streams are recorded between a client and a server of kwire's, then cut, changed and
-mixed. What a single message does with bad bytes is ``test_promises.py``; here it is
+mixed. What one message does with bad bytes is ``safety/test_promises.py``; here it is
 what a connection makes of it.
 """
 

@@ -12,6 +12,7 @@ import tracemalloc
 
 import hostile_records
 import pytest
+from guard_pages import Guarded, check
 from hostile import share
 from hostile_records import FAMILIES, SMALL
 from record_bytes import (
@@ -26,7 +27,6 @@ from record_bytes import (
     wrapper,
 )
 from record_sets import SETS, header_of, rows_of, table_of
-from test_guard_pages import Guarded, check
 
 
 def facts(package, data, error):

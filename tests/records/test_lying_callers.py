@@ -10,8 +10,8 @@ import contextlib
 import importlib
 
 import pytest
+from guard_pages import Guarded, check
 from record_bytes import batch, message, record, wrapper
-from test_guard_pages import Guarded, check
 from test_lying_columns import TEXT, encode, int32s, int64s, lists
 
 HEADS = [

@@ -12,7 +12,7 @@ import random
 import struct
 
 import pytest
-from test_guard_pages import Guarded, check
+from guard_pages import Guarded, check
 
 
 def int32s(*values):

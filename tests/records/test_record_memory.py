@@ -17,8 +17,8 @@ import threading
 import tracemalloc
 
 import pytest
+from guard_pages import check
 from record_bytes import batch, compressed_batch, message, record, wrapper
-from test_guard_pages import check
 
 HEADERS = [("first", b"x"), ("zweiter ü", None)]
 ROWS = [(b"key", bytes(index), 10**12 + index, HEADERS) for index in range(300, 306)]

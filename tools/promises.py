@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The promises of kwire, the figures that its harnesses reached, and their table.
+
+A harness that shows a promise notes its figures with ``record``, each with the bound
+that it has to keep, in a file of its own under ``tests/safety/figures``. This tool
+writes the table of SECURITY.md from those files; with ``--check`` it says whether the
+table is what they give, whether every promise has a figure, and whether every test
+that is named exists. No figure is made here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import datetime
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+FIGURES = ROOT / "tests" / "safety" / "figures"
+PAGE = ROOT / "SECURITY.md"
+START = "<!-- promises: written by tools/promises.py -->\n"
+END = "<!-- end of promises -->\n"
+
+PROMISES = {
+    "P1": "every message and version comes back from its bytes, and its bytes from it",
+    "P2": "the bytes are those of Kafka's own classes",
+    "P3": "both engines agree: value, error class, offset and path",
+    "P4": "deviations from Kafka are listed, and each is seen",
+    "P5": "a cut or changed message is a value or a `DecodeError`",
+    "P6": "nothing is read past the end of the input",
+    "P7": "memory is bounded by the input",
+    "P8": "time is linear in the input",
+    "P9": "decompression has a ceiling",
+    "P10": "sanitizers are silent",
+    "P11": "nothing leaks",
+    "P12": "a failed call leaves nothing behind",
+    "P13": "threads may encode and decode at once",
+    "P14": "subinterpreters work, or are refused by one ImportError",
+    "P15": "input is any contiguous bytes-like; never written, always released",
+    "P16": "unknown tagged fields survive",
+    "P17": "fuzzing goes on",
+    "P18": "tests see the code",
+    "P19": "import is cheap",
+    "P20": "the engine in plain Python is real",
+}
+
+
+class Figure(NamedTuple):
+    """One figure: what was measured, what was reached, and what it has to keep."""
+
+    promise: str
+    what: str
+    figure: float
+    test: str
+    least: float | None = None
+    most: float | None = None
+    unit: str = ""
+    date: str = ""
+
+    def is_kept(self) -> bool:
+        """Whether the figure keeps its bounds."""
+        return (self.least is None or self.figure >= self.least) and (
+            self.most is None or self.figure <= self.most
+        )
+
+    def text(self) -> str:
+        """Say the figure and its bound as a person reads them."""
+        parts = [f"{self.what}: {number(self.figure)}{self.unit}"]
+        if self.least is not None:
+            parts.append(f"at least {number(self.least)}{self.unit}")
+        if self.most is not None and (self.most or self.figure):
+            parts.append(f"at most {number(self.most)}{self.unit}")
+        return parts[0] + (f" ({', '.join(parts[1:])})" if parts[1:] else "")
+
+
+def number(value: float) -> str:
+    """Write a figure with separators, and no more digits than it is worth."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def record(source: str, figures: Iterable[Figure]) -> None:
+    """Write down the figures of one harness, dated today, in the place of its last."""
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    rows = sorted(figure._replace(date=today) for figure in figures)
+    for row in rows:
+        if row.promise not in PROMISES:
+            raise ValueError(f"there is no promise {row.promise}")
+        if not row.is_kept():
+            raise ValueError(f"{row.promise} is broken: {row.text()}")
+    lines = ",\n".join(
+        json.dumps(
+            {
+                key: value
+                for key, value in row._asdict().items()
+                if value not in ("", None)
+            }
+        )
+        for row in rows
+    )
+    (FIGURES / f"{source}.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+def figures() -> list[Figure]:
+    """Read what all harnesses wrote down, in the order of the promises."""
+    found: list[Any] = []
+    for path in sorted(FIGURES.glob("*.json")):
+        found += json.loads(path.read_text(encoding="utf-8"))
+    rows = [Figure(**row) for row in found]
+    return sorted(rows, key=lambda row: (int(row.promise[1:]), row.test, row.what))
+
+
+def table(rows: list[Figure]) -> str:
+    """Write the table: one row for each promise and test."""
+    lines = ["| promise | shown by | figures reached | date |", "|---|---|---|---|"]
+    seen = set()
+    for promise, test in dict.fromkeys((row.promise, row.test) for row in rows):
+        mine = [row for row in rows if (row.promise, row.test) == (promise, test)]
+        name = f"**{promise}**"
+        if promise not in seen:
+            name += f" {PROMISES[promise]}"
+        seen.add(promise)
+        reached = "; ".join(row.text() for row in mine)
+        date = max(row.date for row in mine)
+        lines.append(f"| {name} | `{test}` | {reached} | {date} |")
+    return "\n".join(lines) + "\n"
+
+
+def page_with(text: str, rows: list[Figure]) -> str:
+    """Put the table between its marks in the page."""
+    head, rest = text.split(START)
+    return head + START + "\n" + table(rows) + "\n" + END + rest.split(END)[1]
+
+
+def missing_tests(rows: list[Figure]) -> Iterator[str]:
+    """Name the tests and make targets that figures claim and that do not exist."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for test in sorted({row.test for row in rows}):
+        if test.startswith("make "):
+            if f"\n{test[5:]}:" not in makefile:
+                yield f"{test} is not a target of the Makefile"
+            continue
+        path, _, name = test.partition("::")
+        source = ROOT / path
+        if not source.is_file():
+            yield f"{path} does not exist"
+        elif name:
+            tree = ast.parse(source.read_text(encoding="utf-8"))
+            names = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+            if name not in names:
+                yield f"{path} has no {name}"
+
+
+def complaints(rows: list[Figure], text: str) -> Iterator[str]:
+    """Say all that is wrong with the figures and with the page made of them."""
+    for promise in PROMISES.keys() - {row.promise for row in rows}:
+        yield f"{promise} has no figure: {PROMISES[promise]}"
+    yield from (f"{r.promise} is broken: {r.text()}" for r in rows if not r.is_kept())
+    yield from missing_tests(rows)
+    if page_with(text, rows) != text:
+        yield "the table of SECURITY.md is stale; run: python tools/promises.py"
+
+
+def main() -> int:
+    """Write the table of SECURITY.md, or check it."""
+    parser = argparse.ArgumentParser(description="The table of promises in SECURITY.md")
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    asked = parser.parse_args()
+    rows, text = figures(), PAGE.read_text(encoding="utf-8")
+    if not asked.check:
+        text = page_with(text, rows)
+        PAGE.write_text(text, encoding="utf-8")
+    found = sorted(complaints(rows, text))
+    for complaint in found:
+        print(complaint, file=sys.stderr)
+    if not found:
+        print(f"{len(PROMISES)} promises, {len(rows)} figures, all kept")
+    return min(1, len(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
