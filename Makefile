@@ -58,11 +58,12 @@ demo: $(VENV)/.built $(VENV)/.has-demo
 
 test: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> tests, on both engines"
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
 pure: $(VENV)/.made $(VENV)/.has-test
 	@echo "==> tests with no compiled engine"
-	@KWIRE_BACKEND=pure PYTHONPATH=src $(BIN)/python -m pytest
+	@KWIRE_BACKEND=pure PYTHONPATH=src $(BIN)/python -m pytest --numprocesses 2 \
+		--dist loadgroup --no-loadscope-reorder
 
 check: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-lint
 	@echo "==> lint"

@@ -14,6 +14,7 @@ import importlib
 import importlib.util
 import os
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
@@ -44,6 +45,8 @@ def _load_pure() -> ModuleType:
             os.environ["KWIRE_BACKEND"] = before
     return package
 
+
+SPARK = Path(__file__).resolve().parent / "spark"
 
 PACKAGES = {"pure": _load_pure()}
 if kwire_fast.backend == "fast":
@@ -120,3 +123,19 @@ def pytest_configure(config: pytest.Config) -> None:
     """Collect figures in the process that sees all reports."""
     if config.getoption("--figures") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Figures())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Share files out whole; one worker has all of Spark, and that first.
+
+    A second Spark would only wait for the first one's cores, and the folder takes
+    longer than any other.
+    """
+    if config.pluginmanager.hasplugin("xdist"):
+        items.sort(key=lambda item: SPARK not in item.path.parents)
+        for item in items:
+            path = SPARK if SPARK in item.path.parents else item.path
+            item.add_marker(pytest.mark.xdist_group(str(path)))
