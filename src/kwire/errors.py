@@ -308,6 +308,9 @@ def encode_failure(
 ) -> EncodeError:
     """Build the exception for one of the encode faults above."""
     try:
+        # More of a long value is never shown, and its text takes time to make.
+        if isinstance(value, (bytes, bytearray, str)):
+            value = value[:80]
         text = repr(value)
     except Exception:  # an int of 5000 digits, or an object with a mind of its own
         text = f"<{type(value).__name__}>"

@@ -86,8 +86,10 @@ def decode_request(
 def encode_prefixed(message: messages.Message, version: int) -> bytes:
     """Encode a message behind its own version, as Kafka stores it inside bytes fields.
 
-    Shape: INT16 version, then the message. Source: ``MessageUtil``'s version-prefixed
-    buffers (consumer protocol, principals, values of coordinator records).
+    Shape: INT16 version, then the message. Raises as ``kwire.encode`` does:
+    ``EncodeError``, or ``UnsupportedVersion``. Source: ``MessageUtil``'s
+    version-prefixed buffers (consumer protocol, principals, values of coordinator
+    records).
     """
     body = engine.encode(message, version)
     return version.to_bytes(2, "big", signed=True) + body

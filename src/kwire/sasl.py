@@ -56,7 +56,7 @@ class Plain:
         return self._token
 
     def challenge(self, data: bytes) -> None:
-        """Take the server's answer, which is empty when it lets us in."""
+        """Take the server's answer: empty when it lets us in, else ``SaslError``."""
         if data:
             raise SaslError(
                 f"the server answers PLAIN with {len(data)} bytes instead of none"
@@ -103,7 +103,11 @@ class Scram:
         return _NO_CHANNEL_BINDING.encode() + self._bare
 
     def challenge(self, data: bytes) -> bytes | None:
-        """Answer the server's first message; check its last one, which ends it."""
+        """Answer the server's first message; check its last one, which ends it.
+
+        ``SaslError`` for what a server must not say, or if it does not know the
+        password; ``LocalProtocolError`` when the exchange is over.
+        """
         if self.is_done:
             raise LocalProtocolError(
                 f"this exchange of {self.mechanism} is over; begin with a new object"

@@ -84,6 +84,15 @@ def test_all_readers_agree(twins, family):
     assert {None, "Truncated", "CorruptBatch"} <= seen or family == "mixed sets"
 
 
+def test_a_damaged_wrapper_is_damaged_before_it_is_too_long(twins):
+    """All readers look into the messages of a wrapper before they count them."""
+    data = wrapper(1, message(1, 5, b"k"), message(1, 9, b"v"), offset=3)
+    for package in twins:
+        limits = package.Limits(records=1)
+        _, _, fault = compare(package, data, limits=limits, **COMMITTED)
+        assert fault[0] == "CorruptBatch"
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_readers_agree_without_a_filter(twins, family):
     """As above, with control batches, without checksums, with odd header keys."""

@@ -224,8 +224,9 @@ cdef Reason walk_entry(Walk* w, object data, object decompress) except *:
                 reason = walk_inner(w, at, buffer.len)
     finally:
         PyBuffer_Release(&buffer)
-    if reason == BAD_ENTRY:
-        # Found out here, while its bytes are at hand.
+    if reason == BAD_ENTRY or (reason == TOO_MANY and w.entry.magic < 2):
+        # Found out here, while its bytes are at hand; what is wrong inside a wrapper
+        # counts before the number of its messages.
         made = make_header(&w.entry)
         if made == NULL:
             raise MemoryError
@@ -235,7 +236,8 @@ cdef Reason walk_entry(Walk* w, object data, object decompress) except *:
             read_records(payload, header, compressed=True, replace=w.replace)
         else:
             read_inner_messages(payload, header, check_crc=w.check_crc)
-        raise SystemError(_DISAGREE)
+        if reason == BAD_ENTRY:
+            raise SystemError(_DISAGREE)
     return reason
 
 

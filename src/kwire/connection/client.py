@@ -173,6 +173,7 @@ class ClientConnection(Endpoint):
 
         SaslHandshake goes in version 1 where the broker has SaslAuthenticate, and else
         in version 0, after which tokens are frames without headers (``raw``).
+        ``LocalProtocolError`` while responses are awaited, or after the end.
         """
         table = self._ready()
         if self._in_flight:
@@ -193,6 +194,7 @@ class ClientConnection(Endpoint):
         """Send bytes of the mechanism; the answer is ``SaslToken`` or ``SaslFailed``.
 
         Shape with ``raw``: INT32 size and the bytes; else a SaslAuthenticate request.
+        ``LocalProtocolError`` before versions are agreed on, or after the end.
         """
         self._ready(within_sasl=True)
         if self._raw:

@@ -139,7 +139,10 @@ class ServerConnection(Endpoint):
         self._flush()
 
     def send_sasl_token(self, data: bytes) -> None:
-        """Send a token without a header, after a SaslHandshake in version 0."""
+        """Send a token without a header, after a SaslHandshake in version 0.
+
+        ``LocalProtocolError`` otherwise, and while responses are owed.
+        """
         self._check_open()
         if not self._raw:
             raise LocalProtocolError(

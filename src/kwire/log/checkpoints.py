@@ -40,6 +40,7 @@ def read_leader_epochs(path: Named) -> tuple[tuple[int, int], ...]:
     """Read ``leader-epoch-checkpoint``: (epoch, first offset) pairs, as they stand.
 
     Shape: lines of text: version 0, the number of entries, then the entries.
+    Raises ``DecodeError`` with the file in its path.
     Source: ``LeaderEpochCheckpointFile``.
     """
     return tuple(
@@ -54,7 +55,9 @@ def read_offset_checkpoint(path: Named) -> dict[tuple[str, int], int]:
     For ``recovery-point-offset-checkpoint``, ``log-start-offset-checkpoint``,
     ``replication-offset-checkpoint`` and ``cleaner-offset-checkpoint``.
     Shape: lines of text: version 0, the number of entries, then topic, partition and
-    offset. Source: ``OffsetCheckpointFile``.
+    offset.
+    Raises ``DecodeError`` with the file in its path.
+    Source: ``OffsetCheckpointFile``.
     """
     offsets = {}
     for at, (topic, partition, offset) in _entries(path, 3):
@@ -67,6 +70,7 @@ def read_partition_metadata(path: Named) -> PartitionMetadata:
     """Read ``partition.metadata``.
 
     Shape: lines ``version: 0`` and ``topic_id:`` with 22 characters of base64.
+    Raises ``DecodeError`` with the file in its path.
     Source: ``PartitionMetadataFile``.
     """
     values = {}
@@ -89,6 +93,7 @@ def read_meta_properties(path: Named) -> dict[str, str]:
     """Read ``meta.properties``: names and values, as they stand.
 
     Shape: lines ``name=value``; those that begin with # are comments.
+    Raises ``DecodeError`` with the file in its path.
     """
     values = {}
     for at, line in _lines(path):
@@ -113,8 +118,8 @@ def _lines(path: Named) -> Iterator[tuple[int, bytes]]:
     """Go through the lines that are not empty, each with its first byte."""
     at = 0
     for line in read_small_file(path).split(b"\n"):
-        if line.strip():
-            yield at, line.strip()
+        if stripped := line.strip():
+            yield at + len(line) - len(line.lstrip()), stripped
         at += len(line) + 1
 
 

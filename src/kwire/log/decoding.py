@@ -225,7 +225,8 @@ def _columns(
             file.data,
             position=start,
             end=end,
-            check_crc=False,
+            # The walk has checked batches, but not what is inside a wrapper.
+            check_crc=any(not isinstance(i, Run) and i.count < 0 for i in piece),
             limits=ceilings,
             **options,
         )

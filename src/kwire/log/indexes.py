@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import struct
+import sys
 
 from ..errors import DecodeError, InvalidValue, LimitExceeded, UnsupportedVersion
 from ..framing import decode_prefixed
@@ -47,12 +48,13 @@ def read_small_file(path: Named, limits: Limits = DEFAULT) -> bytes:
     """
     ceiling = limits.frame_bytes
     place = located(path)
-    most = -1 if ceiling is None else int(ceiling) + 1
+    most = sys.maxsize if ceiling is None else int(min(sys.maxsize, ceiling + 1))
     if isinstance(place, StoredPath):
         data = place.read_bytes(most)
     else:
         with open(place, "rb") as file:
-            data = file.read(most)
+            # Asked for more than there is, Python takes memory for all of it first.
+            data = file.read(min(most, os.fstat(file.fileno()).st_size))
     if ceiling is not None and len(data) > ceiling:
         raise LimitExceeded(
             f"more than {ceiling} bytes are over the ceiling; pass"

@@ -284,7 +284,6 @@ def _logged_request(found: Any, timestamp: int | None) -> LoggedRequest:
     local, remote = _addresses(_member(found, "connection", str, optional=True))
     software = _software(found, api_key)
     fate = fate_of(api_key, version)
-    latency = found.get("totalTimeMs")
     request = Request(
         timestamp=timestamp,
         client_address=remote,
@@ -298,7 +297,7 @@ def _logged_request(found: Any, timestamp: int | None) -> LoggedRequest:
         software_name=software[0],
         software_version=software[1],
         correlation_id=_number(header, "correlationId", _INT32),
-        latency_ms=float(latency) if _is_number(latency) else None,
+        latency_ms=_float(found.get("totalTimeMs")),
         deprecated=fate.deprecated,
         removed_in=fate.removed_in,
     )
@@ -325,8 +324,14 @@ def _number(found: dict[str, Any], name: str, bound: int) -> int:
     return value
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _float(value: object) -> float | None:
+    """Give a number as a float; None for all else, and for what no float can hold."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
 
 
 def _text(found: dict[str, Any], name: str) -> str | None:
