@@ -13,12 +13,13 @@ RELEASE ?= 4.4.0
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test pure check stubs schema vectors data interop spark \
-	bench clean
+	docs bench clean
 
 help:
 	@echo "make demo     real Kafka traffic and logs through all jobs, on a local Spark"
 	@echo "make test     the tests, on both engines"
 	@echo "make check    lint, types, and whether generated files are fresh"
+	@echo "make docs     the site of the documentation, into build/docs"
 	@echo "make bench    speed and memory beside the peers; writes benchmarks/RESULTS.md"
 	@echo "make interop  against Kafka's own jars and brokers (needs Java 17 and Maven)"
 	@echo "make spark    a stream under fire, a cluster without kwire, the oldest PySpark"
@@ -67,8 +68,8 @@ pure: $(VENV)/.made $(VENV)/.has-test
 
 check: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-lint
 	@echo "==> lint"
-	@$(BIN)/ruff check src tests tools benchmarks examples setup.py
-	@$(BIN)/ruff format --check --quiet src tests tools benchmarks examples setup.py
+	@$(BIN)/ruff check src tests tools benchmarks examples docs/conf.py setup.py
+	@$(BIN)/ruff format --check --quiet src tests tools benchmarks examples docs/conf.py setup.py
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint src/kwire/_fast
 	@$(BIN)/codespell src tests tools benchmarks examples docs *.md
 	@$(BIN)/reuse lint --lines
@@ -121,6 +122,9 @@ spark: $(VENV)/.built $(VENV)/.has-test
 	@$(BIN)/python tools/spark/shipping.py
 	@echo "==> the oldest PySpark"
 	@$(BIN)/python tools/spark/oldest.py
+
+docs: $(VENV)/.built $(VENV)/.has-docs
+	@$(BIN)/python tools/docs.py
 
 bench: $(VENV)/.built $(VENV)/.has-bench
 	@$(BIN)/python -m benchmarks

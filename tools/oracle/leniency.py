@@ -3,9 +3,10 @@
 """Lets Kafka's own readers judge what kwire reads: ``compat="java"`` and strictness.
 
 Kafka's readers and both engines of kwire read the same mutants of the vectors.
-``compat="java"`` has to do what Kafka does; strict decoding may refuse more. The
-exceptions are in ``DEVIATIONS``. How mutants are made is in ``mutants.py``, how
-Kafka is asked in ``oracle.py``.
+``compat="java"`` has to do what Kafka does; strict decoding may refuse more. All that
+differs has to be on the page that ``deviations.py`` reads, and all that is there has to
+differ, input by input. How mutants are made is in ``mutants.py``, how Kafka is asked in
+``oracle.py`` and ``records.py``.
 """
 
 from __future__ import annotations
@@ -21,9 +22,22 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import oracle
+import records
+from deviations import (
+    MOST,
+    PAGE,
+    Deviation,
+    Example,
+    done_by_kafka,
+    done_by_kwire,
+    faults,
+    name_of,
+    read,
+)
 from mutants import Mutant, mutants
 
 ENGINES = ("fast", "pure")
@@ -31,46 +45,19 @@ SHOWN = 10
 """How many differences of an engine are printed, the shortest first."""
 
 
-class Deviation(NamedTuple):
-    """A difference from Kafka that is meant; ``pattern`` finds its description."""
+class Verdict(NamedTuple):
+    """What one engine does otherwise than Kafka."""
 
-    name: str
-    pattern: str
-    kafka: str
+    found: Counter[str]
+    """How often each entry of the page was seen."""
+    others: list[tuple[Mutant, str]]
+    """Differences that are not on the page."""
+    faults: list[str]
+    """Examples that do not go as the page says."""
 
 
-DEVIATIONS = (
-    Deviation(
-        "fifth byte of a varint", "^strict: InvalidVarint", "drops its spare bits"
-    ),
-    Deviation(
-        "size of a known tag",
-        "^strict: (Truncated|TrailingBytes|InvalidLength): .* in a tag$"
-        "|^strict: Truncated: .* in a section",
-        "does not look at it",
-    ),
-    Deviation("struct marker", "^strict: .* does not mark", "goes by its sign"),
-    Deviation(
-        "compact length over 2^31", "^strict: .* over 2\\^31$", "takes it for null"
-    ),
-    Deviation(
-        "negative length", "^strict: InvalidLength: -", "takes any of them for null"
-    ),
-    Deviation("bad UTF-8", "^strict: .* not UTF-8", "reads it as U+FFFD"),
-    Deviation("order of tags", "^strict: .* ascending", "takes any, and tags twice"),
-    Deviation("trailing bytes", "^strict: TrailingBytes", "leaves them unread"),
-    Deviation(
-        "tag count over 2^31",
-        "^compat: InvalidLength: .* in a section over 2\\^31$",
-        "takes it for 0 before 4.4, then refuses it",
-    ),
-    Deviation(
-        "unknown tags from 2^31-1",
-        "^kwire writes.* tag (-\\d+ comes after|2147483647 as an undefined)",
-        "reads them, but cannot write them",
-    ),
-)
-"""In the order in which they are tried."""
+Asked = list[tuple[str, Example, oracle.Row]]
+"""Examples of the page: the name of the entry, the example, Kafka's answer."""
 
 
 def ask_kafka(made: list[Mutant]) -> list[oracle.Row]:
@@ -98,6 +85,25 @@ def ask_kafka(made: list[Mutant]) -> list[oracle.Row]:
     return [answers[number] for number in range(len(made))]
 
 
+def ask_about_examples(page: list[Deviation]) -> Asked:
+    """Let Kafka read the examples of the page."""
+    asked = [(entry.name, example) for entry in page for example in entry.examples]
+    asked.sort(key=lambda pair: not pair[1].message)
+    of_messages = [as_mutant(example) for _, example in asked if example.message]
+    questions = [
+        records.about("read", example.input)
+        for _, example in asked
+        if not example.message
+    ]
+    answers = ask_kafka(of_messages) + records.ask(records.CONVERTING, questions)
+    return [(*pair, answer) for pair, answer in zip(asked, answers, strict=True)]
+
+
+def as_mutant(example: Example) -> Mutant:
+    """Bring an example of a message into the form of the mutants."""
+    return Mutant(example.message, example.version, example.input, "example")
+
+
 def was_read(answer: oracle.Row) -> bool:
     """Whether Kafka could read a mutant, even if it cannot write it back."""
     return bool(answer["ok"] or answer["step"] != "read")
@@ -109,25 +115,38 @@ def choose(engine: str) -> None:
 
 
 def judge(
-    made: list[Mutant], answers: list[oracle.Row]
-) -> tuple[Counter[str], list[tuple[Mutant, str]]]:
-    """Compare the engine of this process with Kafka: deviations and others."""
-    deviations: Counter[str] = Counter()
-    others = []
+    page: list[Deviation],
+    asked: Asked,
+    made: list[Mutant],
+    answers: list[oracle.Row],
+) -> Verdict:
+    """Compare the engine of this process with Kafka."""
+    import kwire
+
+    verdict = Verdict(Counter(), [], [])
+    for name, example, answer in asked:
+        java = done_by_kwire(kwire, example, "java") if example.message else None
+        strict = done_by_kwire(kwire, example, None)
+        wrong = list(faults(example, done_by_kafka(example, answer), strict, java))
+        if example.message:
+            texts = list(differences(as_mutant(example), answer))
+            if {name_of(text, page) for text in texts} != {name}:
+                wrong.append(f"{example.title()}: not what {name!r} says: {texts}")
+        verdict.faults.extend(wrong)
+        verdict.found[name] += not wrong
     for mutant, answer in zip(made, answers, strict=True):
         try:
-            found = list(differences(mutant, answer))
+            texts = list(differences(mutant, answer))
         except Exception as error:  # none but DecodeError may leave kwire
-            found = [f"kwire fails with {error!r}"]
-        for text in found:
-            for deviation in DEVIATIONS:
-                if re.search(deviation.pattern, text):
-                    deviations[deviation.name] += 1
-                    break
+            texts = [f"kwire fails with {error!r}"]
+        for text in texts:
+            listed = name_of(text, page)
+            if listed:
+                verdict.found[listed] += 1
             else:
-                others.append((mutant, text))
-    others.sort(key=lambda other: len(other[0].data))
-    return deviations, others
+                verdict.others.append((mutant, text))
+    verdict.others.sort(key=lambda other: len(other[0].data))
+    return verdict
 
 
 def differences(mutant: Mutant, answer: oracle.Row) -> Iterator[str]:
@@ -199,18 +218,36 @@ def described(error: Any, layout: Any) -> str:
     return text
 
 
-def report(engine: str, found: Counter[str], others: list[tuple[Mutant, str]]) -> bool:
+def report(engine: str, page: list[Deviation], verdict: Verdict) -> bool:
     """Print the verdict on one engine; return whether all is as it should be."""
-    print(f"\n{engine}: {len(others)} differences, and as is meant to be:")
-    for deviation in DEVIATIONS:
-        print(f"{found[deviation.name]:7}  {deviation.name}: Kafka {deviation.kafka}")
-    for mutant, text in others[:SHOWN]:
+    print(f"\n{engine}: {len(verdict.others)} differences, and as is meant to be:")
+    for entry in page:
+        print(f"{verdict.found[entry.name]:7}  {entry.name}")
+    for mutant, text in verdict.others[:SHOWN]:
         name, version, data, kind = mutant
         print(f"  {name} v{version}, {kind}: {data.hex()}\n    {text}")
-    stale = [one.name for one in DEVIATIONS if not found[one.name]]
+    for fault in verdict.faults:
+        print(f"  {fault}")
+    stale = [entry.name for entry in page if not verdict.found[entry.name]]
     if stale:
-        print(f"  never seen, so take it off the list: {', '.join(stale)}")
-    return not others and not stale
+        print(f"  never seen, so take it off the page: {', '.join(stale)}")
+    return not verdict.others and not verdict.faults and not stale
+
+
+def note(page: list[Deviation], verdicts: list[Verdict]) -> None:
+    """Write down the figures that SECURITY.md shows."""
+    sys.path.append(str(oracle.HERE.parent))
+    from promises import Figure, record
+
+    seen = min(sum(map(bool, verdict.found.values())) for verdict in verdicts)
+    unlisted = sum(len(verdict.others) for verdict in verdicts)
+    test = "make interop"
+    figures = [
+        Figure("P4", "deviations", len(page), test, most=MOST),
+        Figure("P4", "deviations seen live", seen, test, least=len(page)),
+        Figure("P4", "unlisted differences", unlisted, test, most=0),
+    ]
+    record("deviations", figures)
 
 
 def main() -> None:
@@ -220,12 +257,17 @@ def main() -> None:
     parser.add_argument(
         "--rounds", type=int, default=4, help="mutants of each kind and pair"
     )
+    parser.add_argument("--record", action="store_true", help="keep the figures")
+    parser.add_argument("--page", type=Path, default=PAGE, help="the list to check")
     arguments = parser.parse_args()
     try:
+        page = read(arguments.page.read_text(encoding="utf-8"))
+        if len(page) > MOST:
+            sys.exit(f"leniency: {len(page)} deviations are listed, {MOST} may be")
         made = list(mutants(arguments.seed, arguments.rounds))
         print(f"Kafka reads {len(made)} mutants (half a minute) ...", flush=True)
-        answers = ask_kafka(made)
-    except oracle.OracleError as error:
+        answers, asked = ask_kafka(made), ask_about_examples(page)
+    except (oracle.OracleError, ValueError) as error:
         sys.exit(f"leniency: {error}")
     all_kinds: Counter[str] = Counter()
     read_kinds: Counter[str] = Counter()
@@ -235,14 +277,15 @@ def main() -> None:
     for kind, number in sorted(all_kinds.items()):
         print(f"{number:7}  {kind}, of which Kafka could read {read_kinds[kind]}")
     with ExitStack() as stack:
-        verdicts = []
+        waiting = []
         for engine in ENGINES:
             pool = ProcessPoolExecutor(1, get_context("spawn"), choose, (engine,))
-            verdicts.append(stack.enter_context(pool).submit(judge, made, answers))
-        good = [
-            report(engine, *verdict.result())
-            for engine, verdict in zip(ENGINES, verdicts, strict=True)
-        ]
+            job = stack.enter_context(pool).submit(judge, page, asked, made, answers)
+            waiting.append(job)
+        verdicts = [job.result() for job in waiting]
+    good = [report(*pair) for pair in zip(ENGINES, [page] * 2, verdicts, strict=True)]
+    if all(good) and arguments.record:
+        note(page, verdicts)
     sys.exit(not all(good))
 
 
