@@ -516,3 +516,12 @@ def test_records_that_begin_within_a_batch_are_bytes(kwire, maps):
     check_tiles(found.spans, data)
     (span,) = (s for s in found.spans if s.name == "unaligned_records")
     assert (span.kind, span.value, found.damage) == ("bytes", b"\xff" * 61, ())
+
+
+def test_a_short_frame_of_an_unknown_api_fails_as_when_it_is_read(kwire):
+    """The reader looks at the API key before it misses the rest of the header."""
+    for size in range(4, 9):
+        data = b"\x7f\x00\x00\x00\x00\x00\x00\x00"[:size]
+        with pytest.raises(kwire.UnsupportedVersion) as caught:
+            kwire.framing.decode_request(data)
+        assert str(kwire.byte_map.frame_map(data).error) == str(caught.value)

@@ -9,6 +9,8 @@ batches in records fields are the business of ``record_walk.py``.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from .. import errors, framing, plan
 from .._backend import engine
 from .._pure.cursor import Cursor, Fault, read_unsigned_varint, require
@@ -99,8 +101,9 @@ class MessageWalk(Notes):
         try:
             cls = by_key(api_key, "request")
         except KeyError:
-            # All headers begin with what the oldest one has.
-            self._message(binding.plan(0))
+            # All headers begin with what the oldest one has, if there is so much.
+            with suppress(Fault):
+                self._message(binding.plan(0))
             framing.decode_request(self._data[at : self.cursor.end])
             raise
         message = engine.binding_of(cls).message
