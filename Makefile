@@ -13,7 +13,7 @@ RELEASE ?= 4.4.0
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test pure check stubs schema vectors data interop spark \
-	docs bench clean
+	deep coverage docs bench clean
 
 help:
 	@echo "make demo     real Kafka traffic and logs through all jobs, on a local Spark"
@@ -122,6 +122,13 @@ spark: $(VENV)/.built $(VENV)/.has-test
 	@$(BIN)/python tools/spark/shipping.py
 	@echo "==> the oldest PySpark"
 	@$(BIN)/python tools/spark/oldest.py
+
+deep: $(VENV)/.built $(VENV)/.has-test
+	@echo "==> the promises on many inputs; a later run goes on where this one ends"
+	@$(BIN)/python -m tools.deep
+
+coverage: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-coverage
+	@$(BIN)/python tools/line_coverage.py
 
 docs: $(VENV)/.built $(VENV)/.has-docs
 	@$(BIN)/python tools/docs.py

@@ -16,6 +16,14 @@ from typing import NamedTuple
 import golden
 
 INPUTS = int(os.environ.get("KWIRE_HOSTILE_INPUTS", "200000"))
+MODES = {
+    "strict": {},
+    "java": {"compat": "java"},
+    "zero-copy": {"zero_copy": True},
+    "java-zero-copy": {"compat": "java", "zero_copy": True},
+}
+"""The ways to decode: arguments of ``decode``."""
+
 LARGEST_SEED = 1500
 """Vectors above this size cost more time than they find."""
 
@@ -33,9 +41,9 @@ def share(part):
     return INPUTS * part // 100
 
 
-def seeds(name):
+def seeds(name, turn):
     """Choose good bytes without end: every pair in turn, in a shuffled order."""
-    dice = random.Random(name)
+    dice = random.Random(f"{name} {turn}" if turn else name)
     pairs = list(golden.by_pair().values())
     while True:
         dice.shuffle(pairs)
@@ -45,18 +53,18 @@ def seeds(name):
                 yield vector, dice
 
 
-def prefixes():
+def prefixes(turn=0):
     """Cut off the end: a proper prefix is never a message."""
-    for vector, dice in seeds("prefixes"):
+    for vector, dice in seeds("prefixes", turn):
         size = len(vector.data)
         ends = range(size) if size <= 8 else dice.sample(range(size), 8)
         for end in ends:
             yield Input(vector.message, vector.version, vector.data[:end])
 
 
-def changed_bytes():
+def changed_bytes(turn=0):
     """Put a hostile value in the place of one byte."""
-    for vector, dice in seeds("changed bytes"):
+    for vector, dice in seeds("changed bytes", turn):
         places = range(len(vector.data))
         for at in dice.sample(places, min(3, len(places))):
             old = vector.data[at]
@@ -67,9 +75,9 @@ def changed_bytes():
                     yield Input(vector.message, vector.version, bytes(changed))
 
 
-def inserted_and_deleted():
+def inserted_and_deleted(turn=0):
     """Insert, delete, repeat or swap some bytes."""
-    for vector, dice in seeds("inserted and deleted"):
+    for vector, dice in seeds("inserted and deleted", turn):
         data = bytearray(vector.data)
         for _ in range(dice.randint(1, 3)):
             at = dice.randrange(len(data) + 1)
@@ -86,9 +94,9 @@ def inserted_and_deleted():
         yield Input(vector.message, vector.version, bytes(data))
 
 
-def random_bytes():
+def random_bytes(turn=0):
     """Bytes that were never a message; small numbers often, to come further."""
-    for vector, dice in seeds("random bytes"):
+    for vector, dice in seeds("random bytes", turn):
         size = dice.randrange(40)
         if dice.random() < 0.5:
             data = dice.randbytes(size)
@@ -117,9 +125,9 @@ _TOO_LONG = (
 )
 
 
-def tag_sections():
+def tag_sections(turn=0):
     """Attack the last tag section: counts, order, tags, sizes and contents."""
-    for vector, dice in seeds("tag sections"):
+    for vector, dice in seeds("tag sections", turn):
         if vector.data[-1:] != b"\0":
             continue
         head = vector.data[:-1]
@@ -138,7 +146,7 @@ def tag_sections():
         yield Input(vector.message, vector.version, head + start + bytes(section))
 
 
-def large_counts():
+def large_counts(turn=0):
     """Write a huge length or count over the bytes at some place."""
     attacks = [
         *(number.to_bytes(4, "big") for number in (2**31 - 1, 2**31, 2**32 - 2, 2**16)),
@@ -146,7 +154,7 @@ def large_counts():
         *map(unsigned_varint, _NUMBERS),
         *_TOO_LONG,
     ]
-    for vector, dice in seeds("large counts"):
+    for vector, dice in seeds("large counts", turn):
         at = dice.randrange(len(vector.data) + 1)
         attack = dice.choice(attacks)
         end = at + len(attack) if dice.random() < 0.5 else at + 1
@@ -164,6 +172,6 @@ FAMILIES = {
 }
 
 
-def take(family, count):
-    """Take the first inputs of a family."""
-    return itertools.islice(FAMILIES[family](), count)
+def take(family, count, turn=0):
+    """Take the first inputs of a family; each turn has inputs of its own."""
+    return itertools.islice(FAMILIES[family](turn), count)

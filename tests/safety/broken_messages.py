@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""All that can be cut off a message, and every change of one byte: tried in place.
+
+A ``Task`` is one vector and what is done to it. Its inputs end at the guard page and
+are decoded in a child process under an alarm, so that a read past the end, a crash, an
+untyped error and a hang are each one failed input, which is named, saved among the
+findings of the fuzzing and can be tried again with one line. Both the gate
+(``test_message_bytes.py``) and ``tools/deep`` choose from here what they try.
+"""
+
+import hashlib
+import os
+import signal
+import struct
+from typing import NamedTuple
+
+import golden
+from guard_pages import ROOM, Guarded, in_child
+from hostile import MODES
+
+HANG = 20.0
+"""Seconds that decoding one input may take, a hundred thousand times what it takes."""
+
+
+def _others(old, values):
+    return bytes(dict.fromkeys(value % 256 for value in values if value % 256 != old))
+
+
+_HOSTILE = [
+    _others(old, (0, 1, 0x7F, 0x80, 0xFF, old + 1, old - 1)) for old in range(256)
+]
+ALL = [[_others(old, range(256)) for old in range(256)]]
+"""For each byte of a message in turn a table: by what each value is replaced."""
+HOSTILE = [_HOSTILE]
+ONE_HOSTILE = [[new[turn % len(new) :][:1] for new in _HOSTILE] for turn in range(7)]
+
+
+class Task(NamedTuple):
+    """A vector, how to decode it, and the tables of changes; without, it is cut."""
+
+    vector: golden.Vector
+    mode: str
+    tables: list | None
+
+
+class Broken(AssertionError):
+    """An input for which a promise does not hold."""
+
+
+class Input(Guarded):
+    """Guarded memory which a parent can read when its child has died.
+
+    At its start, far from the input, stand the number of the task, the size of the
+    input, and how many inputs were tried and how many of them were messages.
+    """
+
+    HEAD = struct.Struct("=QQQQ")
+
+    def tell(self, number, size, tried, messages):
+        """Write the numbers down."""
+        self.HEAD.pack_into(self.memory, 0, number, size, tried, messages)
+
+    def told(self):
+        """Read them."""
+        return self.HEAD.unpack_from(self.memory, 0)
+
+
+def middle_vectors():
+    """Choose the vector of middle size of each (message, version)."""
+    for vectors in golden.by_pair().values():
+        yield sorted(vectors, key=lambda vector: len(vector.data))[len(vectors) // 2]
+
+
+def shortest_vectors():
+    """Choose the shortest vector of each (message, version) that has bytes."""
+    for vectors in golden.by_pair().values():
+        found = [vector for vector in vectors if vector.data]
+        if found:
+            yield min(found, key=lambda vector: len(vector.data))
+
+
+def cut(package, memory, number, task, tried, messages):
+    """Decode every proper prefix: none is a message."""
+    name, version, data, _ = task.vector
+    decode, refusal = package.decode, package.DecodeError
+    cls, options = getattr(package.messages, name), MODES[task.mode]
+    signal.setitimer(signal.ITIMER_REAL, HANG)
+    for size in range(len(data)):
+        given = memory.put(data[:size])
+        memory.tell(number, size, tried, messages)
+        tried += 1
+        try:
+            decode(cls, given, version, **options)
+        except refusal as error:
+            said = error.message_name, error.version
+            if said != (name, version) or not 0 <= error.offset <= size:
+                raise Broken(f"not true of byte {error.offset}: {error}") from error
+        else:
+            raise Broken("a part of a message was taken for a whole one")
+    return tried, messages
+
+
+def change(package, memory, number, task, tried, messages):
+    """Change each byte and change it back: each change is a message or is refused."""
+    name, version, data, _ = task.vector
+    decode, refusal = package.decode, package.DecodeError
+    cls, options = getattr(package.messages, name), MODES[task.mode]
+    given, size, tables = memory.put(data), len(data), task.tables
+    memory.tell(number, size, tried, messages)
+    for at, old in enumerate(data):
+        signal.setitimer(signal.ITIMER_REAL, HANG)
+        for new in tables[at % len(tables)][old]:
+            given[at] = new
+            tried += 1
+            try:
+                decode(cls, given, version, **options)
+            except refusal as error:
+                if not 0 <= error.offset <= size:
+                    raise Broken(f"not true of byte {error.offset}") from error
+            else:
+                messages += 1
+        given[at] = old
+    return tried, messages
+
+
+def attempt(package, tasks, memory):
+    """Work on tasks in a child; count the inputs, and the messages among them."""
+
+    def work(note):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        tried = messages = 0
+        for number, task in enumerate(tasks):
+            do = cut if task.tables is None else change
+            try:
+                tried, messages = do(package, memory, number, task, tried, messages)
+            except Exception as error:
+                note(error)
+                os._exit(1)
+        memory.tell(len(tasks), 0, tried, messages)
+
+    status, said = in_child(work)
+    number, size, tried, messages = memory.told()
+    if status == 0:
+        assert number == len(tasks)
+        return tried, messages
+    if os.WIFSIGNALED(status):
+        # So begin all reports of inputs that no fuzzer should try again by itself.
+        said = f"the process ended: {signal.Signals(os.WTERMSIG(status)).name}"
+    given = bytes(memory.view[ROOM - size : ROOM])
+    (name, version, _, _), mode, _ = tasks[number]
+    raise Broken(report(package, name, version, mode, given, said))
+
+
+def report(package, name, version, mode, data, said):
+    """Save an input that failed; tell what happened and how to try it again."""
+    from fuzz import engines, fuzz_message, runner
+
+    bits = {"java": fuzz_message.JAVA, "zero-copy": fuzz_message.ZERO_COPY}
+    bit = sum(bit for word, bit in bits.items() if word in mode)
+    first = getattr(package.messages, name).valid_versions.min
+    kept = engines.place_of(name) + bytes((version - first, bit)) + data
+    given = f"{name} {version} {mode} {data.hex() or '-'}"
+    text = f"{said} ({package.backend})\npython -m tools.deep.messages {given}"
+    path = runner.FINDINGS / f"fuzz_message-{hashlib.sha256(kept).hexdigest()[:12]}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(kept)
+    path.with_suffix(".txt").write_text(f"{text}\n", encoding="utf-8")
+    return text

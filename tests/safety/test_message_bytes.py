@@ -1,0 +1,263 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages cut off, changed, and mixed with good ones: P5, P6, P12 and P16.
+
+All prefixes and single-byte changes run on guarded memory in a child process
+(``broken_messages.py``); on the compiled engine a million and more. Other ways to be
+hostile are ``test_guard_pages.py`` and ``twins/test_agreement.py``. The environment
+variable ``KWIRE_HOSTILE_INPUTS`` scales what runs here.
+"""
+
+import ctypes
+import itertools
+import random
+import sys
+import tracemalloc
+
+import broken_messages
+import golden
+import pytest
+from broken_messages import ALL, HOSTILE, ONE_HOSTILE, Broken, Input, Task
+from guard_pages import ROOM
+from hostile import INPUTS, LARGEST_SEED
+from values import TAGS, UnknownTags, binding_of, build, pairs
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has neither fork nor mprotect"
+)
+
+FLEXIBLE = 482
+"""The (message, version) pairs that have tag sections."""
+
+STRIDE = max(1, 200_000 // INPUTS)
+"""Every pair is tried, unless fewer inputs are wanted."""
+
+
+def tasks_of(vectors, mode, tables):
+    """Make the tasks of some vectors."""
+    chosen = itertools.islice(vectors, 0, None, STRIDE)
+    return [Task(vector, mode, tables) for vector in chosen]
+
+
+def test_prefixes_are_refused(kwire, figure):
+    """Every proper prefix: of one vector of each pair, and of all when compiled."""
+    middle = broken_messages.middle_vectors
+    if kwire.backend == "fast":
+        tasks = tasks_of(golden.vectors(), "strict", None)
+        tasks += tasks_of(middle(), "java", None)
+        tasks += tasks_of(middle(), "java-zero-copy", None)
+    else:
+        tasks = tasks_of(middle(), "strict", None)
+        tasks += tasks_of(itertools.islice(middle(), 0, None, 4), "java", None)
+    tried, _ = broken_messages.attempt(kwire, tasks, Input())
+    assert tried == sum(len(task.vector.data) for task in tasks)
+    if kwire.backend == "fast":
+        figure("P5", "prefixes refused", tried, least=3 * INPUTS)
+        figure("P6", "prefixes in guarded memory", tried, least=3 * INPUTS)
+    else:
+        figure("P5", "prefixes refused in plain Python", tried, least=INPUTS // 4)
+
+
+def test_changed_bytes_are_messages_or_refused(kwire, figure):
+    """One byte changed: all values of a short vector, hostile ones of a longer.
+
+    The engine in plain Python gets one hostile value for each byte.
+    """
+    middle = broken_messages.middle_vectors
+    if kwire.backend == "fast":
+        tasks = tasks_of(broken_messages.shortest_vectors(), "strict", ALL)
+        for mode in ("strict", "java-zero-copy"):
+            tasks += tasks_of(middle(), mode, HOSTILE)
+    else:
+        tasks = tasks_of(middle(), "strict", ONE_HOSTILE)
+    tried, messages = broken_messages.attempt(kwire, tasks, Input())
+    assert tried // 10 < messages < tried
+    if kwire.backend == "fast":
+        figure("P5", "single-byte changes", tried, least=5 * INPUTS)
+        figure("P6", "changes in guarded memory", tried, least=5 * INPUTS)
+    else:
+        figure("P5", "single-byte changes in plain Python", tried, least=INPUTS // 5)
+
+
+class Faulty:
+    """A package whose decoder is wrong in one way, to see that it is noticed."""
+
+    def __init__(self, package, memory, fault):
+        """Take the fault and the memory that it reads."""
+        self.backend, self.messages = package.backend, package.messages
+        self.DecodeError = package.DecodeError
+        self.memory, self.real, self.fault = memory, package.decode, fault
+
+    def decode(self, cls, given, version, **options):
+        """Decode as the package does, but do something wrong with a hostile byte."""
+        if given[-1:] == b"\x80":
+            getattr(self, self.fault)(given)
+        return self.real(cls, given, version, **options)
+
+    def read_on(self, given):
+        """Read one byte too far."""
+        ctypes.string_at(self.memory.address + ROOM - len(given), len(given) + 1)
+
+    def hang(self, given):
+        """Never come back."""
+        while True:
+            pass
+
+    def raise_untyped(self, given):
+        """Let an error out that no caller expects."""
+        raise IndexError("out of range")
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("read_on", "SIGSEGV"),
+        ("hang", "SIGALRM"),
+        ("raise_untyped", "IndexError('out of range')"),
+    ],
+)
+def test_the_harness_names_the_input_at_fault(
+    kwire, fault, said, monkeypatch, tmp_path
+):
+    """What goes wrong is told with the very input, which is saved."""
+    monkeypatch.setattr(broken_messages, "HANG", 0.2)
+    monkeypatch.setattr("fuzz.runner.FINDINGS", tmp_path)
+    memory = Input()
+    faulty = Faulty(kwire, memory, fault)
+    vector = golden.Vector("ApiVersionsRequest", 3, b"\2a\2b\0", None)
+    with pytest.raises(Broken) as caught:
+        broken_messages.attempt(faulty, [Task(vector, "java", HOSTILE)], memory)
+    line = "tools.deep.messages ApiVersionsRequest 3 java 0261026280"
+    told = str(caught.value)
+    assert said in told
+    assert told.endswith(f"({kwire.backend})\npython -m {line}")
+    saved, text = sorted(tmp_path.iterdir())
+    assert saved.read_bytes().endswith(b"\3\1\2a\2b\x80")
+    assert text.read_text() == f"{told}\n"
+
+
+def test_the_harness_notices_a_prefix_that_is_taken(kwire, monkeypatch, tmp_path):
+    """A whole message behind which something stands is a prefix that decodes."""
+    monkeypatch.setattr("fuzz.runner.FINDINGS", tmp_path)
+    vector = golden.Vector("ApiVersionsRequest", 0, b"\0", None)
+    with pytest.raises(Broken, match="taken for a whole one"):
+        broken_messages.attempt(kwire, [Task(vector, "strict", None)], Input())
+
+
+def spoiled(message):
+    """Put something wrong at the end of an array of structs, or among the tags."""
+    for name in type(message).__match_args__:
+        value = getattr(message, name)
+        if type(value) is tuple and value and hasattr(value[-1], TAGS):
+            return message.replace(**{name: (*value, 5)})
+    return message.replace(**{TAGS: (5,)})
+
+
+def failures(kwire, cls, vector, dice):
+    """Go through calls that have to fail, at random, without end."""
+    data, version = vector.data, vector.version
+    broken = spoiled(kwire.decode(cls, data, version))
+
+    def decode(bad):
+        kwire.decode(cls, bad, version)
+
+    while True:
+        yield decode, data[: dice.randrange(len(data))]
+        yield decode, data + dice.randbytes(3)
+        yield lambda bad: kwire.encode(bad, version), broken
+
+
+def test_a_failed_call_leaves_nothing_behind(kwire, figure):
+    """After any error the same call on good bytes gives the same value."""
+    dice = random.Random(3)
+    seeds = [v for v in golden.vectors() if 0 < len(v.data) <= LARGEST_SEED]
+    what, wanted = "alternations of bad and good", INPUTS // 2
+    if kwire.backend == "pure":
+        what, wanted = f"{what} in plain Python", INPUTS // 8
+    cases = []
+    for vector in dice.sample(seeds, 1000):
+        cls = getattr(kwire.messages, vector.message)
+        expected = kwire.decode(cls, vector.data, vector.version)
+        fails = failures(kwire, cls, vector, dice)
+        cases.append((cls, vector.data, vector.version, expected, fails))
+    alternations = differences = 0
+    for cls, data, version, expected, fails in itertools.islice(
+        itertools.cycle(cases), wanted
+    ):
+        fail, bad = next(fails)
+        with pytest.raises((kwire.DecodeError, kwire.EncodeError)):
+            fail(bad)
+        message = kwire.decode(cls, data, version)
+        differences += message != expected or kwire.encode(message, version) != data
+        alternations += 1
+    figure("P12", what, alternations, least=wanted)
+    figure("P12", "differences", differences, most=0)
+
+
+def tagged(layout, message, depth=1):
+    """Go through a message and its structs: how deep each lies, and its tags."""
+    yield depth, message.unknown_tagged_fields
+    for step in layout.steps:
+        value = getattr(message, step.attribute)
+        if step.plan is None or not value:
+            continue
+        for part in value if step.is_array else (value,):
+            yield from tagged(step.plan, part, depth + 1)
+
+
+class Marked(UnknownTags):
+    """Unknown tags at every struct, with as many bytes in the last as wanted."""
+
+    def __init__(self, size):
+        """Take the size of what the last tag holds."""
+        self.tags = ((0, b""), (3, b"kept"), (2**31, bytes(size)))
+
+
+def flexible(kwire):
+    """Go through all pairs that have tag sections, with their plans."""
+    for name, version in pairs(kwire):
+        if version in getattr(kwire.messages, name).flexible_versions:
+            yield name, version, binding_of(kwire, name).plan(version)
+
+
+def test_unknown_tags_survive_at_every_level(kwire, figure):
+    """In all flexible pairs: each struct keeps its tags, and the bytes come back."""
+    count = structs = deepest = 0
+    for name, version, layout in flexible(kwire):
+        message = build(kwire, name, Marked(9).message(kwire.plan, layout))
+        data = kwire.encode(message, version)
+        read = kwire.decode(type(message), data, version)
+        assert kwire.encode(read, version) == data, (name, version)
+        for depth, tags in tagged(layout, read):
+            held = [value for _, value in tags]
+            assert held == [b"", b"kept", bytes(9)], (name, version, depth)
+            deepest = max(deepest, depth)
+            structs += 1
+        count += 1
+    figure("P16", "pairs whose unknown tags survive", count, least=FLEXIBLE)
+    figure("P16", "structs with unknown tags", structs, least=FLEXIBLE)
+    figure("P16", "levels of nesting", deepest, least=6)
+
+
+def peak_of(kwire, name, version, layout, size):
+    """Measure what decoding takes when every struct has a tag of that size."""
+    message = build(kwire, name, Marked(size).message(kwire.plan, layout))
+    data = kwire.encode(message, version)
+    kwire.decode(type(message), data, version)
+    tracemalloc.start()
+    try:
+        read = kwire.decode(type(message), data, version)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    return peak, sum(1 for _ in tagged(layout, read))
+
+
+def test_unknown_tags_take_no_memory_but_their_bytes(kwire, figure):
+    """Tags of 10,300 bytes take what tags of 300 do and the bytes more, once."""
+    highest = 0.0
+    for name, version, layout in flexible(kwire):
+        small, structs = peak_of(kwire, name, version, layout, 300)
+        large, _ = peak_of(kwire, name, version, layout, 10_300)
+        highest = max(highest, (large - small) / (10_000 * structs))
+    figure("P16", "bytes for each byte of unknown tags", highest, most=1.001)

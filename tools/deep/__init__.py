@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Deep runs of the harnesses: what takes minutes, in parts that can be resumed.
+
+Each module here is a part: ``run(state, until)`` works on until the clock says so, by
+``time.monotonic``, and gives its state after each step, a dict that JSON can hold;
+``figures(state)`` tells what was reached. How inputs are made and judged is the
+business of the tests, which the parts borrow.
+"""
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FOLDERS = ("tools", "tests", "tests/safety", "tests/twins")
+
+for folder in FOLDERS:
+    if str(ROOT / folder) not in sys.path:
+        sys.path.append(str(ROOT / folder))
+
+
+def harness(name: str) -> ModuleType:
+    """Import a module of the tests or of the fuzzing."""
+    return importlib.import_module(name)

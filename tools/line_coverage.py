@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which lines and branches of both engines the tests reach.
+
+The engine in plain Python is measured by line and branch. The compiled engine is
+built with line tracing in a copy of the tree, and its lines are those for which
+Cython wrote a trace into the C files: coverage's own report knows no lines of
+``.pxd`` files, which have no C file of their own. The heads of functions are left
+out there, as a call passes them without a trace.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import coverage
+from promises import Figure, record
+
+ROOT = Path(__file__).resolve().parent.parent
+TREE = ROOT / "build" / "coverage"
+PURE, FAST = "src/kwire/_pure", "src/kwire/_fast"
+LEFT_OUT = ("spark", "jobs", "cli", "tools", "typing", "recording", "net", "faults")
+"""Folders of tests that reach the engines through what other tests call directly."""
+COUNTED = "not (thread or nothing_grows or no_object or nothing_behind or memory)"
+"""Tests that count objects or hurry threads would count and hurry the tracer."""
+INPUTS = "10000"
+"""Hostile inputs: more of them reach no further line, and a trace costs time."""
+SETTINGS = f"""\
+[run]
+plugins = Cython.Coverage
+branch = true
+source =
+    {PURE}
+    {FAST}
+[report]
+exclude_also =
+    if TYPE_CHECKING:
+"""
+
+TRACE = re.compile(r" *__Pyx_TraceLine\(([0-9]+),")
+PLACE = re.compile(r' */[*] +"kwire/_fast/(.*)":([0-9]+)$')
+HEAD = re.compile(r"^\s*(cdef|cpdef|def|class|\)|@)\b.*(\(|:)\s*$|^\s*\).*:$")
+
+
+def copy_tree() -> None:
+    """Copy what git knows to a folder of its own; what was built there stays."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    for name in filter(None, listed.split("\0")):
+        source, target = ROOT / name, TREE / name
+        if source.is_file():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+
+
+def build() -> None:
+    """Build the engine with line tracing, its C files beside the sources."""
+    traced = os.environ | {"KWIRE_BUILD_DEBUG": "1"}
+    command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
+    subprocess.run(command, cwd=TREE, env=traced, check=True)
+    for path in (TREE / "build" / "cython" / FAST).glob("*.c"):
+        shutil.copy2(path, TREE / FAST)
+    (TREE / ".coveragerc").write_text(SETTINGS, encoding="utf-8")
+
+
+def run_tests() -> int:
+    """Run the tests under the tracer."""
+    ignored = [f"--ignore=tests/{name}" for name in LEFT_OUT]
+    command = [sys.executable, "-m", "coverage", "run", "-m", "pytest", "-q"]
+    command += ["-p", "no:randomly", "-k", COUNTED, *ignored, "tests"]
+    hostile = {"KWIRE_HOSTILE_INPUTS": INPUTS, "PYTHONPATH": f"src{os.pathsep}."}
+    return subprocess.run(command, cwd=TREE, env=os.environ | hostile).returncode
+
+
+def lines_of_c_files() -> dict[str, set[int]]:
+    """Read which lines of each Cython source the C files trace."""
+    found = defaultdict(set)
+    for path in (TREE / FAST).glob("*.c"):
+        source = ""
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if match := PLACE.match(line):
+                source = match[1]
+            elif line.lstrip().startswith('/* "'):
+                source = ""
+            elif source and (match := TRACE.match(line)):
+                found[source].add(int(match[1]))
+    for source, numbers in found.items():
+        text = (TREE / FAST / source).read_text(encoding="utf-8").splitlines()
+        numbers -= {n for n in numbers if n == 1 or HEAD.match(text[n - 1])}
+    return found
+
+
+def fast_lines(data: coverage.CoverageData) -> tuple[int, int]:
+    """Print the lines of the compiled engine that no test reached; count all."""
+    reached = wanted = 0
+    for source, numbers in sorted(lines_of_c_files().items()):
+        seen = set(data.lines(str(TREE / FAST / source)) or ())
+        missed = sorted(numbers - seen)
+        wanted += len(numbers)
+        reached += len(numbers) - len(missed)
+        text = (TREE / FAST / source).read_text(encoding="utf-8").splitlines()
+        for number in missed:
+            print(f"_fast/{source}:{number}: {text[number - 1].strip()}"[:79])
+    return reached, wanted
+
+
+def pure_lines(measured: coverage.Coverage) -> tuple[int, int]:
+    """Print lines and branches of the pure engine that no test reached; count all."""
+    reached = wanted = 0
+    for path in sorted((TREE / PURE).glob("*.py")):
+        analysis = measured._analyze(str(path))
+        numbers = analysis.numbers
+        wanted += numbers.n_statements + numbers.n_branches
+        reached += numbers.n_executed + numbers.n_executed_branches
+        for number in sorted(analysis.missing):
+            print(f"_pure/{path.name}:{number}: never run")
+        for number, targets in sorted(analysis.missing_branch_arcs().items()):
+            goals = ", ".join(str(t) if t > 0 else "the end" for t in targets)
+            print(f"_pure/{path.name}:{number}: never goes on to {goals}")
+    return reached, wanted
+
+
+def main() -> int:
+    """Measure, print what is missed, and fail below the promise."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--record", action="store_true", help="note the figures")
+    parser.add_argument("--report", action="store_true", help="of the last run, again")
+    asked = parser.parse_args()
+    if not asked.report:
+        copy_tree()
+        build()
+        if run_tests():
+            return 1
+    os.chdir(TREE)
+    measured = coverage.Coverage(config_file=".coveragerc")
+    measured.load()
+    rows = []
+    for what, (reached, wanted), least in (
+        ("lines and branches of `_pure`", pure_lines(measured), 100.0),
+        ("lines of `_fast`", fast_lines(measured.get_data()), 98.0),
+    ):
+        percent = 100 * reached / wanted
+        print(f"{what}: {reached:,} of {wanted:,}, {percent:.2f} %")
+        rows.append(Figure("P18", what, percent, "make coverage", least, None, " %"))
+    if asked.record:
+        record("coverage", rows)
+    return 0 if all(row.is_kept() for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
