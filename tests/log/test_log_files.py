@@ -232,3 +232,11 @@ def test_large_files_stop_at_the_ceiling(log, tmp_path, kwire):
     with pytest.raises(kwire.LimitExceeded, match="frame_bytes"):
         log.OffsetIndex(path, limits=kwire.Limits(frame_bytes=1999))
     assert log.OffsetIndex(path, limits=kwire.Limits(frame_bytes=2000)).entries == ()
+
+
+def test_an_indented_bad_line_is_named_by_its_first_letter(log, tmp_path, kwire):
+    """Blanks before a line move the byte that an error names."""
+    path = file(tmp_path, "meta.properties", b"a=1\n   b\xff=2\n")
+    with pytest.raises(kwire.DecodeError) as caught:
+        log.read_meta_properties(path)
+    assert caught.value.offset == 4 + 3 + 1

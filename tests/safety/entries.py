@@ -1,0 +1,388 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""All that reads bytes of others in kwire, but for single messages: one table.
+
+An ``Entry`` is one way in: the call, good bytes to begin with, and the errors that are
+promised. What all of them have to keep is in ``test_entries.py``; the calls are in
+``entry_calls.py``, the good bytes and the bad ones in ``entry_inputs.py``. Single
+messages have harnesses of their own.
+"""
+
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import entry_calls as on
+import entry_inputs as good
+import pyarrow as pa
+from values import neutral
+
+
+class Entry(NamedTuple):
+    """One way in.
+
+    ``run(package, data)`` makes the call on one engine; ``errors`` are the names of
+    the classes in ``kwire.errors`` that may come instead of a value. ``share`` says
+    how many inputs it gets, in relation to the others. ``repair`` mends checksums.
+    ``is_buffer``: any bytes-like is accepted; ``is_view``: the engine reads the very
+    memory of ``data``; ``growth``: bytes of memory that a byte of input may cost.
+    """
+
+    name: str
+    run: Any
+    seeds: Any
+    errors: tuple[str, ...] = ("DecodeError",)
+    share: int = 100
+    repair: Any = None
+    is_buffer: bool = False
+    is_view: bool = False
+    is_text: bool = False
+    growth: int = 40
+
+
+class Unexpected(AssertionError):
+    """An entry did what it does not promise; the text has all to do it again."""
+
+
+def outcome(entry, package, data):
+    """Call an entry: a value that can be compared, or all that its error says."""
+    try:
+        value = entry.run(package, data)
+    except Exception as error:
+        return fault(entry, package, error, data)
+    return plain(value)
+
+
+def ends(entry, package, data):
+    """Call an entry and look at its error alone; tell whether it gave a value."""
+    try:
+        entry.run(package, data)
+    except Exception as error:
+        fault(entry, package, error, data)
+        return False
+    return True
+
+
+def fault(entry, package, error, data):
+    """Give what an error says; it has to be one that the entry promises."""
+    promised = tuple(getattr(package.errors, name) for name in entry.errors)
+    said = (type(error).__name__, str(error))
+    if not isinstance(error, promised):
+        raise Unexpected(f"{entry.name}: {said}: {bytes(data).hex()}") from error
+    if isinstance(error, package.errors.DecodeError):
+        if type(error.offset) is not int or not 0 <= error.offset <= len(data):
+            raise Unexpected(f"{entry.name}: offset {error.offset}: {said}: {data!r}")
+        said += error.offset, error.path, error.message_name, error.version
+    return "error", *said
+
+
+def untimed(kind):
+    """Give a type with numbers for timestamps: years may be any, Python's may not."""
+    if pa.types.is_timestamp(kind):
+        return pa.int64()
+    if pa.types.is_struct(kind):
+        return pa.struct([(one.name, untimed(one.type)) for one in kind])
+    if pa.types.is_list(kind):
+        inner = kind.value_field
+        return pa.list_(pa.field(inner.name, untimed(inner.type)))
+    return kind
+
+
+def plain(value):
+    """Turn a value of one engine into one that equals its like of the other."""
+    if value is None or isinstance(value, (bytes, str, bool, int)):
+        return value
+    if isinstance(value, (pa.Array, pa.RecordBatch)):
+        value.validate(full=True)
+        if isinstance(value, pa.RecordBatch):
+            return value.schema.names, *map(plain, value.columns)
+        return str(value.type), repr(value.cast(untimed(value.type)).to_pylist())
+    if hasattr(value, "unknown_tagged_fields"):
+        return neutral(value)
+    if isinstance(value, dict):
+        return tuple((plain(key), plain(each)) for key, each in value.items())
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__, *map(plain, value)
+    if isinstance(value, BaseException):
+        return type(value).__name__, str(value)
+    if isinstance(value, memoryview):
+        return value.tobytes()
+    names = getattr(type(value), "__match_args__", None)
+    if names is not None:
+        return type(value).__name__, *(plain(getattr(value, name)) for name in names)
+    return type(value).__name__, repr(value)
+
+
+# The table ----------------------------------------------------------------------------
+
+VERSIONED = ("DecodeError", "UnsupportedVersion")
+PEER = (*VERSIONED, "RemoteProtocolError")
+ANY = {"is_buffer": True, "is_view": True}
+RECORDS = {"seeds": good.batches, "repair": good.refitted, "growth": 1100}
+
+
+def primitives():
+    """Single primitives, arrays of each type, and many at once."""
+    texts = (b"\0\3abc", b"\xff\xff", "\0\6né日".encode(), b"\0\0", b"\4abc", b"\0")
+    numbers = (b"\0", b"\x7f", b"\xac\2", b"\xff\xff\xff\xff\x0f", b"\xff" * 9 + b"\1")
+    lists = (b"\0\0\0\2" + bytes(range(16)), b"\3" + bytes(range(16)), b"\0", b"\1")
+    bytes_ = (b"\0\0\0\3abc", b"\xff" * 4, b"\5abcd", b"\0")
+    tags = (b"\0", b"\2\0\1a\5\0", b"\1\x80\1\2ab")
+    seeds = dict.fromkeys(("unsigned_varint", "varint", "varlong"), numbers)
+    seeds |= dict.fromkeys(("uuid",), (bytes(range(16)),))
+    seeds |= {"tagged_fields": tags}
+    for compact in ("", "compact_"):
+        for null in ("", "nullable_"):
+            seeds |= {f"{compact}{null}string": texts, f"{compact}{null}bytes": bytes_}
+    for name, given in seeds.items():
+        yield Entry(
+            f"wire {name}", on.call(f"wire.decode_{name}"), given, share=50, **ANY
+        )
+    for compact in ("", "compact_"):
+        for kind in ("int8", "int16", "uint16", "int32", "uint32", "int64", "float64"):
+            run = on.call(f"wire.decode_{compact}array", type=kind)
+            yield Entry(f"wire {compact}array {kind}", run, lists, share=30, **ANY)
+    for name in ("unsigned_varints", "varints", "varlongs"):
+        many = (b"\0\1\2\3", b"\xac\2" * 6, b"\x80\1\xff\xff\3\7" * 3)
+        yield Entry(f"wire {name}", on.bulk(f"decode_{name}"), many, share=50, **ANY)
+
+
+def frames():
+    """Frames, headers, and messages behind their versions."""
+    for title, options in (
+        ("", {}),
+        (" java", {"compat": "java"}),
+        (" zero copy", {"zero_copy": True}),
+    ):
+        run = on.call("framing.decode_request", **options)
+        given = good.requests
+        yield Entry(f"request{title}", run, given, VERSIONED, share=300, **ANY)
+    for name, version in (
+        *(("MetadataResponse", 12), ("FetchResponse", 16), ("ApiVersionsResponse", 4)),
+        *(("ProduceResponse", 9), ("DescribeGroupsResponse", 5)),
+    ):
+        run = on.message_of(name, "framing.decode_response", version)
+        given = partial(good.responses, name, version)
+        yield Entry(f"response {name}", run, given, share=150, **ANY)
+    for name in (
+        *("ConsumerProtocolSubscription", "ConsumerProtocolAssignment"),
+        *("DefaultPrincipalData", "EndTxnMarker", "OffsetCommitValue"),
+    ):
+        run = on.message_of(name, "framing.decode_prefixed")
+        given = partial(good.prefixed, name)
+        yield Entry(f"prefixed {name}", run, given, VERSIONED, share=150, **ANY)
+    yield Entry("splitter", on.split, streams, share=300, **ANY)
+
+
+def streams():
+    """Put frames of requests together into streams of three."""
+    frames = good.requests()
+    return [good.sized(frames[at : at + 3]) for at in range(0, len(frames), 3)]
+
+
+def arrays():
+    """Arrays of frames and messages, and record sets as Arrow."""
+    given = partial(on_rows, good.requests)
+    for mode in ("raise", "null"):
+        run = on.rows("arrow.request_headers_to_arrow", on_error=mode)
+        errors = VERSIONED if mode == "raise" else ()
+        name = f"header columns {mode}"
+        yield Entry(name, run, given, errors, share=200, is_view=True, growth=400)
+        for cls, version in (
+            *(("MetadataResponse", 12), ("ProduceRequest", 9), ("FetchResponse", 11)),
+            *(("ApiVersionsResponse", 3), ("JoinGroupRequest", 9)),
+        ):
+            run = on.rows_of_class(cls, version, mode)
+            errors = ("DecodeError",) if mode == "raise" else ()
+            bodies = partial(on_rows, partial(good.bodies, cls, version))
+            name = f"message columns {cls} {mode}"
+            yield Entry(name, run, bodies, errors, share=40, is_view=True, growth=900)
+    run = on.call("arrow.records_to_arrow", batch_columns=True, errors="replace")
+    yield Entry("records to arrow", run, is_buffer=True, is_view=True, **RECORDS)
+
+
+def on_rows(frames):
+    """Put frames together into arrays of three rows."""
+    found = frames()
+    return [good.rows(found[at : at + 3]) for at in range(0, len(found), 3)]
+
+
+def record_sets():
+    """Record sets as objects and columns, converted and mapped; what they hold."""
+    errors = VERSIONED
+    yield Entry("batches", on.decode_all, errors=errors, share=150, **RECORDS, **ANY)
+    run = partial(on.decode_all, check_crc=False, errors="replace", start_offset=3)
+    yield Entry("batches without checksums", run, errors=errors, **RECORDS, **ANY)
+    yield Entry("columns", on.columns, share=150, **RECORDS, **ANY)
+    run = partial(on.columns, batch_columns=True, start_offset=2, end_offset=30)
+    yield Entry("columns of a part", run, **RECORDS, **ANY)
+    for magic in range(3):
+        run = on.call("records.convert_batches", magic)
+        errors = ("DecodeError", "EncodeError")
+        name = f"conversion to magic {magic}"
+        yield Entry(name, run, errors=errors, share=40, **RECORDS, **ANY)
+    yield Entry("record map", on.mapped_records, share=20, **RECORDS)
+    for number, name in enumerate(("gzip", "snappy", "lz4", "zstd"), 1):
+        given = partial(good.payloads, number)
+        run = partial(on.decompressed, number)
+        yield Entry(f"payload of {name}", run, given, growth=1100, **ANY)
+    yield Entry(
+        "control record", on.control, good.control_records, VERSIONED, share=150, **ANY
+    )
+    for topic in on.TOPICS:
+        run, given = partial(on.internal, topic), partial(good.records_of, topic)
+        yield Entry(f"record of {topic}", run, given, VERSIONED, share=80, **ANY)
+
+
+def logs():
+    """Files of a data directory."""
+    beside = (
+        ("OffsetIndex", ".index", ("entries", "has_stray_bytes"), None),
+        ("TimeIndex", ".timeindex", ("entries", "has_stray_bytes"), None),
+        ("TransactionIndex", ".txnindex", ("entries",), None),
+        ("ProducerSnapshot", ".snapshot", ("entries",), good.with_snapshot_crc),
+    )
+    for kind, suffix, names, repair in beside:
+        run = partial(on.in_file, f"{20:020}{suffix}", on.logged(kind, *names))
+        given = partial(good.files, f"*/data/*/*{suffix}")
+        yield Entry(kind, run, given, share=40, repair=repair)
+    texts = (
+        ("read_leader_epochs", "*/data/*/leader-epoch-checkpoint"),
+        ("read_offset_checkpoint", "*/data/*-checkpoint"),
+        ("read_partition_metadata", "*/data/*/partition.metadata"),
+        ("read_meta_properties", "*/data/meta.properties"),
+    )
+    for function, pattern in texts:
+        run = partial(on.in_file, "text", on.of_path(f"log.{function}"))
+        given = partial(good.files, pattern)
+        yield Entry(function, run, given, share=40, is_text=True)
+    given = partial(good.files, "*/data/*/*.log", 4000)
+    options = {"repair": good.repaired, "growth": 1100, "share": 6}
+    run = partial(on.in_file, f"{0:020}.log", on.segment)
+    yield Entry("segment", run, given, (), **options)
+    run = partial(on.in_file, f"{0:020}.log", on.strict_segment)
+    yield Entry("strict segment", run, given, **options)
+    run = partial(on.in_file, f"{9:020}-{1:010}.checkpoint", on.segment)
+    checkpoints = partial(good.files, "*/data/**/*.checkpoint", 20_000)
+    yield Entry("snapshot of metadata", run, checkpoints, (), **options)
+    for name in (
+        *(f"{0:020}.log", f"{41:020}.index", f"{41:020}.timeindex"),
+        *(f"{59:020}.txnindex", f"{59:020}.snapshot"),
+        *("leader-epoch-checkpoint", "partition.metadata"),
+    ):
+        path = good.NEWEST / "transactions-0" / name
+        run, given = partial(on.verified, name), lambda path=path: [path.read_bytes()]
+        repair = good.repaired if name.endswith(".log") else None
+        yield Entry(
+            f"verify {name}", run, given, (), share=1, repair=repair, growth=2000
+        )
+
+
+def connections():
+    """Both sides of a connection, negotiation, drafts, SASL and recordings."""
+    yield Entry("handshake", on.asking, on.first_answers, PEER)
+    given = partial(good.framed, "ApiVersionsRequest")
+    yield Entry("answer to ApiVersions", on.answered, given, PEER)
+    yield Entry("new client", on.new_client, on.first_replies, (), share=60)
+    yield Entry("client", on.client, on.replies, (), share=60)
+    yield Entry("server", on.server, streams, (), share=60)
+    for name, response, request, arguments in (
+        ("kip35_a", on.DRAFT_A, b"\0\3\0\1", ("0.10.0-IV0",)),
+        ("kip35_b", on.DRAFT_B, b"\0\x12\0\0", (18, on.listed)),
+        ("kip35_c", on.DRAFT_C, b"\0\x12\0\0", (18, on.served)),
+    ):
+        asking = () if name == "kip35_a" else (18,)
+        run = partial(on.drafted, name, asking)
+        yield Entry(f"answer of {name}", run, (response,), PEER, share=50)
+        run = partial(on.draft_answer, name, arguments)
+        frame = request + b"\0\0\0\7\0\2me\xff\xff\xff\xff"
+        yield Entry(f"question of {name}", run, (frame,), PEER, share=50)
+    run = on.call("drafts.kip87.decode")
+    yield Entry(
+        "messages of kip87",
+        run,
+        good.kip87_sets,
+        repair=good.refitted,
+        growth=1100,
+        is_buffer=True,
+    )
+    given = partial(good.bodies, "FetchResponse", 15)
+    yield Entry("leaders of kip951", on.changes_of_leaders, given, PEER)
+    errors = ("RemoteProtocolError",)
+    for number, said in enumerate((on.SERVER_FIRST, on.SERVER_FINAL)):
+        run = partial(on.challenged, number)
+        yield Entry(f"SCRAM {number}", run, (said,), errors, share=15, is_text=True)
+    yield Entry("recorded frames", on.conversation, good.requests, ())
+    errors = (*VERSIONED, "EncodeError")
+    given = partial(good.responses, "MetadataResponse", 9)
+    yield Entry("rewritten", partial(on.rewritten, 9), given, errors)
+    given = partial(good.responses, "ApiVersionsResponse", 3)
+    yield Entry("limited", on.limited, given, errors)
+    run = partial(on.in_file, "request.log", on.request_log)
+    yield Entry("request log", run, good.request_lines, (), share=10, is_text=True)
+    run = partial(on.in_file, "frames.parquet", on.captures)
+    yield Entry("captures", run, good.capture_files, ("KwireError",), share=4)
+    yield Entry("request map", on.mapped, good.requests, (), share=30)
+
+
+def texts():
+    """Schemas and JSON forms."""
+    yield Entry(
+        *("schema", on.compiled, good.schema_texts, ("SchemaError",)),
+        **{"share": 8, "is_text": True, "growth": 4000},
+    )
+    for name, version in (("MetadataResponse", 12), ("FetchRequest", 16)):
+        run = on.readable(partial(on.from_json, name, version))
+        given = partial(good.json_forms, name, version)
+        errors = ("DecodeError",)
+        yield Entry(f"JSON of {name}", run, given, errors, is_text=True)
+    given = partial(good.json_forms, "MetadataRequest", 12)
+    run = on.readable(on.written)
+    yield Entry("columns of JSON", run, given, (), share=50, is_text=True)
+
+
+def spark():
+    """Functions on columns for Spark: bad rows are null, or the first one raises."""
+    for failfast in (False, True):
+        errors = VERSIONED if failfast else ()
+        mode = "failfast" if failfast else "permissive"
+        options = {"failfast": failfast}
+        run = on.spark("request_headers.read_headers", **options)
+        given = partial(on_rows, good.requests)
+        yield Entry(f"spark headers {mode}", run, given, errors, share=20, growth=900)
+        for name in ("MetadataRequest", "ProduceRequest"):
+            run = on.spark("message_reading.read_messages", name, **options)
+            frames = partial(on_rows, partial(good.framed, name))
+            title = f"spark messages {name} {mode}"
+            yield Entry(title, run, frames, errors, share=10, growth=2000)
+            run = on.spark("message_reading.read_json", name, **options)
+            yield Entry(f"spark JSON {name} {mode}", run, frames, errors, share=10)
+        run = on.spark("message_reading.read_json", None, **options)
+        yield Entry(f"spark JSON {mode}", run, given, errors, share=10, growth=400)
+        run = on.spark("message_reading.read_messages", "FetchResponse", 11, **options)
+        frames = partial(on_rows, partial(good.responses, "FetchResponse", 11))
+        yield Entry(
+            f"spark responses {mode}", run, frames, errors, share=10, growth=2000
+        )
+        run = on.spark("record_lists.read_records", errors="replace", **options)
+        sets = partial(on_rows, good.batches)
+        yield Entry(f"spark records {mode}", run, sets, errors, share=10, growth=2000)
+        for topic in on.TOPICS:
+            for function in ("read_topic", "read_topic_json"):
+                run = partial(on.topic_columns, function, topic, failfast)
+                pairs = partial(good.records_of, topic)
+                title = f"spark {function} {topic} {mode}"
+                yield Entry(title, run, pairs, errors, share=3, growth=4000)
+    yield Entry("spark pairs", on.paired, good.requests, (), share=8, growth=400)
+
+
+def _all():
+    parts = (primitives, frames, arrays, record_sets, logs, connections, texts, spark)
+    for part in parts:
+        for entry in part():
+            given = entry.seeds
+            if not callable(given):
+                entry = entry._replace(seeds=lambda given=given: given)
+            yield entry._replace(seeds=cache(entry.seeds))
+
+
+ENTRIES = {entry.name: entry for entry in _all()}

@@ -1,0 +1,553 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The calls of the table of entries: each makes one on an engine, with some bytes.
+
+What comes out can be compared across the engines. Where two ways lead to the same, the
+call looks that they do.
+"""
+
+import atexit
+import base64
+import importlib
+import itertools
+import json
+import shutil
+import struct
+import tempfile
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import entry_inputs as good
+import pyarrow as pa
+
+import kwire
+
+TOPICS = (
+    *("__cluster_metadata", "__consumer_offsets", "__remote_log_metadata"),
+    *("__share_group_state", "__transaction_state"),
+)
+
+
+@cache
+def module(package, name):
+    """Import a module of the package on one engine."""
+    return importlib.import_module(f"{package.__name__}.{name}")
+
+
+@cache
+def folder():
+    """Make the folder of this process and its children; it goes with the process."""
+    memory = Path("/dev/shm")
+    made = tempfile.mkdtemp(
+        prefix="kwire-entries-", dir=memory if memory.is_dir() else None
+    )
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return Path(made)
+
+
+@contextmanager
+def parted(data):
+    """Take a key and a value out of one input, and let go of both."""
+    with memoryview(data) as whole, whole.cast("B") as view:
+        size = int.from_bytes(view[:2], "big", signed=True)
+        start = min(len(view), 3)
+        end = min(len(view), start + max(0, size))
+        with view[start:end] as key, view[end:] as value:
+            marker = int.from_bytes(view[2:3], "big")
+            yield None if size < 0 else key, None if marker == 0xFF else value
+
+
+def rows_of(data):
+    """Make an Arrow array of rows over the very memory of the input.
+
+    The sizes that stand before rows are rows as well: null ones, which have bytes.
+    """
+    spots, valid, at = [0], [], 0
+    view = memoryview(data)
+    while at < len(view):
+        size = int.from_bytes(view[at : at + 2], "big")
+        start = min(len(view), at + 2)
+        at = min(len(view), start + size)
+        spots += start, at
+        valid += False, True
+    bits = sum(1 << row for row, is_valid in enumerate(valid) if is_valid)
+    validity = pa.py_buffer(bits.to_bytes(len(valid) // 8 + 1, "little"))
+    offsets = pa.py_buffer(struct.pack(f"={len(spots)}i", *spots))
+    buffers = [validity, offsets, pa.py_buffer(view)]
+    return pa.Array.from_buffers(pa.binary(), len(valid), buffers)
+
+
+def call(path, *arguments, **options):
+    """Make a call of a function of the package that takes the input first."""
+    name, _, function = path.rpartition(".")
+
+    def run(package, data):
+        return getattr(module(package, name), function)(data, *arguments, **options)
+
+    return run
+
+
+def bulk(name):
+    """Make a call of a bulk primitive that asks for about as many as there are."""
+
+    def run(package, data):
+        read = getattr(package.wire, name)
+        values, end = read(data, len(data) // 2 + len(data) % 2)
+        return values.dtype.name, values.tolist(), end
+
+    return run
+
+
+def message_of(name, path, *arguments, **options):
+    """Make a call of a function that takes the class of a message before the input."""
+    where, _, function = path.rpartition(".")
+
+    def run(package, data):
+        cls = getattr(package.messages, name)
+        return getattr(module(package, where), function)(
+            cls, data, *arguments, **options
+        )
+
+    return run
+
+
+def rows(path, **options):
+    """Make a call of a function of Arrow arrays, with the input as rows of one."""
+    name, _, function = path.rpartition(".")
+
+    def run(package, data):
+        read = getattr(module(package, name), function)
+        return checked(read(rows_of(data), **options))
+
+    return run
+
+
+def rows_of_class(name, version, mode):
+    """Make a call of ``messages_to_arrow`` with the input as rows."""
+
+    def run(package, data):
+        cls = getattr(package.messages, name)
+        read = module(package, "arrow").messages_to_arrow
+        return checked(read(rows_of(data), cls, version, on_error=mode))
+
+    return run
+
+
+def checked(made):
+    """Look at every offset and every text of what Arrow was given."""
+    made.validate(full=True)
+    return made
+
+
+def split(package, data):
+    """Feed a stream to a splitter in three pieces; list the frames, then the error."""
+    splitter = package.framing.FrameSplitter(package.Limits(frame_bytes=5000))
+    frames = []
+    cuts = (0, len(data) // 3, len(data) // 3 + 1, len(data))
+    with memoryview(data) as view:
+        try:
+            for start, end in itertools.pairwise(cuts):
+                with view[start:end] as piece:
+                    frames += splitter.feed(piece)
+        except package.DecodeError as error:
+            return frames, str(error), error.offset
+    return frames, splitter.pending
+
+
+def decode_all(package, data, **options):
+    """Read batches as objects: heads and rows, and control records."""
+    found = []
+    for batch in package.records.decode_batches(data, **options):
+        marks = batch.control_records if batch.is_control else ()
+        found.append((batch.header, tuple(batch.records), marks))
+    return found
+
+
+def columns(package, data, **options):
+    """Read batches as columns; what they hold is looked at by ``validate``."""
+    table = module(package, "columns").decode_records(data, **options)
+    return pa.record_batch(table), table.end_position
+
+
+def decompressed(codec, package, data):
+    """Read what a codec compressed."""
+    read = module(package, "compression").decompress
+    return bytes(read(codec, data, 2, package.Limits(), 0))
+
+
+def control(package, data):
+    """Read a control record."""
+    with parted(data) as (key, value):
+        return module(package, "control_records").decode_control_record(key, value)
+
+
+def internal(topic, package, data):
+    """Read a record of one of Kafka's own topics."""
+    with parted(data) as (key, value):
+        return package.internal_topics.decode(topic, key, value)
+
+
+def in_file(name, read, package, data):
+    """Put the input into a file of a name, and read that."""
+    path = folder() / name
+    path.write_bytes(data)
+    return read(package, path)
+
+
+def logged(kind, *names):
+    """Read a file beside a log: what the object has."""
+
+    def read(package, path):
+        made = getattr(package.log, kind)(path)
+        return tuple(getattr(made, name) for name in names)
+
+    return read
+
+
+def segment(package, path):
+    """Read a segment in each way; what objects and columns have must be the same."""
+    one, found = package.log.Segment(path, topic="t", partition=0), []
+    batches = list(one.batches(on_corrupt=found.append))
+    offsets = [r.offset for b in batches if not b.is_control for r in b.records]
+    told, numbers = [], []
+    for table in one.columns(on_corrupt=told.append):
+        numbers += table.offset.tolist()
+    # Columns look at no control batch, so they find no damage in one.
+    assert offsets == numbers and set(told) <= set(found), (offsets, numbers)
+    transactions = package.log.find_transactions((one,))
+    stable = list(one.batches(on_corrupt="skip", isolation_level="read_committed"))
+    return (
+        [(batch.header, tuple(batch.records)) for batch in batches],
+        [str(problem) for problem in found],
+        list(one.headers(on_corrupt="skip")),
+        (transactions.aborted, transactions.open, transactions.last_stable_offset),
+        [batch.header for batch in stable],
+        [one.seek(offset) for offset in (0, 3, 20, 2**40)],
+        one.seek_timestamp(1_700_000_000_000),
+    )
+
+
+def strict_segment(package, path):
+    """Read a segment that has to be sound."""
+    one = package.log.Segment(path, topic="t", partition=0)
+    return [batch.header for batch in one.batches(strict_tail=True)]
+
+
+@cache
+def partition(package):
+    """Copy a real partition, of which one file at a time is made bad."""
+    made = folder() / package.__name__ / "transactions-0"
+    made.mkdir(parents=True, exist_ok=True)
+    for path in sorted((good.NEWEST / "transactions-0").iterdir()):
+        if path.name < "00000000000000000099" or not path.name[0].isdigit():
+            (made / path.name).write_bytes(path.read_bytes())
+    return made
+
+
+def verified(name, package, data):
+    """Verify the partition with one file made bad; its records are there as ever."""
+    place = partition(package)
+    before = (place / name).read_bytes()
+    (place / name).write_bytes(data)
+    try:
+        one = package.log.LogDirectory(place.parent)["transactions", 0]
+        problems = [str(each) for each in package.log.verify(one, deep=True)]
+        heads = [each.header for each in one.batches(on_corrupt="skip")]
+        spots = [one.segments[0].seek(offset) for offset in (0, 5, 17, 1000)]
+    finally:
+        (place / name).write_bytes(before)
+    return [each.replace(str(place), "") for each in problems], heads, spots
+
+
+@cache
+def first_answers():
+    """Make the answers to the first question for versions: new, and refusals."""
+    newest = max(kwire.messages.ApiVersionsResponse.valid_versions)
+    new = good.bodies("ApiVersionsResponse", newest)
+    refused = [b"\0\x23" + body[2:] for body in good.bodies("ApiVersionsResponse", 0)]
+    answers = [*new, *refused, b"\0\x2a" + new[0][2:]]
+    return [b"\0\0\0\7" + body for body in answers]
+
+
+def first_replies():
+    """Make those answers as a stream, to a question with the correlation id 0."""
+    return [good.sized([bytes(4) + frame[4:]]) for frame in first_answers()]
+
+
+def asking(package, data):
+    """Give a handshake an answer; guess the release of what it makes of it."""
+    asks = package.negotiation.ApiVersionsHandshake(correlation_id=7)
+    table = asks.receive_frame(bytes(data))
+    if table is None:
+        return asks.data_to_send()
+    guess = package.negotiation.guess_release(table)
+    fetch = table.usable(package.messages.FetchRequest)
+    return repr(table), str(guess), fetch, table.supported_features
+
+
+@cache
+def served(package):
+    """Make the table that a broker of a release offers."""
+    return package.negotiation.ApiVersionTable.of_release("4.1")
+
+
+def answered(package, data):
+    """Answer a question for versions."""
+    return package.negotiation.answer_api_versions(bytes(data), served(package))
+
+
+def told(package, connection, data):
+    """Feed a stream in two pieces: the events, what to send, and how it ended."""
+    events, error = [], None
+    try:
+        for piece in (data[: len(data) // 2], data[len(data) // 2 :]):
+            if piece and connection.is_open:
+                events += connection.receive_data(piece)
+    except (package.DecodeError, package.errors.RemoteProtocolError) as failure:
+        error = failure
+        assert not connection.is_open and connection.failure is failure
+    except package.UnsupportedVersion as failure:
+        error = failure
+    return [told_event(each) for each in events], connection.data_to_send(), error
+
+
+def told_event(event):
+    """Give an event without a table, which is one of objects."""
+    if hasattr(event, "table"):
+        return type(event).__name__, repr(event.table)
+    return event
+
+
+CALLS = (("MetadataRequest", 12), ("FetchRequest", 16), ("ApiVersionsRequest", 3))
+
+
+def client(package, data):
+    """Let a client with three requests in flight receive."""
+    connection = module(package, "connection").ClientConnection(table=served(package))
+    for name, version in CALLS:
+        connection.send(getattr(package.messages, name)(), version)
+    return told(package, connection, data)
+
+
+@cache
+def replies():
+    """Make what a broker answers to the calls above: each golden vector once."""
+    found = []
+    for number in range(30):
+        frames = []
+        for correlation_id, (name, version) in enumerate(CALLS):
+            answer = name.replace("Request", "Response")
+            vectors = good.responses(answer, version)
+            frame = vectors[number % len(vectors)]
+            frames.append(correlation_id.to_bytes(4, "big") + frame[4:])
+        found.append(good.sized(frames))
+    return list(dict.fromkeys(found))
+
+
+def new_client(package, data):
+    """Let a client that has asked for versions receive."""
+    return told(package, module(package, "connection").ClientConnection(), data)
+
+
+def server(package, data):
+    """Let a server receive."""
+    made = module(package, "connection").ServerConnection(
+        served(package), on_unsupported="empty"
+    )
+    return told(package, made, data)
+
+
+def listed(package):
+    """Make what a server of the second draft offers."""
+    return module(package, "drafts.kip35_b").supported_apis({3: (1, 0), 18: (0,)})
+
+
+def drafted(name, arguments, package, data):
+    """Give a client of a draft its answer."""
+    arguments = [each(package) if callable(each) else each for each in arguments]
+    draft = module(package, f"drafts.{name}")
+    found = draft.ClientStrategy(*arguments).receive_frame(bytes(data))
+    return repr(found)
+
+
+def draft_answer(name, arguments, package, data):
+    """Ask a server of a draft."""
+    arguments = [each(package) if callable(each) else each for each in arguments]
+    return module(package, f"drafts.{name}").Server(*arguments).answer(bytes(data))
+
+
+HEAD = b"\0\0\0\0"
+DRAFT_A = HEAD + b"\0\5\0\x080.10.0.X" + b"\0\0\0\1\0\0\0\1\0\1h\0\0\x23\x84\0\0\0\0"
+DRAFT_B = HEAD + b"\0\0\0\1\0\3\0\1m\0\0\0\2\0\0\0\1" + b"\0\0\0\1\0\0"
+DRAFT_C = HEAD + b"\0\0\0\2\0\0\0\0\0\5\0\3\0\1\0\7"
+"""Answers of the drafts of KIP-35, put together by hand from their documents."""
+
+
+def changes_of_leaders(package, data):
+    """Read a response of the draft KIP-951, and the leaders that it names."""
+    draft = module(package, "drafts.kip951")
+    return draft.leader_changes(package.decode(draft.FetchResponse, data, 15))
+
+
+def compiled(package, data):
+    """Compile a schema, and look at what came of it."""
+    text = bytes(data).decode(errors="surrogateescape")
+    cls = module(package, "schema").message_class(text)
+    return cls.__name__, str(cls.valid_versions), repr(cls())
+
+
+def readable(run):
+    """Take input that is UTF-8; other bytes are no text at all."""
+
+    def only_text(package, data):
+        try:
+            text = bytes(data).decode()
+        except UnicodeDecodeError:
+            return None
+        return run(package, text)
+
+    return only_text
+
+
+def from_json(name, version, package, text):
+    """Read a message out of its JSON form."""
+    try:
+        form = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return package.from_json(getattr(package.messages, name), form, version)
+
+
+NONCE = "rOprNGfwEbeRWgbNEkqO"
+SERVER_FIRST = (
+    f"r={NONCE}%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"
+).encode()
+SERVER_FINAL = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
+"""The server's side of the exchange in RFC 7677, section 3."""
+
+
+def challenged(is_last, package, data):
+    """Answer a server's message of SCRAM: the first one, or the last."""
+    sasl = module(package, "sasl")
+    before, sasl._new_nonce = sasl._new_nonce, lambda: NONCE
+    try:
+        exchange = sasl.Scram("user", "pencil", max_iterations=4096)
+    finally:
+        sasl._new_nonce = before
+    exchange.first()
+    if is_last:
+        exchange._server_signature = base64.b64decode(SERVER_FINAL[2:])
+    return exchange.challenge(bytes(data)), exchange.is_done
+
+
+def conversation(package, data):
+    """Look at the frames of a connection, as a recorder does; nothing is refused."""
+    pairing = module(package, "recording.pairing")
+    talk, found = pairing.Conversation(), []
+    for frame in (bytes(data), bytes(data[4:]), bytes(data)):
+        found.append(talk.request(frame))
+    return [*found, talk.response(bytes(data[4:])), talk.response(bytes(data))]
+
+
+def rewritten(version, package, data):
+    """Write an answer that names brokers again, with other addresses."""
+    module(package, "recording.rewriting")
+    pairing = module(package, "recording.pairing")
+    header = pairing.Header(3, version, 7, "me")
+    answer = module(package, "recording.rewriting").read_answer(header, bytes(data))
+    listeners = dict.fromkeys(answer.addresses, ("relay", 9))
+    return sorted(answer.addresses), answer.write(listeners)
+
+
+def limited(package, data):
+    """Take away from an answer of ApiVersions what a relay cannot rewrite."""
+    header = module(package, "recording.pairing").Header(18, 3, 7, "me")
+    return module(package, "recording.rewriting").limit_versions(header, bytes(data))
+
+
+def request_log(package, path):
+    """Read a request log as a whole, and cut in two."""
+    reader = module(package, "recording.request_log")
+    whole = list(reader.read_request_log(path))
+    parts = reader.split_request_log(path, 900)
+    cut = [one for part in parts for one in reader.read_request_log(path, *part)]
+    assert [one for one in cut if type(one) is not reader.BadLine] == [
+        one for one in whole if type(one) is not reader.BadLine
+    ]
+    assert len(cut) == len(whole)
+    return reader.is_request_log(path), whole
+
+
+def of_path(path):
+    """Give a function that takes a path."""
+    name, _, function = path.rpartition(".")
+    return lambda package, place: getattr(module(package, name), function)(place)
+
+
+def captures(package, path):
+    """Read a file of captures."""
+    reader = module(package, "recording")
+    return list(reader.read_captures(path))
+
+
+def spark(path, *arguments, **options):
+    """Make a call of a function on columns, with the input as rows of one."""
+    name, _, function = path.rpartition(".")
+
+    def run(package, data):
+        read = getattr(module(package, f"spark.{name}"), function)
+        return checked(read(rows_of(data), *arguments, **options))
+
+    return run
+
+
+def topic_columns(function, topic, failfast, package, data):
+    """Read the records of one of Kafka's own topics as columns."""
+    with parted(data) as (key, value):
+        both = [None if one is None else one.tobytes() for one in (key, value)]
+    keys, values = (pa.array([None, each, each], pa.binary()) for each in both)
+    read = getattr(module(package, "spark.internal_topic_columns"), function)
+    return checked(read(topic, keys, values, failfast=failfast))
+
+
+def paired(package, data):
+    """Pair a request and its response out of captured rows."""
+    pairs = module(package, "spark.request_pairs")
+    names = {"direction": ["request", "response"], "correlation_id": [7, 7]}
+    names |= {"api_key": [0, 0], "sequence": [0, 1], "frame": [bytes(data)] * 2}
+    schema = module(package, "recording").capture_schema()
+    columns_of = [
+        pa.array(names.get(name, [None, None]), schema.field(name).type)
+        for name in pairs.COLUMNS
+    ]
+    batch = pa.RecordBatch.from_arrays(columns_of, names=list(pairs.COLUMNS))
+    return list(pairs.pair_batches([batch, batch]))
+
+
+def written(package, text):
+    """Write a message out of a text of its JSON form, as a column."""
+    write = module(package, "spark.message_writing").write_messages
+    return checked(write(pa.array([text, None]), "MetadataRequest", 12))
+
+
+def mapped(package, data):
+    """Map a request's bytes: spans that cover it, and the error of decoding it."""
+    found = module(package, "byte_map").frame_map(data)
+    at = 0
+    for span in found.spans:
+        assert span.offset == at and span.size >= 0
+        at = span.end
+    assert at == len(data)
+    return [tuple(span)[:6] for span in found.spans], found.error
+
+
+def mapped_records(package, data):
+    """Map a record set: spans that cover it all."""
+    found = module(package, "byte_map").record_map(data)
+    at = 0
+    for span in found.spans:
+        assert span.offset == at and span.size >= 0
+        at = span.end
+    assert at == len(data)
+    return [tuple(span)[:6] for span in found.spans], found.error

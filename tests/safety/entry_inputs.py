@@ -1,0 +1,356 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Good bytes for the table of entries, and how they are made bad.
+
+Good bytes are those of real brokers (``tests/data``) and of Kafka's own classes (the
+golden vectors), wherever there are such. Bad ones are made the same way on every run.
+"""
+
+import gzip
+import importlib
+import io
+import json
+import random
+import struct
+import zlib
+from collections.abc import Iterator
+from functools import cache
+
+import crc32c
+import golden
+import pyarrow as pa
+from hostile import _NUMBERS, _TOO_LONG, unsigned_varint
+from pyarrow import parquet
+
+import kwire
+
+DATA = golden.FOLDER.parent / "data"
+SCHEMAS = DATA.parent.parent / "src" / "kwire" / "drafts" / "schemas"
+NEWEST = DATA / "4.3.1" / "data"
+
+HOSTILE = (0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF)
+TEXTS = (
+    *(b"{", b"}", b"[", b"]", b",", b":", b'"', b"\\", b"\n", b"\r", b" ", b"=", b"-"),
+    *(b"null", b"true", b"-1", b"1e999", b"NaN", b"0x7f", b"\\ud800", b"\xed\xa0\x80"),
+    *(b"9" * 19, b"9" * 400, b"9" * 5000, b"[" * 3000, b'{"a":' * 1500),
+    *(b"\xd9\xa1", b"\0", b"\x85", b"\xe2\x80\xa8", b"%00", b"//", b"/*", b"0+"),
+)
+"""What texts stumble over: brackets, large numbers, digits of other scripts."""
+
+
+# Good bytes ---------------------------------------------------------------------------
+
+
+def files(pattern, most=2000, least=1):
+    """Read the files of real brokers' data of a size, each content once."""
+    found = {}
+    for path in sorted(DATA.glob(pattern)):
+        data = path.read_bytes()
+        if least <= len(data) <= most:
+            found.setdefault(data)
+    return list(found)
+
+
+@cache
+def batches(most=700):
+    """Cut the batches of real brokers' logs, a few of each kind."""
+    found: dict[tuple, list[bytes]] = {}
+    for path in sorted(DATA.glob("*/data/*/*.log")):
+        data, at = path.read_bytes(), 0
+        while len(data) - at > 17:
+            size = int.from_bytes(data[at + 8 : at + 12], "big") + 12
+            piece = data[at : at + size]
+            at += size
+            if len(piece) < size or not size <= most:
+                continue
+            magic = piece[16]
+            codes = piece[22] if magic == 2 else piece[17]
+            kind = magic, codes, path.parent.name.startswith("__")
+            if len(found.setdefault(kind, [])) < 2:
+                found[kind].append(piece)
+    return [piece for pieces in found.values() for piece in pieces]
+
+
+def payloads(codec):
+    """Take out what real brokers compressed with a codec, in batches of magic 2."""
+    return [
+        piece[61:]
+        for piece in batches(1500)
+        if piece[16] == 2 and piece[22] & 7 == codec and not piece[22] & 0x20
+    ]
+
+
+def records_of(topic):
+    """Read the keys and values of real brokers' own topics, and of Kafka's classes."""
+    found = {}
+    for path in sorted(DATA.glob(f"*/data/{topic}-0/*.log")):
+        for batch in kwire.records.decode_batches(path.read_bytes()):
+            if not batch.is_control:
+                for record in batch.records:
+                    key, value = record.key, record.value
+                    kind = (key or b"")[:2], (value or b"")[:3]
+                    found.setdefault(kind, pair(key, value))
+    for line in (golden.FOLDER / "internal-topics.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        if row["topic"] == topic:
+            found[line] = pair(*(row[k] and bytes.fromhex(row[k]) for k in PARTS))
+    return list(found.values())
+
+
+PARTS = "key", "value"
+
+
+def control_records():
+    """Read the keys and values of the control records in real brokers' logs."""
+    found = {}
+    for piece in batches():
+        if piece[16] == 2 and piece[22] & 0x20:
+            for batch in kwire.records.decode_batches(piece):
+                for record in batch.records:
+                    found[pair(record.key, record.value)] = None
+    return list(found)
+
+
+def pair(key, value):
+    """Put a key and a value into one input: INT16 size of the key, -1 for null."""
+    size = b"\xff\xff" if key is None else len(key).to_bytes(2, "big")
+    marker = b"\xff" if value is None else b"\0"
+    return size + marker + (key or b"") + (value or b"")
+
+
+def bodies(name, *versions, most=400):
+    """Take the golden vectors of a message in some versions."""
+    return [
+        vector.data
+        for (message, version), found in golden.by_pair().items()
+        if message == name and (not versions or version in versions)
+        for vector in found
+        if len(vector.data) <= most
+    ]
+
+
+def requests(most=300):
+    """Make frames of golden requests: one in every few, of all APIs."""
+    found = []
+    for (name, version), vectors in golden.by_pair().items():
+        cls = getattr(kwire.messages, name)
+        if cls.kind == "request" and vectors[0].message == name:
+            body = vectors[version % len(vectors)].data
+            if len(body) <= most:
+                found.append(request_head(cls, version) + body)
+    return found[::5]
+
+
+def request_head(cls, version):
+    """Write the header of a request as Kafka does: versions 0, 1 and 2."""
+    head = struct.pack(">hhi", cls.api_key, version, 7)
+    if cls.api_key == 7 and version == 0:
+        return head
+    return head + b"\0\2me" + b"\0" * (version in cls.flexible_versions)
+
+
+def responses(name, version):
+    """Make frames of golden responses of one class and version."""
+    cls = getattr(kwire.messages, name)
+    flexible = version in cls.flexible_versions and cls.api_key != 18
+    head = b"\0\0\0\7" + b"\0" * flexible
+    return [head + body for body in bodies(name, version)]
+
+
+def prefixed(name):
+    """Put their versions before golden vectors."""
+    return [
+        version.to_bytes(2, "big") + vector.data
+        for (message, version), found in golden.by_pair().items()
+        if message == name
+        for vector in found
+        if len(vector.data) <= 400
+    ]
+
+
+def sized(frames):
+    """Put their sizes before frames, and all into one stream."""
+    return b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames)
+
+
+def rows(pieces):
+    """Put rows of an array into one input: an INT16 size before each."""
+    return b"".join(len(piece).to_bytes(2, "big") + piece for piece in pieces)
+
+
+def request_lines():
+    """Take lines of real brokers' request logs, plain and in gzip."""
+    found = []
+    for path in sorted((DATA / "request-logs").glob("*.log")):
+        lines = path.read_bytes().splitlines(keepends=True)
+        shortest = sorted(set(lines), key=len)
+        found += [b"".join(lines[:2]), *shortest[:4], b"".join(shortest[:3])]
+    found.append(gzip.compress(found[-1], mtime=0))
+    return found
+
+
+def framed(name):
+    """Make frames of the golden vectors of one request."""
+    cls = getattr(kwire.messages, name)
+    return [
+        request_head(cls, version) + body
+        for version in cls.valid_versions
+        for body in bodies(name, version)[:3]
+    ]
+
+
+def json_forms(name, version):
+    """Take the JSON forms that Kafka's own converter wrote."""
+    return [
+        json.dumps(vector.json).encode()
+        for vector in golden.by_pair()[name, version]
+        if vector.json is not None and len(vector.data) <= 300
+    ]
+
+
+def kip87_sets():
+    """Write message sets of a draft that nobody else writes; and real old ones."""
+    draft = importlib.import_module("kwire.drafts.kip87")
+    three = [draft.Message(offset=n, key=b"k", value=b"v" * n) for n in range(3)]
+    made = [draft.encode(three, compression=name) for name in ("none", "gzip")]
+    return [*made, *(piece for piece in batches() if piece[16] < 2)]
+
+
+def capture_files():
+    """Write some rows into files of captures, as Parquet's own writer does."""
+    recording = importlib.import_module("kwire.recording")
+    row = dict.fromkeys(recording.CAPTURE_COLUMNS)
+    row |= {"recording": "r", "sequence": 1, "direction": "request", "frame": b"f" * 9}
+    table = pa.Table.from_pylist([row] * 3, recording.capture_schema())
+    found = []
+    for codec in ("none", "zstd"):
+        sink = io.BytesIO()
+        parquet.write_table(table, sink, compression=codec)
+        found.append(sink.getvalue())
+    return found
+
+
+def schema_texts():
+    """Read the schemas of the drafts, which are in Kafka's message language."""
+    return [path.read_bytes() for path in sorted(SCHEMAS.glob("*.json"))]
+
+
+# Checksums ----------------------------------------------------------------------------
+
+
+def repaired(data):
+    """Put the right checksum into every batch that is whole."""
+    made, at = bytearray(data), 0
+    while len(made) - at > 16:
+        size = int.from_bytes(made[at + 8 : at + 12], "big", signed=True)
+        end = at + 12 + size
+        if size < 14 or end > len(made):
+            break
+        if made[at + 16] < 2:
+            made[at + 12 : at + 16] = zlib.crc32(made[at + 16 : end]).to_bytes(4, "big")
+        elif size >= 49:
+            crc = crc32c.crc32c(bytes(made[at + 21 : end]))
+            made[at + 17 : at + 21] = crc.to_bytes(4, "big")
+        at = end
+    return bytes(made)
+
+
+def refitted(data):
+    """Make the size of a single batch what it is, and then its checksum."""
+    if len(data) < 17:
+        return data
+    size = (len(data) - 12).to_bytes(4, "big")
+    return repaired(data[:8] + size + data[12:])
+
+
+def with_snapshot_crc(data):
+    """Put the right checksum into a producer snapshot."""
+    if len(data) < 6:
+        return data
+    return data[:2] + crc32c.crc32c(data[6:]).to_bytes(4, "big") + data[6:]
+
+
+# Bad bytes ----------------------------------------------------------------------------
+
+
+def changed(data, dice):
+    """Put another value in the place of one byte."""
+    at = dice.randrange(len(data))
+    new = dice.choice((*HOSTILE, data[at] + 1 & 0xFF, data[at] - 1 & 0xFF, None))
+    new = dice.randrange(256) if new is None else new
+    return data[:at] + bytes((new,)) + data[at + 1 :]
+
+
+def inserted(data, dice):
+    """Insert some bytes."""
+    at = dice.randrange(len(data) + 1)
+    return data[:at] + dice.randbytes(dice.randint(1, 6)) + data[at:]
+
+
+def deleted(data, dice):
+    """Delete some bytes."""
+    at = dice.randrange(len(data))
+    return data[:at] + data[at + dice.randint(1, 6) :]
+
+
+def repeated(data, dice):
+    """Say some bytes twice, or backwards."""
+    at = dice.randrange(len(data))
+    part = data[at : at + dice.randint(1, 20)]
+    behind = data[at + len(part) :]
+    return data[:at] + part[::-1] + (part + behind if dice.randrange(2) else behind)
+
+
+_ATTACKS = [
+    *(number.to_bytes(4, "big") for number in (2**31 - 1, 2**31, 2**32 - 2, 2**16)),
+    *(number.to_bytes(2, "big") for number in (0x7FFF, 0x8000, 0xFFFE)),
+    *((2**63 - 1).to_bytes(8, "big"), (2**63).to_bytes(8, "big"), b"\xff" * 8),
+    *map(unsigned_varint, _NUMBERS),
+    *_TOO_LONG,
+]
+
+
+def enlarged(data, dice):
+    """Write a huge length or count over the bytes at some place."""
+    at = dice.randrange(len(data) + 1)
+    attack = dice.choice(_ATTACKS)
+    end = at + len(attack) if dice.randrange(2) else at + 1
+    return data[:at] + attack + data[end:]
+
+
+def worded(data, dice):
+    """Write what texts stumble over, in or over some bytes."""
+    at = dice.randrange(len(data) + 1)
+    return data[:at] + dice.choice(TEXTS) + data[at + dice.randrange(3) :]
+
+
+CHANGES = (changed, changed, inserted, deleted, repeated, enlarged)
+
+
+def prefixes(entry) -> Iterator[bytes]:
+    """Cut all good bytes of an entry off, everywhere."""
+    for data in entry.seeds():
+        for end in range(len(data)):
+            yield data[:end]
+
+
+def damaged(entry, name="") -> Iterator[bytes]:
+    """Make the good bytes of an entry bad without end."""
+    dice = random.Random(entry.name + name)
+    good = list(entry.seeds())
+    kinds = (*CHANGES, worded, worded) if entry.is_text else CHANGES
+    while True:
+        dice.shuffle(good)
+        for data in good:
+            if not data:
+                continue
+            if dice.random() < 0.1:
+                other = dice.choice(good)
+                bad = data[: dice.randrange(len(data))] + other[dice.randrange(20) :]
+            else:
+                bad = dice.choice(kinds)(data, dice)
+                while bad and dice.random() < 0.2:
+                    bad = dice.choice(kinds)(bad, dice)
+            if entry.repair is not None and dice.random() < 0.8:
+                bad = entry.repair(bad)
+            yield bad

@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever reads bytes keeps the promises of the message codec, for any bytes.
+
+Each test goes over the whole table of ``entries.py``. What they protect: bad bytes are
+a value or a documented error, the same on both engines; nothing is read past the end
+of the input, nothing hangs, nothing is left behind, and memory follows the input.
+"""
+
+import array
+import gc
+import itertools
+import mmap
+import signal
+import struct
+import sys
+import tracemalloc
+
+import pytest
+from entries import ENTRIES, ends, outcome
+from entry_calls import folder
+from entry_inputs import damaged, prefixes
+from guard_pages import ROOM, Guarded, check
+from hostile import INPUTS
+
+LONGEST = 5.0
+"""Seconds of work after which an input of some hundred bytes has hung an entry."""
+
+SHARES = sum(entry.share for entry in ENTRIES.values())
+
+
+def inputs(entry, percent, name=""):
+    """Give an entry its part of all inputs: good ones, prefixes, damaged ones."""
+    count = max(4, int(INPUTS * percent * entry.share / SHARES / 100))
+    yield from itertools.islice(entry.seeds(), count)
+    cuts = list(prefixes(entry))
+    most = max(3, count // 3)
+    yield from cuts[:: max(1, -(-len(cuts) // most))]
+    yield from itertools.islice(damaged(entry, name), count)
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has neither fork nor mprotect"
+)
+def test_bad_bytes_are_a_value_or_a_documented_error(twins, figure):
+    """On memory whose end faults, in a child process, with an alarm for what hangs."""
+    package = twins.fast
+    guarded = Guarded()
+    counts = mmap.mmap(-1, 24)
+    folder()  # of this process, which tidies up, and not of the child
+
+    def work(note):
+        done = values = views = 0
+        for entry in ENTRIES.values():
+            for data in inputs(entry, 95):
+                note((entry.name, data.hex()))
+                signal.setitimer(signal.ITIMER_PROF, LONGEST)
+                is_guarded = entry.is_view and len(data) <= ROOM
+                given = guarded.put(data) if is_guarded else data
+                values += ends(entry, package, given)
+                views += is_guarded
+                done += 1
+        counts[:] = struct.pack("=3q", done, values, views)
+
+    check(work)
+    done, values, views = struct.unpack("=3q", counts)
+    assert done // 10 < values < done
+    figure("P5", "inputs of other entries", done, least=INPUTS)
+    figure("P6", "inputs of other entries on guard pages", views, least=INPUTS // 2)
+
+
+def test_both_engines_agree(twins, figure):
+    """The same value, or the same class, offset, path and words."""
+    done = 0
+    for entry in ENTRIES.values():
+        for data in inputs(entry, 6, "agree"):
+            fast = outcome(entry, twins.fast, data)
+            pure = outcome(entry, twins.pure, data)
+            assert fast == pure, (entry.name, data.hex())
+            done += 1
+    figure("P3", "inputs of other entries", done, least=INPUTS * 6 // 100)
+
+
+def share_of(kwire, percent):
+    """Take a tenth of the inputs where each costs ten times as much."""
+    return percent if kwire.backend == "fast" else percent / 10
+
+
+def test_a_failed_call_leaves_nothing_behind(kwire, figure):
+    """Good bytes give the same value after every bad call."""
+    done = 0
+    for entry in ENTRIES.values():
+        good = min(entry.seeds(), key=len)
+        expected = outcome(entry, kwire, good)
+        for data in inputs(entry, share_of(kwire, 5), "alternate"):
+            outcome(entry, kwire, data)
+            assert outcome(entry, kwire, good) == expected, (entry.name, data.hex())
+            done += 1
+    figure("P12", "alternations of other entries", done, least=len(ENTRIES) * 5)
+
+
+class Data(bytes):
+    """Bytes that are more than bytes."""
+
+
+KINDS = {
+    "subclass": Data,
+    "bytearray": bytearray,
+    "view of a slice": lambda data: memoryview(b"xx" + data + b"y")[2:-1],
+    "read-only view": lambda data: memoryview(bytearray(data)).toreadonly(),
+    "array": lambda data: array.array("B", data),
+    "signed view": lambda data: memoryview(data).cast("b"),
+    "mmap": lambda data: mapped(data) if data else b"",
+}
+
+
+def mapped(data):
+    """Put bytes into anonymous memory."""
+    memory = mmap.mmap(-1, len(data))
+    memory[:] = data
+    return memory
+
+
+def test_any_contiguous_bytes_like_is_accepted(kwire, figure):
+    """Every kind of buffer is read like bytes, good or bad."""
+    done = 0
+    for entry in ENTRIES.values():
+        if entry.is_buffer:
+            for data in inputs(entry, share_of(kwire, 2), "kinds"):
+                expected = outcome(entry, kwire, data)
+                for kind, make in KINDS.items():
+                    found = outcome(entry, kwire, make(data))
+                    assert found == expected, (entry.name, kind, data.hex())
+                    done += 1
+    figure("P15", "buffers of all kinds, other entries", done, least=2000)
+
+
+def test_the_input_is_released_and_unchanged(kwire, figure):
+    """A bytearray can be resized after each call, though value or error is kept."""
+    done = held = 0
+    for entry in ENTRIES.values():
+        if entry.is_buffer:
+            for data in inputs(entry, share_of(kwire, 6), "released"):
+                given = bytearray(data)
+                try:
+                    kept = entry.run(kwire, given)
+                except kwire.KwireError as error:
+                    kept = error
+                assert given == data, entry.name
+                if "zero copy" in entry.name:
+                    kept = None
+                try:
+                    given.append(0)
+                except BufferError:
+                    held += 1
+                    raise AssertionError((entry.name, data.hex(), kept)) from None
+                done += 1
+    figure("P15", "resized after a call, other entries", done, least=1000)
+    figure("P15", "live exports after a call", held, most=0)
+
+
+FIXED = 400 * 1024
+"""Bytes that a call may cost whatever its input is: what libraries begin with."""
+
+
+def test_memory_follows_the_input(kwire, figure):
+    """The peak of a call on bad bytes is what each byte may cost, and a fixed sum."""
+    done, worst = 0, 0.0
+    for entry in ENTRIES.values():
+        # What is compressed can lie about its size in more ways.
+        most = 40 if entry.growth == 1100 else 10
+        most = most if kwire.backend == "fast" else 3
+        given = list(inputs(entry, 1, "memory"))
+        for data in given[:: -(-len(given) // most)]:
+            outcome(entry, kwire, data)
+            gc.collect(0)
+            tracemalloc.start()
+            try:
+                ends(entry, kwire, data)
+                peak = tracemalloc.get_traced_memory()[1]
+            finally:
+                tracemalloc.stop()
+            bound = entry.growth * len(data) + FIXED
+            assert peak <= bound, (entry.name, peak, data.hex())
+            worst = max(worst, peak / bound)
+            done += 1
+    figure("P7", "bad inputs of other entries measured", done, least=len(ENTRIES) * 2)
+    figure("P7", "largest part of the bound, other entries", worst, most=1)
