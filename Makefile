@@ -10,10 +10,11 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 ENGINE := $(wildcard src/kwire/_fast/*.pyx src/kwire/_fast/*.pxd src/kwire/_fast/*.h)
 RELEASE ?= 4.4.0
+MINUTES ?= 10
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test pure check stubs schema vectors data interop spark \
-	deep coverage docs bench clean
+	deep fuzz coverage docs bench clean
 
 help:
 	@echo "make demo     real Kafka traffic and logs through all jobs, on a local Spark"
@@ -68,10 +69,10 @@ pure: $(VENV)/.made $(VENV)/.has-test
 
 check: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-lint
 	@echo "==> lint"
-	@$(BIN)/ruff check src tests tools benchmarks examples docs/conf.py setup.py
-	@$(BIN)/ruff format --check --quiet src tests tools benchmarks examples docs/conf.py setup.py
+	@$(BIN)/ruff check src tests tools fuzz benchmarks examples docs/conf.py setup.py
+	@$(BIN)/ruff format --check --quiet src tests tools fuzz benchmarks examples docs/conf.py setup.py
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint src/kwire/_fast
-	@$(BIN)/codespell src tests tools benchmarks examples docs *.md
+	@$(BIN)/codespell src tests tools fuzz benchmarks examples docs *.md
 	@$(BIN)/reuse lint --lines
 	@echo "==> types"
 	@$(BIN)/mypy src tools
@@ -126,6 +127,9 @@ spark: $(VENV)/.built $(VENV)/.has-test
 deep: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> the promises on many inputs; a later run goes on where this one ends"
 	@$(BIN)/python -m tools.deep
+
+fuzz: $(VENV)/.built $(VENV)/.has-fuzz
+	@$(BIN)/python -m fuzz --minutes $(MINUTES)
 
 coverage: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-coverage
 	@$(BIN)/python tools/line_coverage.py

@@ -304,7 +304,9 @@ def _read_lz4(
                 memory[size : size + length] = block
                 size += length
             else:
-                size += decompress_into(block, memory[size : size + largest])
+                place = memory[size : size + largest]
+                # Without a length it would try the first four bytes for one.
+                size += decompress_into(block, place, len(place))
             if size > ceiling:
                 raise _TooLarge
     except library.DecompressionError as failure:

@@ -7,6 +7,7 @@ and the codec functions of two other clients.
 """
 
 import gzip
+import importlib
 import io
 import itertools
 import mmap
@@ -451,3 +452,18 @@ def test_snappy_damage(kwire, data, words):
     """Every block and every declared size is checked."""
     snappy = Codec(kwire, "snappy")
     assert words in snappy.reason(data, decompressed_bytes=None)
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        bytes(3) + b"\xff" * 6 + b"=\x92\xff\x10" + b"S" * 32 + b"\0",
+        b"\0\0\0z\x80\0\0\0\0\0\0\xac(\0\0\0\0\0\0\xac\0\0\0\x80\x0c\0",
+    ],
+)
+def test_no_bytes_of_a_block_are_taken_for_its_size(kwire, plain):
+    """Blocks of lz4 that begin like a size, with a block behind it, are read whole."""
+    compression = importlib.import_module(f"{kwire.__name__}.compression")
+    packed = compression.compress(3, plain, 2)
+    limits = kwire.Limits(decompressed_bytes=len(plain))
+    assert bytes(compression.decompress(3, packed, 2, limits, 0)) == plain

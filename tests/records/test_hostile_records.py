@@ -93,6 +93,15 @@ def test_a_damaged_wrapper_is_damaged_before_it_is_too_long(twins):
         assert fault[0] == "CorruptBatch"
 
 
+def test_control_batches_keep_the_ceiling_of_records(twins):
+    """Columns look into a control batch as rows do: not into one that is too long."""
+    data = batch(*(record(i, i) for i in range(3)), attributes=0x20)
+    for package in twins:
+        limits = package.Limits(records=2)
+        _, _, fault = compare(package, data, limits=limits, **COMMITTED)
+        assert fault[0] == "LimitExceeded"
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_readers_agree_without_a_filter(twins, family):
     """As above, with control batches, without checksums, with odd header keys."""

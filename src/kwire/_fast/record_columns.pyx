@@ -9,7 +9,8 @@ A batch that it cannot read is read again by ``record_decoder.pyx``, which says 
 Twin: ``_pure/record_columns.py``. Differs from its twin in: no object is made for a
 record and the GIL is released, where the twin turns records into columns.
 C needs for itself: ``record_shape``, ``plain_shape``, ``parent_shape``, ``hidden``,
-``walk_entry``, ``decoded_payload``, ``failure_of``; the walk is ``record_walk.pyx``'s.
+``is_control``, ``walk_entry``, ``decoded_payload``, ``failure_of``; the walk is
+``record_walk.pyx``'s.
 """
 
 from cpython.object cimport PyObject
@@ -171,6 +172,8 @@ def decode_columns(
                 break
             if reason != AT_ENTRY:
                 raise failure_of(&w, reason, data)
+            if is_control(&w) and w.entry.count > w.most_records:
+                raise failure_of(&w, TOO_MANY, data)
             if transactions is not None and hidden(&w, data, decompress, transactions):
                 w.position += w.entry.size
                 continue
@@ -185,6 +188,11 @@ def decode_columns(
         PyBuffer_Release(&buffer)
 
 
+cdef inline bint is_control(Walk* w) noexcept nogil:
+    """Whether an entry is a control batch."""
+    return w.entry.magic == 2 and (w.entry.attributes & CONTROL) != 0
+
+
 cdef bint hidden(
     Walk* w, object data, object decompress, object transactions
 ) except -1:
@@ -195,7 +203,7 @@ cdef bint hidden(
     header = <object>made
     Py_XDECREF(made)
     records = ()
-    if w.entry.magic == 2 and w.entry.attributes & CONTROL:
+    if is_control(w):
         if w.entry.attributes & CODEC_MASK:
             payload = decoded_payload(w, data, decompress)
             records = read_records(payload, header, compressed=True, replace=True)

@@ -102,6 +102,10 @@ def decode_columns(
         control = head.magic == 2 and bool(head.attributes & CONTROL)
         if control and transactions is None:
             continue
+        if control and head.count > most:
+            raise errors.decode_failure(
+                errors.TOO_MANY_RECORDS, head.count, head.position, ""
+            )
         if transactions is not None:
             seen = (
                 records_of(data, head, decompress, check_crc, True) if control else ()

@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""One compression under its ceiling: what the targets of the codecs have in common.
+
+An input is a byte for the format of the records, one for the ceiling, and compressed
+bytes, or, with the highest bit of the second byte, bytes to compress.
+"""
+
+from fuzz import engines
+
+MODULES = ("compression",)
+CEILINGS = (0, 1, 100, 1000, 65_536, 1_048_576)
+RATIOS = (None, None, 1, 4)
+RAW = 0x80
+"""The bit of the second byte with which the rest is to be compressed."""
+
+
+class Memory:
+    """Gives memory to a decompressor, and knows how much that was."""
+
+    def __init__(self):
+        """Begin with none."""
+        self.largest = 0
+
+    def allocate(self, size):
+        """Give writable memory."""
+        self.largest = max(self.largest, size)
+        return bytearray(size)
+
+
+def decompress(package, codec, data, magic, ceilings):
+    """Decompress under ceilings, which memory and result have to keep."""
+    compression = engines.module(package, "compression")
+    size, ratio = ceilings
+    limits = package.Limits(decompressed_bytes=size, decompressed_ratio=ratio)
+    memory = Memory()
+    found = compression.decompress(
+        codec, data, magic, limits, 7, allocate=memory.allocate
+    )
+    highest = size if ratio is None else min(size, ratio * len(data))
+    if len(found) > highest:
+        raise engines.Finding(f"{len(found)} bytes came under a ceiling of {highest}")
+    # A decompressor may go one block past the ceiling before it knows.
+    if memory.largest > highest + 4 * 1024 * 1024:
+        raise engines.Finding(f"{memory.largest} bytes for a ceiling of {highest}")
+    return bytes(found)
+
+
+def through(package, codec, data, magic):
+    """Compress and decompress: the bytes come back, and within the bound."""
+    compression = engines.module(package, "compression")
+    packed = compression.compress(codec, data, magic)
+    if len(packed) > compression.bound(codec, len(data)):
+        raise engines.Finding(f"{len(data)} bytes grew to {len(packed)}")
+    limits = package.Limits(decompressed_bytes=len(data))
+    found = compression.decompress(codec, packed, magic, limits, 0)
+    engines.equal("compressed and decompressed", bytes(found), data)
+    return packed
+
+
+def judge(codec, data):
+    """Judge one input of a codec."""
+    if len(data) < 2:
+        return
+    magic = data[0] % 3
+    if codec == 4:
+        magic = 2
+    choice, data = data[1], data[2:]
+    if choice & RAW:
+        said = engines.agree(through, codec, data, magic)
+        engines.equal("what is compressed can be decompressed", said[0], "value")
+        return
+    ceilings = CEILINGS[choice % 6], RATIOS[choice // 6 % 4]
+    engines.agree(decompress, codec, data, magic, ceilings)

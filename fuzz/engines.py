@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""kwire on both engines in one process, and how what they say is compared.
+
+The engine in plain Python is the same source imported a second time, as
+``kwire_pure``: a fuzzer that sees which lines of Python run is guided by that one, and
+both are judged. What is done with an input is the targets' business.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import struct
+import sys
+import zlib
+from bisect import bisect_right
+from functools import cache
+from pathlib import Path
+
+PURE = "kwire_pure"
+_LEAVES = frozenset((int, str, bytes, bool, type(None)))
+
+
+class Finding(AssertionError):
+    """Something that must hold for every input does not hold for this one."""
+
+
+@cache
+def pure():
+    """Import the package on the engine in plain Python."""
+    import kwire
+
+    if kwire.backend == "pure":
+        return kwire
+    if PURE in sys.modules:
+        return sys.modules[PURE]
+    folder = Path(kwire.__path__[0])
+    spec = importlib.util.spec_from_file_location(
+        PURE, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    package = importlib.util.module_from_spec(spec)
+    sys.modules[PURE] = package
+    spec.loader.exec_module(package)
+    before = os.environ.get("KWIRE_BACKEND")
+    os.environ["KWIRE_BACKEND"] = "pure"
+    try:
+        importlib.import_module(f"{PURE}._backend")
+    finally:
+        if before is None:
+            del os.environ["KWIRE_BACKEND"]
+        else:
+            os.environ["KWIRE_BACKEND"] = before
+    return package
+
+
+@cache
+def packages():
+    """Give the package on the compiled engine, if it is built, and on the other."""
+    import kwire
+
+    return (kwire, pure()) if kwire.backend == "fast" else (pure(),)
+
+
+def module(package, name):
+    """Give a module of the package on one engine."""
+    return importlib.import_module(f"{package.__name__}.{name}")
+
+
+def neutral(value):
+    """Turn a value into one that equals its like from the other engine.
+
+    Types count: ``True`` is not 1, bytes are no memoryview; a NaN equals itself.
+    """
+    kind = type(value)
+    if kind in _LEAVES:
+        return kind.__name__, value
+    if kind is tuple or kind is list:
+        return tuple(map(neutral, value))
+    if kind is float:
+        return "float", struct.pack(">d", value)
+    if kind is memoryview:
+        return "memoryview", value.tobytes()
+    if kind is dict:
+        return "dict", *((neutral(key), neutral(value[key])) for key in value)
+    if isinstance(value, Exception):
+        return "exception", kind.__name__, str(value)
+    names = getattr(kind, "__match_args__", None)
+    if names is None:
+        return kind.__name__, value
+    fields = [neutral(getattr(value, name)) for name in names]
+    tags = getattr(value, "unknown_tagged_fields", None)
+    return kind.__qualname__, *fields, neutral(tags)
+
+
+def facts(package, error, size=None):
+    """Tell everything that an error says; an offset has to lie in the input."""
+    said = [type(error).__name__, str(error)]
+    if isinstance(error, package.errors.DecodeError):
+        if type(error.offset) is not int or error.offset < 0:
+            raise Finding(f"{error!r} has the offset {error.offset!r}")
+        if size is not None and error.offset > size:
+            raise Finding(f"{error!r}: byte {error.offset} of {size}")
+        said += [error.offset, error.path, error.message_name, error.version]
+    return tuple(said)
+
+
+def outcome(package, call, *arguments, size=None):
+    """Call on one engine: ("value", what came), or ("error", all that it says)."""
+    try:
+        return "value", neutral(call(package, *arguments))
+    except package.errors.KwireError as error:
+        return "error", facts(package, error, size)
+
+
+def agree(call, *arguments, size=None):
+    """Call on each engine, which have to say the same; give what they said."""
+    said = [outcome(each, call, *arguments, size=size) for each in packages()]
+    for other in said[1:]:
+        if other != said[0]:
+            differ(call.__name__, said[0], other)
+    return said[0]
+
+
+def differ(what, fast, other):
+    """Report what differs."""
+    raise Finding(f"{what}: the engines differ:\n  {fast!r:.2000}\n  {other!r:.2000}")
+
+
+def equal(what, one, other):
+    """Refuse two things that have to be the same."""
+    if one != other:
+        raise Finding(f"{what}:\n  {one!r:.2000}\n  {other!r:.2000}")
+
+
+# Which message an input is for must survive new messages, or the corpus would mean
+# something else after each release: so names stand on a circle, where each has the
+# part that follows it.
+
+
+@cache
+def _circle():
+    names = packages()[0].messages.ALL
+    places = {zlib.crc32(name.encode()) & 0xFFFF: name for name in reversed(names)}
+    return sorted(places), places
+
+
+def place_of(name):
+    """Give the two bytes that stand for a message."""
+    return (zlib.crc32(name.encode()) & 0xFFFF).to_bytes(2, "big")
+
+
+def message_at(head):
+    """Find the message that two bytes stand for."""
+    places, names = _circle()
+    return names[places[bisect_right(places, int.from_bytes(head, "big")) - 1]]
+
+
+def version_at(package, name, byte):
+    """Find the version that a byte stands for: the first one and as many more."""
+    versions = getattr(package.messages, name).valid_versions
+    return versions.min + byte % (versions.max - versions.min + 1)

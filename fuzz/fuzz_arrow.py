@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages, request headers and records as Arrow columns.
+
+An input is a byte for the kind and its options, three for a message and its version,
+and rows, each behind a byte for its size (255: a null row; 254: all that is left).
+"""
+
+from fuzz import engines, guided
+
+MODULES = ("arrow", "columns", "codec", "messages", "schema.registry")
+ON_ERROR = ("raise", "null")
+
+
+def binary_array(rows, slice_first):
+    """Make the array; with a row in front that its offset leaves out."""
+    import pyarrow
+
+    made = pyarrow.array([b"left out", *rows] if slice_first else rows, "binary")
+    return made[1:] if slice_first else made
+
+
+def values_of(made):
+    """Check an array and take its values."""
+    made.validate(full=True)
+    return made.type, made.to_pylist()
+
+
+def messages(package, rows, name, version, on_error, slice_first):
+    """Decode messages into columns."""
+    cls = getattr(package.messages, name)
+    array = binary_array(rows, slice_first)
+    kind, values = values_of(
+        package.arrow.messages_to_arrow(array, cls, version, on_error=on_error)
+    )
+    return str(kind), values
+
+
+def request_headers(package, rows, on_error, slice_first):
+    """Decode headers of requests into columns."""
+    array = binary_array(rows, slice_first)
+    made = package.arrow.request_headers_to_arrow(array, on_error=on_error)
+    kind, values = values_of(made)
+    return str(kind), values
+
+
+def one_by_one(package, rows, name, version):
+    """Decode rows as messages; tell what is wrong with each."""
+    cls = getattr(package.messages, name)
+    said = []
+    for row in rows:
+        try:
+            if row is not None:
+                package.decode(cls, row, version)
+            said.append(None)
+        except package.errors.DecodeError as error:
+            said.append(str(error.offset))
+    return said
+
+
+def records(package, data, unit):
+    """Decode records into a batch."""
+    limits = package.Limits(decompressed_bytes=256 * 1024)
+    made = package.arrow.records_to_arrow(data, timestamp_unit=unit, limits=limits)
+    made.validate(full=True)
+    # Timestamps that Python's cannot hold are none of the columns' fault.
+    numbers = [
+        column.cast("int64") if name == "timestamp" else column
+        for name, column in zip(made.schema.names, made.columns, strict=True)
+    ]
+    return str(made.schema), [column.to_pylist() for column in numbers]
+
+
+def TestOneInput(data):
+    """Judge one input."""
+    if len(data) < 4:
+        return
+    kind, head, rest = data[0], data[1:4], data[4:]
+    if kind % 4 == 3:
+        unit = ("s", "ms", "us", "ns")[head[2] % 4]
+        engines.agree(records, rest, unit, size=len(rest))
+        return
+    rows = []
+    while rest and len(rows) < 8:
+        size = rest[0]
+        end = {255: 1, 254: len(rest)}.get(size, 1 + size)
+        rows.append(None if size == 255 else rest[1:end])
+        rest = rest[end:]
+    on_error, slice_first = ON_ERROR[kind >> 2 & 1], bool(kind & 8)
+    if kind % 4 == 2:
+        engines.agree(request_headers, rows, on_error, slice_first)
+        return
+    name = engines.message_at(head[:2])
+    version = engines.version_at(engines.packages()[0], name, head[2])
+    said = engines.agree(messages, rows, name, version, on_error, slice_first)
+    wrong = engines.agree(one_by_one, rows, name, version)[1]
+    fails = any(each != ("NoneType", None) for each in wrong)
+    if on_error == "raise":
+        engines.equal("columns fail where rows do", said[0] == "error", fails)
+
+
+if __name__ == "__main__":
+    guided.main(TestOneInput, MODULES)

@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Frames with their headers, messages behind their version, internal topics.
+
+An input is a byte for the kind, one for the way to read, three for a message and its
+version where the bytes do not say it, and the bytes.
+"""
+
+from fuzz import engines, guided
+
+MODULES = (
+    *("framing", "codec", "messages", "internal_topics", "control_records"),
+    *("schema.registry", "byte_map"),
+)
+JAVA, ZERO_COPY = 1, 2
+
+
+def request(package, data, options):
+    """Decode a request with its header."""
+    return package.framing.decode_request(data, **options)
+
+
+def request_again(package, data):
+    """Write a request again from what was read, and read that."""
+    header, message = package.framing.decode_request(data)
+    version = header.request_api_version
+    written = package.framing.encode_request(
+        message, version, header.correlation_id, header.client_id
+    )
+    again = package.framing.decode_request(written[4:])
+    engines.equal("a request", engines.neutral(again[1]), engines.neutral(message))
+    return written
+
+
+def request_map(package, data):
+    """Map a request; only what is wrong is compared with the reader's."""
+    found = package.byte_map.frame_map(data)
+    return found.spans, found.error and engines.facts(package, found.error, len(data))
+
+
+def response(package, data, name, version, options):
+    """Decode a response with its header."""
+    cls = getattr(package.messages, name)
+    return package.framing.decode_response(cls, data, version, **options)
+
+
+def response_again(package, data, name, version):
+    """Write a response again from what was read, and read that."""
+    cls = getattr(package.messages, name)
+    correlation_id, message = package.framing.decode_response(cls, data, version)
+    written = package.framing.encode_response(message, version, correlation_id)
+    again = package.framing.decode_response(cls, written[4:], version)
+    engines.equal("a response", engines.neutral(again[1]), engines.neutral(message))
+    return written
+
+
+def prefixed(package, data, name, options):
+    """Decode a message that stands behind its version."""
+    cls = getattr(package.messages, name)
+    return package.framing.decode_prefixed(cls, data, **options)
+
+
+def internal(package, key, value, topic, options):
+    """Decode a record of an internal topic."""
+    return package.internal_topics.decode(topic, key, value, **options)
+
+
+def control(package, key, value):
+    """Decode a control record."""
+    read = engines.module(package, "control_records").decode_control_record
+    found = read(key, value)
+    return found.type, found.type_name, found.message
+
+
+def parts(data):
+    """Cut a key off: a byte for its size, 255 for none; the same for a null value."""
+    size, data = data[0] if data else 255, data[1:]
+    key = None if size == 255 else data[:size]
+    value = data if key is None else data[size:]
+    return key, None if value == b"null" else value
+
+
+def TestOneInput(data):
+    """Judge one input."""
+    if len(data) < 5:
+        return
+    kwire = engines.packages()[0]
+    kind, mode, data, head = data[0] % 5, data[1], data[5:], data[2:5]
+    name = engines.message_at(head[:2])
+    options = {"zero_copy": bool(mode & ZERO_COPY)}
+    if mode & JAVA:
+        options["compat"] = "java"
+    size = len(data)
+    again = None
+    if kind == 0:
+        said = engines.agree(request, data, options, size=size)
+        if not mode & JAVA:
+            error = engines.agree(request_map, data)[1][1]
+            wrong = engines.neutral(said[1] if said[0] == "error" else None)
+            engines.equal("the error of the map", error, wrong)
+        if said[0] == "value" and not mode & JAVA:
+            again = engines.agree(request_again, data)
+    elif kind == 1 and getattr(kwire.messages, name).kind == "response":
+        version = engines.version_at(kwire, name, head[2])
+        said = engines.agree(response, data, name, version, options, size=size)
+        if said[0] == "value" and not mode & JAVA:
+            again = engines.agree(response_again, data, name, version)
+    elif kind == 2:
+        engines.agree(prefixed, data, name, options, size=size)
+    elif kind == 3:
+        topics = kwire.internal_topics.TOPICS
+        topic = topics[head[2] % len(topics)]
+        engines.agree(internal, *parts(data), topic, options, size=size)
+    elif kind == 4:
+        engines.agree(control, *parts(data), size=size)
+    if again is not None:
+        engines.equal("what decodes can be encoded", again[0], "value")
+
+
+if __name__ == "__main__":
+    guided.main(TestOneInput, MODULES)

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Logs on disk: a segment walked, read, sought in, verified, and the files beside it.
+
+An input is a byte that chooses the file, one of options, a byte for how a record set
+is made (``record_bytes.py``), and the bytes. A set is always there; the chosen file
+has what follows the first 0xFF 0x00 0xFF, if anything does.
+"""
+
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from fuzz import engines, guided
+from fuzz.record_bytes import set_of
+
+MODULES = ("log", "records", "columns", "compression")
+CUT = b"\xff\x00\xff"
+BASE = "00000000000000000000"
+FILES = (
+    *(f"{BASE}{suffix}" for suffix in (".index", ".timeindex", ".txnindex")),
+    *("00000000000000000009.snapshot", "leader-epoch-checkpoint"),
+    *("partition.metadata", "00000000000000000007.log"),
+)
+ABOVE = (
+    *("meta.properties", "recovery-point-offset-checkpoint"),
+    *("log-start-offset-checkpoint", "cleaner-offset-checkpoint"),
+)
+"""Files of the data directory, above the folder of the partition."""
+
+COMMITTED, STRICT_TAIL, DEEP, RAISE, SMALL, CHECKED = (1 << bit for bit in range(6))
+"""The bits of the second byte."""
+
+
+@cache
+def _folder():
+    # In memory if there is such a place: thousands of files come and go each second.
+    place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    made = tempfile.TemporaryDirectory(prefix="kwire-fuzz-", dir=place)
+    (Path(made.name) / "topic-3").mkdir()
+    return made
+
+
+def _written(data):
+    """Write the files of an input; give the folder."""
+    root = Path(_folder().name)
+    folder = root / "topic-3"
+    for path in (*folder.iterdir(), *root.glob("*[stn]")):
+        path.unlink()
+    content, found, other = data[2:].partition(CUT)
+    (folder / f"{BASE}.log").write_bytes(set_of(content) if content else b"")
+    if found:
+        names = (*FILES, *ABOVE)
+        name = names[data[0] % len(names)]
+        place = folder if name in FILES else root
+        (place / name).write_bytes(
+            set_of(other) if name.endswith(".log") and other else other
+        )
+    return root
+
+
+def limits_of(package):
+    """Choose low ceilings, as a fuzzer cannot pay for 64 MiB."""
+    return package.Limits(decompressed_bytes=256 * 1024)
+
+
+def headers(package, path, mode):
+    """Walk the heads of a segment; note what is wrong."""
+    wrong = []
+    segment = package.log.Segment(path, access="read")
+    tell = "raise" if mode & RAISE else wrong.append
+    found = segment.headers(
+        check_crc=bool(mode & CHECKED),
+        on_corrupt=tell,
+        strict_tail=bool(mode & STRICT_TAIL),
+    )
+    return list(found), wrong
+
+
+def batches(package, path, mode):
+    """Decode a segment as objects; note what is wrong."""
+    wrong = []
+    segment = package.log.Segment(path, access="read")
+    found = segment.batches(
+        isolation_level="read_committed" if mode & COMMITTED else "read_uncommitted",
+        on_corrupt="raise" if mode & RAISE else wrong.append,
+        limits=limits_of(package),
+    )
+    return [(batch.header, batch.records) for batch in found], wrong
+
+
+def columns(package, path, mode):
+    """Decode a segment as columns; note what is wrong."""
+    wrong = []
+    segment = package.log.Segment(path, access="read")
+    found = segment.columns(
+        isolation_level="read_committed" if mode & COMMITTED else "read_uncommitted",
+        on_corrupt="raise" if mode & RAISE else wrong.append,
+        chunk_bytes=64 if mode & SMALL else 1 << 20,
+        limits=limits_of(package),
+    )
+    rows = []
+    for table in found:
+        keys, values = list(table.key), list(table.value)
+        stamps = table.timestamp.tolist()
+        rows += zip(table.offset.tolist(), stamps, keys, values, strict=True)
+    return rows, wrong
+
+
+def places(package, path, mode):
+    """Seek offsets and times, cut the segment, tell its good regions."""
+    segment = package.log.Segment(path, access="read")
+    return (
+        [segment.seek(offset) for offset in (0, 1, 5, 1 << 40)],
+        [segment.seek_timestamp(time) for time in (-1, 0, 1_600_000_000_000)],
+        segment.cuts(100),
+        segment.resync(1),
+        segment.has_holes,
+        list(segment.good_regions(limits=limits_of(package))),
+    )
+
+
+def verified(package, root, mode):
+    """Find all that is wrong with a directory."""
+    found = package.log.LogDirectory(root, access="read")
+    problems = [
+        problem
+        for partition in found
+        for problem in package.log.verify(
+            partition,
+            deep=bool(mode & DEEP),
+            strict_tail=bool(mode & STRICT_TAIL),
+            limits=limits_of(package),
+        )
+    ]
+    unreadable = [engines.facts(package, error) for error in found.unreadable]
+    return problems, unreadable, [each.start_offset for each in found]
+
+
+def beside(package, root, mode):
+    """Read each file beside the log; each has a value or an error."""
+    log = package.log
+    folder = root / "topic-3"
+    readers = (
+        (log.OffsetIndex, folder / FILES[0]),
+        (log.TimeIndex, folder / FILES[1]),
+        (log.TransactionIndex, folder / FILES[2]),
+        (log.ProducerSnapshot, folder / FILES[3]),
+        (log.read_leader_epochs, folder / FILES[4]),
+        (log.read_partition_metadata, folder / FILES[5]),
+        (log.read_meta_properties, root / ABOVE[0]),
+        (log.read_offset_checkpoint, root / ABOVE[1]),
+    )
+    found = []
+    for read, path in readers:
+        if not path.exists():
+            continue
+        try:
+            value = read(path)
+            entries = getattr(value, "entries", value)
+            found.append(list(entries) if entries is not value else entries)
+        except package.errors.KwireError as error:
+            found.append(engines.facts(package, error))
+    return found
+
+
+def TestOneInput(data):
+    """Judge one input."""
+    if len(data) < 3:
+        return
+    root, mode = _written(data), data[1]
+    path = root / "topic-3" / f"{BASE}.log"
+    engines.agree(headers, path, mode)
+    engines.agree(batches, path, mode)
+    engines.agree(columns, path, mode)
+    engines.agree(places, path, mode)
+    engines.agree(verified, root, mode)
+    if CUT in data:
+        engines.agree(beside, root, mode)
+
+
+if __name__ == "__main__":
+    guided.main(TestOneInput, MODULES)

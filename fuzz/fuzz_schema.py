@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Schemas: any text is a message class or a ``SchemaError``.
+
+An input is a byte for the number of bytes that a body has, the body, and the text. The
+class that a text gives decodes the body, and encodes what came, in each version.
+"""
+
+from fuzz import engines, guided
+
+MODULES = ("schema.language", "schema.json_text", "codec", "plan")
+MOST_VERSIONS = 4
+
+
+def shape(package, text):
+    """Build a class; tell what it is."""
+    cls = package.schema.message_class(text)
+    versions = list(cls.valid_versions)[:MOST_VERSIONS]
+    return cls.__name__, cls.api_key, cls.kind, versions, repr(cls())
+
+
+def used(package, text, body):
+    """Build a class and use it on bytes."""
+    cls = package.schema.message_class(text)
+    said = []
+    for version in list(cls.valid_versions)[:MOST_VERSIONS]:
+        try:
+            message = package.decode(cls, body, version)
+            written = package.encode(message, version)
+            again = package.encode(package.decode(cls, written, version), version)
+            engines.equal("encoded again", again, written)
+            said.append(written)
+        except package.errors.DecodeError as error:
+            said.append(engines.facts(package, error, len(body)))
+        try:
+            said.append(package.encode(cls(), version))
+        except package.errors.EncodeError as error:
+            said.append(engines.facts(package, error))
+    return said
+
+
+def TestOneInput(data):
+    """Judge one input."""
+    if not data:
+        return
+    size = data[0] % 64
+    body = data[1 : 1 + size]
+    text = data[1 + size :].decode("utf-8", "replace")
+    if engines.agree(shape, text)[0] == "value":
+        engines.agree(used, text, body)
+
+
+if __name__ == "__main__":
+    guided.main(TestOneInput, MODULES)

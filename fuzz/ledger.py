@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger of all fuzzing: one line of ``ledger.jsonl`` for each run of a target."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+LEDGER = Path(__file__).resolve().parent / "ledger.jsonl"
+WANTED = 8
+"""Hours of a processor that a release needs."""
+
+
+def add(line):
+    """Write down one run of a target."""
+    with LEDGER.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def lines():
+    """Read the ledger."""
+    if not LEDGER.exists():
+        return []
+    return [json.loads(line) for line in LEDGER.read_text("utf-8").splitlines()]
+
+
+def row(line):
+    """Say one run in one line."""
+    return (
+        f"{line['target']:18} {line['cpu_seconds'] / 60:8.1f} min"
+        f" {line['inputs']:12,} inputs {line['new_inputs']:6,} new"
+        f" {line['findings']:3} findings"
+    )
+
+
+def totals():
+    """Add up the ledger: hours of a processor, inputs."""
+    found = lines()
+    hours = sum(line["cpu_seconds"] for line in found) / 3600
+    return hours, sum(line["inputs"] for line in found)
+
+
+def table():
+    """Say what each target has had, and all of them."""
+    sums = {}
+    for line in lines():
+        total = sums.setdefault(line["target"], dict.fromkeys(_SUMMED, 0))
+        for key in _SUMMED:
+            total[key] += line[key]
+    rows = [row({"target": target, **sums[target]}) for target in sorted(sums)]
+    hours, inputs = totals()
+    return "\n".join(
+        (*rows, f"{hours:.2f} of {WANTED} hours before a release, {inputs:,} inputs")
+    )
+
+
+_SUMMED = ("cpu_seconds", "inputs", "new_inputs", "findings")
+
+
+def record_figures():
+    """Note the figures of the promise that fuzzing goes on."""
+    from fuzz import corpus
+    from tools.promises import Figure, record
+
+    hours, inputs = totals()
+    still = corpus.retry()
+    test = "make fuzz"
+    record(
+        "fuzz",
+        [
+            Figure("P17", "CPU-hours of fuzzing", round(hours, 2), test, least=2),
+            Figure("P17", "inputs fuzzed", inputs, test),
+            Figure("P17", "open findings", still, test, most=0),
+        ],
+    )

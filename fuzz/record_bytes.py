@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Record sets on their way into a target: right checksums, and what is compressed.
+
+A checksum stops nearly every changed batch, so most inputs get theirs made right, and
+what stands inside compressed batches is compressed here.
+"""
+
+import zlib
+
+from fuzz import engines
+
+PACK = 8
+"""Added to a codec in the first byte of an input: compress the records with it."""
+
+
+def repaired(data):
+    """Put the right checksum into every entry that is whole."""
+    crc32c = engines.module(
+        engines.packages()[0], f"_{engines.packages()[0].backend}.checksums"
+    ).crc32c
+    data = bytearray(data)
+    at = 0
+    while len(data) - at > 16:
+        size = int.from_bytes(data[at + 8 : at + 12], "big", signed=True)
+        end = at + 12 + size
+        if size < 14 or end > len(data):
+            break
+        if data[at + 16] < 2:
+            sum_ = zlib.crc32(data[at + 16 : end])
+            data[at + 12 : at + 16] = sum_.to_bytes(4, "big")
+        elif size >= 49:
+            sum_ = crc32c(bytes(data[at + 21 : end]))
+            data[at + 17 : at + 21] = sum_.to_bytes(4, "big")
+        at = end
+    return bytes(data)
+
+
+def packed(data, codec):
+    """Compress the records of the first batch, or the set as one message."""
+    kwire = engines.packages()[0]
+    compress = engines.module(kwire, "compression").compress
+    magic = data[16] if len(data) > 16 else 255
+    if magic == 2 and len(data) >= 61:
+        content = compress(codec, data[61:], 2)
+        size = (49 + len(content)).to_bytes(4, "big")
+        attributes = bytes((data[21], data[22] & ~7 | codec))
+        return data[:8] + size + data[12:21] + attributes + data[23:61] + content
+    if magic < 2 and codec < 4:
+        content = compress(codec, repaired(data), magic)
+        value = b"\xff" * 4 + len(content).to_bytes(4, "big") + content
+        head = bytes((magic, codec)) + (bytes(8) if magic else b"")
+        size = 4 + len(head) + len(value)
+        offset = data[:8]
+        return offset + size.to_bytes(4, "big") + bytes(4) + head + value
+    return data
+
+
+def set_of(data):
+    """Make the record set of an input whose first byte says how."""
+    mode, data = data[0], data[1:]
+    if mode & PACK and 1 <= mode & 7 <= 4:
+        data = packed(data, mode & 7)
+    return data if mode & 0x80 else repaired(data)

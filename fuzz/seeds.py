@@ -1,0 +1,347 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Seeds: the golden vectors and the recorded data, in the form of each target.
+
+They are made when they are needed and never committed: their bytes are in ``tests/``
+already. Each function is named after its target and gives inputs for it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import lzma
+import random
+import sys
+from functools import cache
+from pathlib import Path
+
+from fuzz import engines
+
+TESTS = Path(__file__).resolve().parent.parent / "tests"
+LARGEST = 4096
+"""Bytes; what is larger costs more time than it finds."""
+
+
+@cache
+def golden():
+    """Give the module that reads the golden vectors."""
+    if str(TESTS) not in sys.path:
+        sys.path.append(str(TESTS))
+    import golden
+
+    return golden
+
+
+@cache
+def vectors():
+    """Read the golden vectors: those of one (message, version) one after the other."""
+    return [each for each in golden().vectors() if len(each.data) < LARGEST]
+
+
+def fuzz_message():
+    """Give each vector, the modes in turn."""
+    for number, (name, version, data, _) in enumerate(vectors()):
+        versions = getattr(engines.packages()[0].messages, name).valid_versions
+        head = engines.place_of(name) + bytes((version - versions.min, number % 16))
+        yield head + data
+
+
+@cache
+def record_sets():
+    """Read the batches that Kafka's classes wrote, and the pieces of real segments."""
+    found = []
+    with lzma.open(TESTS / "vectors" / "records.jsonl.xz") as lines:
+        for line in lines:
+            data = json.loads(line).get("bytes")
+            if data is not None:
+                found.append(base64.b64decode(data))
+    for path in sorted((TESTS / "data").glob("*/data/*/*.log")):
+        found.append(path.read_bytes()[:LARGEST])
+    return list(dict.fromkeys(each for each in found if 0 < len(each) <= LARGEST))
+
+
+def fuzz_header():
+    """Give frames, prefixed messages, and records of internal topics."""
+    kwire = engines.packages()[0]
+    framing = kwire.framing
+    for number, (name, version, data, _) in enumerate(vectors()[::4]):
+        cls = getattr(kwire.messages, name)
+        head = engines.place_of(name) + bytes((version - cls.valid_versions.min,))
+        mode = bytes((number % 4,))
+        if cls.kind in ("request", "response"):
+            message = kwire.decode(cls, data, version)
+            write = getattr(framing, f"encode_{cls.kind}")
+            kind = b"\0" if cls.kind == "request" else b"\1"
+            yield kind + mode + head + write(message, version, correlation_id=7)[4:]
+        else:
+            yield b"\2" + mode + head + version.to_bytes(2, "big") + data
+    lines = (TESTS / "vectors" / "internal-topics.jsonl").read_text("utf-8")
+    for line in lines.splitlines():
+        record = json.loads(line)
+        topics = kwire.internal_topics.TOPICS
+        topic = bytes((topics.index(record["topic"]),))
+        yield b"\3\0\0\0" + topic + _parts(record["key"], record["value"])
+    for kind, value in ((0, "000000000007"), (1, "000000000007"), (2, "000000000000")):
+        yield b"\4\0\0\0\0" + _parts(f"0000000{kind}", value)
+
+
+def _parts(key, value):
+    """Write a key and a value, in hex or None, as one input has both."""
+    key = None if key is None else bytes.fromhex(key)
+    value = b"null" if value is None else bytes.fromhex(value)
+    return b"\xff" + value if key is None else bytes((len(key),)) + key + value
+
+
+def fuzz_frames():
+    """Give streams of a few frames of all sizes."""
+    framed = [len(each.data).to_bytes(4, "big") + each.data for each in vectors()[::40]]
+    for number in range(0, len(framed), 3):
+        head = bytes((number % 256, number * 7 % 256, number % 4))
+        yield head + b"".join(framed[number : number + 3])
+    yield from (b"\0\0\3" + head for head in (b"HTTP", b"\x16\3\1\2", b"\xff" * 4))
+
+
+def fuzz_wire():
+    """Give each primitive the start of some vectors, and values of its own."""
+    for choice in range(256):
+        data = vectors()[choice * 20].data[:64]
+        yield bytes((choice, choice % 3)) + data
+        yield bytes((choice, 0)) + b"\0\0\0\2" + bytes(range(32))
+
+
+def fuzz_batch():
+    """Give each set as it is, and with what is in it compressed in turn."""
+    for number, data in enumerate(record_sets()[::3]):
+        yield bytes((0, number % 256)) + data
+        yield bytes((8 + 1 + number % 4, 0xFF)) + data
+
+
+def _compressed(codec):
+    """Give what is compressed by a codec in real batches, and what to compress."""
+    kwire = engines.packages()[0]
+    compression = engines.module(kwire, "compression")
+    number = 0
+    for data in record_sets():
+        try:
+            header = kwire.records.read_batch_header(data, check_crc=False)
+        except kwire.DecodeError:
+            continue
+        if header is None or header.attributes & 7 != codec:
+            continue
+        record_engine = engines.module(kwire, "_backend").record_engine
+        try:
+            start, end = record_engine.find_payload(data, header)
+        except kwire.DecodeError:
+            continue
+        number += 1
+        yield bytes((header.magic, 4 + number % 2)) + data[start:end]
+    for number, data in enumerate(record_sets()[::40]):
+        yield bytes((2, 0x80)) + data
+        yield bytes((2, number % 24)) + compression.compress(codec, data, 2)
+    # Much of the same, and what does not get smaller.
+    for data in (bytes(8000), bytes(range(256)) * 8):
+        yield bytes((2, 4)) + compression.compress(codec, data, 2)
+
+
+def fuzz_gzip():
+    """Give what is compressed by gzip."""
+    return _compressed(1)
+
+
+def fuzz_snappy():
+    """Give what is compressed by snappy."""
+    return _compressed(2)
+
+
+def fuzz_lz4():
+    """Give what is compressed by lz4."""
+    return _compressed(3)
+
+
+def fuzz_zstd():
+    """Give what is compressed by zstd."""
+    return _compressed(4)
+
+
+def fuzz_log():
+    """Give the starts of real segments, each with one of the files beside it."""
+    from fuzz import fuzz_log as target
+
+    names = (*target.FILES, *target.ABOVE)
+    folders = sorted((TESTS / "data").glob("*/data/*-[0-9]*"))
+    for number, folder in enumerate(folders):
+        segments = sorted(folder.glob("*.log"))
+        log = segments[0].read_bytes()[:2000]
+        mode = bytes((number * 11 % 64, 0))
+        yield b"\0" + mode + log
+        for path in sorted(folder.iterdir()) + sorted(folder.parent.glob("*[st]")):
+            for choice, name in enumerate(names):
+                same = path.name == name or (
+                    path.suffix == Path(name).suffix != "" and path.suffix != ".log"
+                )
+                if path.is_file() and same:
+                    beside = path.read_bytes().rstrip(b"\0")[:600]
+                    yield bytes((choice,)) + mode + log[:900] + target.CUT + beside
+    for number, data in enumerate(record_sets()[::15]):
+        yield bytes((6, number % 64, number % 5 + 8)) + data
+
+
+def fuzz_schema():
+    """Give schemas in Kafka's language: made of all that the registry has."""
+    kwire = engines.packages()[0]
+    for path in sorted((TESTS.parent / "src/kwire/drafts/schemas").glob("*.json")):
+        yield b"\4\0\1\2\3" + path.read_bytes()
+    for text in SCHEMAS:
+        yield b"\x08" + bytes(range(8)) + text.encode()
+    for name in kwire.messages.ALL[::6]:
+        model = (
+            engines.module(kwire, "_backend")
+            .engine.binding_of(getattr(kwire.messages, name))
+            .message
+        )
+        yield b"\x06" + bytes(6) + json.dumps(_as_text(model)).encode()
+
+
+def _as_text(model):
+    """Write a message of the registry in Kafka's language, as far as seeds need it."""
+    flexible = model.flexible_versions
+    return {
+        "name": model.name,
+        "type": "data",
+        "validVersions": str(model.valid_versions),
+        "flexibleVersions": f"{flexible.min}+" if flexible else "none",
+        "fields": _fields(model.struct, set()),
+    }
+
+
+def _fields(struct, seen):
+    found = []
+    for field in struct.fields:
+        kind = field.type if field.struct is None else field.struct.name
+        line = {
+            "name": field.name,
+            "type": f"[]{kind}" if field.is_array else kind,
+            "versions": str(field.versions),
+        }
+        if field.struct is not None and kind not in seen:
+            seen.add(kind)
+            line["fields"] = _fields(field.struct, seen)
+        found.append(line)
+    return found
+
+
+SCHEMAS = (
+    """{"name": "OneRequest", "type": "request", "apiKey": 9, // a comment
+  "validVersions": "0-3", "flexibleVersions": "2+", "deprecatedVersions": "0",
+  "commonStructs": [{"name": "Shared", "versions": "0+", "fields": [
+    {"name": "Id", "type": "uuid", "versions": "0+", "mapKey": "true"}]}],
+  "fields": [
+    {"name": "Ids", "type": "[]Shared", "versions": "0+", "nullableVersions": "1+"},
+    {"name": "Size", "type": "uint32", "versions": "1+", "default": "0xff"},
+    {"name": "Rack", "type": "string", "versions": "2+", "nullableVersions": "2+",
+     "taggedVersions": "2+", "tag": 0, "default": "null", "ignorable": true},
+    /* nested */
+    {"name": "Parts", "type": "[]Part", "versions": "0+", "fields": [
+      {"name": "Load", "type": "float64", "versions": "0+", "default": 1.5},
+      {"name": "Data", "type": "records", "versions": "0-2"}]}]}""",
+    """{"name": "Two", "type": "data", "validVersions": "1-2",
+  "flexibleVersions": "none", "fields": [
+    {"name": "A", "type": "bool", "versions": "0+", "default": "true"},
+    {"name": "B", "type": "bytes", "versions": "1", "nullableVersions": "1"},
+    {"name": "C", "type": "Inner", "versions": "2+", "fields": [
+      {"name": "D", "type": "int64", "versions": "2+", "default": "-1"}]}]}""",
+)
+
+
+def fuzz_negotiation():
+    """Give answers to ApiVersions, each as one frame and behind a refusal."""
+    refusal = b"\x06\0\0\0\0\0\x23"
+    for number, (name, version, data, _) in enumerate(golden().vectors()):
+        if name == "ApiVersionsResponse":
+            head = bytes((number % 8 | 2, version))
+            # In version 4 its header has a tag section, and those above 0 as well.
+            yield head + b"\xff\0\0\0\0" + data[:2000]
+            yield bytes((number % 8 | 2, 5)) + refusal + b"\xff\0\0\0\1" + data[:2000]
+    yield b"\3\5" + refusal * 5
+    yield b"\7\5\4\0\0\0\0"
+
+
+def fuzz_connection():
+    """Give what each side hears from its peer in a good conversation."""
+    kwire = engines.packages()[0]
+    from fuzz import fuzz_connection as target
+
+    asking = kwire.connection.ClientConnection("fuzz").data_to_send()
+    waiting = target.client(kwire, "waiting", {})
+    signing = target.client(kwire, "signing", {})
+    requests = asking + waiting.data_to_send()
+    table = target.table(kwire)
+    server = kwire.connection.ServerConnection(table)
+    answers = b""
+    for sent in (asking, requests, signing.data_to_send()):
+        for event in server.receive_data(sent):
+            target.answer(kwire, server, event)
+        answers = server.data_to_send()
+        for side in range(len(target.SIDES)):
+            for size in (255, 6):
+                yield bytes((side, side, size)) + answers
+                yield bytes((side, side, size)) + sent
+    for number, (name, version, data, _) in enumerate(vectors()[::9]):
+        cls = getattr(kwire.messages, name)
+        if cls.api_key in target.OFFERED and cls.kind == "request":
+            frame = kwire.framing.encode_request(
+                kwire.decode(cls, data, version), version, number
+            )
+            yield bytes((4 + number % 3, number % 8, 255)) + frame
+
+
+def fuzz_twins():
+    """Give choices, high and low, for every message."""
+    dice = random.Random(1)
+    for name in engines.packages()[0].messages.ALL:
+        for version in range(4):
+            head = engines.place_of(name) + bytes((version,))
+            yield head + bytes(dice.choices((1, 3, 5, 0x11), k=40))
+            yield head + dice.randbytes(40)
+
+
+def fuzz_arrow():
+    """Give rows of messages, of requests' headers, and record sets."""
+    kwire = engines.packages()[0]
+    by_pair = golden().by_pair()
+    for number, ((name, version), found) in enumerate(by_pair.items()):
+        cls = getattr(kwire.messages, name)
+        head = engines.place_of(name) + bytes((version - cls.valid_versions.min,))
+        small = [each.data for each in found if len(each.data) < 250][:3]
+        rows = b"".join(bytes((len(data),)) + data for data in small) + b"\xff"
+        yield bytes((number % 4 * 4,)) + head + rows
+        if cls.kind == "request" and number % 5 == 0:
+            message = kwire.decode(cls, found[0].data, version)
+            frame = kwire.framing.encode_request(message, version, number)[4:250]
+            yield bytes((2 + number % 4 * 4,)) + head + bytes((len(frame),)) + frame
+    for number, data in enumerate(record_sets()[::9]):
+        yield bytes((3, 0, 0, number % 4)) + data
+
+
+def write(target, folder):
+    """Write the seeds of a target into a folder; tell whether they were others."""
+    folder.mkdir(parents=True, exist_ok=True)
+    inputs = {
+        hashlib.sha1(data, usedforsecurity=False).hexdigest(): data
+        for data in globals()[target]()
+    }
+    if {path.name for path in folder.iterdir()} == inputs.keys():
+        return False
+    for path in folder.iterdir():
+        path.unlink()
+    for name, data in inputs.items():
+        (folder / name).write_bytes(data)
+    return True
+
+
+if __name__ == "__main__":
+    # python -m fuzz.seeds FOLDER: those of all targets, for who has no runner.
+    for path in Path(__file__).parent.glob("fuzz_*.py"):
+        write(path.stem, Path(sys.argv[1]) / path.stem)
