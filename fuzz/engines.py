@@ -87,6 +87,9 @@ def neutral(value):
     if isinstance(value, Exception):
         return "exception", kind.__name__, str(value)
     names = getattr(kind, "__match_args__", None)
+    if kind.__name__ == "ApiVersionTable":
+        features = value.supported_features, value.finalized_features
+        return kind.__name__, neutral(value.ranges()), neutral(features), repr(value)
     if names is None:
         return kind.__name__, value
     fields = [neutral(getattr(value, name)) for name in names]

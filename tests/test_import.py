@@ -28,7 +28,7 @@ HEAVY = {
 FLOORS = [
     {
         *("__version__", "errors", "limits", "versions", "error_codes"),
-        *("java_text", "plain_text"),
+        *("java_text", "plain_text", "new_files"),
     },
     {"schema"},
     {"plan"},

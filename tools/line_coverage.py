@@ -28,8 +28,12 @@ TREE = ROOT / "build" / "coverage"
 PURE, FAST = "src/kwire/_pure", "src/kwire/_fast"
 LEFT_OUT = ("spark", "jobs", "cli", "tools", "typing", "recording", "net", "faults")
 """Folders of tests that reach the engines through what other tests call directly."""
-COUNTED = "not (thread or nothing_grows or no_object or nothing_behind or memory)"
-"""Tests that count objects or hurry threads would count and hurry the tracer."""
+COUNTED = (
+    "not (thread or nothing_grows or no_object or nothing_behind or memory "
+    "or interpreter)"
+)
+"""Tests that count objects or hurry threads would count and hurry the tracer, and
+it waits for ever in a second interpreter."""
 INPUTS = "10000"
 """Hostile inputs: more of them reach no further line, and a trace costs time."""
 SETTINGS = f"""\

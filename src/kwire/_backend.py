@@ -31,6 +31,13 @@ def _choose() -> tuple[str, str]:
         # Only the want of an extension is a choice; a broken one has to be heard of.
         if error.name != f"{__package__}._fast.decoder":
             raise
+    except ImportError as error:
+        if "interpreter" not in str(error):
+            raise
+        raise ImportError(
+            "kwire's compiled engine serves one interpreter of a process, and another"
+            " one has it: set KWIRE_BACKEND=pure before this one imports kwire"
+        ) from error
     else:
         return "fast", "KWIRE_BACKEND says so" if _WANTED == "fast" else "it is built"
     if _WANTED == "fast":

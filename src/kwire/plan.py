@@ -275,6 +275,125 @@ def _step(
     return step
 
 
+def memory_factor(
+    layout: Plan, *, compiled: bool = True, zero_copy: bool = False
+) -> int:
+    """Tell how much new memory a byte of input can cost, in bytes, at the most.
+
+    The promise of one decode is this factor for each byte and 64 KiB besides. It is
+    the least whole number at which no array, and no section of unknown tags, gets
+    dearer than its bytes pay for with each element, whatever stands in it. The
+    engine in plain Python (not ``compiled``) has larger objects.
+    """
+    sizes = _object_sizes(compiled, zero_copy)
+    # What text can grow to while it is read: four bytes for each, twice.
+    factor = 8
+    while not _pays(layout, factor, sizes):
+        factor += 1
+    return factor
+
+
+class _ObjectSizes:
+    """What CPython's objects take, in bytes, the head of the collector's included."""
+
+    __slots__ = (
+        "bytes",
+        "fixed",
+        "head",
+        "listed",
+        "lists",
+        "slot",
+        "text",
+        "tuple",
+        "view",
+    )
+
+    bytes: int
+    fixed: dict[int, int]
+    head: int
+    listed: int
+    lists: bool
+    slot: int
+    text: int
+    tuple: int
+    view: int
+
+
+def _object_sizes(compiled: bool, zero_copy: bool) -> _ObjectSizes:
+    from sys import getsizeof
+
+    sizes = _ObjectSizes()
+    sizes.slot = tuple.__itemsize__
+    sizes.tuple = getsizeof(())
+    collected = sizes.tuple - tuple.__basicsize__
+    sizes.head = object.__basicsize__ + (0 if compiled else collected)
+    # A list that waits to become a tuple has an eighth to spare.
+    sizes.listed = sizes.slot + sizes.slot // 8
+    sizes.lists = not compiled
+    sizes.text = getsizeof("\u0100")
+    sizes.bytes = getsizeof(b"ab")
+    sizes.view = getsizeof(memoryview(b"")) if zero_copy else 0
+    uuid = object.__basicsize__ + collected + 3 * sizes.slot
+    # Ints of one digit are given the room of two.
+    sizes.fixed = {
+        code: getsizeof(max(high, 2**31)) for code, (low, high) in INT_RANGES.items()
+    } | {BOOL: 0, FLOAT64: getsizeof(1.5), UUID: uuid + getsizeof(2**127)}
+    return sizes
+
+
+def _pays(layout: Plan, factor: int, sizes: _ObjectSizes) -> bool:
+    """Whether no element of an array costs more than its bytes pay for.
+
+    The functions within give what a value costs beyond that, at the most.
+    """
+    dearest = 0
+
+    def content(step: Step) -> int:
+        if step.code <= UUID:
+            return sizes.fixed[step.code] - factor * SIZES[step.code]
+        if step.plan is not None:
+            return struct(step.plan)
+        length = 1 if step.compact else _CLASSIC_LEAST[step.code]
+        if step.code == STRING:
+            # Nothing and single bytes are shared; two may be one larger character.
+            return max(0, sizes.text - 2 * factor) - length * factor
+        if sizes.view:
+            return sizes.view - length * factor
+        return max(0, sizes.bytes - 2 * factor) - length * factor
+
+    def elements(each: int, listed: bool) -> int:
+        nonlocal dearest
+        dearest = max(dearest, each + (sizes.listed if listed else 0))
+        return max(0, sizes.tuple + each)
+
+    def value(step: Step) -> int:
+        if step.is_array:
+            length = 1 if step.compact else 4
+            listed = sizes.lists and step.code >= UUID
+            return elements(sizes.slot + content(step), listed) - length * factor
+        if step.plan is not None and step.nullable:
+            return max(0, content(step)) - factor
+        return content(step)
+
+    def struct(layout: Plan) -> int:
+        cost = sizes.head + sizes.slot * (len(layout.steps) + 1)
+        for step in layout.steps:
+            if step.place == PRESENT:
+                cost += value(step)
+            elif step.place == TAGGED:
+                cost += max(0, value(step) - 2 * factor)
+        if layout.flexible:
+            pair = sizes.tuple + 3 * sizes.slot - 2 * factor
+            # The number of a tag is shared or has two bytes; so is what it holds.
+            pair += max(0, sizes.fixed[INT32] - factor)
+            pair += max(0, sizes.bytes - 2 * factor)
+            cost += elements(pair, True) - factor
+        return cost
+
+    struct(layout)
+    return dearest == 0
+
+
 def default_of(field: Field) -> object:
     """Resolve the default value of a field, the same in all versions.
 

@@ -148,19 +148,18 @@ def test_repair_never_writes_over_a_file(run, damaged, tmp_path):
     assert damaged.read_bytes() == before
 
 
-def test_repair_leaves_no_half_copy(run, kwire, damaged, tmp_path, monkeypatch):
+def test_repair_leaves_no_half_copy(run, damaged, tmp_path, monkeypatch):
     """A copy that fails in the middle, on a full disk say, is taken away."""
 
-    def fail(source, target, **_):
-        with open(target, "xb") as file:
-            file.write(b"half")
-        raise OSError(28, "No space left on device", target)
+    def fail(handle):
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kwire.log, "copy_good", fail)
-    target = tmp_path / "copy.log"
+    monkeypatch.setattr(os, "fsync", fail)
+    target = tmp_path / "copies" / "copy.log"
+    target.parent.mkdir()
     ran = run("repair", damaged, "--output", target)
-    assert (ran.code, target.exists()) == (2, False)
-    assert "no space left on device" in ran.err
+    assert (ran.code, list(target.parent.iterdir())) == (2, [])
+    assert ran.err == f"kwire: {target}: no space left on device\n"
 
 
 def test_repair_wants_a_file(run, damaged, tmp_path):

@@ -6,6 +6,7 @@ That Spark brings it to workers which lack kwire is shown by tools/spark/shippin
 on a cluster of processes. Here an interpreter without site packages stands for them.
 """
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -145,10 +146,15 @@ def test_an_archive_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
         raise OSError("no space left on device")
 
     with monkeypatch.context() as patch:
+        # Containers that share a disk may have the same process ids, too.
+        patch.setattr(os, "getpid", lambda: 7)
+        beside = tmp_path / "deps.zip.partial-7"
+        beside.write_bytes(b"another's")
         patch.setattr(zipfile.ZipFile, "writestr", full)
         with pytest.raises(OSError, match="no space"):
             bundle(path)
-    assert path.read_bytes() == b"before" and list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == b"before" and beside.read_bytes() == b"another's"
+    assert sorted(tmp_path.iterdir()) == [path, beside]
     assert bundle(path) == path and zipfile.is_zipfile(path)
 
 

@@ -10,6 +10,7 @@ files and pipes get UTF-8 and every character.
 from __future__ import annotations
 
 import csv
+import io
 import os
 import shutil
 import sys
@@ -20,6 +21,7 @@ from json import dumps
 import click
 from rich.cells import cell_len, set_cell_size
 
+from ..new_files import new_file
 from ..plain_text import one_line
 from .cells import compact_json
 
@@ -97,31 +99,20 @@ class Output:
 
 @contextmanager
 def open_output(path: str | None = None) -> Iterator[Output]:
-    """Open a new file, or stdout without a path; an existing file is never touched."""
+    """Open a new file, or stdout without a path; an existing file is never touched.
+
+    The file appears when the ``with`` block ends well.
+    """
     if path is None:
         _prepare(sys.stdout)
         yield Output(sys.stdout)
         sys.stdout.flush()
         return
-    with open_new(path), open(path, "w", encoding="utf-8", newline="") as file:
-        _prepare(file)
-        yield Output(file)
-
-
-@contextmanager
-def open_new(path: str) -> Iterator[None]:
-    """Make a file that did not exist."""
-    try:
-        open(path, "xb").close()
-    except FileExistsError:
-        if os.path.isdir(path):
-            raise click.ClickException(
-                f"{path} is a folder; name a file in it"
-            ) from None
-        raise click.ClickException(
-            f"{path} exists already; remove it or give another name"
-        ) from None
-    yield
+    with new_file(path) as file:
+        text = io.TextIOWrapper(file)
+        _prepare(text)
+        yield Output(text)
+        text.flush()
 
 
 def _prepare(stream: TextIO) -> None:

@@ -9,15 +9,15 @@ among the input, ``key_json``, ``value_json`` and ``error`` come behind them.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
+from ..new_files import new_file
 from .cells import compact_json
-from .output import open_new
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+    from typing import Any, BinaryIO
 
     from .cells import Cell
     from .record_rows import RecordRow
@@ -42,20 +42,24 @@ def load_pyarrow() -> Any:
 
 @contextmanager
 def open_parquet(path: str, headers: bool, decoded: bool) -> Iterator[RecordParquet]:
-    """Open a new Parquet file; it is whole whatever ends the ``with`` block."""
+    """Open a new Parquet file; it appears when the ``with`` block ends well."""
     pyarrow = load_pyarrow()
-    with open_new(path):
-        writer = RecordParquet(pyarrow, path, headers, decoded)
+    with new_file(path) as file:
+        writer = RecordParquet(pyarrow, file, headers, decoded)
         try:
             yield writer
-        finally:
             writer.close()
+        except BaseException:
+            writer.abandon()
+            raise
 
 
 class RecordParquet:
     """Gathers rows and writes a row group when there are enough."""
 
-    def __init__(self, pyarrow: Any, path: str, headers: bool, decoded: bool) -> None:
+    def __init__(
+        self, pyarrow: Any, file: BinaryIO, headers: bool, decoded: bool
+    ) -> None:
         pair = [("key", pyarrow.string()), ("value", pyarrow.binary())]
         fields = [
             ("topic", pyarrow.dictionary(pyarrow.int32(), pyarrow.string())),
@@ -74,7 +78,7 @@ class RecordParquet:
         self._pyarrow = pyarrow
         self._schema = pyarrow.schema(fields)
         self._file = pyarrow.parquet.ParquetWriter(
-            path, self._schema, compression="zstd"
+            file, self._schema, compression="zstd"
         )
         self._headers = headers
         self._decoded = decoded
@@ -104,6 +108,11 @@ class RecordParquet:
         """Write what is left, and the end of the file."""
         self._flush()
         self._file.close()
+
+    def abandon(self) -> None:
+        """Let go of a file that nobody will see."""
+        with suppress(OSError):
+            self._file.close()
 
     def _flush(self) -> None:
         if not self._rows:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from .. import log
 from ..errors import DecodeError
 from ..limits import Limits
+from ..new_files import new_file
 from .tables import load_pyarrow
 
 TYPE_CHECKING = False
@@ -133,7 +134,7 @@ def scan(task: ScanTask) -> list[FileScan]:
     pyarrow = load_pyarrow()
     schema = pyarrow.schema([(name, pyarrow.int64()) for name in COLUMNS])
     with (
-        pyarrow.OSFile(task.headers, "wb") as sink,
+        new_file(task.headers, replaces=True) as sink,
         pyarrow.ipc.new_file(sink, schema) as writer,
     ):
         pieces = _Pieces(pyarrow, schema, writer)

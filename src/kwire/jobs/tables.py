@@ -12,9 +12,11 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import uuid
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
+
+from ..new_files import new_file, sync_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,10 +74,13 @@ class TableWriter:
         self.rows = 0
 
     def __enter__(self) -> Self:
-        self._temporary = self._path.with_name(f"{self._path.name}.{uuid.uuid4().hex}")
-        self._file = self._arrow.parquet.ParquetWriter(
-            self._temporary, self._schema, compression=self._compression
-        )
+        with ExitStack() as stack:
+            file = stack.enter_context(new_file(self._path, replaces=True))
+            self._file = self._arrow.parquet.ParquetWriter(
+                file, self._schema, compression=self._compression
+            )
+            stack.push(self._end)
+            self._open = stack.pop_all()
         return self
 
     def write(self, rows: Any) -> None:
@@ -95,27 +100,27 @@ class TableWriter:
         self._pending.clear()
         self._bytes = 0
 
+    def _end(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._flush()
+        finally:
+            self._file.close()
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        try:
-            if kind is None:
-                self._flush()
-            self._file.close()
-            if kind is None:
-                os.replace(self._temporary, self._path)
-        finally:
-            self._temporary.unlink(missing_ok=True)
+        self._open.__exit__(kind, error, trace)
 
 
 class Output:
     """The folder that a job writes; it appears when the ``with`` block ends well.
 
-    Until then everything is in ``<out>.partial-<process id>`` beside it, which an
-    exception removes.
+    Until then everything is in ``<out>.partial-<random>`` beside it, which an exception
+    removes. A kill leaves it behind, in nobody's way.
 
         with Output(out) as output:
             running.run_tasks(work, tasks_with(output.table_path("records", 0)), ...)
@@ -130,15 +135,16 @@ class Output:
                 errno.EINVAL, "not a folder of this machine; name one", os.fspath(out)
             )
         self._out = Path(out).absolute()
-        self._partial = self._out.with_name(f"{self._out.name}.partial-{os.getpid()}")
+        # No number of a process: containers that share a disk have the same ones.
+        self._partial = self._out.with_name(
+            f"{self._out.name}.partial-{os.urandom(4).hex()}"
+        )
         self._names: list[str] = []
 
     def __enter__(self) -> Self:
         load_pyarrow()
         self._check_free()
         self._out.parent.mkdir(parents=True, exist_ok=True)
-        # One of this name is left of a process that was killed.
-        shutil.rmtree(self._partial, ignore_errors=True)
         self._partial.mkdir()
         return self
 
@@ -171,14 +177,27 @@ class Output:
 
     def write_report(self, html: str) -> None:
         """Write the page."""
-        (self._partial / REPORT).write_text(html, encoding="utf-8", newline="\n")
+        with new_file(self._partial / REPORT) as file:
+            file.write(html.encode())
 
     def commit(self) -> None:
         """Give the folder its name; the end of the ``with`` block does it."""
         self._check_free()
+        folders = [self._partial, *(self._partial / name for name in self._names)]
+        for folder in folders:
+            # What a killed task has left; on Spark it ran again after that.
+            for path in folder.glob(".*.partial"):
+                path.unlink()
+            sync_folder(folder)
         if self._out.is_dir():
             self._out.rmdir()
-        self._partial.rename(self._out)
+        try:
+            self._partial.rename(self._out)
+        except OSError:
+            # Another job was there first.
+            self._check_free()
+            raise
+        sync_folder(self._out.parent)
 
     def __exit__(
         self,
@@ -191,6 +210,12 @@ class Output:
                 self.commit()
         finally:
             shutil.rmtree(self._partial, ignore_errors=True)
+        if isinstance(error, OSError) and self._is_own(error.filename):
+            raise OSError(error.errno, error.strerror, str(self._out)) from error
+
+    def _is_own(self, path: object) -> bool:
+        """Whether a path is of a folder that nobody has heard of."""
+        return isinstance(path, str) and Path(path).is_relative_to(self._partial)
 
     def result(self, findings: int) -> Result:
         """Make the job's result; rows are counted in the files themselves."""

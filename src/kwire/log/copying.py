@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A good copy of a damaged segment: its whole batches, byte for byte.
 
-Nothing is ever written in place. Indexes are not copied: a broker that finds none
-makes them anew.
+Nothing is ever written in place, and a copy appears when it is whole. Indexes are not
+copied: a broker that finds none makes them anew.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 from typing import NamedTuple
 
 from ..limits import DEFAULT, MIB
+from ..new_files import new_file
 from .problems import Problem
 
 TYPE_CHECKING = False
@@ -48,7 +49,7 @@ def copy_good(
     """
     found: list[Problem] = []
     batches = copied = 0
-    with open(target, "xb") as copy, segment.open() as file:
+    with new_file(target) as copy, segment.open() as file:
         size = file.size
         for item in segment.walk(file, progress=progress, limits=limits):
             if isinstance(item, Problem):

@@ -14,12 +14,12 @@ import os
 import re
 import secrets
 import time
-from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import KwireError
+from ..new_files import new_file, sync_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,7 +115,10 @@ class CaptureWriter:
         moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         self.recording = f"{moment}-{secrets.token_hex(3)}"
         self.folder = Path(out) / self.recording
+        made = [self.folder, *(f for f in self.folder.parents if not f.exists())]
         self.folder.mkdir(0o700, parents=True)
+        for folder in made:
+            sync_folder(folder.parent)
 
     def write(self, rows: Sequence[tuple[Any, ...]]) -> CaptureFile:
         """Write rows in the order of their sequence, the columns without ``recording``.
@@ -154,42 +157,19 @@ class CaptureWriter:
         self, first: int, last: int, fill: Callable[[Any], None]
     ) -> CaptureFile:
         path = self.folder / f"frames-{first:012}-{last:012}.parquet"
-        hidden = path.with_name(f".{path.name}.partial")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-        try:
-            with open(os.open(hidden, flags, 0o600), "wb") as file:
-                with self._arrow.parquet.ParquetWriter(
-                    file,
-                    self._schema,
-                    compression="zstd",
-                    use_dictionary=_DICTIONARIES,
-                    write_page_checksum=True,
-                    write_statistics=[n for n in CAPTURE_COLUMNS if n != "frame"],
-                ) as out:
-                    fill(out)
-                file.flush()
-                os.fsync(file.fileno())
-            os.rename(hidden, path)
-        except BaseException as error:
-            with suppress(OSError):
-                hidden.unlink()
-            if isinstance(error, OSError) and error.filename is None and error.errno:
-                raise OSError(error.errno, os.strerror(error.errno), str(path)) from (
-                    error
-                )
-            raise
-        _sync_folder(self.folder)
+        with (
+            new_file(path, replaces=True, mode=0o600) as file,
+            self._arrow.parquet.ParquetWriter(
+                file,
+                self._schema,
+                compression="zstd",
+                use_dictionary=_DICTIONARIES,
+                write_page_checksum=True,
+                write_statistics=[n for n in CAPTURE_COLUMNS if n != "frame"],
+            ) as out,
+        ):
+            fill(out)
         return CaptureFile(str(path), first, last)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make new names in a folder outlive the machine, where a system can do that."""
-    if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
@@ -246,6 +226,7 @@ def read_capture_file(
     """Read one file of ``list_capture_files``, also if it has been merged since.
 
     Columns come in the order of ``columns``, with the types of ``capture_schema``.
+    Raises ``CaptureError``, which names the file, for one that is no capture.
     """
     names = _checked(columns)
     filesystem, path = _open_filesystem(file.path)
@@ -372,7 +353,7 @@ def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
             for batch in file.iter_batches(rows, columns=list(dict.fromkeys(names))):
                 arrays = [batch.column(field.name).cast(field.type) for field in schema]
                 yield arrow.RecordBatch.from_arrays(arrays, schema=schema)
-    except (arrow.ArrowException, OSError) as error:
+    except (arrow.ArrowException, OSError, UnicodeError) as error:
         raise CaptureError(
             f"{path}: this file cannot be read as a capture"
             f" ({' '.join(str(error).split()).rstrip('.')}); it may be damaged or cut"

@@ -42,6 +42,9 @@ HIGHEST_MAX_FRAME = 0x1502_FFFF
 """A size above that may as well be the beginning of TLS."""
 
 _CHUNK = 1 << 18
+_TURN_FRAMES = 256
+"""Frames of one connection that may follow each other before others have their turn."""
+
 _CONNECT_S = 10.0
 _PORTS_TRIED = 100
 _WILDCARDS = ("0.0.0.0", "::")
@@ -335,7 +338,9 @@ class _Connection:
             head = head or chunk[:4]
             now = time.time_ns() // 1000
             parts: list[bytes] = []
-            for frame in splitter.split(chunk):
+            for number, frame in enumerate(splitter.split(chunk), 1):
+                if not number % _TURN_FRAMES:
+                    await asyncio.sleep(0)
                 changed = await passing(frame, now)
                 if changed is None:
                     parts += (len(frame).to_bytes(4, "big"), frame)

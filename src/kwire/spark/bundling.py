@@ -16,6 +16,8 @@ from importlib import metadata
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
+from ..new_files import new_file
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,18 +72,16 @@ def bundle(
     if "kwire/__init__.py" not in files:
         raise ValueError("no wheel of kwire is among those that were given")
     files["__init__.py"] = _DOOR
-    unfinished = target.with_name(f"{target.name}.partial-{os.getpid()}")
-    try:
-        with zipfile.ZipFile(unfinished, "x", zipfile.ZIP_DEFLATED) as archive:
-            for name in sorted(files):
-                # The same files give the same bytes, whenever they are packed.
-                entry = zipfile.ZipInfo(name)
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                entry.external_attr = 0o644 << 16
-                archive.writestr(entry, files[name])
-        os.replace(unfinished, target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with (
+        new_file(target, replaces=True) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for name in sorted(files):
+            # The same files give the same bytes, whenever they are packed.
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, files[name])
     return target
 
 

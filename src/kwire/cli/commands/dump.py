@@ -126,7 +126,11 @@ class Wanted(NamedTuple):
     type=click.Choice((*_WRITERS, "parquet")),
     help="By default what the name of --output says, else a table.",
 )
-@click.option("--output", metavar="FILE", help="A new file in place of stdout.")
+@click.option(
+    "--output",
+    metavar="FILE",
+    help="A new file in place of stdout; it appears when it is whole.",
+)
 def command(
     form: str | None,
     output: str | None,

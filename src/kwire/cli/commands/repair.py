@@ -36,22 +36,11 @@ def command(segment: str, target: str, form: str) -> None:
         raise click.UsageError(f"{segment} is a folder; name one of its .log files")
     with open(segment, "rb"):
         pass
-    if os.path.lexists(target):
-        raise click.ClickException(
-            f"{target} exists already; remove it or give another name"
-        )
     found = log.LogDirectory(segment)
     source = (*found.segments, *(s for each in found for s in each.snapshots))[0]
     with open_output() as output, Progress(source.size) as progress:
         progress.name(source.path.name)
-        try:
-            report = log.copy_good(source, target, progress=progress.advance)
-        except FileExistsError:
-            raise
-        except BaseException:
-            if os.path.lexists(target):
-                os.unlink(target)
-            raise
+        report = log.copy_good(source, target, progress=progress.advance)
         problems = ProblemWriter(output, form)
         with progress.hidden():
             for problem in report.problems:

@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A driver of a stream, as Spark's is, in a few lines and without Java.
+
+It writes down a range before it reads it, replaces the sink's file of that micro-batch,
+and commits; when it starts, what was planned and not committed is read again. All that
+it knows is in the checkpoint, so it may be killed anywhere.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from kwire.spark.layout import default_layout
+from kwire.spark.log_stream import stream_reader
+from kwire.spark.options import read_options
+
+MOST = 40
+"""Offsets of a micro-batch."""
+
+
+def run(arguments):
+    """Read all that there is of a log, in micro-batches, into files of lines."""
+    log, checkpoint, sink = map(Path, arguments)
+    for folder in checkpoint / "offsets", checkpoint / "commits", sink:
+        folder.mkdir(parents=True, exist_ok=True)
+    given = {"path": str(log), "maxOffsetsPerTrigger": str(MOST)}
+    options = read_options(given)
+    reader = stream_reader(options, default_layout(options))
+    planned, committed = newest(checkpoint / "offsets"), newest(checkpoint / "commits")
+    if planned < 0:
+        write(checkpoint / "offsets" / "0", reader.initialOffset())
+        planned = 0
+    for number in range(max(1, committed + 1), planned + 1):
+        micro_batch(reader, number, checkpoint, sink)
+    while True:
+        start = json.loads((checkpoint / "offsets" / str(planned)).read_text())
+        end = reader.latestOffset(start, reader.getDefaultReadLimit())
+        if end == start:
+            return
+        planned += 1
+        write(checkpoint / "offsets" / str(planned), end)
+        micro_batch(reader, planned, checkpoint, sink)
+
+
+def micro_batch(reader, number, checkpoint, sink):
+    """Plan, read, write and commit what the checkpoint says of a micro-batch."""
+    start, end = (
+        json.loads((checkpoint / "offsets" / str(each)).read_text())
+        for each in (number - 1, number)
+    )
+    rows = [
+        [row["topic"], row["partition"], row["offset"], row["value"].hex()]
+        for part in reader.partitions(start, end)
+        for batch in reader.read(part)
+        for row in batch.to_pylist()
+    ]
+    file = sink / str(number)
+    if file.exists() and json.loads(file.read_text()) != rows:
+        sys.exit("a micro-batch that was read again is another one")
+    write(file, rows)
+    write(checkpoint / "commits" / str(number), end)
+
+
+def newest(folder):
+    """Give the highest number that is written, -1 for none."""
+    names = (path.name for path in folder.iterdir())
+    return max((int(name) for name in names if name.isdigit()), default=-1)
+
+
+def write(path, value):
+    """Write a file that appears as a whole."""
+    hidden = path.with_name(f".{path.name}")
+    hidden.write_text(json.dumps(value))
+    os.replace(hidden, path)

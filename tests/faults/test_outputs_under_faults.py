@@ -1,0 +1,172 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What commands write appears as a whole or not at all, whatever befalls them.
+
+What they protect: no file or folder under its final name is ever half, what a kill
+leaves behind is named ``.partial`` and in nobody's way, the input is never touched, and
+a person reads one line that says what is wrong. A full disk is the kernel's own, by way
+of ``/dev/full``, or a ceiling for the size of files, so that no rights to mount are
+needed; ``tools/faults.py`` has a disk that is really small, and kills by the hundred.
+"""
+
+import os
+import signal
+import stat
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from kwire.jobs.tables import Output, TableWriter
+from tools.fault_runs import KILLED, Fault, content, judge
+
+SPREAD = 2
+"""Kills of a long job before its last steps, of which none is left out."""
+
+LAST = 3
+
+
+def kill_points(calls):
+    """Choose calls to be killed at: all of a few, else some, and the last ones."""
+    count = len(calls) + 1
+    if count <= SPREAD + LAST + 2:
+        return range(1, count + 1)
+    early = range(1, count - LAST, max(1, (count - LAST) // SPREAD))
+    # The folder gets its name among the last ones.
+    name = max(n for n, call in enumerate(calls, 1) if call == "rename")
+    return sorted({*early, name, name + 1, *range(count - LAST, count + 1)})
+
+
+def test_a_kill_at_any_step_leaves_all_or_nothing(runner, work, undisturbed, tmp_path):
+    """All kills meet one folder, so that each run has the leftovers of all before."""
+    run, whole = undisturbed[work.name]
+    killed = there = 0
+    for call in kill_points(run.calls):
+        ended = runner.run(work.arguments, Fault(kill_call=call), tmp_path)
+        assert ended.code in {*KILLED, work.code}, ended.err
+        killed += ended.code in KILLED
+        if judge(tmp_path, work, whole):
+            there += 1
+            refused = runner.run(work.arguments, folder=tmp_path)
+            assert (refused.code, refused.err.count("\n")) == (2, 1)
+            assert "exists already; remove it" in refused.err
+            assert judge(tmp_path, work, whole)
+            out = tmp_path / work.output
+            out.rename(tmp_path / f".partial-{there}")
+    assert killed >= 5 and there >= 2
+    last = runner.run(work.arguments, folder=tmp_path)
+    assert last.code == work.code and judge(tmp_path, work, whole)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.9])
+def test_a_kill_in_the_middle_of_a_file_leaves_nothing(
+    runner, kind_of_work, undisturbed, tmp_path, share
+):
+    """The kernel ends the process at a certain byte, inside a write."""
+    _, whole = undisturbed[kind_of_work.name]
+    size = int(max(map(len, whole.values())) * share)
+    fault = Fault(file_bytes=max(size, 600), dies=True)
+    ended = runner.run(kind_of_work.arguments, fault, tmp_path)
+    assert ended.code == -signal.SIGXFSZ
+    assert not judge(tmp_path, kind_of_work, whole)
+    assert list(tmp_path.iterdir())
+    assert runner.run(kind_of_work.arguments, folder=tmp_path).code == kind_of_work.code
+    assert judge(tmp_path, kind_of_work, whole)
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (Fault(full_from=1), "no space left on device"),
+        (Fault(file_bytes=4000), "file too large"),
+    ],
+    ids=["at the last file", "at 4,000 bytes"],
+)
+def test_a_full_disk_is_one_line_and_leaves_nothing(
+    runner, work, undisturbed, tmp_path, fault, reason
+):
+    _, whole = undisturbed[work.name]
+    if fault.full_from:
+        fault = Fault(full_from=len(whole))
+    ended = runner.run(work.arguments, fault, tmp_path)
+    out = tmp_path / work.output if len(whole) > 1 else work.output
+    assert (ended.code, ended.err) == (2, f"kwire: {out}: {reason}\n")
+    assert list(tmp_path.iterdir()) == []
+    assert runner.run(work.arguments, folder=tmp_path).code == work.code
+    assert judge(tmp_path, work, whole)
+
+
+def test_a_folder_that_is_read_only_is_one_line(
+    runner, kind_of_work, undisturbed, tmp_path
+):
+    """Root's right to write everywhere is taken from the process."""
+    folder = tmp_path / "kept"
+    folder.mkdir(stat.S_IRUSR | stat.S_IXUSR)
+    fault = Fault(has_no_rights=True)
+    ended = runner.run(kind_of_work.arguments, fault, folder)
+    assert ended.code == 2
+    assert ended.err.startswith("kwire: ") and ended.err.count("\n") == 1
+    assert kind_of_work.output in ended.err
+    assert ended.err.endswith(": permission denied\n")
+    assert list(folder.iterdir()) == []
+
+
+def test_of_two_that_write_the_same_one_has_it(
+    runner, kind_of_work, undisturbed, tmp_path
+):
+    """The first one stops right before it gives the name, and the second one is faster.
+
+    Then the first one finds the name taken, says so, and touches nothing.
+    """
+    run, whole = undisturbed[kind_of_work.name]
+    naming = "rename" if len(whole) > 1 else "link"
+    call = max(n for n, name in enumerate(run.calls, 1) if name == naming)
+    first = runner.start(kind_of_work.arguments, Fault(stop_call=call), tmp_path)
+    while len(first.calls()) < call - 1:
+        time.sleep(0.001)
+    assert runner.run(kind_of_work.arguments, folder=tmp_path).code == kind_of_work.code
+    os.kill(first.pid, signal.SIGCONT)
+    ended = runner.wait(first)
+    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
+    assert "exists already; remove it" in ended.err
+    assert judge(tmp_path, kind_of_work, whole)
+    assert [path.name for path in tmp_path.iterdir()] == [kind_of_work.output]
+
+
+def test_a_name_is_given_after_the_bytes_are_safe(undisturbed):
+    """So that a power cut, too, leaves all or nothing: bytes, name, folder."""
+    file = ["open", "fsync", "link", "unlink", "open", "fsync"]
+    assert undisturbed["repair"][0].calls == file
+    assert undisturbed["dump to Parquet"][0].calls == file
+    calls = undisturbed["export"][0].calls
+    tables = len(undisturbed["export"][1]) - len(["report.html"])
+    name = max(n for n, call in enumerate(calls) if call == "rename")
+    assert calls[name - 2 : name + 3] == ["open", "fsync", "rename", "open", "fsync"]
+    assert calls.count("replace") == tables + len(["the headers of batches"])
+
+
+def test_two_jobs_with_the_same_process_id_are_apart(tmp_path):
+    """As in two containers that share a disk: neither takes the other's files."""
+    out = tmp_path / "out"
+    with pytest.raises(FileExistsError, match="remove it"), Output(out) as slow:
+        slow.write_report("slow")
+        with Output(out) as fast:
+            fast.write_report("fast")
+        assert content(slow._partial) == {"report.html": b"slow"}
+    assert content(tmp_path) == {"out/report.html": b"fast"}
+
+
+def test_what_a_killed_task_left_is_no_part_of_a_table(tmp_path):
+    """Spark runs a task again; what the first one wrote is hidden, then taken away."""
+    rows = pa.table({"a": [1, 2]})
+    with Output(tmp_path / "out") as output:
+        path = Path(output.table_path("rows"))
+        with TableWriter(path, rows.schema) as killed:
+            killed.write(rows)
+            (left,) = path.parent.iterdir()
+            half = left.read_bytes()
+        assert left.name.startswith(".") and left.name.endswith(".partial")
+        left.write_bytes(half)
+    assert content(tmp_path).keys() == {"out/rows/part-00000.parquet"}
+    assert output.result(0).counts == {"rows": 2}

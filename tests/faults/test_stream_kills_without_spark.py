@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The stream of ``kafka-log`` under kill -9, with a driver that has no Java.
+
+What they protect: a restart plans the range that was written down, reads the same
+records from it, and in the end the sink has each record once, while the log grows,
+rolls, is torn at its end and loses segments that were read. ``make spark`` does the
+same with Spark itself (``tools/spark/stream_kills.py``).
+"""
+
+import json
+import signal
+
+from kwire import records
+from tools.fault_runs import Fault
+
+ROUNDS = 10
+DRIVER = "stream_driver:run"
+
+
+class Log:
+    """A partition that grows by batches of seven, in segments of 70 offsets."""
+
+    def __init__(self, root):
+        self.folder = root / "orders-0"
+        self.folder.mkdir(parents=True)
+        self.end = 0
+        self.torn = b""
+        self.deleted = 0
+
+    def grow(self, batches):
+        """Write batches; the last one is torn until the next call."""
+        for number in range(batches):
+            rows = [(None, b"value %d" % n) for n in range(self.end, self.end + 7)]
+            data = records.encode_batch(rows, base_offset=self.end)
+            path = self.folder / f"{self.end // 70 * 70:020}.log"
+            if self.torn:
+                with self._torn_path.open("ab") as file:
+                    file.write(self.torn)
+                self.torn = b""
+            with path.open("ab") as file:
+                cut = len(data) // 2 if number == batches - 1 else len(data)
+                file.write(data[:cut])
+                self.torn, self._torn_path = data[cut:], path
+            self.end += 7
+
+    def delete_before(self, offset):
+        """Delete segments that end before an offset."""
+        for path in sorted(self.folder.glob("*.log"))[:-1]:
+            if int(path.stem) + 70 <= offset:
+                path.unlink()
+                self.deleted += 1
+
+
+def committed(checkpoint):
+    numbers = [int(path.name) for path in (checkpoint / "commits").glob("[0-9]*")]
+    if not numbers:
+        return 0
+    return json.loads((checkpoint / "commits" / str(max(numbers))).read_text())[
+        "orders"
+    ]["0"]
+
+
+def test_each_record_is_in_the_sink_once_whenever_the_driver_is_killed(
+    runner, tmp_path
+):
+    """Killed before each kind of step: the plan, the sink's file, the commit."""
+    logs, checkpoint, sink = (tmp_path / name for name in ("logs", "check", "sink"))
+    log = Log(logs)
+    arguments = [str(logs), str(checkpoint), str(sink)]
+    ranges, killed, unsettled = {}, 0, 0
+    for round_ in range(ROUNDS):
+        log.grow(8)
+        # Steps are plan, sink, commit; one more comes before the first plan.
+        fault = Fault(kill_call=round_ % 5 + 1, kill_name="replace")
+        ended = runner.run(arguments, fault, target=DRIVER)
+        assert ended.code in (0, -signal.SIGKILL), ended.err
+        killed += ended.code != 0
+        for path in (checkpoint / "offsets").glob("[0-9]*"):
+            text = path.read_text()
+            # What was planned once stays as it is, through all that comes.
+            assert ranges.setdefault(path.name, text) == text
+        commits = len(list((checkpoint / "commits").glob("[0-9]*")))
+        unsettled += len(ranges) - 1 > commits
+        log.delete_before(committed(checkpoint))
+    log.grow(3)
+    assert runner.run(arguments, target=DRIVER).code == 0
+    assert killed >= ROUNDS - 3 and unsettled >= 4 and log.deleted
+    rows = [
+        tuple(row)
+        for path in sorted(sink.glob("[0-9]*"), key=lambda path: int(path.name))
+        for row in json.loads(path.read_text())
+    ]
+    # The last batch is torn, and waits.
+    assert rows == [
+        ("orders", 0, n, (b"value %d" % n).hex()) for n in range(log.end - 7)
+    ]
