@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m benchmarks``: compare all values, measure, write the report.
 
-``python -m benchmarks spark`` writes the last chapter of it alone.
+``python -m benchmarks spark`` writes the last chapter of it alone;
+``python -m benchmarks safety`` measures what safety costs, on the terminal.
 """
 
 from __future__ import annotations
@@ -69,9 +70,16 @@ if __name__ == "__main__":
         )
         some.add_argument("words", nargs="*", help="words in the name of a row")
     commands.add_parser("spark", help="measure in Spark, and write its chapter")
+    safety = commands.add_parser("safety", help="measure what safety costs")
+    safety.add_argument("parts", nargs="*", help="time, bombs, import, checks; or all")
+    safety.add_argument("--record", action="store_true", help="note the figures")
     chosen = parser.parse_args()
     if chosen.command == "spark":
         spark()
+    elif chosen.command == "safety":
+        from benchmarks.safety import chapter
+
+        sys.exit(chapter.run(chosen.parts, chosen.record))
     elif chosen.command:
         quick.run(chosen.command, chosen.words)
     else:

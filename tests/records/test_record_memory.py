@@ -133,14 +133,16 @@ def attempt(package, call):
 ROUNDS = {"fast": 1000, "pure": 80}
 
 
-def test_nothing_grows(kwire):
+def test_nothing_grows(kwire, figure):
     """No entry leaves memory or references behind, whether it works or fails."""
     watched = [None, True, (), "", b"", 0, kwire.records.Record]
     rounds = ROUNDS[kwire.backend]
+    entries = calls(kwire)
+    left = 0
     gc.collect()
     gc.freeze()
     try:
-        for what, call in calls(kwire).items():
+        for what, call in entries.items():
             # The first rounds fill caches.
             failed = [attempt(kwire, call) for _ in range(10)]
             assert all(failed) == any(failed) == ("," in what), what
@@ -160,11 +162,60 @@ def test_nothing_grows(kwire):
                 tracemalloc.stop()
             # The smallest object has 16 bytes.
             assert after - before < 8 * rounds, what
+            left = max(left, (after - before) / rounds)
             pairs = zip(watched, references, strict=True)
             grown = [sys.getrefcount(value) - number for value, number in pairs]
             assert max(grown) < rounds // 2, (what, grown)
     finally:
         gc.unfreeze()
+    figure("P11", "entries and errors of records traced", len(entries), least=30)
+    figure("P11", "most that a round leaves", left, most=7.9, unit=" bytes")
+
+
+WORST = {
+    "records": record(0, 0) * 1200,
+    "records with headers": record(0, 0, headers=[(b"", None)]) * 1000,
+    "headers": record(0, 0, headers=[(b"", b"")] * 4000),
+    "names of headers": record(0, 0, headers=[(b"ab", None)] * 2000),
+    "keys": record(0, 0, b"ab", b"cd") * 800,
+    "timestamps": record(0, 2**40) * 800,
+}
+COUNTS = {"headers": 1, "names of headers": 1, "records": 1200, "keys": 800}
+COUNTS |= {"records with headers": 1000, "timestamps": 800}
+PROMISED = {"fast": 40, "pure": 48}
+ENGINES = {"fast": "compiled engine", "pure": "plain Python"}
+SPARE = 16 * 1024
+
+
+@pytest.mark.parametrize("what", WORST)
+def test_memory_is_bounded_by_the_input(kwire, what, figure):
+    """As many objects as few bytes can be, and the same cut off at its end."""
+    data = batch(WORST[what], count=COUNTS[what], last_delta=COUNTS[what] - 1)
+    cut = batch(WORST[what][:-1], count=COUNTS[what], last_delta=COUNTS[what] - 1)
+    most = 0
+    for given in (data, cut):
+        attempt(kwire, lambda: list(read(kwire, data)))
+        gc.collect()
+        tracemalloc.start()
+        try:
+            failed = attempt(kwire, lambda d=given: list(read(kwire, d)))
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert failed == (given is cut)
+        most = max(most, (peak - SPARE) / len(given))
+    figure(
+        "P7",
+        f"memory of records for a byte of input, {ENGINES[kwire.backend]}",
+        most,
+        most=PROMISED[kwire.backend],
+        unit=" bytes",
+    )
+
+
+def read(package, data):
+    """Read the records of a batch."""
+    return package.records.decode_batches(data, check_crc=False)
 
 
 CALL_BACK = {"encode, raise", "encode, headers", "encode, codec", "columns, codec"}

@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""How long a bomb is read before it is refused, by codec, at the default ceiling.
+
+The time that the codec's own library needs for as many bytes is measured beside it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import kwire
+from benchmarks.safety.linear import least_seconds
+from kwire import compression
+
+CEILING = 64 * 2**20
+CODECS = ("gzip", "snappy", "lz4", "zstd")
+
+
+def run() -> float:
+    """Time the refusals and print them; give the most that one took too long, in ms."""
+    print(f"\n{'bomb of 128 MiB':24}{'refused':>12}{'64 MiB read':>14}{'more':>12}")
+    most = 0.0
+    for name in CODECS:
+        codec = compression.codec_of(name)
+        bomb = compression.compress(codec, bytes(2 * CEILING), 2)
+        allowed = compression.compress(codec, bytes(CEILING), 2)
+        refused = least_seconds(lambda c=codec, b=bomb: _read(c, b, False))
+        read = least_seconds(lambda c=codec, a=allowed: _read(c, a, True))
+        more = 1000 * max(0.0, refused - read)
+        most = max(most, more)
+        print(
+            f"{name:24}{refused * 1000:9,.1f} ms{read * 1000:11,.1f} ms{more:9,.1f} ms",
+            flush=True,
+        )
+    return most
+
+
+def _read(codec: int, data: Any, is_allowed: bool) -> None:
+    try:
+        compression.decompress(codec, data, 2, kwire.Limits(), 0)
+    except kwire.LimitExceeded:
+        assert not is_allowed
+    else:
+        assert is_allowed

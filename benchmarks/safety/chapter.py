@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m benchmarks safety``: all of it, and the figures that it reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import kwire
+from benchmarks.safety import bombs, checks, imports, linear
+from tools.promises import Figure, record
+
+TEST = "make bench-safety"
+
+
+def time() -> Iterator[Figure]:
+    """Time beside size, and the time of a refusal."""
+    growth = linear.run(kwire)
+    for what, figure, most in (
+        ("time for twice the input, 2 to 16 MB", growth.at_the_end, 2.3),
+        ("the same, mean of 1 kB to 16 MB", growth.on_average, 2.3),
+        ("the same, once, where caches and fresh pages begin", growth.once, None),
+    ):
+        yield Figure("P8", what, figure, TEST, most=most, unit=" x")
+    refusal = linear.refusal_us(kwire)
+    print(f"{'1 MB of 0xff refused':24}{refusal:7.1f} us")
+    what = "time to refuse 1 MB of 0xff"
+    yield Figure("P8", what, refusal, TEST, most=20.0, unit=" us")
+
+
+def bomb() -> Iterator[Figure]:
+    """How long bombs are read."""
+    what = "time for a bomb beyond the permitted bytes"
+    yield Figure("P9", what, bombs.run(), TEST, most=50.0, unit=" ms")
+
+
+def start() -> Iterator[Figure]:
+    """The time of an import."""
+    mine, other = imports.run()
+    yield Figure("P19", "time of import kwire", mine, TEST, most=5.0, unit=" ms")
+    if other is not None:
+        what = "time of import kwire beside import msgspec"
+        yield Figure("P19", what, mine / other, TEST, most=0.5, unit=" x")
+
+
+def cost() -> Iterator[Figure]:
+    """What the checks cost, which is P6's price."""
+    seconds, work = checks.run()
+    yield Figure(
+        "P6", "time that bounds checks cost", seconds, TEST, most=5.0, unit=" %"
+    )
+    if work is not None:
+        what = "instructions that bounds checks cost"
+        yield Figure("P6", what, work, TEST, unit=" %")
+
+
+PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
+    "time": time,
+    "bombs": bomb,
+    "import": start,
+    "checks": cost,
+}
+
+
+def run(parts: Sequence[str], keep: bool) -> int:
+    """Measure the parts that are asked for, or all; 1 where a bound is broken."""
+    if kwire.backend != "fast":
+        raise SystemExit("there is no compiled engine to measure: make build")
+    figures = [figure for part in parts or PARTS for figure in PARTS[part]()]
+    broken = [figure for figure in figures if not figure.is_kept()]
+    print()
+    for figure in figures:
+        print(f"{'missed' if figure in broken else 'kept':8}{figure.text()}")
+    if keep and not parts and not broken:
+        record("time", figures)
+    return min(1, len(broken))

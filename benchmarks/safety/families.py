@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs of any size that ask for the most work for each byte, by kind.
+
+A family makes, for one engine and a size in bytes, the call that reads such an input.
+The tests count the work of the calls, ``linear.py`` times them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+Call = Callable[[], Any]
+
+
+def unsigned_varint(value: int) -> bytes:
+    """Write an unsigned varint."""
+    written = bytearray()
+    while value > 0x7F:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    written.append(value)
+    return bytes(written)
+
+
+def decoding(kwire: Any, name: str, data: bytes, version: int) -> Call:
+    """Read a message."""
+    cls = getattr(kwire.messages, name)
+    return lambda: kwire.decode(cls, data, version, limits=unlimited(kwire))
+
+
+def unlimited(kwire: Any) -> Any:
+    """Allow any size."""
+    return kwire.Limits(frame_bytes=None, decompressed_bytes=None)
+
+
+def tags(first: int, count: int) -> bytes:
+    """Write an ApiVersions request with unknown tags that hold nothing."""
+    section = b"".join(unsigned_varint(first + i) + b"\0" for i in range(count))
+    return b"\1\1" + unsigned_varint(count) + section
+
+
+def varints(kwire: Any, size: int) -> Call:
+    """Numbers of five bytes, one behind the other."""
+    return decoding(kwire, "ApiVersionsRequest", tags(2**28, size // 6), 3)
+
+
+def unknown_tags(kwire: Any, size: int) -> Call:
+    """Tags of two bytes, as far as those go."""
+    return decoding(kwire, "ApiVersionsRequest", tags(1000, size // 4), 3)
+
+
+def empty_elements(kwire: Any, size: int) -> Call:
+    """Structs of two bytes."""
+    count = size // 2
+    data = count.to_bytes(4, "big") + bytes(2 * count)
+    return decoding(kwire, "MetadataRequest", data, 1)
+
+
+def many_topics(kwire: Any, size: int) -> bytes:
+    """Write a Metadata response of topics with arrays in arrays, a few bytes each."""
+    cls = kwire.messages.MetadataResponse
+    partition = cls.MetadataResponsePartition(isr_nodes=[1, 2], replica_nodes=[3])
+    topic = cls.MetadataResponseTopic(name="", partitions=[partition] * 2)
+    one = len(kwire.encode(cls(topics=[topic]), 9))
+    empty = len(kwire.encode(cls(), 9))
+    data: bytes = kwire.encode(cls(topics=[topic] * (size // (one - empty) + 1)), 9)
+    return data
+
+
+def nested_arrays(kwire: Any, size: int) -> Call:
+    """Arrays in arrays."""
+    return decoding(kwire, "MetadataResponse", many_topics(kwire, size), 9)
+
+
+def bad_at_the_end(kwire: Any, size: int) -> Call:
+    """All of it good but for the last byte, which is not there."""
+    read = decoding(kwire, "MetadataResponse", many_topics(kwire, size)[:-1], 9)
+
+    def refused() -> None:
+        try:
+            read()
+        except kwire.DecodeError:
+            return
+        raise AssertionError("it was accepted")
+
+    return refused
+
+
+def record_headers(kwire: Any, size: int) -> Call:
+    """One record with as many headers as fit."""
+    rows = [(None, None, 0, [("", b"")] * (size // 2))]
+    data = kwire.records.encode_batch(rows)
+    return lambda: list(kwire.records.decode_batches(data, limits=unlimited(kwire)))
+
+
+def small_records(kwire: Any, size: int) -> Call:
+    """Records of a few bytes, as columns."""
+    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    data = kwire.records.encode_batch([(None, b"", 0)] * (size // 8 + 1))
+    return lambda: columns.decode_records(data, limits=unlimited(kwire))
+
+
+def splitter(piece: int) -> Callable[[Any, int], Call]:
+    """Make the family of one large frame that comes in pieces of some bytes."""
+
+    def family(kwire: Any, size: int) -> Call:
+        stream = size.to_bytes(4, "big") + bytes(size)
+
+        def split() -> None:
+            made = kwire.framing.FrameSplitter(unlimited(kwire))
+            frames = 0
+            for at in range(0, len(stream), piece):
+                frames += len(list(made.feed(stream[at : at + piece])))
+            assert frames == 1
+
+        return split
+
+    return family
+
+
+def connection(kwire: Any, size: int) -> Call:
+    """A response to a client, which comes in pieces of a hundred bytes."""
+    module = importlib.import_module(f"{kwire.__name__}.connection")
+    negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
+    table = negotiation.ApiVersionTable.from_ranges({3: (0, 9)})
+    body = many_topics(kwire, size)
+    frame = (len(body) + 5).to_bytes(4, "big") + bytes(5) + body
+    pieces = [frame[at : at + 100] for at in range(0, len(frame), 100)]
+    request = kwire.messages.MetadataRequest(topics=None)
+
+    def receive() -> None:
+        client = module.ClientConnection(table=table, limits=unlimited(kwire))
+        client.send(request, 9)
+        client.data_to_send()
+        events = [event for each in pieces for event in client.receive_data(each)]
+        assert len(events) == 1
+
+    return receive
+
+
+FAMILIES: dict[str, Callable[[Any, int], Call]] = {
+    "varints": varints,
+    "unknown tags": unknown_tags,
+    "empty elements": empty_elements,
+    "nested arrays": nested_arrays,
+    "bad at the end": bad_at_the_end,
+    "record headers": record_headers,
+    "small records": small_records,
+    "splitter, byte by byte": splitter(1),
+    "splitter, in pieces": splitter(1000),
+    "connection, in pieces": connection,
+}

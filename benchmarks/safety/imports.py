@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""How long ``import kwire`` takes in a fresh interpreter, beside ``import msgspec``."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import statistics
+import subprocess
+import sys
+import sysconfig
+
+from benchmarks.worker import ROOT
+
+ROUNDS = 31
+PROGRAM = """
+import sys, time
+sys.path[:0] = {paths!r}
+started = time.perf_counter()
+import {name}
+print(time.perf_counter() - started)
+"""
+
+
+def run() -> tuple[float, float | None]:
+    """Time both in turn and print them; give the medians in ms."""
+    names = ["kwire"] + ["msgspec"] * (importlib.util.find_spec("msgspec") is not None)
+    paths = [str(ROOT / "src"), sysconfig.get_path("purelib")]
+    found: dict[str, list[float]] = {name: [] for name in names}
+    order = random.Random(0)
+    for _ in range(ROUNDS):
+        for name in order.sample(names, len(names)):
+            code = PROGRAM.format(paths=paths, name=name)
+            done = subprocess.run(
+                [sys.executable, "-I", "-S", "-c", code],
+                check=True,
+                capture_output=True,
+                text=True,
+            )
+            found[name].append(1000 * float(done.stdout))
+    medians = {name: statistics.median(times) for name, times in found.items()}
+    print()
+    for name, median in medians.items():
+        print(f"import {name:17}{median:9.2f} ms")
+    return medians["kwire"], medians.get("msgspec")

@@ -1,0 +1,296 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Each bound of the readers from both sides: the last that is taken, the first refused.
+
+``tools/cursor_mutants.py`` moves every bounds comparison by one, turns it round and
+takes it away; what other tests would let pass is held here. Bounds of record sets are
+in ``test_record_bounds.py``.
+"""
+
+import mmap
+import resource
+import sys
+import uuid
+from functools import partial
+from itertools import product
+
+import numpy
+import pytest
+from guard_pages import Guarded, check, in_child
+from hostile import unsigned_varint
+
+LARGEST = 2**31 - 2
+SIZES = [1, 2, 5, 6, 7, 8, 9, 15, 16, 17, 23, 24]
+
+
+def fault_of(kwire, call):
+    """Make a call that has to fail; give class, offset and path of its error."""
+    with pytest.raises(kwire.DecodeError) as caught:
+        call()
+    return type(caught.value).__name__, caught.value.offset, caught.value.path
+
+
+@pytest.mark.parametrize("bits", range(1, 33))
+@pytest.mark.parametrize("behind", [b"", b"\0", b"\xff" * 8])
+def test_varints_end_where_their_bits_do(kwire, bits, behind):
+    """The smallest and the largest number of each length, whatever stands behind."""
+    wire = kwire.wire
+    for number in (2 ** (bits - 1), 2**bits - 1):
+        data = unsigned_varint(number)
+        assert wire.encode_unsigned_varint(number) == data
+        assert wire.decode_unsigned_varint(data + behind) == (number, len(data))
+        many = wire.encode_unsigned_varints(numpy.array([number, 1, number], "u4"))
+        assert many == data + b"\1" + data
+        values, end = wire.decode_unsigned_varints(many + behind, 3)
+        assert values.tolist() == [number, 1, number]
+        assert end == len(many)
+
+
+@pytest.mark.parametrize("bits", range(1, 65))
+@pytest.mark.parametrize("behind", [b"", b"\0", b"\xff" * 12])
+def test_varlongs_end_where_their_bits_do(kwire, bits, behind):
+    """The same of 64 bits, in zigzag form."""
+    wire = kwire.wire
+    for raw in (2 ** (bits - 1), 2**bits - 1):
+        number = raw >> 1 ^ -(raw & 1)
+        data = unsigned_varint(raw)
+        assert wire.encode_varlong(number) == data
+        assert wire.decode_varlong(data + behind) == (number, len(data))
+        many = wire.encode_varlongs(numpy.array([number, 1], "i8"))
+        assert many == data + b"\2"
+        assert wire.decode_varlongs(many + behind, 2)[0].tolist() == [number, 1]
+
+
+@pytest.mark.parametrize("last", [0x10, 0x7F, 0x80, 0xFF])
+def test_a_varint_has_32_bits(kwire, last):
+    """More are refused at its first byte, one by one and by the thousand."""
+    wire = kwire.wire
+    data = b"\0" + b"\xff" * 4 + bytes((last, 0, 0, 0, 0))
+    refused = ("InvalidVarint", 1, "")
+    assert fault_of(kwire, lambda: wire.decode_unsigned_varint(data, 1)) == refused
+    call = partial(wire.decode_unsigned_varints, data, 2)
+    assert fault_of(kwire, call) == ("InvalidVarint", 1, "[1]")
+
+
+@pytest.mark.parametrize("last", [0x02, 0x7F, 0x80, 0xFF])
+def test_a_varlong_has_64_bits(kwire, last):
+    """More are refused at its first byte."""
+    wire = kwire.wire
+    data = b"\0" + b"\xff" * 9 + bytes((last, 0, 0, 0, 0))
+    assert fault_of(kwire, lambda: wire.decode_varlong(data, 1))[1] == 1
+    assert fault_of(kwire, lambda: wire.decode_varlongs(data, 2))[1:] == (1, "[1]")
+
+
+def test_a_lenient_reader_drops_bits_of_a_fifth_byte(kwire):
+    """As Kafka's does: of what it says up to 0x7f, and of no more than five bytes."""
+    cls = kwire.messages.MetadataResponse
+    for last, name in ((0x10, "ab"), (0x70, "ab"), (0x7F, None)):
+        size = b"\x83\x80\x80\x80" + bytes((last,))
+        data = bytes(4) + b"\1" + size + b"ab" * bool(name) + bytes(4) + b"\1\0"
+        assert kwire.decode(cls, data, 12, compat="java").cluster_id == name
+    for last in (0x80, 0xF0):
+        data = bytes(4) + b"\1\x83\x80\x80\x80" + bytes((last,)) + bytes(9)
+        call = partial(kwire.decode, cls, data, 12, compat="java")
+        assert fault_of(kwire, call) == ("InvalidVarint", 5, "cluster_id")
+
+
+NULLS = [
+    ("SaslHandshakeRequest", 1, b"\xff\xff", "mechanism"),
+    ("SaslAuthenticateRequest", 1, b"\xff\xff\xff\xff", "auth_bytes"),
+    ("SaslAuthenticateRequest", 2, b"\0\0", "auth_bytes"),
+    ("MetadataRequest", 0, b"\xff\xff\xff\xff", "topics"),
+    ("DescribeGroupsRequest", 0, b"\xff\xff\xff\xff", "groups"),
+    ("DescribeGroupsRequest", 5, b"\0\0\0", "groups"),
+]
+
+
+@pytest.mark.parametrize("compat", [None, "java"])
+@pytest.mark.parametrize(("name", "version", "data", "field"), NULLS)
+def test_null_is_refused_where_nothing_can_be_null(
+    kwire, name, version, data, field, compat
+):
+    """Text, bytes and arrays, in both forms."""
+    cls = getattr(kwire.messages, name)
+    call = partial(kwire.decode, cls, data, version, compat=compat)
+    assert fault_of(kwire, call)[1:] == (0, field)
+
+
+def test_a_lenient_reader_takes_negative_lengths_for_null(kwire):
+    """A length is an int32 there: from 2^31 on it is negative, below it is long."""
+    cls = kwire.messages.MetadataResponse
+    for raw, is_null in ((2**31 - 1, 0), (2**31, 0), (2**31 + 1, 1), (2**32 - 1, 1)):
+        data = bytes(4) + b"\1" + unsigned_varint(raw) + bytes(4) + b"\1\0"
+
+        def call(data=data):
+            return kwire.decode(cls, data, 12, compat="java").cluster_id
+
+        if is_null:
+            assert call() is None
+        else:
+            assert fault_of(kwire, call) == ("InvalidLength", 5, "cluster_id")
+    for size, is_strict in ((-1, True), (-2, False), (-(2**15), False)):
+        data = bytes(4) + size.to_bytes(2, "big", signed=True) + bytes(8)
+        assert kwire.decode(cls, data, 2, compat="java").cluster_id is None
+        if is_strict:
+            assert kwire.decode(cls, data, 2).cluster_id is None
+        else:
+            call = partial(kwire.decode, cls, data, 2)
+            assert fault_of(kwire, call) == ("InvalidLength", 4, "cluster_id")
+
+
+def test_the_longest_string(kwire):
+    """32767 bytes of UTF-8 are written and read in both forms; one more is not."""
+    wire = kwire.wire
+    for longest in ("x" * 32767, "\xe9" * 16383 + "x"):
+        assert wire.decode_string(wire.encode_string(longest))[0] == longest
+        data = wire.encode_compact_string(longest)
+        assert wire.decode_compact_string(data) == (longest, len(data))
+        for encode in (wire.encode_string, wire.encode_compact_string):
+            with pytest.raises(kwire.EncodeError):
+                encode(longest + "x")
+    data = unsigned_varint(32769) + b"x" * 32768
+    assert fault_of(kwire, partial(wire.decode_compact_string, data)) == (
+        "InvalidLength",
+        0,
+        "",
+    )
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_bad_byte_is_found_wherever_it_is(kwire, size):
+    """In text of any length, eight bytes at a time or one."""
+    for at in range(size):
+        for bad in (0x80, 0xFF):
+            text = bytearray(b"\x7f" * size)
+            text[at] = bad
+            data = size.to_bytes(2, "big") + text
+            call = partial(kwire.wire.decode_string, data)
+            assert fault_of(kwire, call) == ("InvalidValue", 2 + at, "")
+    good = size.to_bytes(2, "big") + b"\x7f" * size
+    assert kwire.wire.decode_string(good) == ("\x7f" * size, 2 + size)
+
+
+FIXED = {
+    "int8": (1, -(2**7), 2**7 - 1),
+    "int16": (2, -(2**15), 2**15 - 1),
+    "uint16": (2, 0, 2**16 - 1),
+    "int32": (4, -(2**31), 2**31 - 1),
+    "uint32": (4, 0, 2**32 - 1),
+    "int64": (8, -(2**63), 2**63 - 1),
+}
+
+
+@pytest.mark.parametrize("kind", FIXED)
+def test_the_ends_of_integers(kwire, kind):
+    """The first and the last number are written and read; the next are refused."""
+    size, low, high = FIXED[kind]
+    wire = kwire.wire
+    data = wire.encode_array([low, high], kind)
+    assert len(data) == 4 + 2 * size
+    assert wire.decode_array(data, kind) == ((low, high), len(data))
+    for number in (low - 1, high + 1):
+        with pytest.raises(kwire.EncodeError):
+            wire.encode_array([number], kind)
+
+
+@pytest.mark.parametrize("kind", [*FIXED, "bool", "float64", "uuid"])
+def test_a_count_fits_in_the_bytes_behind_it(kwire, kind):
+    """As many elements as there is room for, and no more, not even in the count."""
+    wire = kwire.wire
+    one = {"uuid": uuid.UUID(int=5), "bool": True}.get(kind, 1)
+    data = wire.encode_array([one] * 3, kind)
+    size = (len(data) - 4) // 3
+    assert wire.decode_array(data, kind) == ((one,) * 3, len(data))
+    for spare in range(1, size + 1):
+        call = partial(wire.decode_array, data[:-spare], kind)
+        assert fault_of(kwire, call) == ("InvalidLength", 0, "")
+
+
+def test_nothing_is_read_behind_short_text(twins):
+    """Text of any length at the very end of memory, and a varint that is cut."""
+    package, guarded = twins.fast, Guarded()
+    wire, cls = package.wire, package.messages.SaslHandshakeRequest
+
+    def work(note):
+        for size in SIZES:
+            note(size)
+            data = guarded.put(size.to_bytes(2, "big") + b"x" * size)
+            assert wire.decode_string(data) == ("x" * size, 2 + size)
+            assert package.decode(cls, data, 1).mechanism == "x" * size
+        ones = (b"\1", b"\x80\1", b"\x80\x80\1", b"\x80\x80\x80\1")
+        for count, one in product(range(1, 9), ones):
+            note((one, count))
+            data = guarded.put(one * count)
+            for decode in (wire.decode_unsigned_varints, wire.decode_varlongs):
+                assert decode(data, count)[1] == len(data)
+                if len(one) > 1:
+                    call = partial(decode, data, count + 1)
+                    assert fault_of(package, call)[2] == f"[{count}]"
+
+    check(work)
+
+
+def test_bulk_begins_and_ends_within_the_input(kwire):
+    """An offset is 0 to the size; a count is 0 to the bytes that are left."""
+    wire = kwire.wire
+    for decode in (wire.decode_unsigned_varints, wire.decode_varlongs):
+        assert decode(b"\2\4", 2)[1] == 2
+        assert decode(b"\2\4", 0, 2)[1] == 2
+        for offset in (-1, 3, 2**62):
+            with pytest.raises(ValueError, match="offset"):
+                decode(b"\2\4", 0, offset)
+        with pytest.raises(ValueError, match="count is 0 or more, not -1"):
+            decode(b"\2\4", -1)
+        for count in (3, 4, 2**40):
+            call = partial(decode, b"\2\4", count)
+            assert fault_of(kwire, call) == ("Truncated", 2, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("encode_unsigned_varints", 0, 2**32 - 1),
+        ("encode_varints", -(2**31), 2**31 - 1),
+    ],
+)
+def test_bulk_takes_what_fits(kwire, name, low, high):
+    """Numbers of a wider type are looked at: the first and the last are taken."""
+    encode = getattr(kwire.wire, name)
+    one = getattr(kwire.wire, name[:-1])
+    values = numpy.array([0, low, high, 1], "i8")
+    assert encode(values) == b"".join(one(int(value)) for value in values)
+    for bad in (low - 1, high + 1):
+        with pytest.raises(kwire.EncodeError) as caught:
+            encode(numpy.array([0, 0, bad], "i8"))
+        assert caught.value.path == "[2]"
+
+
+def test_bytes_with_gaps_are_not_written(kwire):
+    """Only contiguous ones are; nothing is taken from a buffer that was refused."""
+    gaps = memoryview(bytearray(40))[::2]
+    for encode in (kwire.wire.encode_bytes, kwire.wire.encode_compact_nullable_bytes):
+        with pytest.raises(kwire.EncodeError, match="contiguous"):
+            encode(gaps)
+        assert encode(gaps.tobytes())[-20:] == bytes(20)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on memory")
+@pytest.mark.parametrize("kind", ["bytes", "memoryview"])
+def test_the_most_bytes_that_a_length_can_say(kwire, kind):
+    """One more is refused; the last is taken, for which there is no memory here."""
+    outcomes = []
+    for size in (LARGEST, LARGEST + 1):
+        # Memory that nobody writes to costs nothing.
+        value = bytes(size) if kind == "bytes" else memoryview(mmap.mmap(-1, size))
+
+        def work(note, value=value):
+            with open("/proc/self/statm") as statm:
+                used = int(statm.read().split()[0]) * mmap.PAGESIZE
+            resource.setrlimit(resource.RLIMIT_AS, (used + 2**26, used + 2**26))
+            try:
+                kwire.wire.encode_bytes(value)
+            except (MemoryError, kwire.EncodeError) as error:
+                note(type(error).__name__)
+
+        outcomes.append(in_child(work))
+    assert outcomes == [(0, "'MemoryError'"), (0, "'EncodeError'")]

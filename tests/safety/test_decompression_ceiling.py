@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bombs within batches, and the ceiling that holds when nobody sets one.
+
+Every bomb, on each library, at a ceiling of 1 MiB, with the memory of the whole process
+and the sizes that a lie can be told with, is in ``compression``. Here the same bombs
+come as records do, through all that reads batches, and meet the default of 64 MiB.
+"""
+
+import importlib
+import sys
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "compression"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "records"))
+
+from codecs_under_test import MIB, ROUTES, Codec
+from record_bytes import batch
+from test_compression_damage import BOMBS
+
+DEFAULT = 64 * MIB
+LARGEST_BLOCK = 4 * MIB
+"""Of lz4; the others have smaller ones."""
+
+GROWING = {
+    what: (name, data)
+    for what, (name, data) in BOMBS.items()
+    if what in {"gzip", "gzip, many members", "gzip, size too low", "lz4"}
+    or what in {"snappy, many blocks", "lz4, large blocks", "lz4, size a lie"}
+    or what in {"zstd", "zstd, many frames", "zstd, many frames with sizes"}
+}
+"""Those that hold 250 MiB and more, whatever they say."""
+
+BY_ROUTE = [
+    (what, route)
+    for what in sorted(GROWING)
+    for route in sorted(ROUTES)
+    if ROUTES[route][0] == GROWING[what][0]
+]
+
+
+@pytest.mark.parametrize(("what", "route"), BY_ROUTE)
+def test_the_default_ceiling_stops_every_bomb(twins, monkeypatch, what, route, figure):
+    """64 MiB come out at most, and one block more is asked for at most."""
+    name, missing = ROUTES[route]
+    if missing:
+        monkeypatch.setitem(sys.modules, missing, None)
+    asked = [0]
+
+    def allocate(size):
+        asked.append(size)
+        return bytearray(size)
+
+    codec = Codec(twins.fast, name)
+    with pytest.raises(twins.fast.LimitExceeded):
+        codec.read(GROWING[what][1], allocate=allocate)
+    blocks = max(0, max(asked) - DEFAULT) / LARGEST_BLOCK
+    figure("P9", "blocks past the default of 64 MiB", blocks, most=1)
+
+
+READERS = {
+    "batches": lambda kwire, data, limits: list(
+        kwire.records.decode_batches(data, limits=limits, check_crc=False)
+    ),
+    "columns": lambda kwire, data, limits: importlib.import_module(
+        f"{kwire.__name__}.columns"
+    ).decode_records(data, limits=limits, check_crc=False),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_bombs_in_batches_are_refused(kwire, reader, figure):
+    """Through all that reads batches: the memory of one megabyte and a block or two."""
+    limits, most = kwire.Limits(decompressed_bytes=MIB), 0
+    for name, content in GROWING.values():
+        data = batch(content, attributes=Codec(kwire, name).number, count=1, crc=0)
+        tracemalloc.start()
+        try:
+            with pytest.raises((kwire.LimitExceeded, kwire.CorruptBatch)) as caught:
+                READERS[reader](kwire, data, limits)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert caught.value.offset == 0
+        most = max(most, peak - len(data))
+    figure(
+        "P9",
+        "memory for bombs at a ceiling of 1 MiB",
+        most / MIB,
+        most=2 + 2 * LARGEST_BLOCK / MIB,
+        unit=" MiB",
+    )
+    figure("P9", "bombs in batches refused", len(GROWING), least=10)

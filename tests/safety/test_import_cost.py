@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Import is cheap: what it loads is counted here, in fresh interpreters.
+
+Which module may import which is the business of ``test_import.py``; how long an import
+takes, beside others, is measured by ``python -m benchmarks safety``.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HEAVY = {"dataclasses", "typing", "enum", "uuid", "json", "re", "asyncio"}
+
+LOADED = """
+import sys
+sys.path.insert(0, {path!r})
+before = set(sys.modules)
+import kwire
+print(*sorted(set(sys.modules) - before))
+"""
+
+
+def loaded(kwire):
+    """List the modules that ``import kwire`` loads, without site's own."""
+    path = str(Path(kwire.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-S", "-W", "error", "-c", LOADED.format(path=path)],
+        env=os.environ | {"KWIRE_BACKEND": kwire.backend, "PYTHONPATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def test_import_loads_no_heavy_module(kwire, figure):
+    """One module of kwire's, and nothing of the standard library that takes time."""
+    found = loaded(kwire)
+    assert "kwire" in found
+    figure("P19", "heavy modules that import kwire loads", len(found & HEAVY), most=0)
+    figure("P19", "modules that import kwire loads", len(found), most=3)

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Time is linear in the input: work is counted here, not timed.
+
+What a clock says of the same inputs, up to 16 MB of them, is for
+``python -m benchmarks safety`` to find out.
+"""
+
+import itertools
+import sys
+
+import pytest
+
+from benchmarks.safety.families import FAMILIES
+
+
+def work_of(call):
+    """Count the calls of functions, Python's and C's, that a call makes."""
+    count = 0
+
+    def note(frame, event, argument):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+SIZES = (2000, 4000, 8000, 16_000)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_work_is_linear_in_the_input(twins, family, figure):
+    """Twice the input is twice the calls, in every family, in plain Python.
+
+    The compiled engine makes no calls to count; it visits the same steps.
+    """
+    counts = []
+    for size in SIZES:
+        call = FAMILIES[family](twins.pure, size)
+        call()
+        counts.append(work_of(call))
+    growth = [two / one for one, two in itertools.pairwise(counts)]
+    figure("P8", "most work for twice the input", max(growth), most=2.2, unit=" x")
+
+
+@pytest.mark.parametrize(
+    ("name", "version"),
+    [
+        ("MetadataResponse", 12),
+        ("FetchResponse", 17),
+        ("ApiVersionsRequest", 4),
+        ("JoinGroupRequest", 9),
+    ],
+)
+def test_a_megabyte_of_bad_varints_is_refused_at_once(kwire, name, version, figure):
+    """The error lies within the first bytes: nothing reads on to the end."""
+    cls = getattr(kwire.messages, name)
+    with pytest.raises(kwire.InvalidVarint) as caught:
+        kwire.decode(cls, b"\xff" * 2**20, version)
+    figure(
+        "P8", "where a megabyte of 0xff is refused, byte", caught.value.offset, most=10
+    )

@@ -1,0 +1,313 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A plan knows its memory factor, and no input costs more.
+
+The factor is computed in ``plan.py``. Here the dearest input that a plan allows is
+written, byte by byte, by somebody who knows the factor and what objects really take,
+and what it costs is measured. Counts of 2^31, and what else has nothing to do with a
+plan, are in ``test_memory.py``.
+"""
+
+import contextlib
+import gc
+import sys
+import tracemalloc
+from typing import NamedTuple
+
+import pytest
+from hostile import unsigned_varint
+from values import binding_of, pairs
+
+PROMISED = {"fast": 40, "pure": 48}
+"""Bytes of memory for each of input; the objects of plain Python have larger heads."""
+PROMISED_ZERO_COPY = 100
+DEAR = 35
+"""The factors that are tried in every way of reading."""
+ENGINES = {"fast": "compiled engine", "pure": "plain Python"}
+INPUT_SIZE = 1024
+LARGE_INPUT_SIZE = 4 * 1024
+SPARE = {"fast": 3 * 1024, "pure": 16 * 1024}
+"""What any call may take besides. The promise is 64 KiB, which would hide a factor
+that is too low from inputs as small as these."""
+NUMBER = b"\x81nth"
+"""An int32 that gets another value in each element: arrays of equal ones are shared."""
+
+
+@pytest.fixture(autouse=True)
+def small_heap():
+    """Let the collector pass over what other tests made: each run takes its time."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+class Bytes(NamedTuple):
+    """Some bytes of a message, and what the objects that they become take."""
+
+    memory: int
+    data: bytes
+
+
+class Dearest:
+    """Writes what costs most for its bytes, at a price for each byte."""
+
+    def __init__(self, package, binding, price, size, zero_copy=False):
+        """Measure the objects that there are."""
+        self.plan, self.binding, self.price = package.plan, binding, price
+        self.size = size
+        size = sys.getsizeof
+        self.tuple, self.slot = size(()), size((1,)) - size(())
+        self.pair = size((1, 2)) + self.slot
+        codes = self.plan.INT_RANGES.items()
+        ints = {
+            code: (size(max(-low, 2**31)), low and 0x80) for code, (low, high) in codes
+        }
+        fixed = ints | {
+            self.plan.BOOL: (0, 1),
+            self.plan.FLOAT64: (size(1.5), 0x3F),
+            self.plan.UUID: (size(self.plan._uuid("")) + size(2**127), 0xFF),
+        }
+        self.fixed = {
+            code: Bytes(
+                memory, bytes([first or 0xFF]).ljust(self.plan.SIZES[code], b"\0")
+            )
+            for code, (memory, first) in fixed.items()
+        }
+        self.fixed[self.plan.INT32] = Bytes(size(2**31), NUMBER)
+        self.text = Bytes(size("Ā"), "Ā".encode())
+        self.bytes = Bytes(size(b"ab"), b"ab")
+        if zero_copy:
+            self.bytes = Bytes(size(memoryview(b"")), b"")
+
+    def best(self, *choices):
+        """Choose what leaves the most unpaid."""
+        return max(choices, key=lambda one: one.memory - self.price * len(one.data))
+
+    def length(self, step, count, is_array=False):
+        """Write a length or a count; -1 is null."""
+        if step.compact:
+            return unsigned_varint(count + 1)
+        is_short = step.code == self.plan.STRING and not is_array
+        return count.to_bytes(2 if is_short else 4, "big", signed=True)
+
+    def content(self, step):
+        """Write an element, or a field that is no array."""
+        if step.plan is not None:
+            return self.struct(step.plan)
+        if step.code in self.fixed:
+            return self.fixed[step.code]
+        one = self.text if step.code == self.plan.STRING else self.bytes
+        return self.best(
+            Bytes(0, self.length(step, 0)),
+            Bytes(one.memory, self.length(step, len(one.data)) + one.data),
+        )
+
+    def value(self, step):
+        """Write a field; an array has one element or none."""
+        one = self.content(step)
+        if step.is_array:
+            memory = self.tuple + self.slot + one.memory
+            data = self.length(step, 1, True) + one.data
+            return self.best(Bytes(memory, data), Bytes(0, self.length(step, 0, True)))
+        if step.plan is None or not step.nullable:
+            return one
+        null = b"\0" if step.place == self.plan.TAGGED else b"\xff"
+        return self.best(Bytes(one.memory, b"\1" + one.data), Bytes(0, null))
+
+    def struct(self, layout, target=None):
+        """Write a struct; an element of each array on the way to a target."""
+        memory = sys.getsizeof(self.binding.classes[layout.name]())
+        data, tagged = b"", []
+        for step in layout.steps:
+            if step.place == self.plan.PRESENT:
+                one = self.towards(step, target)
+                memory += one.memory
+                data += one.data
+        for step in layout.tagged:
+            one = self.towards(step, target)
+            if leads_to(step, target) or one.memory > self.price * (len(one.data) + 2):
+                memory += one.memory
+                tagged.append((step.tag, one.data))
+        if not layout.flexible:
+            return Bytes(memory, data)
+        tagged += self.unknown(layout, self.size if layout is target else 1)
+        section = b"".join(
+            unsigned_varint(tag) + unsigned_varint(len(content)) + content
+            for tag, content in tagged
+        )
+        with_tags = data + unsigned_varint(len(tagged)) + section
+        if len(tagged) == 1 and tagged[0][1] == b"":
+            return self.best(
+                Bytes(memory + self.tuple + self.pair, with_tags),
+                Bytes(memory, data + b"\0"),
+            )
+        return Bytes(memory, with_tags)
+
+    def unknown(self, layout, size):
+        """Make unknown tags, as many as fit; nothing in each is what costs most."""
+        first = max((step.tag for step in layout.steps), default=-1) + 1
+        return [(first + number, b"") for number in range((size + 2) // 3)]
+
+    def towards(self, step, target):
+        """Write a field that may hold the target, or be it."""
+        if step is target:
+            one = self.content(step)
+            count = self.size // len(one.data)
+            elements = (
+                one.data.replace(
+                    NUMBER, (number - 2**31).to_bytes(4, "big", signed=True)
+                )
+                for number in range(count)
+            )
+            return Bytes(0, self.length(step, count, True) + b"".join(elements))
+        if not leads_to(step, target):
+            return self.value(step)
+        data = self.struct(step.plan, target).data
+        if step.is_array:
+            return Bytes(0, self.length(step, 1, True) + data)
+        return Bytes(0, b"\1" + data if step.nullable else data)
+
+    def target(self, layout):
+        """Choose the array, or the struct for its tags, that is worth the most."""
+        found = max(self.targets(layout), key=lambda one: one[0], default=(0, None))
+        return found[1]
+
+    def targets(self, layout):
+        """Go through what can be repeated: (memory for a byte, array or struct)."""
+        if layout.flexible:
+            yield (self.pair + sys.getsizeof(300)) / 3, layout
+        for step in layout.steps:
+            if step.place not in (self.plan.PRESENT, self.plan.TAGGED):
+                continue
+            if step.is_array:
+                one = self.content(step)
+                yield (self.slot + one.memory) / len(one.data), step
+            if step.plan is not None:
+                yield from self.targets(step.plan)
+
+
+def leads_to(step, target):
+    """Whether a field holds the target, at any depth."""
+    if target is None or step.plan is None:
+        return False
+    return step.plan is target or any(
+        inner is target or leads_to(inner, target) for inner in step.plan.steps
+    )
+
+
+def dearest_input(package, name, version, size, **options):
+    """Write the dearest input of a pair; give its factor as well."""
+    binding = binding_of(package, name)
+    layout = binding.plan(version)
+    factor = package.plan.memory_factor(
+        layout, compiled=package.backend == "fast", **options
+    )
+    writer = Dearest(package, binding, factor, size, **options)
+    return factor, writer.struct(layout, writer.target(layout)).data
+
+
+def peak_of(call):
+    """Measure the new memory that a call takes at its peak, in bytes."""
+    gc.freeze()
+    gc.collect()  # which lets go of the objects that CPython keeps for later
+    tracemalloc.start()
+    try:
+        kept = call()
+        return tracemalloc.get_traced_memory()[1], kept
+    finally:
+        tracemalloc.stop()
+
+
+def assert_paid(package, name, version, factor, data, **options):
+    """Decode an input, and compare what that took with what it pays for."""
+    cls = getattr(package.messages, name)
+
+    def call():
+        try:
+            return package.decode(cls, data, version, **options)
+        except package.DecodeError as error:
+            return error.with_traceback(None)
+
+    peak, kept = peak_of(call)
+    paid = factor * len(data) + SPARE[package.backend]
+    assert peak <= paid, (name, version, peak, len(data))
+    return isinstance(kept, cls)
+
+
+def test_no_pair_costs_more_than_its_plan_says(kwire, figure):
+    """The dearest input of every message and version, measured."""
+    factors = []
+    for name, version in pairs(kwire):
+        factor, data = dearest_input(kwire, name, version, INPUT_SIZE)
+        with contextlib.suppress(kwire.DecodeError):
+            # Makes the program, which stays.
+            kwire.decode(getattr(kwire.messages, name), b"", version)
+        assert assert_paid(kwire, name, version, factor, data)
+        factors.append(factor)
+    figure("P7", "pairs that cost no more than computed", len(factors), least=879)
+    figure(
+        "P7",
+        f"memory for a byte of input, {ENGINES[kwire.backend]}",
+        max(factors),
+        most=PROMISED[kwire.backend],
+        unit=" bytes",
+    )
+
+
+MODES = {
+    "java": ({"compat": "java"}, lambda data: data),
+    "trailing": ({}, lambda data: data + b"\0"),
+    "cut": ({}, lambda data: data[:-1]),
+    "bytearray": ({}, bytearray),
+}
+
+
+@pytest.fixture(scope="module")
+def dearest_pairs(kwire):
+    """Choose one pair for each high factor that there is."""
+    chosen = {}
+    for name, version in pairs(kwire):
+        layout = binding_of(kwire, name).plan(version)
+        compiled = kwire.backend == "fast"
+        factor = kwire.plan.memory_factor(layout, compiled=compiled)
+        if factor >= DEAR:
+            chosen.setdefault(factor, (name, version))
+    assert len(chosen) >= 3
+    return chosen.values()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_way_of_reading_costs_more(kwire, dearest_pairs, mode):
+    """Bytes that are refused at their very end, and a reader as lenient as Java's."""
+    options, change = MODES[mode]
+    for name, version in dearest_pairs:
+        factor, data = dearest_input(kwire, name, version, LARGE_INPUT_SIZE)
+        data = change(data)
+        # Plain Python reads a copy of what is no bytes.
+        factor += mode == "bytearray"
+        read = assert_paid(kwire, name, version, factor, data, **options)
+        assert read == (mode in ("java", "bytearray") or not data)
+
+
+def test_zero_copy_costs_no_more_than_its_plan_says(kwire, figure):
+    """Views of nothing are the dearest; the messages are those with bytes in arrays."""
+    compiled, chosen = kwire.backend == "fast", {}
+    for name, version in pairs(kwire):
+        layout = binding_of(kwire, name).plan(version)
+        factor = kwire.plan.memory_factor(layout, compiled=compiled, zero_copy=True)
+        chosen.setdefault(factor, (name, version))
+    dear = [pair for factor, pair in chosen.items() if factor >= DEAR]
+    assert len(dear) >= 5
+    for name, version in dear:
+        factor, data = dearest_input(
+            kwire, name, version, LARGE_INPUT_SIZE, zero_copy=True
+        )
+        assert_paid(kwire, name, version, factor, data, zero_copy=True)
+    figure(
+        "P7",
+        f"memory for a byte of input with zero_copy, {ENGINES[kwire.backend]}",
+        max(chosen),
+        most=PROMISED_ZERO_COPY,
+        unit=" bytes",
+    )

@@ -1,0 +1,328 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Each bound of the readers of record sets from both sides, as in ``test_bounds.py``.
+
+Objects and columns, which have readers of their own, are asked for the same.
+"""
+
+import importlib
+import sys
+import tracemalloc
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "records"))
+
+from record_bytes import batch, framed, message, record, repaired, varint, wrapper
+
+LEAST = record()
+"""A record of seven bytes, which is the least there can be."""
+
+
+def fails(kwire, call, offset=0):
+    """Whether a call raises what is said of a damaged set, at that byte."""
+    with pytest.raises(kwire.DecodeError) as caught:
+        call()
+    assert caught.value.offset == offset
+    return type(caught.value).__name__
+
+
+def columns_of(kwire):
+    """Import the columns of one engine."""
+    return importlib.import_module(f"{kwire.__name__}.columns")
+
+
+def offsets(kwire, data, **options):
+    """Read offsets as objects and as columns, which have to agree."""
+    options = {"check_crc": False} | options
+    rows = kwire.records.decode_batches(data, **options)
+    found = [each.offset for one in rows for each in one.records]
+    table = columns_of(kwire).decode_records(data, **options)
+    assert table.offset.tolist() == found
+    return found
+
+
+def test_a_head_ends_where_it_may_be_read(kwire):
+    """What is cut off counts for nothing, even where it is there and bad."""
+    read = partial(kwire.records.read_batch_header, check_crc=False)
+    # Too small for anything: told as soon as the size is there, from byte 12 on.
+    short = bytes(8) + (13).to_bytes(4, "big") + bytes(20)
+    assert read(short, end=11) is None
+    assert fails(kwire, partial(read, short, end=12)) == "CorruptBatch"
+    # A magic that nobody knows: told as soon as it is there, at byte 16.
+    strange = bytes(8) + (14).to_bytes(4, "big") + bytes(4) + b"\3" + bytes(20)
+    assert read(strange, end=16) is None
+    assert fails(kwire, partial(read, strange, end=17)) == "CorruptBatch"
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_a_head_has_a_least_size(kwire, magic):
+    """14, 22 and 49 bytes behind the size; and all of them, to the last."""
+    read = partial(kwire.records.read_batch_header, check_crc=False)
+    least = (14, 22, 49)[magic]
+    for spare in (0, 1):
+        size = (least + spare).to_bytes(4, "big")
+        data = bytes(8) + size + bytes(4) + bytes([magic]) + bytes(60)
+        end = 12 + least + spare
+        assert read(data, end=end).size == end
+        assert read(data, end=end - 1) is None
+    size = (least - 1).to_bytes(4, "big")
+    data = bytes(8) + size + bytes(4) + bytes([magic]) + bytes(60)
+    assert fails(kwire, partial(read, data)) == "CorruptBatch"
+
+
+def test_a_head_is_within_the_input(kwire):
+    """From the first byte to the last, and no further."""
+    data = batch(LEAST) + batch(LEAST, base_offset=1)
+    read = kwire.records.read_batch_header
+    half = len(data) // 2
+    assert read(data, 0, end=len(data)).base_offset == 0
+    assert read(data, half).base_offset == 1
+    assert read(data, len(data)) is None
+    assert read(data, half, end=half) is None
+    for position, end in (
+        (-1, None),
+        (0, len(data) + 1),
+        (5, 4),
+        (len(data) + 1, None),
+    ):
+        with pytest.raises(ValueError, match="position"):
+            read(data, position, end=end)
+    run = partial(kwire.records.measure_run, last_start=2**40, most_bytes=2**40)
+    assert run(data, 0, len(data), expected=0) == (len(data), 2)
+    assert run(data, half, half, expected=1) == (half, 1)
+    for position, end in ((-1, 5), (0, len(data) + 1), (5, 4)):
+        with pytest.raises(ValueError, match="position"):
+            run(data, position, end, expected=0)
+
+
+def test_a_run_has_no_batch_that_ends_before_it_begins(kwire):
+    """A batch whose last offset lies below its first moves no reader on."""
+    run = partial(kwire.records.measure_run, last_start=2**40, most_bytes=2**40)
+    assert run(batch(LEAST, base_offset=5), 0, 68, expected=5) == (68, 6)
+    for delta in (-1, -2):
+        data = batch(LEAST, base_offset=5, last_delta=delta)
+        assert run(data, 0, len(data), expected=5) == (0, 5)
+
+
+@pytest.mark.parametrize("extra", [0, 1, 2, 6])
+def test_a_batch_has_no_more_records_than_bytes_for_them(kwire, extra):
+    """Seven bytes each: known from the head, before anything is read."""
+    read = kwire.records.read_batch_header
+    data = batch(LEAST, LEAST, bytes(extra))
+    for count in (0, 2):
+        assert read(batch(LEAST, LEAST, bytes(extra), count=count)).count == count
+    for count in (-1, 3):
+        data = batch(LEAST, LEAST, bytes(extra), count=count)
+        assert fails(kwire, partial(read, data)) == "CorruptBatch"
+    if not extra:
+        assert offsets(kwire, batch(LEAST, LEAST)) == [0, 0]
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_codecs_have_numbers(kwire, magic):
+    """Up to 4 since magic 2, up to 3 before."""
+    read = kwire.records.read_batch_header
+    most = 4 if magic == 2 else 3
+
+    def make(codec):
+        if magic == 2:
+            return batch(b"x", count=1, attributes=codec)
+        return message(magic, value=b"x", attributes=codec)
+
+    for codec in range(most + 1):
+        if codec:
+            assert read(make(codec)).attributes == codec
+    for codec in range(most + 1, 8):
+        assert fails(kwire, partial(read, make(codec))) == "CorruptBatch"
+
+
+def sized_record(spare, **fields):
+    """Write a record that says it has so many bytes more than it has."""
+    body = record(**fields)[1:]
+    return framed(body, size=len(body) + spare)
+
+
+@pytest.mark.parametrize("spare", [-7, -6, -1, 1, 2])
+def test_a_record_is_as_long_as_it_says(kwire, spare):
+    """Not a byte more or less, whatever comes behind it."""
+    for behind in (b"", LEAST, LEAST * 2):
+        data = batch(sized_record(spare), behind, count=1 + len(behind) // 7)
+        for read in (
+            partial(offsets, kwire),
+            lambda data: columns_of(kwire).decode_records(data),
+        ):
+            with pytest.raises(kwire.DecodeError):
+                read(data)
+
+
+PARTS = {
+    "key": lambda size: b"\0\0\0" + varint(size) + b"\1\0",
+    "value": lambda size: b"\0\0\0\1" + varint(size) + b"\0",
+    "header key": lambda size: b"\0\0\0\1\1\2" + varint(size) + b"\1",
+    "header value": lambda size: b"\0\0\0\1\1\2\0" + varint(size),
+    "headers": lambda size: b"\0\0\0\1\1" + varint(size),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_of_a_record_lies_within_it(kwire, part):
+    """A length that goes to the last byte is right, one more is not."""
+    for size in (-2, 1, 2, 3, 2**31 - 1):
+        data = batch(framed(PARTS[part](size)), LEAST, LEAST)
+        with pytest.raises(kwire.DecodeError):
+            offsets(kwire, data)
+        with pytest.raises(kwire.DecodeError):
+            columns_of(kwire).decode_records(data)
+    if part != "headers":
+        assert offsets(kwire, batch(framed(PARTS[part](0)))) == [0]
+
+
+def test_headers_take_two_bytes_each(kwire):
+    """As many as there is room for."""
+    for count in (1, 2, 15, 16, 17, 33):
+        body = b"\0\0\0\1\1" + varint(count) + b"\0\1" * count
+        assert offsets(kwire, batch(framed(body))) == [0]
+        for wrong in (count - 1, count + 1):
+            body = b"\0\0\0\1\1" + varint(wrong) + b"\0\1" * count
+            with pytest.raises(kwire.DecodeError):
+                columns_of(kwire).decode_records(batch(framed(body)))
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_a_part_of_a_message_lies_within_it(kwire, magic):
+    """Keys and values have lengths of four bytes, -1 for null."""
+    good = message(magic, key=b"k", value=None)
+    assert offsets(kwire, good) == [0]
+    place = 26 if magic else 18
+    for at, lengths in ((place, (-2, 0, 2, 5, 6, 2**31 - 1)), (place + 5, (-2, 1, 2))):
+        for length in lengths:
+            data = bytearray(good)
+            data[at : at + 4] = length.to_bytes(4, "big", signed=True)
+            with pytest.raises(kwire.DecodeError):
+                offsets(kwire, repaired(data))
+            with pytest.raises(kwire.DecodeError):
+                columns_of(kwire).decode_records(repaired(data))
+    for cut in range(1, 6):
+        body = (b"\0\0\0\1k" + b"\xff" * 4)[:-cut]
+        with pytest.raises(kwire.DecodeError):
+            columns_of(kwire).decode_records(message(magic, body=body))
+
+
+SETS = {
+    "batches": [
+        batch(*(record(offset=i) for i in range(3)), base_offset=first)
+        for first in (10, 13, 16)
+    ],
+    "messages": [message(1, offset) for offset in range(10, 19)],
+    "wrappers": [
+        wrapper(1, *(message(1, i) for i in range(3)), offset=first + 2)
+        for first in (10, 13, 16)
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", SETS)
+def test_offsets_that_are_asked_for(kwire, kind):
+    """Every first and every last one, beside and within each batch."""
+    data = b"".join(SETS[kind])
+    decode = columns_of(kwire).decode_records
+    for start in range(9, 21):
+        for end in range(9, 21):
+            table = decode(data, start_offset=start, end_offset=end)
+            wanted = [each for each in range(10, 19) if start <= each < end]
+            assert table.offset.tolist() == wanted, (start, end)
+
+
+@pytest.mark.parametrize("kind", ["batches", "messages"])
+def test_what_nobody_asked_for_is_not_looked_into(kwire, kind):
+    """Damage inside of a batch below the first offset, or above the last, is not."""
+    decode = partial(columns_of(kwire).decode_records, check_crc=False)
+    first, *_, last = SETS[kind]
+    bad_first, bad_last = (each[:-1] + b"\x7f" for each in (first, last))
+    middle = b"".join(SETS[kind][1:-1])
+    data = bad_first + middle + bad_last
+    low = 13 if kind == "batches" else 11
+    high = 16 if kind == "batches" else 18
+    found = decode(data, start_offset=low, end_offset=high).offset.tolist()
+    assert found == list(range(low, high))
+    for options in (
+        {"start_offset": low - 1, "end_offset": high},
+        {"start_offset": low, "end_offset": high + 1},
+    ):
+        with pytest.raises(kwire.DecodeError):
+            decode(data, **options)
+
+
+def test_the_most_records_that_limits_allow(kwire):
+    """In a batch, and within a compressed message: the last that is taken."""
+    decode = columns_of(kwire).decode_records
+    for data in (SETS["batches"][0], SETS["wrappers"][0]):
+        limits = kwire.Limits(records=3)
+        assert decode(data, limits=limits).offset.tolist() == [10, 11, 12]
+        with pytest.raises(kwire.LimitExceeded):
+            decode(data, limits=kwire.Limits(records=2))
+
+
+def test_a_wrapper_says_the_offset_of_its_last_message(kwire):
+    """Which is not below the last one inside; 0 leaves them as they are."""
+    inner = [message(1, 5), message(1, 7)]
+    assert offsets(kwire, wrapper(1, *inner, offset=0)) == [5, 7]
+    assert offsets(kwire, wrapper(1, *inner, offset=7)) == [5, 7]
+    assert offsets(kwire, wrapper(1, *inner, offset=8)) == [6, 8]
+    for wrong in (1, 6):
+        with pytest.raises(kwire.DecodeError):
+            offsets(kwire, wrapper(1, *inner, offset=wrong))
+        with pytest.raises(kwire.DecodeError):
+            columns_of(kwire).decode_records(wrapper(1, *inner, offset=wrong))
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 31, 32, 33, 64, 65])
+def test_rows_of_many_batches(kwire, count):
+    """Columns grow where they are full, to the row."""
+    one = [
+        batch(record(offset=0, headers=[(b"h", b"v")] * 3), base_offset=i)
+        for i in range(count)
+    ]
+    table = columns_of(kwire).decode_records(b"".join(one))
+    assert table.offset.tolist() == list(range(count))
+    messages = b"".join(message(1, i) for i in range(count))
+    assert offsets(kwire, messages) == list(range(count))
+
+
+def test_a_head_that_lies_asks_for_no_memory(kwire):
+    """Sizes and counts of what is not there, which a guess must not believe."""
+    head = bytearray(batch(LEAST * 10, count=10))
+    head[8:12] = (2**31 - 1).to_bytes(4, "big")
+    head[57:61] = (2**28).to_bytes(4, "big")
+    decode = columns_of(kwire).decode_records
+    for size in (2**31 - 1, 0xFFFFFFF4, 0xFFFFFFFF, 0x80000000, 0):
+        head[8:12] = (size % 2**32).to_bytes(4, "big")
+        for data in (bytes(head), batch(LEAST) + bytes(head)):
+            tracemalloc.start()
+            try:
+                try:
+                    decode(data)
+                except kwire.CorruptBatch as error:
+                    assert error.offset == len(data) - len(head)
+                assert tracemalloc.get_traced_memory()[1] < 2**20
+            finally:
+                tracemalloc.stop()
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_timestamps_that_a_unit_can_say(kwire, unit):
+    """The first and the last number of the unit; those beyond are null."""
+    factor = {"s": 1, "ms": 1, "us": 1000, "ns": 10**6}[unit]
+    last = (2**63 - 1) // factor
+    decode = partial(columns_of(kwire).decode_records, timestamp_unit=unit)
+    for number in (last, -last, last + 1, -last - 1, 999, 1000, -1, -999, -1000, -1001):
+        if not -(2**63) <= number < 2**63:
+            continue
+        table = decode(message(1, timestamp=number))
+        shown = number // 1000 if unit == "s" else number * factor
+        valid = abs(number) <= last or factor == 1
+        found = table.timestamp.astype("i8").tolist() if valid else None
+        assert found == ([shown] if valid else None)

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Interpreters within a process, and imports that happen again.
+
+The engine in plain Python works in each of them. The compiled one belongs to the
+interpreter that loaded it first, and refuses all others by an ``ImportError``; that it
+neither crashes nor disturbs the first is shown here, in processes of their own.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+PROGRAM = """
+import json, sys
+sys.path[:0] = {path!r}
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+
+CODE = '''
+import json, os, sys
+sys.path[:0] = {path!r}
+found = []
+for _ in range(3):
+    try:
+        import kwire
+        from kwire.messages import MetadataRequest as cls
+        bad = False
+        try:
+            kwire.decode(cls, b"?", 12)
+        except kwire.DecodeError:
+            bad = True
+        good = kwire.decode(cls, kwire.encode(cls(), 12), 12) == cls()
+        found.append(["works" if good and bad else "is wrong", ""])
+    except ImportError as error:
+        found.append(["refused", str(error)])
+with open({pipe}, "w", closefd=False) as file:
+    print(json.dumps(found), file=file)
+'''
+
+def use():
+    import kwire
+    from kwire.messages import MetadataRequest as cls
+    assert kwire.decode(cls, kwire.encode(cls(), 12), 12) == cls()
+
+{before}
+for _ in range(4):
+    one = interpreters.create()
+    problem = interpreters.run_string(one, CODE)
+    assert problem is None, problem
+    interpreters.destroy(one)
+    {after}
+"""
+
+
+def outcomes(backend, *, is_first):
+    """Use kwire in four interpreters, one after the other; list how each import went.
+
+    ``is_first``: the main interpreter has kwire before the others, and uses it after
+    each of them.
+    """
+    reading, writing = os.pipe()
+    code = PROGRAM.format(
+        path=sys.path,
+        pipe=writing,
+        before="use()" if is_first else "",
+        after="use()" if is_first else "",
+    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"KWIRE_BACKEND": backend},
+            pass_fds=[writing],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    with open(reading) as file:
+        lines = file.read().splitlines()
+    assert done.returncode == 0, done.stderr
+    assert len(lines) == 4
+    return [tuple(found) for line in lines for found in json.loads(line)]
+
+
+def test_plain_python_works_in_every_interpreter(figure):
+    """Before and after another one, and in many in turn."""
+    found = outcomes("pure", is_first=True) + outcomes("pure", is_first=False)
+    wrong = [one for one in found if one != ("works", "")]
+    figure("P14", "imports in subinterpreters, plain Python", len(found), least=24)
+    figure("P14", "of which failed", len(wrong), most=0)
+
+
+def test_the_compiled_engine_works_or_refuses_by_one_error(kwire, figure):
+    """Each import of all interpreters but one says the same; that one goes on."""
+    found = outcomes(kwire.backend, is_first=True)
+    assert {kind for kind, _ in found} <= {"works", "refused"}
+    texts = {text for kind, text in found if kind == "refused"}
+    assert all("interpreter" in text for text in texts)
+    figure("P14", "kinds of error in subinterpreters", len(texts), most=1)
+
+
+def test_the_first_interpreter_to_import_has_the_engine(kwire):
+    """Whichever it is; the others are refused, or work, but never half."""
+    found = outcomes(kwire.backend, is_first=False)
+    assert found[:3] == [("works", "")] * 3
+    assert {kind for kind, _ in found} <= {"works", "refused"}
+
+
+AGAIN = """
+import sys
+sys.path[:0] = {path!r}
+kept = []
+for _ in range(5):
+    import kwire
+    from kwire.messages import FetchRequest as cls
+    import kwire.columns, kwire.records, kwire.connection
+    kept.append(kwire)
+    data = kwire.encode(cls(), 12)
+    assert kwire.decode(cls, data, 12) == cls()
+    batch = kwire.records.encode_batch([(b"k", b"v")])
+    (read,) = kwire.records.decode_batches(batch)
+    assert read.records[0].value == b"v"
+    for name in [name for name in sys.modules if name.split(".")[0] == "kwire"]:
+        del sys.modules[name]
+print(len(set(map(id, kept))))
+"""
+
+
+def test_import_may_happen_again(kwire, figure):
+    """Modules that were dropped are imported anew, and work beside the old ones."""
+    done = subprocess.run(
+        [sys.executable, "-c", AGAIN.format(path=sys.path)],
+        env=os.environ | {"KWIRE_BACKEND": kwire.backend},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    figure("P14", "imports anew", int(done.stdout), least=5)

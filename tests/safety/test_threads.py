@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Threads: any number may use kwire at once, whatever they share.
+
+Eight threads start as one, twenty times over, while the interpreter switches between
+them as often as it can; where the interpreter has no lock they run at once, and kwire
+must not have brought the lock back. Memory that columns use again has threads of its
+own in ``records/test_record_memory.py``.
+"""
+
+import importlib
+import random
+import subprocess
+import sys
+import sysconfig
+import threading
+
+import pytest
+from golden import vectors
+from values import build, systematic
+
+THREADS = 8
+ROUNDS = 20
+
+
+@pytest.fixture
+def in_threads(kwire, figure):
+    """Run ``work(number)`` in threads, many rounds; raise what they raise."""
+
+    def run(work, rounds=ROUNDS):
+        for _ in range(rounds):
+            one_round(work)
+        figure("P13", "rounds of threads that start as one", rounds, least=ROUNDS)
+        figure("P13", "threads", THREADS, least=8)
+
+    return run
+
+
+def one_round(work):
+    """Run ``work(number)`` once in each thread; raise the first failure."""
+    barrier = threading.Barrier(THREADS)
+    failures = []
+
+    def run(number):
+        try:
+            barrier.wait(10)
+            work(number)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [
+        threading.Thread(target=run, args=(number,)) for number in range(THREADS)
+    ]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    if failures:
+        raise failures[0]
+
+
+def module_of(package, name):
+    """Import a module of the package under test."""
+    return importlib.import_module(f"{package.__name__}.{name}")
+
+
+def test_messages_are_read_and_written_at_once(kwire, in_threads):
+    """Every one comes back as if alone, and bad ones fail as if alone."""
+    chosen = random.Random(8).sample(vectors(), 12)
+
+    def work(number):
+        for vector in chosen[number:] + chosen[:number]:
+            cls = getattr(kwire.messages, vector.message)
+            message = kwire.decode(cls, vector.data, vector.version)
+            assert kwire.encode(message, vector.version) == vector.data
+            with pytest.raises(kwire.DecodeError):
+                kwire.decode(cls, vector.data + b"\xff" * 9, vector.version)
+
+    in_threads(work)
+
+
+SCHEMA = """
+{ "name": "Fresh%d", "type": "data", "validVersions": "0-3", "flexibleVersions": "1+",
+  "fields": [
+    { "name": "Names", "type": "[]string", "versions": "0+" },
+    { "name": "Parts", "type": "[]Part", "versions": "0+", "fields": [
+      { "name": "Id", "type": "uuid", "versions": "0+" } ]}
+  ]
+}
+"""
+
+
+def test_a_fresh_message_is_met_at_once(kwire, in_threads):
+    """The first use of a class in each version may happen in all threads."""
+    fresh = [kwire.schema.message_class(SCHEMA % number) for number in range(ROUNDS)]
+    rounds = iter([cls for cls in fresh for _ in range(THREADS)])
+
+    def work(number):
+        cls = next(rounds)
+        message = cls(names=["a", "b"], parts=[cls.Part()])
+        for version in range(4):
+            data = kwire.encode(message, version)
+            assert kwire.decode(cls, data, version) == message
+
+    in_threads(work)
+
+
+def test_schemas_are_compiled_at_once(kwire, in_threads):
+    """Each thread its own class, of one text; and definitions of the same messages."""
+    names = random.Random(4).sample(sorted(kwire.messages.ALL), ROUNDS)
+    rounds = iter([name for name in names for _ in range(THREADS)])
+
+    def work(number):
+        cls = kwire.schema.message_class(SCHEMA % number)
+        assert kwire.decode(cls, bytes(8), 0) == cls()
+        assert getattr(kwire.messages, next(rounds)).valid_versions
+
+    in_threads(work)
+
+
+def test_one_message_is_shared(kwire, in_threads):
+    """Frozen messages need no locks: hash, repr, equality and encode all at once."""
+    plain = dict(systematic(kwire, "MetadataResponse", 12))["unknown tags"]
+    message = build(kwire, "MetadataResponse", plain)
+    expected = kwire.encode(message, 12), hash(message), repr(message)
+
+    def work(number):
+        for _ in range(3):
+            found = kwire.encode(message, 12), hash(message), repr(message)
+            assert found == expected
+            assert message.replace(cluster_id="other") != message
+
+    in_threads(work)
+
+
+def test_records_are_read_and_written_at_once(kwire, in_threads):
+    """As objects, compressed and plain, from bytes that all threads share."""
+    rows = [(b"key", bytes([i]) * i, i, [("name", b"x")]) for i in range(30)]
+    plain = kwire.records.encode_batch(rows)
+    packed = kwire.records.encode_batch(rows, compression="gzip")
+
+    def work(number):
+        data = bytearray(plain + packed)
+        batches = list(kwire.records.decode_batches(data))
+        assert [len(each.records) for each in batches] == [30, 30]
+        assert batches[0].records[number].value == rows[number][1]
+        assert kwire.records.encode_batch(rows) == plain
+        data[-1] ^= 1
+        with pytest.raises(kwire.CorruptBatch):
+            list(kwire.records.decode_batches(data))
+
+    in_threads(work)
+
+
+def test_columns_are_read_and_written_at_once(kwire, in_threads):
+    """Columns of one thread, read by all of them, and columns of their own."""
+    columns = module_of(kwire, "columns")
+    rows = [(b"key", bytes([i]) * i, i, []) for i in range(30)]
+    plain = kwire.records.encode_batch(rows)
+    shared = columns.decode_records(plain)
+
+    def work(number):
+        mine = columns.decode_records(plain)
+        assert mine.value[number] == shared.value[number] == rows[number][1]
+        assert columns.encode_batch(mine) == columns.encode_batch(shared)
+        with pytest.raises(kwire.CorruptBatch):
+            columns.decode_records(plain[:-1] + b"?")
+
+    in_threads(work)
+
+
+def test_each_thread_has_a_connection(kwire, in_threads):
+    """Connections share a table and nothing else."""
+    connection = module_of(kwire, "connection")
+    negotiation = module_of(kwire, "negotiation")
+    table = negotiation.ApiVersionTable.from_ranges({3: (0, 9), 18: (0, 4)})
+    cls, request = kwire.messages.MetadataResponse, kwire.messages.MetadataRequest
+
+    def work(number):
+        client = connection.ClientConnection(f"client-{number}", table=table)
+        server = connection.ServerConnection(table)
+        for step in range(3):
+            client.send(request(topics=None))
+            (asked,) = server.receive_data(client.data_to_send())
+            assert asked.client_id == f"client-{number}"
+            server.send(asked, cls(cluster_id=f"{number}-{step}"))
+            (answer,) = client.receive_data(server.data_to_send())
+            assert answer.response.cluster_id == f"{number}-{step}"
+
+    in_threads(work)
+
+
+LOCK = """
+import sys
+sys.path[:0] = {path!r}
+import kwire, kwire.columns, kwire.records, kwire.connection, kwire.wire
+from kwire.messages import MetadataRequest as cls
+assert kwire.decode(cls, kwire.encode(cls(), 12), 12) == cls()
+print(getattr(sys, "_is_gil_enabled", lambda: True)())
+"""
+
+
+def test_kwire_does_not_bring_the_lock_back(kwire, monkeypatch):
+    """On a build without it; an extension that does not say so would."""
+    monkeypatch.setenv("KWIRE_BACKEND", kwire.backend)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", LOCK.format(path=sys.path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    has_lock = not sysconfig.get_config_var("Py_GIL_DISABLED")
+    assert done.stdout.strip() == str(has_lock)

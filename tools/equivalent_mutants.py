@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Mutants of bounds comparisons that do the same as the code, each with its reason.
+
+``EQUIVALENT`` has single mutants, by file, function, comparison and what became of it:
+none of them may be noticed by a test. ``HINTS`` has functions whose result is a guess
+that the code behind them does not rely on; mutants there may be noticed or not.
+"""
+
+SLOW_WAY = "the slow way, which is then taken, gives the same"
+MARGIN = "four bytes are looked at; the fifth is a margin"
+NO_FAILURE = (
+    "bytes that shrink fail where memory runs out, which no test can bring about"
+)
+
+_ROWS = [
+    (
+        *(SLOW_WAY, "cursor.pxd", "read_unsigned_varint", "cursor.at < cursor.end"),
+        ("cursor.at < (cursor.end) - 1", "False"),
+    ),
+    (
+        *(SLOW_WAY, "cursor.pxd", "read_unsigned_varint", "cursor.at[0] < 0x80"),
+        ("cursor.at[0] < (0x80) - 1", "False"),
+    ),
+    (SLOW_WAY, "primitives.pxd", "is_ascii", "size >= 8", ("size > 8", "False")),
+    (
+        *(SLOW_WAY, "primitives.pxd", "is_ascii", "at[0] >= 0x80"),
+        ("at[0] >= (0x80) - 1", "True"),
+    ),
+    (
+        *(SLOW_WAY, "bulk.pyx", "read_longs", "cursor.at < cursor.end"),
+        ("cursor.at < (cursor.end) - 1", "False"),
+    ),
+    (
+        *(SLOW_WAY, "bulk.pyx", "read_longs", "cursor.at[0] < 0x80"),
+        ("cursor.at[0] < (0x80) - 1", "False"),
+    ),
+    (
+        *(SLOW_WAY, "bulk.pyx", "read_ints", "cursor.end - at >= 5"),
+        ("cursor.end - at > 5", "False"),
+    ),
+    (
+        *(SLOW_WAY, "bulk.pyx", "read_ints", "at[0] & at[1] & at[2] & at[3] < 0x80"),
+        ("at[0] & at[1] & at[2] & at[3] < (0x80) - 1", "False"),
+    ),
+    (
+        *(MARGIN, "bulk.pyx", "read_ints", "cursor.end - at >= 5"),
+        ("cursor.end - at >= (5) - 1",),
+    ),
+    (
+        *(NO_FAILURE, "bulk.pyx", "encoded", "_PyBytes_Resize(&out, size) < 0"),
+        ("_PyBytes_Resize(&out, size) < (0) - 1", "False"),
+    ),
+]
+
+EQUIVALENT = {
+    (file, function, old, new): reason
+    for reason, file, function, old, mutants in _ROWS
+    for new in mutants
+}
+
+HINTS = {
+    ("record_walk.pyx", "reserve_rows"): (
+        "it makes room beforehand; where rows are appended, room is made again"
+    ),
+}

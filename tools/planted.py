@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every harness has been seen to fail: bugs are planted, and it has to notice each.
+
+A patch of ``tests/planted`` says in its head what it breaks and which harness notices.
+The harnesses have to pass on a copy of the tree first; then each patch is put in, its
+harness has to fail, and it is taken out again. ``--only`` tries some by name;
+``--go-on`` leaves out what was noticed by the last run, if the tree is still the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import resource
+import sys
+import time
+from collections.abc import Iterator
+
+from engine_copy import PLANTED, Bug, Copy, bugs
+from promises import Figure, record
+from sanitize import Sanitized
+
+MEMORY = 6 << 30
+CPU_SECONDS = 120
+"""Some of the bugs ask for all the memory there is, or never come to an end."""
+
+INPUTS = {"KWIRE_HOSTILE_INPUTS": "50000"}
+PYTEST = ("-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider")
+
+
+def limited() -> None:
+    """Let no process of this one take all there is; the sanitizers need far more."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, resource.RLIM_INFINITY))
+
+
+def unlimited() -> None:
+    """Take the limits away again."""
+    for kind in (resource.RLIMIT_AS, resource.RLIMIT_CPU):
+        resource.setrlimit(kind, (resource.RLIM_INFINITY,) * 2)
+
+
+def command(bug: Bug) -> list[str]:
+    """Write down how the harness of a bug is run."""
+    if bug.harness == "pytest":
+        return [*PYTEST, "-x", "--tb=line", *bug.arguments.split()]
+    return [bug.harness, *bug.arguments.split()]
+
+
+def run(copy: Copy, bug: Bug) -> tuple[int, str]:
+    """Run the harness of a bug; give its exit code and what it said."""
+    done = copy.run(command(bug), more=INPUTS)
+    return done.returncode, done.stdout
+
+
+def harness_fails(copy: Copy, bug: Bug) -> str:
+    """Run a harness on a planted bug; say how it noticed, or nothing if it did not."""
+    with copy.patched(bug):
+        code, said = run(copy, bug)
+    if code == 0:
+        return ""
+    if code < 0:
+        return f"the tests ended by signal {-code}"
+    if bug.harness != "pytest":
+        return said.strip().splitlines()[-1][:100]
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
+    if code != 1 or not failed:
+        raise SystemExit(f"{bug.name}: the tests did not run ({code})\n{said[-3000:]}")
+    return failed.group(1).removeprefix("tests/")
+
+
+def healthy(copy: Copy, chosen: list[Bug]) -> Iterator[tuple[str, ...]]:
+    """Run the harnesses where nothing is planted; give those that pass."""
+    for bug in {tuple(command(each)): each for each in chosen}.values():
+        code, said = run(copy, bug)
+        if not code:
+            yield tuple(command(bug))
+        else:
+            print(f"fails without a bug: {bug.harness} {bug.arguments}\n{said[-2000:]}")
+
+
+def state_of(copy: Copy) -> str:
+    """Sum up all that is in the copy."""
+    sum_ = hashlib.sha256()
+    for name in sorted((copy.root / ".files").read_text(encoding="utf-8").split("\n")):
+        sum_.update(name.encode() + b"\0" + (copy.root / name).read_bytes())
+    return sum_.hexdigest()
+
+
+def main() -> int:
+    """Plant all bugs, one after the other; fail if one is not noticed."""
+    parser = argparse.ArgumentParser(description="bugs that the harnesses must notice")
+    parser.add_argument("--only", metavar="NAME", action="append", help="this one")
+    parser.add_argument("--go-on", action="store_true", help="where the last run ended")
+    parser.add_argument("--record", action="store_true", help="note the figures")
+    asked = parser.parse_args()
+    every = bugs()
+    names = {bug.patch.stem: bug for bug in every}
+    if unknown := set(asked.only or ()) - names.keys():
+        raise SystemExit(f"no patch {', '.join(sorted(unknown))} in {PLANTED.name}")
+    chosen = [names[name] for name in asked.only] if asked.only else every
+    start = time.monotonic()
+    copy, sanitized = Copy("planted", "KWIRE_BUILD_QUICK"), Sanitized()
+    copy.refresh()
+    notes = copy.root / "build" / "noticed.json"
+    state = state_of(copy)
+    noticed: dict[str, str] = {}
+    if asked.go_on and notes.exists():
+        before = json.loads(notes.read_text(encoding="utf-8"))
+        noticed = before["noticed"] if before["state"] == state else {}
+    chosen = [bug for bug in chosen if bug.patch.stem not in noticed]
+    # The sanitizers have a copy of their own, which takes its time to build.
+    chosen.sort(key=lambda bug: bug.harness == "sanitizer")
+    is_sanitized = False
+    copy.build()
+    print(f"{time.monotonic() - start:4.0f} s  built", flush=True)
+    limited()
+    sound = set(healthy(copy, [b for b in chosen if b.harness != "sanitizer"]))
+    print(f"{time.monotonic() - start:4.0f} s  {len(sound)} harnesses pass", flush=True)
+    for bug in chosen:
+        before = time.monotonic()
+        if bug.harness == "sanitizer":
+            unlimited()
+            if not is_sanitized:
+                sanitized.refresh()
+                sanitized.build()
+                is_sanitized = True
+            how = sanitized.finds(bug)
+        else:
+            how = harness_fails(copy, bug) if tuple(command(bug)) in sound else ""
+        seconds = time.monotonic() - before
+        print(f"{seconds:4.0f} s  {bug.name}: {how or 'NOT NOTICED'}", flush=True)
+        if how:
+            noticed[bug.patch.stem] = how
+            text = json.dumps({"state": state, "noticed": noticed})
+            notes.write_text(text, encoding="utf-8")
+    missed = sorted({bug.patch.stem for bug in every} - noticed.keys())
+    if asked.only:
+        missed = sorted(set(asked.only) - noticed.keys())
+    print(f"{len(noticed)} planted bugs noticed, {len(missed)} not")
+    if asked.record and not missed:
+        text = "planted bugs noticed by the harness that has to"
+        test = "make planted"
+        record("planted", [Figure("P18", text, len(noticed), test, least=len(every))])
+    return min(1, len(missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
