@@ -11,10 +11,15 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 ENGINE := $(wildcard src/kwire/_fast/*.pyx src/kwire/_fast/*.pxd src/kwire/_fast/*.h)
 RELEASE ?= 4.4.0
 MINUTES ?= 10
+# The tests that note figures.
+SHOWN_BY := tests/safety tests/test_round_trip.py tests/test_vectors.py \
+	tests/twins/test_agreement.py tests/compression/test_compression_damage.py \
+	tests/records/test_record_memory.py
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test pure check stubs schema vectors data interop spark \
-	deep fuzz coverage docs bench clean
+	deep sanitize planted mutants references faults fuzz coverage promises docs bench \
+	bench-safety clean
 
 help:
 	@echo "make demo     real Kafka traffic and logs through all jobs, on a local Spark"
@@ -24,6 +29,11 @@ help:
 	@echo "make bench    speed and memory beside the peers; writes benchmarks/RESULTS.md"
 	@echo "make interop  against Kafka's own jars and brokers (needs Java 17 and Maven)"
 	@echo "make spark    a stream under fire, a cluster without kwire, the oldest PySpark"
+	@echo "make deep     the promises on many more inputs; goes on where it last ended"
+	@echo "make fuzz     fuzzing for MINUTES=10; needs atheris, on CPython 3.11"
+	@echo "make sanitize, references, planted, mutants, faults, coverage"
+	@echo "              the other harnesses; make promises runs all, for SECURITY.md"
+	@echo "make wheels   sdist and wheels, tried out on every CPython there is"
 	@echo "make schema   absorb a Kafka release: make schema RELEASE=4.4.0"
 	@echo "make pure     the tests with no compiled engine"
 	@echo "make setup    all of the above's needs at once; make build, the engine alone"
@@ -128,7 +138,28 @@ deep: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> the promises on many inputs; a later run goes on where this one ends"
 	@$(BIN)/python -m tools.deep
 
+sanitize: $(VENV)/.built $(VENV)/.has-test
+	@echo "==> address and undefined-behaviour sanitizers"
+	@$(BIN)/python tools/sanitize.py
+
+planted: $(VENV)/.built $(VENV)/.has-test
+	@echo "==> every harness sees the bug that is planted for it"
+	@$(BIN)/python tools/planted.py
+
+mutants: $(VENV)/.built $(VENV)/.has-test
+	@echo "==> every comparison of the cursor, flipped"
+	@$(BIN)/python tools/cursor_mutants.py
+
+references: $(VENV)/.built $(VENV)/.has-test
+	@echo "==> references, counted by a debug build of CPython"
+	@$(BIN)/python tools/references.py
+
+faults: $(VENV)/.built $(VENV)/.has-test
+	@echo "==> kills, full disks and slow peers"
+	@$(BIN)/python tools/faults.py --kills 200
+
 fuzz: $(VENV)/.built $(VENV)/.has-fuzz
+	@echo "==> fuzzing, for $(MINUTES) minutes"
 	@$(BIN)/python -m fuzz --minutes $(MINUTES)
 
 coverage: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-coverage
@@ -139,6 +170,25 @@ docs: $(VENV)/.built $(VENV)/.has-docs
 
 bench: $(VENV)/.built $(VENV)/.has-bench
 	@$(BIN)/python -m benchmarks
+
+bench-safety: $(VENV)/.built $(VENV)/.has-bench
+	@$(BIN)/python -m benchmarks safety
+
+# Every harness again, each with its figures, and the table that they make. Hours.
+promises: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-coverage $(VENV)/.has-bench \
+		$(VENV)/.has-fuzz $(VENV)/.has-release
+	@$(BIN)/python -m pytest --figures suite $(SHOWN_BY)
+	@$(BIN)/python tools/oracle/leniency.py --record
+	@$(BIN)/python tools/references.py --record
+	@$(BIN)/python tools/sanitize.py --record
+	@$(BIN)/python tools/line_coverage.py --record
+	@$(BIN)/python tools/cursor_mutants.py --record
+	@$(BIN)/python tools/planted.py --record
+	@$(BIN)/python tools/faults.py --kills 200 --record
+	@$(BIN)/python -m tools.deep --minutes 60 --record
+	@$(BIN)/python -m benchmarks safety --record
+	@$(BIN)/python -m fuzz ledger --record
+	@$(BIN)/python tools/promises.py
 
 clean:
 	rm -rf build dist tools/oracle/target tools/broker/target src/kwire.egg-info $(VENV)

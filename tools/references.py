@@ -32,7 +32,7 @@ from promises import Figure, record
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "build" / "references"
-DEBUG_PYTHON = "/usr/bin/python3-dbg"
+DEBUG_PYTHON = "python3-dbg"
 ROUNDS = 10_000
 TESTS = ("tests", "tests/safety", "tests/records")
 
