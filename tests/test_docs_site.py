@@ -11,6 +11,7 @@ import ast
 import importlib
 import inspect
 import re
+import sys
 import textwrap
 from pathlib import Path
 
@@ -45,11 +46,9 @@ NAMES = listed()
 
 
 @pytest.fixture(scope="module")
-def pure(request):
+def pure():
     """The package in plain Python, whose functions can be read."""
-    import conftest
-
-    return conftest.PACKAGES["pure"]
+    return sys.modules["kwire_pure"]
 
 
 def module_of(package, name):
