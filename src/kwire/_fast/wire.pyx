@@ -642,6 +642,8 @@ cdef bint write_tagged_fields(Writer* writer, object value) except -1:
         if type(content) is not bytes:
             writer.expected = "bytes"
             return blame(writer, WRONG_TYPE, <PyObject*>content)
+        if len(content) > LARGEST:
+            return blame(writer, TOO_LARGE, <PyObject*>content)
         if not write_unsigned_varint(writer, <uint32_t>len(content)):
             return False
         if not write_raw(writer, PyBytes_AS_STRING(<PyObject*>content), len(content)):

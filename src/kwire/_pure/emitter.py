@@ -94,7 +94,7 @@ class _Emitter:
     def __init__(self, layout: plan.Plan, binding: plan.Binding) -> None:
         self.layout = layout
         self.binding = binding
-        self.names: dict[str, Any] = dict(_NAMES)
+        self.names: dict[str, Any] = _NAMES | {"binding": binding}
         self.lines: list[str] = []
 
     def add(self, indent: int, *lines: str) -> None:
@@ -153,7 +153,6 @@ class _Reader(_Emitter):
         else:
             self.add(indent, f"{target}.unknown_tagged_fields = ()")
         self.add(indent, f"{target}.__class__ = {self.name('struct', cls)}")
-        self.names["binding"] = self.binding
 
     def run(self, run: list[plan.Step], length: str, target: str, indent: int) -> None:
         """Read adjacent fixed-size fields and a classic length behind them at once."""
@@ -222,7 +221,7 @@ class _Reader(_Emitter):
         self.add(indent, f"if n > (end - at) // {step.element_least}: raise ValueError")
         if step.code < plan.UUID:
             form = _FORMATS[step.code]
-            short = f"short_{form}"
+            short = f"short_{_word(form)}"
             self.names.setdefault(
                 short,
                 [struct.Struct(f">{n}{form}").unpack_from for n in range(_SHORT)],
@@ -371,7 +370,7 @@ class _Writer(_Emitter):
                 self.add(indent, f"for b in {value}:")
                 self.add(indent + 1, "if b not in truths: raise TypeError")
             form = _FORMATS[step.code]
-            short = f"pack_short_{form}"
+            short = f"pack_short_{_word(form)}"
             self.names.setdefault(
                 short, [struct.Struct(f">{n}{form}").pack for n in range(_SHORT)]
             )

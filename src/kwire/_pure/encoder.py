@@ -16,6 +16,7 @@ from __future__ import annotations
 from .. import errors, plan
 from .path import path_text
 from .primitives import (
+    LARGEST,
     check_null,
     write_bytes,
     write_count,
@@ -182,6 +183,8 @@ def check_unknown_tags(unknown: Any, layout: plan.Plan) -> None:
 
 def write_unknown_tag(writer: Writer, pair: tuple[int, bytes]) -> None:
     """Write one tag that was kept from decoding."""
+    if len(pair[1]) > LARGEST:
+        raise ValueFault(errors.TOO_LARGE, pair[1])
     write_unsigned_varint(writer, pair[0])
     write_unsigned_varint(writer, len(pair[1]))
     writer.out += pair[1]
@@ -203,6 +206,8 @@ def write_tagged_field(
             raise
     else:
         write_field(content, step, value, binding)
+    if len(content.out) > LARGEST:
+        raise ValueFault(errors.TOO_LARGE, value)
     write_unsigned_varint(writer, step.tag)
     write_unsigned_varint(writer, len(content.out))
     writer.out += content.out

@@ -17,6 +17,7 @@ from ..schema.model import FIXED_SIZES
 from .cursor import Cursor, Fault, read_unsigned_varint, read_unsigned_varlong, require
 from .path import path_text
 from .primitives import (
+    LARGEST,
     read_bytes,
     read_count,
     read_fixed,
@@ -502,5 +503,7 @@ def write_tagged_fields(writer: Writer, value: Any) -> None:
             raise
         if type(content) is not bytes:
             raise ValueFault(errors.WRONG_TYPE, content, "bytes")
+        if len(content) > LARGEST:
+            raise ValueFault(errors.TOO_LARGE, content)
         write_unsigned_varint(writer, len(content))
         writer.out += content

@@ -1,0 +1,346 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages: the corners of the engines that no other test walks into.
+
+Values of more than 2 GiB are memory that nobody ever touches, so they cost nothing.
+Corners of records are in ``test_unreached_records.py``, those of memory that runs out
+in ``test_unreached_memory.py``.
+"""
+
+import importlib
+import json
+import mmap
+import sys
+
+import numpy
+import pyarrow
+import pytest
+
+TOO_LARGE = "expected less than 2 GiB"
+HUGE = 2**31
+
+
+def field(name, kind, **keys):
+    """Describe a field of all versions."""
+    return {"name": name, "type": kind, "versions": "0+"} | keys
+
+
+def tagged(name, kind, tag, **keys):
+    """Describe a field in the tag section."""
+    keys = {"versions": "1+", "taggedVersions": "1+", "tag": tag} | keys
+    return field(name, kind, **keys)
+
+
+def message(kwire, *fields):
+    """Make a message of two versions, the second one flexible."""
+    schema = importlib.import_module(f"{kwire.__name__}.schema")
+    return schema.message_class(
+        json.dumps(
+            {
+                "type": "data",
+                "name": "Corner",
+                "validVersions": "0-1",
+                "flexibleVersions": "1+",
+                "fields": fields,
+            }
+        )
+    )
+
+
+def arrow(kwire):
+    """Find the package's module of Arrow columns."""
+    return importlib.import_module(f"{kwire.__name__}.arrow")
+
+
+def module(package, name):
+    """Find a module of a package's engine."""
+    return importlib.import_module(f"{package.__name__}._{package.backend}.{name}")
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_arrays_of_bytes_and_bools(kwire, version):
+    """No message of Kafka's has one, a schema may; both kinds of readers and writers."""
+    cls = message(kwire, field("Parts", "[]bytes"), field("Flags", "[]bool"))
+    made = cls(parts=[b"x", b""], flags=[True, False])
+    data = kwire.encode(made, version)
+    size = b"\0\0\0\2", b"\0\0\0\1x", b"\0\0\0\0", b"\0\0\0\2\1\0"
+    compact = b"\3", b"\2x", b"\1", b"\3\1\0\0"
+    assert data == b"".join(compact if version else size)
+    assert kwire.decode(cls, data, version) == made
+    assert kwire.decode(cls, data, version, compat="java") == made
+    views = kwire.decode(cls, data, version, zero_copy=True).parts
+    assert [type(part) for part in views] == [memoryview] * 2
+    assert kwire.encode(cls(parts=[bytearray(b"x"), b""], flags=(1 == 1, False)), 1)
+    for parts, flags, path in (
+        ([b"", "x"], [], "parts[1]"),
+        ([b"", None], [], "parts[1]"),
+        ([], [True, 1], "flags[1]"),
+    ):
+        with pytest.raises(kwire.EncodeError) as caught:
+            kwire.encode(cls(parts=parts, flags=flags), version)
+        assert caught.value.path == path
+    with pytest.raises(kwire.DecodeError) as caught:
+        kwire.decode(cls, data[:-2], version, compat="java")
+    assert caught.value.path.startswith("flags")
+    cut = data[:3] if version else data[:12]
+    with pytest.raises(kwire.DecodeError) as caught:
+        kwire.decode(cls, cut, version)
+    assert caught.value.path == "parts[1]"
+
+
+def test_emitted_code_needs_no_second_try(twins):
+    """What the pure engine compiles is Python that reads and writes, without a walk."""
+    cls = message(
+        twins.pure,
+        field("Number", "int32"),
+        field("Flags", "[]bool"),
+        tagged("Text", "string", 0),
+    )
+    made = cls(flags=[True], text="ab", unknown_tagged_fields=[(2, b"x"), (7000, b"")])
+    data = twins.pure.encode(made, 1)
+    assert data == b"\0\0\0\0\2\1" + b"\3\0\3\3ab\2\1x\xd86\0"
+    program = cls._binding.programs[1]
+    compile(program.source, "source", "exec")
+    assert program.source.startswith("def read(data, at, end):")
+    assert "\n\n\ndef write(o0, put):" in program.source
+    assert program.read(data, 0, len(data)) == (made, len(data))
+    parts = []
+    program.write(made, parts.append)
+    assert b"".join(parts) == data
+
+
+@pytest.mark.parametrize("start", [-1, 3, 2**40])
+def test_a_start_outside_of_the_input_is_refused(kwire, start):
+    """It is the caller's mistake and no fault of the bytes."""
+    decode_prefix = importlib.import_module(f"{kwire.__name__}._backend").engine
+    with pytest.raises(ValueError, match=f"start is a position .* not {start}"):
+        decode_prefix.decode_prefix(kwire.messages.MetadataRequest, b"ab", 1, start)
+
+
+@pytest.mark.parametrize("compat", ["scala", "", False])
+def test_there_is_one_leniency(kwire, compat):
+    """Another word for it is a mistake, not a strict reader."""
+    with pytest.raises(ValueError, match=f'compat is None or "java", not {compat!r}'):
+        kwire.decode(kwire.messages.MetadataRequest, b"", 0, compat=compat)
+
+
+def test_int32_arrays_that_never_repeat(twins):
+    """Equal lists of many ids are one tuple; in a message without any, none is."""
+    cls = twins.fast.messages.MetadataResponse
+    row = cls.MetadataResponsePartition
+    twin = twins.pure.messages.MetadataResponse
+    for lists in (
+        [range(index, index + 20) for index in range(200)],
+        [range(20), range(20), [*range(10), 99, *range(11, 20)], range(20)],
+    ):
+        rows = [row(replica_nodes=each, isr_nodes=each) for each in lists]
+        topic = cls.MetadataResponseTopic(name="t", partitions=rows)
+        data = twins.fast.encode(cls(topics=[topic]), 1)
+        read = twins.fast.decode(cls, data, 1)
+        assert read.topics == (topic,)
+        again = twins.pure.decode(twin, data, 1)
+        found = [each.replica_nodes for each in again.topics[0].partitions]
+        assert found == [tuple(each) for each in lists]
+        first, second = read.topics[0].partitions[:2]
+        assert (first.isr_nodes is second.isr_nodes) == (lists[0] == lists[1])
+
+
+def test_a_tagged_struct_names_the_field_in_it(kwire):
+    """The path of what cannot be written leads through a nullable struct with a tag."""
+    inner = tagged("Inner", "Inner", 0, nullableVersions="1+", default="null")
+    cls = message(kwire, inner | {"fields": [field("Text", "string")]})
+    assert kwire.encode(cls(inner=cls.Inner(text="x")), 1) == b"\1\0\4\1\2x\0"
+    for wrong, path in ((cls.Inner(text=5), "inner.text"), (5, "inner")):
+        with pytest.raises(kwire.EncodeError) as caught:
+            kwire.encode(cls(inner=wrong), 1)
+        assert caught.value.path == path
+
+
+@pytest.mark.parametrize("marker", [0, 2, 127])
+def test_columns_refuse_what_is_no_marker(kwire, marker):
+    """In line it is 1 or -1, with a tag 1 or 0; objects say the same."""
+    keys = {"nullableVersions": "0+", "default": "null"}
+    inner = [field("Text", "string")]
+    line = message(kwire, field("Inner", "Inner", fields=inner, **keys))
+    keys["nullableVersions"] = "1+"
+    tag = message(kwire, tagged("Inner", "Inner", 0, fields=inner, **keys))
+    small = marker or 9
+    for cls, data in (
+        (line, bytes((marker, 2, 65, 0, 0))),
+        (tag, bytes((1, 0, 4, small, 2, 65, 0))),
+    ):
+        with pytest.raises(kwire.DecodeError) as caught:
+            kwire.decode(cls, data, 1)
+        with pytest.raises(kwire.DecodeError) as column:
+            arrow(kwire).messages_to_arrow(pyarrow.array([data]), cls, 1)
+        assert column.value.offset == caught.value.offset
+        assert column.value.path == "[0].inner"
+        assert str(column.value).split(": ")[-1] == str(caught.value).split(": ")[-1]
+
+
+def test_columns_refuse_a_tag_that_is_too_short(kwire):
+    """A number has all its bytes within the size that stands before it."""
+    cls = message(kwire, tagged("Number", "int32", 0))
+    good = b"\1\0\4\0\0\0\5"
+    for size in range(4):
+        data = b"\1\0" + bytes((size,)) + good[3:]
+        with pytest.raises(kwire.DecodeError) as caught:
+            kwire.decode(cls, data, 1)
+        with pytest.raises(kwire.DecodeError) as column:
+            arrow(kwire).messages_to_arrow(pyarrow.array([good, data]), cls, 1)
+        assert column.value.offset == caught.value.offset
+        assert column.value.path == "[1].number"
+
+
+def untouched(kind, size=HUGE):
+    """Give memory that nobody writes to."""
+    return bytes(size) if kind == "bytes" else memoryview(mmap.mmap(-1, size))
+
+
+@pytest.mark.parametrize("kind", ["bytes", "view"])
+def test_a_value_of_two_gib_is_refused(kwire, kind):
+    """Its length has no place in an int32: as a field and by itself, unread."""
+    value = untouched(kind)
+    with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
+        kwire.wire.encode_bytes(value)
+    with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
+        kwire.wire.encode_compact_bytes(value)
+
+
+def test_a_message_names_the_value_of_two_gib(kwire):
+    """A field, and an unknown tag, whose size an int32 has to hold as well."""
+    cls = kwire.messages.SaslAuthenticateRequest
+    value = untouched("bytes")
+    with pytest.raises(kwire.EncodeError, match=TOO_LARGE) as caught:
+        kwire.encode(cls(auth_bytes=value), 2)
+    assert caught.value.path == "auth_bytes"
+    with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
+        kwire.encode(cls(unknown_tagged_fields=[(5, value)]), 2)
+
+
+def test_more_elements_than_an_int32_counts(twins):
+    """A tuple of them takes 16 GiB, so the engine is asked with the count alone."""
+    primitives = module(twins.pure, "primitives")
+    writer = module(twins.pure, "writer")
+    most = HUGE - 2
+    for compact, written in ((False, b"\x7f\xff\xff\xfe"), (True, b"\xff" * 4 + b"\7")):
+        out = writer.Writer()
+        primitives.write_count(out, most, compact)
+        assert out.out == written
+        with pytest.raises(writer.ValueFault) as caught:
+            primitives.write_count(out, most + 1, compact)
+        assert caught.value.code == twins.pure.errors.TOO_LARGE
+
+
+class Long(bytes):
+    """Bytes that say how long they are."""
+
+    size = 0
+
+    def __len__(self):
+        """Give that number."""
+        return self.size
+
+
+def test_a_frame_of_two_gib_is_refused(twins):
+    """The size in front of it is an int32; parts that large are never joined."""
+    frames = module(twins.pure, "frames")
+    body = Long(b"body")
+    body.size = HUGE - 1 - 4
+    assert frames.frame(b"head", body) == b"\x7f\xff\xff\xffheadbody"
+    body.size += 1
+    with pytest.raises(twins.pure.EncodeError, match=TOO_LARGE):
+        frames.frame(b"head", body)
+
+
+def test_a_view_that_was_released_has_no_bytes(kwire):
+    """It is refused like other values without contiguous bytes."""
+    view = memoryview(b"abc")
+    view.release()
+    cls = kwire.messages.SaslAuthenticateRequest
+    with pytest.raises(kwire.EncodeError, match="expected contiguous bytes") as caught:
+        kwire.encode(cls(auth_bytes=view), 1)
+    assert caught.value.path == "auth_bytes"
+
+
+def test_single_values_are_read_from_contiguous_bytes(kwire):
+    """Every second byte of a buffer is no input."""
+    with pytest.raises(TypeError, match="only contiguous bytes can be decoded"):
+        kwire.wire.decode_varint(memoryview(bytes(16))[::2])
+
+
+def test_tags_by_themselves_say_what_is_wrong(kwire):
+    """A dict of uint32 to bytes, and nothing that is alike."""
+    encode = kwire.wire.encode_tagged_fields
+    assert encode({2: b"x", 0: b""}) == b"\2\0\0\2\1x"
+    for wrong, words in (
+        ({2**32: b""}, "expected a uint32"),
+        ({-1: b""}, "expected a uint32"),
+        ({1: "x"}, "expected bytes"),
+        ({1: None}, "expected bytes"),
+        ({1: bytearray(1)}, "expected bytes"),
+        ({1: untouched("bytes")}, TOO_LARGE),
+        ({True: b""}, "expected"),
+        ([(1, b"")], "expected"),
+    ):
+        with pytest.raises(kwire.EncodeError, match=words):
+            encode(wrong)
+
+
+class Missing:
+    """Stands for a Python without numpy."""
+
+    def find_spec(self, name, path=None, target=None):
+        """Refuse to find it."""
+        if name == "numpy":
+            raise ModuleNotFoundError(name)
+
+
+BULK = [
+    ("unsigned_varints", "uint32"),
+    ("varints", "int32"),
+    ("varlongs", "int64"),
+]
+
+
+@pytest.mark.parametrize(("name", "dtype"), BULK)
+def test_bulk_functions_take_nothing(kwire, name, dtype):
+    """No values are no bytes, of whatever type the empty array is."""
+    encode = getattr(kwire.wire, f"encode_{name}")
+    for empty in ([], (), numpy.array([], "U1"), numpy.array([], "int8")):
+        assert encode(empty) == b""
+    values, end = getattr(kwire.wire, f"decode_{name}")(b"ab", 0, 1)
+    assert (values.tolist(), str(values.dtype), end) == ([], dtype, 1)
+
+
+@pytest.mark.parametrize(("name", "dtype"), BULK)
+def test_bulk_functions_say_that_they_need_numpy(kwire, monkeypatch, name, dtype):
+    """It is an extra; without it they name what to install."""
+    monkeypatch.delitem(sys.modules, "numpy")
+    monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
+    for call in (
+        lambda: getattr(kwire.wire, f"encode_{name}")([1]),
+        lambda: getattr(kwire.wire, f"decode_{name}")(b"\1", 1),
+    ):
+        with pytest.raises(ImportError, match=r"pip install kwire\[numpy\]"):
+            call()
+
+
+def test_memory_and_arrays_of_arrow(kwire):
+    """Blocks know their size; arrays are made of blocks and arrays, and made once."""
+    arrays = module(kwire, "arrays")
+    block = arrays.new_memory(12)
+    assert (block.size, len(block)) == (12, 12)
+    with pytest.raises(TypeError, match="a buffer is a Memory or None, not b'x'"):
+        arrays.Array("l", "", 1, 0, (None, b"x"))
+    with pytest.raises(TypeError, match="a child is an Array, not 5"):
+        arrays.Array("+s", "", 1, 0, (None,), (5,))
+
+
+def test_an_array_is_made_once(twins):
+    """A second ``__init__`` would change what others look at without the GIL."""
+    arrays = module(twins.fast, "arrays")
+    made = arrays.Array("l", "", 1, 0, (None, arrays.new_memory(8)))
+    with pytest.raises(TypeError, match="cannot be changed"):
+        made.__init__("l", "", 2, 0, (None, arrays.new_memory(16)))
+    assert (made.length, made.buffers[1].size) == (1, 8)
