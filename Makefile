@@ -19,7 +19,7 @@ SHOWN_BY := tests/safety tests/test_round_trip.py tests/test_vectors.py \
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test pure check stubs schema vectors data interop spark \
 	deep sanitize planted mutants references faults fuzz coverage promises docs bench \
-	bench-safety clean
+	wheels workflows bench-safety clean
 
 help:
 	@echo "make demo     real Kafka traffic and logs through all jobs, on a local Spark"
@@ -165,6 +165,20 @@ fuzz: $(VENV)/.built $(VENV)/.has-fuzz
 coverage: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-coverage
 	@$(BIN)/python tools/line_coverage.py
 
+wheels: $(VENV)/.has-release
+	@echo "==> sdist and wheels, twice and equal, and what is in them"
+	@rm -rf dist
+	@$(BIN)/python tools/release/sdist.py dist
+	@$(BIN)/python tools/release/wheels.py dist
+	@$(BIN)/python tools/release/contents.py dist/*
+	@$(BIN)/python -m twine check --strict dist/*
+	@echo "==> installed into every CPython that is here"
+	@$(BIN)/python tools/release/installed.py dist
+
+workflows: $(VENV)/.has-release
+	@echo "==> the workflows"
+	@$(BIN)/python tools/release/workflows.py
+
 docs: $(VENV)/.built $(VENV)/.has-docs
 	@$(BIN)/python tools/docs.py
 
@@ -187,6 +201,10 @@ promises: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-coverage $(VENV)/.has-be
 	@$(BIN)/python tools/faults.py --kills 200 --record
 	@$(BIN)/python -m tools.deep --minutes 60 --record
 	@$(BIN)/python -m benchmarks safety --record
+	@rm -rf dist
+	@$(BIN)/python tools/release/sdist.py dist
+	@$(BIN)/python tools/release/wheels.py dist
+	@$(BIN)/python tools/release/installed.py dist --record
 	@$(BIN)/python -m fuzz ledger --record
 	@$(BIN)/python tools/promises.py
 

@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what is in a release: ``python tools/release/contents.py [--all] dist/*``.
+
+Each file is compared, name by name, with what the source tree says it has to hold: a
+module that was forgotten and a file that leaked are both errors. The bill of materials
+of each wheel has to be CycloneDX and to name what made the wheel. With ``--all`` there
+has to be a wheel for every Python and platform that kwire is published for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from pythons import ROOT
+
+META = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt")
+LICENSES = ("licenses/LICENSE", "licenses/NOTICE")
+BILL = "sboms/kwire.cdx.json"
+# Sources of the engine, which a wheel has compiled.
+ENGINE = {".pyx", ".pxd", ".h"}
+PACKAGE = {".py", ".pyi", ".txt", ".json", ".typed"}
+LOOSE = (
+    *("CHANGELOG.md", "DESIGN.md", "LICENSE", "MANIFEST.in", "NOTICE", "PKG-INFO"),
+    *("README.md", "SECURITY.md", "pyproject.toml", "setup.cfg", "setup.py"),
+    "tools/release/smoke.py",
+)
+PYTHONS = (
+    *("cp311-cp311", "cp312-cp312", "cp313-cp313", "cp314-cp314", "cp314-cp314t"),
+    *("cp315-cp315", "cp315-cp315t"),
+)
+PLATFORMS = (
+    *("manylinux.*_x86_64", "manylinux.*_aarch64", "musllinux.*_x86_64"),
+    *("musllinux.*_aarch64", "macosx.*_x86_64", "macosx.*_arm64", "win_amd64"),
+    "win_arm64",
+)
+PUBLISHED = ("py3-none-any", *(f"{p}-{on}" for p in PYTHONS for on in PLATFORMS))
+
+
+def sources(kinds: set[str]) -> set[str]:
+    """List the files of the package of some kinds, as the tree has them."""
+    home = ROOT / "src"
+    return {
+        path.relative_to(home).as_posix()
+        for path in home.rglob("*")
+        if path.suffix in kinds and "egg-info" not in path.parts[len(home.parts)]
+    }
+
+
+def compare(found: set[str], expected: set[str]) -> list[str]:
+    """Say what is missing and what should not be there."""
+    return [f"{name} is missing" for name in sorted(expected - found)] + [
+        f"{name} should not be there" for name in sorted(found - expected)
+    ]
+
+
+def sdist_faults(path: Path) -> list[str]:
+    """Check an sdist: the package with its engine, and what is told by name."""
+    with tarfile.open(path) as archive:
+        names = {item.name.partition("/")[2] for item in archive if item.isfile()}
+    found = {name for name in names if not name.startswith("src/kwire.egg-info/")}
+    expected = {f"src/{name}" for name in sources(PACKAGE | ENGINE)} | set(LOOSE)
+    return compare(found, expected)
+
+
+def wheel_faults(path: Path) -> list[str]:
+    """Check a wheel: the package, one extension for each source, and its metadata."""
+    name, version, tags = path.stem.split("-", 2)
+    pure = tags == "py3-none-any"
+    info = f"{name}-{version}.dist-info"
+    known = any(re.fullmatch(pattern, tags) for pattern in PUBLISHED)
+    faults = [] if known else [f"nobody asked for a wheel of {tags}"]
+    with zipfile.ZipFile(path) as archive:
+        found = {one for one in archive.namelist() if not one.endswith("/")}
+        try:
+            bill = json.loads(archive.read(f"{info}/{BILL}"))
+            faults += bill_faults(bill, version, pure)
+        except (KeyError, ValueError) as error:
+            faults.append(f"there is no bill of materials: {error}")
+    extensions = {one for one in found if one.endswith((".so", ".pyd"))}
+    compiled = {one.partition(".")[0] + ".pyx" for one in extensions}
+    expected = set() if pure else sources({".pyx"})
+    faults += compare(compiled, expected)
+    metadata = {f"{info}/{one}" for one in (*META, *LICENSES, BILL)}
+    return faults + compare(found - extensions, sources(PACKAGE) | metadata)
+
+
+def bill_faults(bill: Any, version: str, pure: bool) -> list[str]:
+    """Check a bill of materials: its form, kwire's version, and what made the wheel."""
+    made_of = {
+        "the format": (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6"),
+        "kwire": bill["metadata"]["component"]["version"] == version,
+        "the package's address": bill["metadata"]["component"]["purl"]
+        == f"pkg:pypi/kwire@{version}",
+    }
+    tools = {
+        one["name"]: one["version"] for one in bill["metadata"]["tools"]["components"]
+    }
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    cython = re.findall(r"^Cython==(.+)$", pins, re.MULTILINE)
+    made_of["the tools"] = tools.keys() == (set() if pure else {"Cython", "C compiler"})
+    made_of["Cython's version"] = pure or [tools.get("Cython")] == cython
+    facts = (ROOT / "src/kwire/schema/facts/releases.txt").read_text(encoding="utf-8")
+    newest = re.findall(r"^release (\S+)", facts, re.MULTILINE)[-1]
+    made_of["the source of the messages"] = [
+        (one["type"], one["version"]) for one in bill["components"]
+    ] == [("data", newest)]
+    return [
+        f"the bill of materials is wrong on {k}"
+        for k, good in made_of.items()
+        if not good
+    ]
+
+
+def absent(paths: list[Path]) -> list[str]:
+    """List the wheels that a release lacks."""
+    tags = [path.stem.split("-", 2)[2] for path in paths if path.suffix == ".whl"]
+    return [
+        f"there is no wheel of {pattern}"
+        for pattern in PUBLISHED
+        if not any(re.fullmatch(pattern, tag) for tag in tags)
+    ]
+
+
+def main() -> None:
+    """Check all files that are named; say what is wrong with them."""
+    parser = argparse.ArgumentParser(description="What is in the files of a release")
+    parser.add_argument("--all", action="store_true", help="is each wheel there, too?")
+    parser.add_argument("files", type=Path, nargs="+")
+    asked = parser.parse_args()
+    wrong = absent(asked.files) if asked.all else []
+    for path in asked.files:
+        check = wheel_faults if path.suffix == ".whl" else sdist_faults
+        wrong += [f"{path.name}: {fault}" for fault in check(path)]
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print(f"{len(asked.files)} files hold what they should, and nothing else")
+
+
+if __name__ == "__main__":
+    main()

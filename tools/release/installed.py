@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tests the wheels as users have them: ``python tools/release/installed.py dist``.
+
+Each wheel goes into empty environments of each CPython on the machine: one without
+anything else, one with ``kwire[all]``. A program tries the public names first; then a
+part of the tests runs on the installed package, from a folder without the sources.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from pythons import ROOT, Python, environment, install, pythons, run
+
+# What needs pytest alone: messages on both sides of the wire, and what holds them.
+MESSAGES = [
+    *("test_vectors.py", "test_framing.py", "test_frame_splitter.py"),
+    *("test_structs.py", "test_references.py", "test_definitions.py"),
+    *("test_encoder_edges.py", "test_internal_topics.py", "test_control_records.py"),
+    *("test_backend.py", "twins/test_agreement.py", "safety/test_message_bytes.py"),
+    "connection/test_client_connection.py",
+]
+# What the extras add: columns, Arrow, compression, logs, the command line.
+MORE = [
+    *("test_wire.py", "test_round_trip.py", "test_checksums.py"),
+    *("safety/test_guard_pages.py", "safety/test_threads.py"),
+    *("records/test_columns.py", "records/test_formats.py"),
+    *("records/test_batch_builder.py", "compression/test_framings.py"),
+    *("log/test_log_segments.py", "cli/test_cli_dump.py", "schema/test_json_text.py"),
+]
+# What those tests use beside kwire and its extras, to compare with.
+TOOLS = ["hypothesis", "crc32c", "lz4", "python-snappy", "kafka-python", "aiokafka"]
+
+SETTINGS = """[pytest]
+pythonpath = .
+addopts = --strict-markers --strict-config -p on_the_wheel -p no:cacheprovider
+filterwarnings = error
+"""
+
+
+class Run(NamedTuple):
+    """One environment: an interpreter, a wheel, and whether the extras are there."""
+
+    python: Python
+    engine: str
+    extras: bool
+
+
+class Result(NamedTuple):
+    """What came of a run."""
+
+    run: Run
+    passed: int
+    skipped: int
+    left_out: int
+    seconds: float
+    fault: str
+
+    def row(self) -> str:
+        """Write the row of the table."""
+        one, state = self.run, "failed" if self.fault else "passed"
+        return (
+            f"{one.python!s:<17}{one.engine:<7}{'all' if one.extras else 'none':<7}"
+            f"{self.passed:>7,}{self.skipped:>9,}{self.left_out:>10,}"
+            f"{self.seconds:>8.0f} s   {state}"
+        )
+
+
+HEAD = (
+    f"{'CPython':<17}{'wheel':<7}{'extras':<7}{'passed':>7}{'skipped':>9}"
+    f"{'two only':>10}{'time':>10}"
+)
+
+
+def wheel_for(one: Run, folder: Path) -> Path:
+    """Find the wheel of a run among those of a release."""
+    tag = "py3-none-any" if one.engine == "pure" else f"-{one.python.tag}-manylinux"
+    found = [path for path in folder.glob("*.whl") if tag in path.name]
+    if len(found) != 1:
+        sys.exit(f"{folder} has {len(found)} wheels of {tag}: build them anew")
+    return found[0].resolve()
+
+
+def try_out(one: Run, folder: Path, scratch: Path) -> Result:
+    """Make the environment, run the smoke test and the tests, and count."""
+    started = time.monotonic()
+    empty = scratch / "empty"
+    empty.mkdir(parents=True)
+    python = environment(one.python, scratch / "environment")
+    wheel = wheel_for(one, folder)
+    install(python, f"{wheel}[all]" if one.extras else wheel)
+    shutil.copy(ROOT / "tools" / "release" / "smoke.py", scratch)
+    run([python, "-W", "error", scratch / "smoke.py", one.engine], empty)
+    install(python, "pytest", *(TOOLS if one.extras else []))
+    place = scratch / "tests-alone"
+    for name in ("tests", "tools", "fuzz"):
+        shutil.copytree(
+            ROOT / name,
+            place / name,
+            ignore=shutil.ignore_patterns("__pycache__", "target", ".mypy_cache"),
+        )
+    (place / "pytest.ini").write_text(SETTINGS, encoding="utf-8")
+    chosen = [f"tests/{name}" for name in MESSAGES + (MORE if one.extras else [])]
+    counts, told = scratch / "counts.json", ""
+    try:
+        run(
+            [python, "-m", "pytest", "-q", "--no-header", "--tb=short", *chosen],
+            place,
+            {
+                "PYTHONPATH": str(place / "tools" / "release"),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "KWIRE_INSTALLED_ENGINE": one.engine,
+                "KWIRE_INSTALLED_COUNTS": str(counts),
+                "KWIRE_HOSTILE_INPUTS": "5000",
+            },
+        )
+    except SystemExit as fault:
+        told = str(fault)
+    found = json.loads(counts.read_text()) if counts.exists() else {}
+    seconds = time.monotonic() - started
+    passed, skipped = found.get("passed", 0), found.get("skipped", 0)
+    shutil.rmtree(scratch)
+    return Result(one, passed, skipped, found.get("left out", 0), seconds, told)
+
+
+def runs(found: list[Python]) -> Iterator[Run]:
+    """List the environments: each interpreter, each engine, without and with extras."""
+    for python in found:
+        for engine in ("fast", "pure"):
+            yield from (Run(python, engine, extras) for extras in (False, True))
+
+
+def note_figures(results: list[Result], found: list[Python]) -> None:
+    """Write down what the promises say of wheels."""
+    sys.path.append(str(ROOT / "tools"))
+    from promises import Figure, record
+
+    pure = [one for one in results if one.run.engine == "pure"]
+    good = {one.run.python for one in results}
+    good -= {one.run.python for one in results if one.fault}
+    rows = [
+        ("tests passed from the pure wheel", sum(one.passed for one in pure), 1, None),
+        ("tests skipped there", sum(one.skipped for one in pure), None, 0),
+        ("CPythons where all wheels pass", len(good), max(3, len(found)), None),
+    ]
+    record(
+        "wheels",
+        [
+            Figure("P20", what, count, "make wheels", least, most)
+            for what, count, least, most in rows
+        ],
+    )
+
+
+def main() -> None:
+    """Test all wheels everywhere, two environments at a time, and show a table."""
+    parser = argparse.ArgumentParser(description="Test the wheels of a folder")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", help="the versions to test, as 3.12; all by default")
+    parser.add_argument("--record", action="store_true", help="keep the figures")
+    asked = parser.parse_args()
+    found = [one for one in pythons() if one.version.startswith(asked.only or "")]
+    results = []
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(2) as pool:
+        print(HEAD, flush=True)
+        todo = list(runs(found))
+        folders = [Path(scratch, str(number)) for number in range(len(todo))]
+        for result in pool.map(try_out, todo, [asked.folder] * len(todo), folders):
+            results.append(result)
+            print(result.row(), flush=True)
+    for result in results:
+        if result.fault:
+            print(f"\n{result.row()}\n{result.fault}")
+    if any(result.fault for result in results) or not results:
+        sys.exit("a wheel failed; see above" if results else "no CPython fits")
+    if asked.record and not asked.only:
+        note_figures(results, found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The CPythons of this machine that can run kwire, and empty environments of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+OLDEST = (3, 11)
+
+ASK = (
+    "import sys, sysconfig; v = sys.version_info; print(sys.implementation.name, "
+    "v.major, v.minor, sysconfig.get_config_var('Py_DEBUG') or 0, "
+    "'%d.%d.%d' % v[:3], 'cp%d%d%s' % (*v[:2], sys.abiflags), sys.base_prefix)"
+)
+
+
+class Python(NamedTuple):
+    """One CPython: where it is, its version, and the tag of its wheels."""
+
+    path: Path
+    version: str
+    tag: str
+    prefix: str
+
+    def __str__(self) -> str:
+        return f"{self.version} ({'system' if self.prefix == '/usr' else 'own'})"
+
+
+def candidates() -> Iterator[Path]:
+    """Find what is called python3.N, on the path and where pyenv keeps its own."""
+    folders = [Path(name) for name in os.environ.get("PATH", "").split(os.pathsep)]
+    folders += sorted(Path.home().glob(".pyenv/versions/*/bin"))
+    for folder in folders:
+        for path in sorted(folder.glob("python3.*")):
+            if re.fullmatch(r"python3\.\d+t?", path.name):
+                yield path
+
+
+def pythons() -> list[Python]:
+    """List each CPython from 3.11 on once, the oldest first."""
+    found: dict[tuple[str, str], Python] = {}
+    for path in candidates():
+        told = subprocess.run(
+            [path, "-I", "-c", ASK], capture_output=True, text=True, check=False
+        )
+        # A shim of pyenv fails unless its version is chosen.
+        if told.returncode:
+            continue
+        name, major, minor, debug, version, tag, prefix = told.stdout.split(maxsplit=6)
+        if name != "cpython" or (int(major), int(minor)) < OLDEST or int(debug):
+            continue
+        prefix = os.path.realpath(prefix.strip())
+        found.setdefault((tag, prefix), Python(path, version, tag, prefix))
+    return sorted(found.values(), key=lambda one: [*map(int, one.version.split("."))])
+
+
+def environment(python: Python, folder: Path) -> Path:
+    """Make an empty environment, without even pip, and name its interpreter."""
+    run([python.path, "-m", "venv", "--without-pip", folder])
+    return folder / "bin" / "python"
+
+
+def install(python: Path, *what: str | Path) -> None:
+    """Install into an environment from outside it, at the versions of the project."""
+    pins = ROOT / "constraints.txt"
+    run([*pip(python), "install", "--quiet", "--constraint", pins, *what])
+
+
+def pip(python: Path) -> list[str]:
+    """Begin a command of this process's pip for another environment."""
+    begin = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    return [*begin, "--python", str(python)]
+
+
+def run(
+    command: Sequence[str | Path],
+    folder: Path | None = None,
+    environment: dict[str, str] | None = None,
+) -> str:
+    """Run a command, return what it says, and end with all of it where it fails."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | (environment or {}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        line = " ".join(map(str, command))
+        sys.exit(f"{done.stdout}\n{line}\nfailed with exit code {done.returncode}")
+    return done.stdout
+
+
+def epoch() -> str:
+    """Tell the time that all files of a release bear: that of its commit."""
+    said = os.environ.get("SOURCE_DATE_EPOCH")
+    return said or run(["git", "log", "-1", "--format=%ct"], ROOT).strip()

@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an installed kwire has to do with the standard library alone.
+
+Run it with the interpreter that has the wheel, from a folder that is not the project:
+``python smoke.py fast`` or ``python smoke.py pure``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import kwire
+from kwire import framing, records, schema, wire
+from kwire.connection import ClientConnection
+from kwire.messages import ApiVersionsRequest, MetadataRequest, MetadataResponse
+
+
+def check(kept: bool, what: str) -> None:
+    """End with a line where something is not as it has to be."""
+    if not kept:
+        sys.exit(f"kwire, as it was installed: {what}")
+
+
+def where_it_is(engine: str) -> None:
+    """The wheel's own files run, on the engine that the wheel brings."""
+    homes = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")]
+    check(Path(kwire.__file__).parent.parent in homes, f"{kwire.__file__} runs")
+    check(kwire.backend == engine, f"its engine is {kwire.backend}, not {engine}")
+
+
+def messages() -> None:
+    """Messages, frames, JSON, and errors that say where."""
+    request = MetadataRequest(topics=None)
+    data = kwire.encode(request, version=12)
+    check(kwire.decode(MetadataRequest, data, version=12) == request, "no round trip")
+    form = kwire.to_json(request, version=12)
+    check(kwire.from_json(MetadataRequest, form, version=12) == request, "no JSON")
+    for end in range(len(data)):
+        try:
+            kwire.decode(MetadataRequest, data[:end], version=12)
+        except kwire.DecodeError as error:
+            check(0 <= error.offset <= end, f"a cut at {end} is told at {error.offset}")
+        else:
+            check(False, f"a message cut at {end} is taken")
+    frame = framing.encode_request(
+        request, version=12, correlation_id=7, client_id="me"
+    )
+    (whole,) = framing.FrameSplitter().feed(frame)
+    header, back = framing.decode_request(whole)
+    check((header.correlation_id, back) == (7, request), "frames do not come back")
+    broker = MetadataResponse.MetadataResponseBroker(node_id=1, host="a", port=9092)
+    reply = kwire.encode(MetadataResponse(brokers=[broker]), version=12)
+    check(
+        kwire.decode(MetadataResponse, reply, version=12).brokers[0] == broker, "reply"
+    )
+
+
+def modules() -> None:
+    """Records, schemas, primitives and connections need nothing else either."""
+    batch = records.encode_batch([(b"k", b"v", 1, [("h", b"1")])], compression="gzip")
+    ((record,),) = (list(one.records) for one in records.decode_batches(batch))
+    check((record.key, record.value, record.timestamp) == (b"k", b"v", 1), "records")
+    check(wire.encode_unsigned_varint(300) == b"\xac\x02", "varints")
+    text = (
+        '{"type": "data", "name": "N", "validVersions": "0", "flexibleVersions": "0+",'
+        ' "fields": []}'
+    )
+    check(kwire.encode(schema.message_class(text)(), version=0) == b"\0", "schemas")
+    connection = ClientConnection(client_id="me")
+    asked = framing.FrameSplitter().feed(connection.data_to_send())
+    _, hello = framing.decode_request(next(iter(asked)))
+    check(isinstance(hello, ApiVersionsRequest), "a connection does not ask first")
+
+
+def what_is_missing() -> None:
+    """What needs an extra names it."""
+    if importlib.util.find_spec("numpy") is None:
+        try:
+            wire.decode_varints(b"\x02", 1)
+        except ImportError as error:
+            check(
+                "pip install kwire[numpy]" in str(error), f"numpy is missing: {error}"
+            )
+    if importlib.util.find_spec("click") is None:
+        command = [sys.executable, "-c", "from kwire.cli import main; main()"]
+        told = subprocess.run(command, capture_output=True, text=True, check=False)
+        check("pip install kwire[cli]" in told.stderr, f"no click: {told.stderr}")
+
+
+def other_pieces() -> None:
+    """Types, Spark's modules, and ``python -m kwire`` came along."""
+    home = Path(kwire.__file__).parent
+    for name in ("py.typed", "messages.pyi", "schema/definitions/index.txt"):
+        check((home / name).is_file(), f"{name} is missing")
+    for name in ("pyspark_kwire", "pyspark_kwire_capture", "pyspark_kwire_request_log"):
+        check(importlib.util.find_spec(name) is not None, f"{name} is missing")
+    command = [sys.executable, "-m", "kwire"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
+    check(told.stdout.startswith(f"kwire {kwire.__version__}, "), told.stdout)
+
+
+def free_threads() -> None:
+    """Where the interpreter has no GIL, importing the engine has not switched it on."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        from sys import _is_gil_enabled  # type: ignore[attr-defined]
+
+        check(not _is_gil_enabled(), "it switched the GIL on")
+
+
+def main() -> None:
+    """Try everything, and say what was tried."""
+    engine = sys.argv[1]
+    where_it_is(engine)
+    messages()
+    modules()
+    what_is_missing()
+    other_pieces()
+    free_threads()
+    print(
+        f"kwire {kwire.__version__}, {engine}, CPython {sys.version.split()[0]}: works"
+    )
+
+
+if __name__ == "__main__":
+    main()
