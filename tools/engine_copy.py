@@ -18,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -104,20 +105,28 @@ class Copy:
             raise SystemExit(f"the engine does not build\n{done.stderr[-2000:]}")
 
     def run(
-        self, command: Sequence[str], more: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        more: Mapping[str, str] | None = None,
+        told: Path | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run Python in the copy, on its engine; all output is text in ``stdout``."""
+        """Run Python in the copy, on its engine; all output is text in ``stdout``.
+
+        It goes through a file, ``told`` if somebody wants to look at it meanwhile.
+        """
         environment = {**os.environ, "PYTHONPATH": str(self.root / "src")}
         environment.pop("KWIRE_BACKEND", None)
-        return subprocess.run(
-            [sys.executable, *command],
-            cwd=self.root,
-            env={**environment, **(more or {})},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
+        with open(told, "w+b") if told else tempfile.TemporaryFile() as out:
+            done = subprocess.run(
+                [sys.executable, *command],
+                cwd=self.root,
+                env={**environment, **(more or {})},
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+            out.seek(0)
+            text = out.read().decode(errors="replace")
+        return subprocess.CompletedProcess(command, done.returncode, text)
 
     @contextlib.contextmanager
     def patched(self, bug: Bug) -> Iterator[None]:

@@ -3,8 +3,9 @@
 """Mutants of bounds comparisons that do the same as the code, each with its reason.
 
 ``EQUIVALENT`` has single mutants, by file, function, comparison and what became of it:
-none of them may be noticed by a test. ``HINTS`` has functions whose result is a guess
-that the code behind them does not rely on; mutants there may be noticed or not.
+none of them may be noticed by a test. The second comparison of its kind in a function
+has a 2. ``HINTS`` has functions whose result is a guess that the code behind them does
+not rely on; mutants there are not tried.
 """
 
 SLOW_WAY = "the slow way, which is then taken, gives the same"
@@ -12,6 +13,10 @@ MARGIN = "four bytes are looked at; the fifth is a margin"
 NO_FAILURE = (
     "bytes that shrink fail where memory runs out, which no test can bring about"
 )
+OTHERS_WAIT = "other threads wait a little or not; what is read is the same"
+EARLY = "room is made one row before it is needed"
+MISSING = "bytes that are not there are found missing where they are read"
+NO_RANGE = "only where no offset is asked for, and so there is no row"
 
 _ROWS = [
     (
@@ -50,6 +55,39 @@ _ROWS = [
     (
         *(NO_FAILURE, "bulk.pyx", "encoded", "_PyBytes_Resize(&out, size) < 0"),
         ("_PyBytes_Resize(&out, size) < (0) - 1", "False"),
+    ),
+    (
+        *(OTHERS_WAIT, "batches.pyx", "read_batch_header"),
+        "stop - position >= LARGE_INPUT",
+        (
+            *("stop - position > LARGE_INPUT", "True", "False"),
+            "stop - position >= (LARGE_INPUT) - 1",
+        ),
+    ),
+    (
+        *(EARLY, "record_walk.pyx", "make_room", "w.rows + count > w.columns.room"),
+        ("w.rows + count >= w.columns.room",),
+    ),
+    (
+        *(EARLY, "record_walk.pyx", "walk_headers", "item.length + count > item.room"),
+        ("item.length + count >= item.room",),
+    ),
+    (
+        *(MISSING, "record_walk.pyx", "walk_records"),
+        "count > (end - at) // LEAST_RECORD",
+        ("count > ((end - at) // LEAST_RECORD) + 1",),
+    ),
+    (
+        *(MISSING, "record_walk.pyx", "walk_headers", "count > (end - at[0]) // 2"),
+        ("count > ((end - at[0]) // 2) + 1",),
+    ),
+    (
+        *(MISSING, "record_walk.pyx", "walk_headers", "size > end - at[0]"),
+        ("size >= end - at[0]",),
+    ),
+    (
+        *(NO_RANGE, "record_walk.pyx", "walk_entries"),
+        *("w.entry.last_offset < w.lowest (2)", ("w.entry.last_offset <= w.lowest",)),
     ),
 ]
 

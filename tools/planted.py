@@ -97,6 +97,8 @@ def main() -> int:
     parser.add_argument("--go-on", action="store_true", help="where the last run ended")
     parser.add_argument("--record", action="store_true", help="note the figures")
     asked = parser.parse_args()
+    if asked.record and asked.only:
+        parser.error("--record is for a run over all")
     every = bugs()
     names = {bug.patch.stem: bug for bug in every}
     if unknown := set(asked.only or ()) - names.keys():

@@ -168,8 +168,8 @@ def run_suite(copy: Sanitized) -> int:
         print(f"          left out: {test} ({reason})")
         command += ["--deselect" if "::" in test else "--ignore", test]
     more = {"KWIRE_HOSTILE_INPUTS": "20000"}
-    done = copy.run(command, more={**copy.environment(folder), **more})
-    (copy.reports / "suite.txt").write_text(done.stdout, encoding="utf-8")
+    more |= copy.environment(folder)
+    done = copy.run(command, more, told=copy.reports / "suite.txt")
     check("the suite", done, folder)
     passed = re.search(r"(\d+) passed", done.stdout)
     return int(passed.group(1)) if passed else 0
@@ -183,6 +183,8 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help="note the figures")
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    if asked.record and asked.gate:
+        parser.error("--record is for a whole run")
     if asked.worker is not None:
         print(inputs_of(asked.worker, asked.inputs))
         return 0

@@ -5,6 +5,7 @@
 Objects and columns, which have readers of their own, are asked for the same.
 """
 
+import contextlib
 import importlib
 import sys
 import tracemalloc
@@ -12,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from guard_pages import Guarded, check
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "records"))
 
@@ -191,6 +193,27 @@ def test_headers_take_two_bytes_each(kwire):
                 columns_of(kwire).decode_records(batch(framed(body)))
 
 
+def test_nothing_is_read_behind_the_last_record(twins):
+    """A record that is cut anywhere, or says too much, at the very end of memory."""
+    decode, guarded = columns_of(twins.fast).decode_records, Guarded()
+    last = [b"\0", *(sized_record(spare, value=b"v" * 9) for spare in (-1, 0, 1, 2))]
+    whole = record(value=b"v" * 9, headers=[(b"h", b"w")] * 2)
+    last += [framed(whole[1:cut]) for cut in range(1, len(whole))]
+    for size in (0, 1, 2, 3, 5, 64, 2**31 - 1):
+        last += [framed(make(size)) for make in PARTS.values()]
+        last += [framed(b"\0\0\0\1\1\2" + varint(size) + b"k" * 3 + b"\1")]
+
+    def work(note):
+        for each in last:
+            for first in (record(value=b"v" * 60), record(value=b"v" * 200)):
+                data = batch(first, each)
+                note(data)
+                with contextlib.suppress(twins.fast.DecodeError):
+                    decode(guarded.put(data))
+
+    check(work)
+
+
 @pytest.mark.parametrize("magic", [0, 1])
 def test_a_part_of_a_message_lies_within_it(kwire, magic):
     """Keys and values have lengths of four bytes, -1 for null."""
@@ -234,6 +257,27 @@ def test_offsets_that_are_asked_for(kwire, kind):
             table = decode(data, start_offset=start, end_offset=end)
             wanted = [each for each in range(10, 19) if start <= each < end]
             assert table.offset.tolist() == wanted, (start, end)
+
+
+def test_a_batch_within_the_range_is_taken_as_it_is(kwire):
+    """What its head says counts, whatever the records say of themselves."""
+    data = batch(record(offset=0), record(offset=7), base_offset=10, last_delta=2)
+    decode = columns_of(kwire).decode_records
+    for start, end in ((10, 13), (9, 14)):
+        found = decode(data, start_offset=start, end_offset=end).offset.tolist()
+        assert found == [10, 17]
+    assert decode(data, start_offset=10, end_offset=12).offset.tolist() == [10]
+    assert decode(data, start_offset=11, end_offset=13).offset.tolist() == []
+
+
+def test_an_empty_batch_that_nobody_asked_for_is_not_looked_into(kwire):
+    """Bytes behind its head are wrong, where it counts."""
+    decode = columns_of(kwire).decode_records
+    data = SETS["batches"][0] + batch(b"what", count=0, last_delta=2, base_offset=13)
+    assert decode(data, end_offset=13).offset.tolist() == [10, 11, 12]
+    assert decode(data, start_offset=16).offset.tolist() == []
+    with pytest.raises(kwire.TrailingBytes):
+        decode(data, end_offset=14)
 
 
 @pytest.mark.parametrize("kind", ["batches", "messages"])

@@ -4,7 +4,7 @@
 
 Values of more than 2 GiB are memory that nobody ever touches, so they cost nothing.
 Corners of records are in ``test_unreached_records.py``, those of memory that runs out
-in ``test_unreached_memory.py``.
+in ``test_failing_allocations.py``.
 """
 
 import importlib
@@ -59,7 +59,7 @@ def module(package, name):
 
 @pytest.mark.parametrize("version", [0, 1])
 def test_arrays_of_bytes_and_bools(kwire, version):
-    """No message of Kafka's has one, a schema may; both kinds of readers and writers."""
+    """No message of Kafka's has one, a schema may; by both kinds of emitted code."""
     cls = message(kwire, field("Parts", "[]bytes"), field("Flags", "[]bool"))
     made = cls(parts=[b"x", b""], flags=[True, False])
     data = kwire.encode(made, version)
@@ -190,6 +190,21 @@ def test_columns_refuse_a_tag_that_is_too_short(kwire):
             arrow(kwire).messages_to_arrow(pyarrow.array([good, data]), cls, 1)
         assert column.value.offset == caught.value.offset
         assert column.value.path == "[1].number"
+
+
+def test_what_is_set_behind_the_back_of_a_struct(kwire):
+    """Compiled structs cannot be set at all; plain ones say what is wrong with it."""
+    for name, wrong in (("topics", [1]), ("unknown_tagged_fields", [(5, b"")])):
+        made = kwire.messages.FetchRequest()
+        if kwire.backend == "fast":
+            with pytest.raises(AttributeError):
+                object.__setattr__(made, name, wrong)
+            kwire.encode(made, 13)
+            continue
+        object.__setattr__(made, name, wrong)
+        with pytest.raises(kwire.EncodeError) as caught:
+            kwire.encode(made, 13)
+        assert caught.value.path == name
 
 
 def untouched(kind, size=HUGE):
