@@ -138,4 +138,4 @@ def pytest_collection_modifyitems(
         items.sort(key=lambda item: SPARK not in item.path.parents)
         for item in items:
             path = SPARK if SPARK in item.path.parents else item.path
-            item.add_marker(pytest.mark.xdist_group(str(path)))
+            item.add_marker(pytest.mark.xdist_group(path.stem))
