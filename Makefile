@@ -77,7 +77,7 @@ pure: $(VENV)/.made $(VENV)/.has-test
 	@KWIRE_BACKEND=pure PYTHONPATH=src $(BIN)/python -m pytest --numprocesses 2 \
 		--dist loadgroup --no-loadscope-reorder
 
-check: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-lint
+check: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-lint $(VENV)/.has-coverage
 	@echo "==> lint"
 	@$(BIN)/ruff check src tests tools fuzz benchmarks examples docs/conf.py setup.py
 	@$(BIN)/ruff format --check --quiet src tests tools fuzz benchmarks examples docs/conf.py setup.py

@@ -260,4 +260,4 @@ def test_unknown_tags_take_no_memory_but_their_bytes(kwire, figure):
         small, structs = peak_of(kwire, name, version, layout, 300)
         large, _ = peak_of(kwire, name, version, layout, 10_300)
         highest = max(highest, (large - small) / (10_000 * structs))
-    figure("P16", "bytes for each byte of unknown tags", highest, most=1.001)
+    figure("P16", "bytes for each byte of unknown tags", highest, most=1.01)
