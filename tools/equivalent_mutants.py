@@ -17,6 +17,12 @@ OTHERS_WAIT = "other threads wait a little or not; what is read is the same"
 EARLY = "room is made one row before it is needed"
 MISSING = "bytes that are not there are found missing where they are read"
 NO_RANGE = "only where no offset is asked for, and so there is no row"
+LAST_ENDS = (
+    "the last byte of 32 and of 64 bits is the fifth and the tenth, and none between"
+)
+TO_THE_END = "the same bytes were walked over before, and they end at the end"
+EMPTY = "there is nothing to look at in empty text"
+LAST_PLACE = "the last place of the table is of no request"
 
 _ROWS = [
     (
@@ -88,6 +94,31 @@ _ROWS = [
     (
         *(NO_RANGE, "record_walk.pyx", "walk_entries"),
         *("w.entry.last_offset < w.lowest (2)", ("w.entry.last_offset <= w.lowest",)),
+    ),
+    (
+        *(TO_THE_END, "record_walk.pyx", "walk_inner", "at < size (2)"),
+        ("at < (size) - 1",),
+    ),
+    (
+        *(SLOW_WAY, "record_walk.pyx", "take_raw", "start < end"),
+        ("start < (end) - 1",),
+    ),
+    (
+        *(SLOW_WAY, "record_walk.pyx", "take_raw", "end - start >= 2"),
+        ("end - start > 2", "False"),
+    ),
+    (
+        *(SLOW_WAY, "record_walk.pyx", "take_raw", "start[1] < 0x80"),
+        ("start[1] < (0x80) - 1", "False"),
+    ),
+    (
+        *(LAST_ENDS, "record_walk.pyx", "take_raw", "shift + 7 > bits"),
+        ("shift + 7 >= bits", "shift + 7 > (bits) + 1"),
+    ),
+    (EMPTY, "header_columns.pyx", "walk_row", "size > 0", ("size >= 0",)),
+    (
+        *(LAST_PLACE, "header_columns.pyx", "walk_row", "0 <= entry < rows.table_size"),
+        ("0 <= entry < (rows.table_size) - 1",),
     ),
 ]
 

@@ -7,6 +7,7 @@ takes it away; what other tests would let pass is held here. Bounds of record se
 in ``test_record_bounds.py``.
 """
 
+import importlib
 import mmap
 import resource
 import sys
@@ -15,6 +16,7 @@ from functools import partial
 from itertools import product
 
 import numpy
+import pyarrow
 import pytest
 from guard_pages import Guarded, check, in_child
 from hostile import unsigned_varint
@@ -272,6 +274,17 @@ def test_bytes_with_gaps_are_not_written(kwire):
         with pytest.raises(kwire.EncodeError, match="contiguous"):
             encode(gaps)
         assert encode(gaps.tobytes())[-20:] == bytes(20)
+
+
+def test_no_request_lies_before_the_table_of_headers(twins):
+    """The key -1 in the highest version would be the byte in front of the table."""
+    module = importlib.import_module("kwire._fast.header_columns")
+    table, width = module.header_versions()
+    # What stands there is the sum that a dict keeps of bytes, once it is asked for.
+    assert hash(table) and table[-1] == 255
+    frame = b"\xff\xff" + (width - 1).to_bytes(2, "big") + bytes(20)
+    with pytest.raises(twins.fast.UnsupportedVersion):
+        twins.fast.arrow.request_headers_to_arrow(pyarrow.array([frame]))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on memory")

@@ -6,6 +6,7 @@ Objects and columns, which have readers of their own, are asked for the same.
 """
 
 import contextlib
+import gzip
 import importlib
 import sys
 import tracemalloc
@@ -321,6 +322,18 @@ def test_a_wrapper_says_the_offset_of_its_last_message(kwire):
             offsets(kwire, wrapper(1, *inner, offset=wrong))
         with pytest.raises(kwire.DecodeError):
             columns_of(kwire).decode_records(wrapper(1, *inner, offset=wrong))
+
+
+@pytest.mark.parametrize("spare", [1, 2, 11, 12])
+def test_a_wrapper_holds_messages_and_nothing_else(kwire, spare):
+    """Not even a byte behind the last of them."""
+    inner = message(1, 5) + message(1, 6)
+    decode = columns_of(kwire).decode_records
+    good = message(1, 6, value=gzip.compress(inner), attributes=1)
+    assert decode(good).offset.tolist() == [5, 6]
+    bad = message(1, 6, value=gzip.compress(inner + bytes(spare)), attributes=1)
+    with pytest.raises(kwire.DecodeError):
+        decode(bad)
 
 
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 31, 32, 33, 64, 65])

@@ -109,6 +109,61 @@ def test_emitted_code_needs_no_second_try(twins):
     assert b"".join(parts) == data
 
 
+class Odd:
+    """Cannot be compared."""
+
+    def __eq__(self, other):
+        """Be no value."""
+        raise LookupError("mine")
+
+    __hash__ = None
+
+
+def test_the_walk_writes_what_emitted_code_writes(twins):
+    """The pure engine's two writers agree, on what is null, long or left out too."""
+    null = {"nullableVersions": "0+", "default": "null"}
+    inner = {"fields": [field("Number", "int64")], **null}
+    cls = message(
+        twins.pure,
+        field("Inner", "Inner", **inner),
+        field("Text", "string", **null),
+        field("Numbers", "[]int32", **null),
+        tagged("Tag", "bytes", 0),
+    )
+    walk = module(twins.pure, "encoder").walk
+    for values in (
+        {},
+        {"inner": cls.Inner(number=7), "text": "x" * 20000, "numbers": range(20000)},
+        {"tag": b"x" * 20000, "unknown_tagged_fields": [(1, b""), (9, b"y" * 20000)]},
+    ):
+        made = cls(**values)
+        data = twins.pure.encode(made, 1)
+        assert walk(cls._binding.plan(1), made, cls._binding) == data
+        assert twins.pure.decode(cls, data, 1) == made
+
+
+def test_unknown_tags_are_checked_before_they_are_written(kwire):
+    """Pairs of a number and bytes, ascending, and none that the schema knows."""
+    cls = message(kwire, tagged("Tag", "int32", 0))
+    for wrong in (
+        [5],
+        [(5,)],
+        [("5", b"")],
+        [(5, "x")],
+        [(5, b""), (5, b"")],
+        [(6, b""), (5, b"")],
+        [(0, b"")],
+        [(-1, b"")],
+        [(2**32, b"")],
+    ):
+        with pytest.raises(kwire.EncodeError) as caught:
+            kwire.encode(cls(unknown_tagged_fields=wrong), 1)
+        assert caught.value.path == "unknown_tagged_fields"
+    with pytest.raises(kwire.EncodeError) as caught:
+        kwire.encode(cls(tag=Odd()), 1)
+    assert caught.value.path == "tag"
+
+
 @pytest.mark.parametrize("start", [-1, 3, 2**40])
 def test_a_start_outside_of_the_input_is_refused(kwire, start):
     """It is the caller's mistake and no fault of the bytes."""
@@ -125,15 +180,18 @@ def test_there_is_one_leniency(kwire, compat):
 
 
 def test_int32_arrays_that_never_repeat(twins):
-    """Equal lists of many ids are one tuple; in a message without any, none is."""
+    """Equal lists of many ids are one tuple; among many others none is looked for."""
     cls = twins.fast.messages.MetadataResponse
     row = cls.MetadataResponsePartition
     twin = twins.pure.messages.MetadataResponse
-    for lists in (
-        [range(index, index + 20) for index in range(200)],
-        [range(20), range(20), [*range(10), 99, *range(11, 20)], range(20)],
+    for lists, apart in (
+        ([range(index, index + 20) for index in range(200)], 1),
+        ([range(20), range(20), [*range(10), 99, *range(11, 20)], range(20)], 0),
     ):
-        rows = [row(replica_nodes=each, isr_nodes=each) for each in lists]
+        rows = [
+            row(replica_nodes=each, isr_nodes=[one + apart * 1000 for one in each])
+            for each in lists
+        ]
         topic = cls.MetadataResponseTopic(name="t", partitions=rows)
         data = twins.fast.encode(cls(topics=[topic]), 1)
         read = twins.fast.decode(cls, data, 1)
@@ -231,6 +289,16 @@ def test_a_message_names_the_value_of_two_gib(kwire):
     assert caught.value.path == "auth_bytes"
     with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
         kwire.encode(cls(unknown_tagged_fields=[(5, value)]), 2)
+
+
+def test_a_tagged_field_has_less_than_two_gib(twins, monkeypatch):
+    """Nor may a known field be larger; the bound is moved down, as it is written."""
+    monkeypatch.setattr(module(twins.pure, "encoder"), "LARGEST", 100)
+    cls = message(twins.pure, tagged("Text", "string", 0))
+    assert twins.pure.encode(cls(text="x" * 99), 1) == b"\1\0dd" + b"x" * 99
+    with pytest.raises(twins.pure.EncodeError, match=TOO_LARGE) as caught:
+        twins.pure.encode(cls(text="x" * 100), 1)
+    assert caught.value.path == "text"
 
 
 def test_more_elements_than_an_int32_counts(twins):
@@ -341,7 +409,7 @@ def test_bulk_functions_say_that_they_need_numpy(kwire, monkeypatch, name, dtype
             call()
 
 
-def test_memory_and_arrays_of_arrow(kwire):
+def test_blocks_and_arrays_of_arrow(kwire):
     """Blocks know their size; arrays are made of blocks and arrays, and made once."""
     arrays = module(kwire, "arrays")
     block = arrays.new_memory(12)

@@ -30,7 +30,6 @@ cdef class Memory:
 
 cpdef Memory new_memory(Py_ssize_t size)
 cdef Memory memory_of(Block* block, Py_ssize_t size)
-cdef int grow(Memory memory, Py_ssize_t size) except -1
 cdef int shrink(Memory memory, Py_ssize_t size) except -1
 
 

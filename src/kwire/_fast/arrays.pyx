@@ -11,7 +11,7 @@ Twin: ``_pure/arrays.py``. Differs from its twin in: memory of its own, which is
 cleared and whose large blocks are used again (fresh pages cost more than the walk that
 fills them), and C structs that one ``malloc`` holds for a whole tree.
 C needs for itself: ``take_block``, ``grow_block``, ``resize_block``, ``give_block``,
-``recycled``, ``aligned``, ``memory_of``, ``grow``, ``shrink``, ``new_array``,
+``recycled``, ``aligned``, ``memory_of``, ``shrink``, ``new_array``,
 ``set_up``, ``new_export``, ``exported``, ``fill_array``, ``fill_schema``,
 ``drop_array``, ``drop_schema``, ``close_array``, ``close_schema``, ``settle``.
 """
@@ -231,21 +231,8 @@ cdef Memory memory_of(Block* block, Py_ssize_t size):
     return memory
 
 
-cdef int grow(Memory memory, Py_ssize_t size) except -1:
-    """Make memory larger and keep what it holds; not while anybody looks at it."""
-    if memory.exports:
-        raise BufferError("memory that is exported cannot grow")
-    if not grow_block(&memory.block, memory.size, size):
-        raise MemoryError
-    memory.data = memory.block.data
-    memory.size = size
-    return 0
-
-
 cdef int shrink(Memory memory, Py_ssize_t size) except -1:
     """Take back the end of a memory; what lies idle in large blocks is returned."""
-    if memory.exports:
-        raise BufferError("memory that is exported cannot shrink")
     memory.size = size
     if memory.block.room >= 4 * SMALLEST_KEPT and size < memory.block.room // 4:
         resize_block(&memory.block, size, max(size, ALIGNMENT))

@@ -560,8 +560,6 @@ cdef int get_input(object data, Py_buffer* buffer) except -1:
 
 cdef bint lenient_of(object compat) except -1:
     """Turn the ``compat=`` argument into the cursor's leniency."""
-    if compat is None:
-        return False
     if compat == "java":
         return True
     raise ValueError(f'compat is None or "java", not {compat!r}')

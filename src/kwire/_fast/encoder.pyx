@@ -221,10 +221,9 @@ cdef bint write_tagged_fields(Writer* writer, Table* table, PyObject** slots) no
     Source: KIP-482.
     """
     cdef PyObject* unknown = slots[table.slots - 1]
-    cdef Py_ssize_t kept = 0
     cdef Py_ssize_t count
     cdef Py_ssize_t known = 0
-    cdef int index
+    cdef Py_ssize_t index
     cdef Step* step
     if not check_unknown_tags(writer, unknown, table):
         note_field(&writer.path, NULL)
@@ -239,19 +238,15 @@ cdef bint write_tagged_fields(Writer* writer, Table* table, PyObject** slots) no
         step = &table.tagged[index]
         if is_default(slots[step.slot], step.default):
             continue
-        while kept < count and tag_of(unknown, kept) < step.tag:
-            if not write_unknown_tag(writer, PyTuple_GET_ITEM(unknown, kept)):
-                return False
-            kept += 1
         if not write_tagged_field(writer, step, slots[step.slot]):
             if writer.step == NULL:
                 writer.step = step
             note_field(&writer.path, step)
             return False
-    while kept < count:
-        if not write_unknown_tag(writer, PyTuple_GET_ITEM(unknown, kept)):
+    # Known tags count from 0 without a gap, so unknown ones are behind them.
+    for index in range(count):
+        if not write_unknown_tag(writer, PyTuple_GET_ITEM(unknown, index)):
             return False
-        kept += 1
     return True
 
 
@@ -340,12 +335,6 @@ cdef bint write_tagged_field(Writer* writer, Step* step, PyObject* value) noexce
 
 cdef inline bint is_empty(PyObject* unknown) noexcept:
     return PyTuple_CheckExact(unknown) and PyTuple_GET_SIZE(unknown) == 0
-
-
-cdef inline int64_t tag_of(PyObject* unknown, Py_ssize_t index) noexcept:
-    cdef int overflow = 0
-    cdef PyObject* pair = PyTuple_GET_ITEM(unknown, index)
-    return PyLong_AsLongLongAndOverflow(PyTuple_GET_ITEM(pair, 0), &overflow)
 
 
 cdef inline int varint_size(uint32_t value) noexcept nogil:

@@ -115,7 +115,10 @@ cdef object compressed(object view, Py_ssize_t head, object compress):
     try:
         content = view[head:]
         try:
-            return b"".join((bytes(view[:head]), compress(content)))
+            packed = compress(content)
+            if len(packed) > LARGEST - head:
+                raise errors.encode_failure(errors.TOO_LARGE, "", None, "records")
+            return b"".join((bytes(view[:head]), packed))
         finally:
             content.release()
     finally:

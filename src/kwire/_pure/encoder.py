@@ -145,15 +145,12 @@ def write_tagged_fields(
         if not is_default(getattr(value, step.attribute), defaults[step.slot])
     ]
     write_unsigned_varint(writer, len(known) + len(unknown))
-    kept = 0
     for step in known:
-        while kept < len(unknown) and unknown[kept][0] < step.tag:
-            write_unknown_tag(writer, unknown[kept])
-            kept += 1
         writer.path[-1] = step.attribute
         write_tagged_field(writer, step, getattr(value, step.attribute), binding)
         writer.path[-1] = _TAGS
-    for pair in unknown[kept:]:
+    # Known tags count from 0 without a gap, so unknown ones are behind them.
+    for pair in unknown:
         write_unknown_tag(writer, pair)
     writer.path.pop()
 

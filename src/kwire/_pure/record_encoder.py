@@ -75,6 +75,8 @@ def encode_batch(
     payload, base_timestamp, largest, last = written
     if compress is not None:
         payload = compress(payload)
+        if len(payload) > LARGEST - BATCH_OVERHEAD:
+            raise errors.encode_failure(errors.TOO_LARGE, "", None, "records")
     if header.attributes & LOG_APPEND_TIME or not rows:
         largest = header.max_timestamp
     rest = _BATCH_REST.pack(
@@ -306,8 +308,11 @@ def encode_messages(
         payload = b"".join(parts)
         if compress is None:
             return payload
+        payload = compress(payload)
+        if len(payload) > LARGEST - LOG_OVERHEAD - MESSAGE_OVERHEADS[1]:
+            raise errors.encode_failure(errors.TOO_LARGE, "", None, "records")
         place = (previous, largest, header.attributes)
-        return message_bytes(magic, *place, None, compress(payload))
+        return message_bytes(magic, *place, None, payload)
     raise failure
 
 

@@ -1,0 +1,329 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records: the corners of the engines that no other test walks into.
+
+Some are behind heads and columns that no reader of kwire's makes, so the engines are
+asked directly. Values of more than 1 GiB are memory that nobody ever touches; where
+the pure engine would copy it, its bound is moved down instead.
+"""
+
+import importlib
+import struct
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "records"))
+
+from record_bytes import batch, framed, message, record, sized, varint, wrapper
+
+TOO_LARGE = "expected less than 2 GiB"
+TEXT = (None, struct.pack("=2i", 0, 1), b"a", 0)
+
+
+NONE = (bytes(50), struct.pack("=401i", *[0] * 401), b"", 0)
+"""Nulls, enough for any of the columns here."""
+
+
+def engine_of(package):
+    """Find what the engine of a package offers for records."""
+    return importlib.import_module(f"{package.__name__}._backend").record_engine
+
+
+def columns_of(package):
+    """Find the package's module of columns."""
+    return importlib.import_module(f"{package.__name__}.columns")
+
+
+def module(package, name):
+    """Find a module of a package's engine."""
+    return importlib.import_module(f"{package.__name__}._{package.backend}.{name}")
+
+
+def head(kwire, **fields):
+    """Make the head of a batch that is to be written."""
+    fields = {"magic": 2, "last_offset": -1} | fields
+    return kwire.records.BatchHeader(**fields)
+
+
+def test_runs_are_measured_in_contiguous_bytes(kwire):
+    """Every second byte of a buffer is no input."""
+    data = memoryview(batch(record()) * 2)[::2]
+    with pytest.raises(TypeError, match="only contiguous bytes can be decoded"):
+        engine_of(kwire).measure_run(
+            data, 0, len(data), last_start=1, most_bytes=2**30, expected=0
+        )
+
+
+FIRST = message(1, 7, b"k", b"v", 5, crc=1)
+"""A message whose checksum is wrong, which its head was read without."""
+
+RUNS = {
+    "nothing": (b"", 1),
+    "its like": (message(1, 9, b"x", None, 8), 2),
+    "two of them": (message(1, 9, None, b"", 3) + message(1, 10, b"", b"", 99), 3),
+    "another magic": (message(1, 9, None, None, 8) + message(0, 11), 2),
+    "another timestamp type": (message(1, 9, b"x", b"y", 8, attributes=8), 1),
+    "one in pieces": (message(1, 9, b"x", b"y", 8)[:-1], 1),
+    "a wrong checksum": (message(1, 9) + message(1, 10, crc=3), 2),
+    "no message": (message(1, 9) + bytes(40), 2),
+    "a bad key": (message(1, 9) + message(1, 10, body=b"\xff\xff\xff\xfe" * 2), 2),
+    "a bad value": (message(1, 9, body=bytes(4) + b"\0\0\0\7"), 1),
+    "bytes behind": (message(1, 9) + message(1, 12, body=bytes(9)), 2),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("kind", [bytes, bytearray])
+def test_the_checksum_of_the_first_message_is_not_asked_again(kwire, name, kind):
+    """Whoever read its head has decided that; all behind it are looked at."""
+    behind, count = RUNS[name]
+    data = kind(FIRST + behind)
+    first = kwire.records.read_batch_header(data, check_crc=False)
+    found, run = engine_of(kwire).read_message_run(data, first)
+    rows = [(each.offset, each.timestamp, each.key, each.value) for each in found]
+    good = kwire.records.decode_batches(message(1, 7, b"k", b"v", 5) + behind)
+    assert rows == [
+        (each.offset, each.timestamp, each.key, each.value)
+        for each in next(good).records
+    ]
+    assert len(rows) == run.count == count
+    assert run.last_offset == rows[-1][0]
+    assert run.max_timestamp == max(row[1] for row in rows)
+    assert (run.position, run.base_offset) == (0, 7)
+    assert engine_of(kwire).read_message_run(data, run.replace(size=first.size))[1]
+
+
+def test_what_is_wrong_with_the_first_message_is_said(kwire):
+    """Its error is that of the bytes, whatever its checksum is."""
+    data = message(1, 7, body=b"\0\0\0\1k\xff\xff\xff\xfe", crc=1)
+    first = kwire.records.read_batch_header(data, check_crc=False)
+    with pytest.raises(kwire.DecodeError) as caught:
+        engine_of(kwire).read_message_run(data, first)
+    assert (caught.value.offset, caught.value.path) == (31, "value")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"position": 1},
+        {"position": -1},
+        {"position": 2**40},
+        {"size": 2**31 - 1},
+        {"size": 33},
+        {"size": -1},
+        {"magic": 0, "size": 25},
+        {"magic": 3},
+        {"magic": -1},
+    ],
+    ids=repr,
+)
+def test_a_head_of_other_bytes_is_refused(kwire, changes):
+    """An entry has to lie in the input that it is said to be of."""
+    data = message(1, 7, b"k", b"v")
+    other = kwire.records.read_batch_header(data).replace(**changes)
+    engine = engine_of(kwire)
+    for read in (engine.read_message_run, engine.find_payload):
+        with pytest.raises(ValueError, match="not that of an entry of this input"):
+            read(data, other)
+
+
+def test_a_name_whose_size_does_not_end(kwire):
+    """A varint of a header's key that is too long, or cut off by its record's end."""
+    parts = b"\0" + varint(0) * 2 + sized(b"k") + sized(b"v") + varint(1)
+    for size in (b"\xff\xff", b"\xff" * 5 + b"\0", b"\xff\xff\xff\xff\x10\0"):
+        data = batch(framed(parts + size))
+        with pytest.raises(kwire.DecodeError) as caught:
+            list(kwire.records.decode_batches(data))
+        with pytest.raises(kwire.DecodeError) as column:
+            columns_of(kwire).decode_records(data)
+        assert str(column.value) == str(caught.value)
+        assert caught.value.path == "records[0].headers[0].key"
+        assert caught.value.offset >= len(data) - len(size)
+
+
+def test_a_batch_may_have_a_delete_horizon(kwire):
+    """Its timestamps count from there, in rows that are right at first sight or not."""
+    batches = {
+        kwire.records.encode_batch(
+            [(key, b"v", 5), (None, b"", 2**62)], delete_horizon=3, base_offset=9
+        )
+        for key in (b"k", bytearray(b"k"), memoryview(b"k"))
+    }
+    (data,) = batches
+    (found,) = kwire.records.decode_batches(data)
+    assert [each.timestamp for each in found.records] == [5, 2**62]
+    assert found.header.base_timestamp == 3
+
+
+def test_no_batch_begins_below_zero(kwire):
+    """Whoever asks the engine for it is told which field it was."""
+    engine, below = engine_of(kwire), head(kwire, base_offset=-1)
+    for call in (
+        lambda: engine.encode_batch([(b"k", b"v")], below),
+        lambda: engine.encode_messages([(b"k", b"v")], below.replace(magic=1)),
+        lambda: engine.encode_columns(1, None, None, TEXT, TEXT, None, below),
+    ):
+        with pytest.raises(kwire.EncodeError, match="int64 from 0") as caught:
+            call()
+        assert caught.value.path == "base_offset"
+
+
+@pytest.mark.parametrize("count", [-1, 2**31, 2**64, -(2**64)])
+def test_a_count_of_rows_is_an_int32(kwire, count):
+    """Other counts are refused before a column is looked at."""
+    encode = engine_of(kwire).encode_columns
+    with pytest.raises(kwire.EncodeError, match="columns as long as their count"):
+        encode(count, None, None, TEXT, TEXT, None, head(kwire))
+
+
+@pytest.fixture
+def huge(kwire, monkeypatch):
+    """Give a value of which two are too large for a batch."""
+    if kwire.backend == "fast":
+        return bytes(2**30)
+    monkeypatch.setattr(module(kwire, "record_encoder"), "LARGEST", 4095)
+    return bytes(2048)
+
+
+def test_a_batch_has_less_than_two_gib(kwire, huge):
+    """One row too many is refused, in each format and from columns too."""
+    engine = engine_of(kwire)
+    old = head(kwire, magic=1)
+    for encode, fields in (
+        (engine.encode_batch, head(kwire)),
+        (engine.encode_messages, old),
+    ):
+        for rows in ([(huge, huge)], [(b"", b""), (huge, huge)]):
+            with pytest.raises(kwire.EncodeError, match=TOO_LARGE) as caught:
+                encode(rows, fields)
+            assert caught.value.path == f"records[{len(rows) - 1}]"
+    places = struct.pack("=2i", 0, len(huge))
+    text = (None, places, huge, 0)
+    with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
+        engine.encode_columns(1, None, None, text, text, None, head(kwire))
+
+
+def test_a_value_of_more_than_two_gib(kwire):
+    """No sum of sizes wraps around; nobody looks at the bytes."""
+    value = bytes(2**31)
+    if kwire.backend == "pure":
+        rows = module(kwire, "record_encoder")
+        assert rows.write_plainly([(value, None)], head(kwire)) is None
+        return
+    for row in ((value, None), (None, value), (value, value)):
+        with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
+            kwire.records.encode_batch([row])
+        with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
+            kwire.records.encode_batch([row], magic=0)
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_a_codec_may_not_give_two_gib(kwire, magic):
+    """What cannot be compressed gets longer; its size has to fit in the head."""
+    engine = engine_of(kwire)
+    encode = engine.encode_batch if magic == 2 else engine.encode_messages
+    with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
+        encode([(b"k", b"v")], head(kwire, magic=magic), lambda _: bytes(2**31))
+
+
+def test_offsets_of_a_column_are_int32(twins):
+    """Two values of 1 GiB are one byte too long for one column."""
+    memory = module(twins.pure, "record_columns").offsets_memory
+    assert bytes(memory([1, 2**31 - 2])) == struct.pack("=3i", 0, 1, 2**31 - 1)
+    with pytest.raises(twins.pure.LimitExceeded, match="column"):
+        memory([2**30, 2**30])
+
+
+@pytest.mark.parametrize("place", ["key", "value"])
+def test_a_released_view_is_no_content(kwire, place):
+    """Of a key, a value, and the value of a header."""
+    gone = memoryview(b"abc")
+    gone.release()
+    row = {"key": b"k", "value": b"v"} | {place: gone}
+    for build in (
+        lambda: kwire.records.encode_batch([(row["key"], row["value"])]),
+        lambda: kwire.records.BatchBuilder(99).append(row["key"], row["value"]),
+    ):
+        with pytest.raises(kwire.EncodeError, match="expected bytes or None") as caught:
+            build()
+        assert caught.value.path.endswith(place)
+    with pytest.raises(kwire.EncodeError, match="expected bytes or None") as caught:
+        kwire.records.encode_batch([(b"", b"", 1, [("name", gone)])])
+    assert caught.value.path == "records[0].headers[0].value"
+
+
+@pytest.mark.parametrize("headers", [5, object(), 1.5])
+def test_a_builder_takes_headers_that_are_some(kwire, headers):
+    """What cannot be gone through is refused, and no row is taken."""
+    builder = kwire.records.BatchBuilder(1000)
+    with pytest.raises(kwire.EncodeError, match="expected pairs") as caught:
+        builder.append(b"k", b"v", 1, headers)
+    assert caught.value.path == "headers"
+    assert len(builder) == 0
+
+
+def test_a_wrapper_is_read_by_both_entries(twins):
+    """Rows and columns agree on wrappers of each kind, with and without a base."""
+    for magic, offset, attributes in ((0, None, 0), (1, 0, 0), (1, 50, 8), (1, 1, 0)):
+        inner = message(magic, 0, b"k", b"v", 3), message(magic, 1, None, None, 9)
+        data = wrapper(magic, *inner, offset=offset, attributes=attributes, timestamp=7)
+        found = []
+        for package in twins:
+            (one,) = package.records.decode_batches(data)
+            columns = columns_of(package).decode_records(data)
+            rows = [(each.offset, each.timestamp) for each in one.records]
+            pairs = zip(
+                columns.offset.tolist(), columns.timestamp.tolist(), strict=True
+            )
+            assert rows == list(pairs)
+            found.append(rows)
+        assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_columns_that_change_meanwhile(twins, place):
+    """Offsets are looked at again as their bytes are written, whoever moves them."""
+    package = twins.fast
+    count, size = 40, 400
+    good = struct.pack(f"={count + 1}i", *range(count + 1))
+    changing = bytearray(good)
+    wrong = [(0, -1), (count, size), (count, 2**31 - 1), (count // 2, 300)]
+    places = [changing if index == place else good for index in range(4)]
+    texts = [(None, each, bytes(size), 0) for each in places]
+    lists = (places[3], 0, size if place == 3 else count, texts[1], texts[2])
+    if place == 3:
+        long = struct.pack(f"={size + 1}i", *range(size + 1))
+        lists = (changing, 0, size, (None, long, bytes(size), 0), NONE)
+    encode, fields = engine_of(package).encode_columns, head(package)
+    over = threading.Event()
+
+    def change():
+        while not over.is_set():
+            for row, value in wrong:
+                struct.pack_into("=i", changing, 4 * row, value)
+                changing[:] = good
+
+    thread = threading.Thread(target=change)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread.start()
+    written = refused = 0
+    until = time.monotonic() + 0.5
+    try:
+        while time.monotonic() < until:
+            try:
+                data = encode(count, None, None, texts[0], NONE, lists, fields)
+                list(package.records.decode_batches(data))
+                written += 1
+            except package.EncodeError as error:
+                assert "offsets within the column's bytes" in str(error)
+                refused += 1
+    finally:
+        over.set()
+        thread.join()
+        sys.setswitchinterval(interval)
+    assert written + refused
