@@ -581,7 +581,9 @@ cdef bint write_varint(Writer* writer, PyObject* value) noexcept:
     cdef int64_t number = 0
     if not as_int(writer, value, INT32_MIN, INT32_MAX, &number):
         return False
-    return write_unsigned_varint(writer, <uint32_t>(number << 1 ^ number >> 31))
+    return write_unsigned_varint(
+        writer, <uint32_t>(<uint64_t>number << 1 ^ <uint64_t>(number >> 31))
+    )
 
 
 cdef bint write_varlong(Writer* writer, PyObject* value) noexcept:
