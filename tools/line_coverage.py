@@ -6,7 +6,8 @@ The engine in plain Python is measured by line and branch. The compiled engine i
 built with line tracing in a copy of the tree, and its lines are those for which
 Cython wrote a trace into the C files: coverage's own report knows no lines of
 ``.pxd`` files, which have no C file of their own. The heads of functions are left
-out there, as a call passes them without a trace.
+out there, as a call passes them without a trace, and so is the first line below a
+``finally:``, which is traced only where the end of the ``try`` is reached.
 """
 
 from __future__ import annotations
@@ -102,8 +103,14 @@ def lines_of_c_files() -> dict[str, set[int]]:
                 found[source].add(int(match[1]))
     for source, numbers in found.items():
         text = (TREE / FAST / source).read_text(encoding="utf-8").splitlines()
-        numbers -= {n for n in numbers if n == 1 or HEAD.match(text[n - 1])}
+        numbers -= {n for n in numbers if n == 1 or is_untraced(text, n)}
     return found
+
+
+def is_untraced(text: list[str], number: int) -> bool:
+    """Tell whether a line may run without its trace."""
+    above = text[number - 2].strip()
+    return above == "finally:" or HEAD.match(text[number - 1]) is not None
 
 
 def fast_lines(data: coverage.CoverageData) -> tuple[int, int]:
