@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, BinaryIO
 
+_WITHOUT_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
+"""What a file system says that has no links, or will not have this one."""
+
 
 @contextmanager
 def new_file(
@@ -28,7 +31,8 @@ def new_file(
 
     A file of that name is refused, at once and again at the end, unless this one
     ``replaces`` it: ``FileExistsError``. What cannot be written is an ``OSError`` that
-    names ``path``, and leaves nothing behind.
+    names ``path``, and leaves nothing behind; only where the name itself does not reach
+    the disk does the file stand there, whole.
     """
     target = Path(path)
     if not replaces:
@@ -53,7 +57,8 @@ def new_file(
         with suppress(OSError):
             hidden.unlink()
         raise
-    sync_folder(target.parent)
+    with _named(target):
+        sync_folder(target.parent)
 
 
 class _File(io.FileIO):
@@ -96,9 +101,11 @@ def _give_name(hidden: Path, target: Path, replaces: bool) -> None:
     try:
         # Of two that want the same name, a link lets one have it.
         os.link(hidden, target)
-    except OSError:
+    except OSError as error:
         _check_free(target)
-        # A file system without links.
+        if error.errno not in _WITHOUT_LINKS:
+            raise
+        # Here the later one has it.
         os.rename(hidden, target)
     else:
         os.unlink(hidden)
@@ -106,9 +113,17 @@ def _give_name(hidden: Path, target: Path, replaces: bool) -> None:
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:
     """Make new names in a folder outlive the machine, where a system can do that."""
-    if hasattr(os, "O_DIRECTORY"):
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    except PermissionError:
+        # Who may write in a folder need not be let to read it.
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(handle)

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Files that get their names at the end, on file systems that refuse parts of it.
+
+Kills and full disks are in ``tests/faults``.
+"""
+
+import errno
+import os
+
+import pytest
+
+from kwire.new_files import new_file
+
+
+def failing(code):
+    def call(*arguments, **named):
+        raise OSError(code, os.strerror(code))
+
+    return call
+
+
+def written(path):
+    with new_file(path) as file:
+        file.write(b"whole")
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.ENOTSUP])
+def test_a_file_system_without_links_is_enough(tmp_path, monkeypatch, code):
+    """Not every file system has links; the file is named in another way there."""
+    monkeypatch.setattr(os, "link", failing(code))
+    assert written(tmp_path / "new") == b"whole"
+    assert os.listdir(tmp_path) == ["new"]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
+def test_a_name_that_cannot_be_given_leaves_nothing(tmp_path, monkeypatch, code):
+    """A full folder is told, and never got round in a way that replaces a file."""
+    monkeypatch.setattr(os, "link", failing(code))
+    with pytest.raises(OSError) as caught:
+        written(tmp_path / "new")
+    assert caught.value.errno == code
+    assert caught.value.filename == str(tmp_path / "new")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_name_taken_meanwhile_is_not_replaced(tmp_path):
+    """Of two that write under one name, the first to end has it."""
+    path = tmp_path / "new"
+    with pytest.raises(FileExistsError, match="exists already"), new_file(path) as file:
+        file.write(b"late")
+        path.write_bytes(b"early")
+    assert path.read_bytes() == b"early"
+    assert os.listdir(tmp_path) == ["new"]
+
+
+def folder_that_fails(monkeypatch, code):
+    real = os.fsync
+
+    def fsync(handle):
+        if os.path.isdir(f"/proc/self/fd/{handle}"):
+            raise OSError(code, os.strerror(code))
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs Linux's /proc")
+def test_a_folder_that_cannot_be_synced_is_no_failure(tmp_path, monkeypatch):
+    """Some file systems know no sync of folders; the file is whole all the same."""
+    folder_that_fails(monkeypatch, errno.EINVAL)
+    assert written(tmp_path / "new") == b"whole"
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs Linux's /proc")
+def test_a_name_that_is_not_safe_is_told(tmp_path, monkeypatch):
+    """A disk that fails under the folder is an error that names the file."""
+    folder_that_fails(monkeypatch, errno.EIO)
+    with pytest.raises(OSError) as caught:
+        written(tmp_path / "new")
+    assert caught.value.filename == str(tmp_path / "new")
