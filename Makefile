@@ -18,7 +18,7 @@ SHOWN_BY := tests/safety tests/test_round_trip.py tests/test_vectors.py \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test pure check stubs schema vectors data interop spark \
-	deep sanitize planted mutants references faults fuzz coverage promises docs bench \
+	deep sanitize sanitize-gate planted mutants references faults fuzz coverage promises docs bench \
 	wheels workflows bench-safety clean
 
 help:
@@ -89,6 +89,7 @@ check: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-lint $(VENV)/.has-coverage
 	@echo "==> generated files"
 	@$(BIN)/python tools/stubs.py --check
 	@$(BIN)/python tools/import_schemas.py index --check
+	@$(BIN)/python tools/promises.py --check
 
 stubs: $(VENV)/.built
 	@$(BIN)/python tools/stubs.py
@@ -141,6 +142,10 @@ deep: $(VENV)/.built $(VENV)/.has-test
 sanitize: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> address and undefined-behaviour sanitizers"
 	@$(BIN)/python tools/sanitize.py
+
+sanitize-gate: $(VENV)/.built $(VENV)/.has-test
+	@echo "==> hostile inputs under the sanitizers"
+	@$(BIN)/python tools/sanitize.py --gate
 
 planted: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> every harness sees the bug that is planted for it"

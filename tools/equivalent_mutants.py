@@ -10,9 +10,6 @@ not rely on; mutants there are not tried.
 
 SLOW_WAY = "the slow way, which is then taken, gives the same"
 MARGIN = "four bytes are looked at; the fifth is a margin"
-NO_FAILURE = (
-    "bytes that shrink fail where memory runs out, which no test can bring about"
-)
 OTHERS_WAIT = "other threads wait a little or not; what is read is the same"
 EARLY = "room is made one row before it is needed"
 MISSING = "bytes that are not there are found missing where they are read"
@@ -57,10 +54,6 @@ _ROWS = [
     (
         *(MARGIN, "bulk.pyx", "read_ints", "cursor.end - at >= 5"),
         ("cursor.end - at >= (5) - 1",),
-    ),
-    (
-        *(NO_FAILURE, "bulk.pyx", "encoded", "_PyBytes_Resize(&out, size) < 0"),
-        ("_PyBytes_Resize(&out, size) < (0) - 1", "False"),
     ),
     (
         *(OTHERS_WAIT, "batches.pyx", "read_batch_header"),

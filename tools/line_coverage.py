@@ -19,12 +19,11 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
-from pathlib import Path
 
 import coverage
+from engine_copy import ROOT, Copy
 from promises import Figure, record
 
-ROOT = Path(__file__).resolve().parent.parent
 TREE = ROOT / "build" / "coverage"
 PURE, FAST = "src/kwire/_pure", "src/kwire/_fast"
 LEFT_OUT = ("spark", "jobs", "cli", "tools", "typing", "recording", "net", "faults")
@@ -54,27 +53,11 @@ PLACE = re.compile(r' */[*] +"kwire/_fast/(.*)":([0-9]+)$')
 HEAD = re.compile(r"^\s*(cdef|cpdef|def|class|\)|@)\b.*(\(|:)\s*$|^\s*\).*:$")
 
 
-def copy_tree() -> None:
-    """Copy what git knows to a folder of its own; what was built there stays."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-        text=True,
-    ).stdout
-    for name in filter(None, listed.split("\0")):
-        source, target = ROOT / name, TREE / name
-        if source.is_file():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target)
-
-
 def build() -> None:
     """Build the engine with line tracing, its C files beside the sources."""
-    traced = os.environ | {"KWIRE_BUILD_DEBUG": "1"}
-    command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
-    subprocess.run(command, cwd=TREE, env=traced, check=True)
+    copy = Copy("coverage", "KWIRE_BUILD_DEBUG")
+    copy.refresh()
+    copy.build()
     for path in (TREE / "build" / "cython" / FAST).glob("*.c"):
         shutil.copy2(path, TREE / FAST)
     (TREE / ".coveragerc").write_text(SETTINGS, encoding="utf-8")
@@ -150,7 +133,6 @@ def main() -> int:
     parser.add_argument("--report", action="store_true", help="of the last run, again")
     asked = parser.parse_args()
     if not asked.report:
-        copy_tree()
         build()
         if run_tests():
             return 1

@@ -18,7 +18,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "tests" / "safety" / "figures"
@@ -68,6 +68,17 @@ class Figure(NamedTuple):
             self.most is None or self.figure <= self.most
         )
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What the figure is of."""
+        return self.promise, self.test, self.what
+
+    def is_looser_than(self, other: Figure) -> bool:
+        """Whether a bound of the other is gone or further away."""
+        return (
+            other.least is not None and (self.least is None or self.least < other.least)
+        ) or (other.most is not None and (self.most is None or self.most > other.most))
+
     def text(self) -> str:
         """Say the figure and its bound as a person reads them."""
         parts = [f"{self.what}: {number(self.figure)}{self.unit}"]
@@ -84,7 +95,11 @@ def number(value: float) -> str:
 
 
 def record(source: str, figures: Iterable[Figure]) -> None:
-    """Write down the figures of one harness, dated today, in the place of its last."""
+    """Write down the figures of one harness, dated today, in the place of its last.
+
+    None of the last may be missing, or have a looser bound: a figure that nobody
+    notes any more would otherwise go unseen. Remove the file first if that is meant.
+    """
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     rows = sorted(figure._replace(date=today) for figure in figures)
     for row in rows:
@@ -92,6 +107,13 @@ def record(source: str, figures: Iterable[Figure]) -> None:
             raise ValueError(f"there is no promise {row.promise}")
         if not row.is_kept():
             raise ValueError(f"{row.promise} is broken: {row.text()}")
+    path = FIGURES / f"{source}.json"
+    by_key = {row.key: row for row in rows}
+    for old in read(path) if path.exists() else []:
+        if old.key not in by_key:
+            raise ValueError(f"{path.name} would lose a figure: {old.text()}")
+        if by_key[old.key].is_looser_than(old):
+            raise ValueError(f"a bound of {path.name} would loosen: {old.text()}")
     lines = ",\n".join(
         json.dumps(
             {
@@ -102,15 +124,17 @@ def record(source: str, figures: Iterable[Figure]) -> None:
         )
         for row in rows
     )
-    (FIGURES / f"{source}.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+def read(path: Path) -> list[Figure]:
+    """Read what one harness wrote down."""
+    return [Figure(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
 
 
 def figures() -> list[Figure]:
     """Read what all harnesses wrote down, in the order of the promises."""
-    found: list[Any] = []
-    for path in sorted(FIGURES.glob("*.json")):
-        found += json.loads(path.read_text(encoding="utf-8"))
-    rows = [Figure(**row) for row in found]
+    rows = [row for path in sorted(FIGURES.glob("*.json")) for row in read(path)]
     return sorted(rows, key=lambda row: (int(row.promise[1:]), row.test, row.what))
 
 

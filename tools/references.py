@@ -18,7 +18,6 @@ import gc
 import importlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -28,9 +27,9 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
+from engine_copy import ROOT, Copy
 from promises import Figure, record
 
-ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "build" / "references"
 DEBUG_PYTHON = "python3-dbg"
 ROUNDS = 10_000
@@ -41,14 +40,7 @@ Call = Callable[[], object]
 
 def build(python: str) -> None:
     """Build the engine for the debug interpreter; what is there stays if it is new."""
-    shutil.copytree(
-        ROOT / "src",
-        COPY / "src",
-        ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"),
-        dirs_exist_ok=True,
-    )
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", "NOTICE"):
-        shutil.copy2(ROOT / name, COPY)
+    Copy("references", "").refresh()
     # This interpreter has Cython compiled, which writes the C sooner; any command of
     # setup.py begins with that.
     for command in (
