@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a call leaves behind, exactly: none is none, and not less than an object.
+
+As ``tools/references.py`` counts references: N calls and then 2 N, so that what is kept
+once falls out of the difference. A cache that happens to fill or to be emptied is no
+leak; a leak is there each of three times.
+"""
+
+import gc
+import tracemalloc
+
+TRIES = 3
+
+
+def kept_by(call, rounds):
+    """Call many times; give the bytes that are traced now and were not before."""
+    gc.collect()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(rounds):
+        call()
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0] - before
+
+
+def left_by(call, rounds):
+    """Tell how many bytes 2 N calls leave more than N calls do; 0 is no leak."""
+    more = 0
+    tracemalloc.start()
+    try:
+        for _ in range(TRIES):
+            kept_by(call, 3)
+            more = -kept_by(call, rounds) + kept_by(call, 2 * rounds)
+            if more <= 0:
+                return 0
+    finally:
+        tracemalloc.stop()
+    return more
