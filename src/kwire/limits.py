@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Limits``: the ceilings that every decoding entry takes as ``limits=``.
+"""``Limits``: the ceilings of entries that decode bytes, their ``limits=``.
 
 Only the numbers live here; the decoders compare with them before they allocate.
 """

@@ -60,6 +60,10 @@ class LogDirectory:
     word. ``compacted`` overrules what each partition finds out by itself. Links to
     folders are not followed. ``path`` may be the URI of a folder in an object store
     (``storage.py``). The tree is read once; files that come later are not seen.
+
+    With ``access="map"``, and by default for segments that nobody has written to of
+    late, a file is mapped: one that another process truncates meanwhile ends this
+    process (SIGBUS). ``access="read"`` copies.
     """
 
     __slots__ = ("partitions", "path", "unreadable")
