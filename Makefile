@@ -18,8 +18,8 @@ SHOWN_BY := tests/safety tests/test_round_trip.py tests/test_vectors.py \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test pure check stubs schema vectors data interop spark \
-	deep sanitize sanitize-gate planted mutants references faults fuzz coverage promises docs bench \
-	wheels workflows bench-safety clean
+	deep sanitize sanitize-gate planted mutants references faults fuzz coverage promises \
+	docs bench wheels workflows bench-safety clean
 
 help:
 	@echo "make demo     real Kafka traffic and logs through all jobs, on a local Spark"
@@ -74,8 +74,7 @@ test: $(VENV)/.built $(VENV)/.has-test
 
 pure: $(VENV)/.made $(VENV)/.has-test
 	@echo "==> tests with no compiled engine"
-	@KWIRE_BACKEND=pure PYTHONPATH=src $(BIN)/python -m pytest --numprocesses 2 \
-		--dist loadgroup --no-loadscope-reorder
+	@$(BIN)/python tools/pure_suite.py
 
 check: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-lint $(VENV)/.has-coverage
 	@echo "==> lint"
@@ -197,6 +196,7 @@ bench-safety: $(VENV)/.built $(VENV)/.has-bench
 promises: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-coverage $(VENV)/.has-bench \
 		$(VENV)/.has-fuzz $(VENV)/.has-release
 	@$(BIN)/python -m pytest --figures suite $(SHOWN_BY)
+	@$(BIN)/python tools/pure_suite.py --record
 	@$(BIN)/python tools/oracle/leniency.py --record
 	@$(BIN)/python tools/references.py --record
 	@$(BIN)/python tools/sanitize.py --record
