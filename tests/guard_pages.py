@@ -18,6 +18,8 @@ import pytest
 
 PAGE = mmap.PAGESIZE
 ROOM = 16 * PAGE
+LONGEST_S = 120
+"""After which a child has hung."""
 
 
 class Guarded:
@@ -39,8 +41,11 @@ class Guarded:
         return self.view[start:ROOM]
 
 
-def in_child(work):
-    """Run ``work(note)`` in a child process; return how it ended and its last note."""
+def in_child(work, longest_s=LONGEST_S):
+    """Run ``work(note)`` in a child process; return how it ended and its last note.
+
+    One that hangs is ended by an alarm.
+    """
     note = mmap.mmap(-1, PAGE)
 
     def write(text):
@@ -51,6 +56,8 @@ def in_child(work):
     if child == 0:
         # The parent reports faults, and one of them is planned.
         faulthandler.disable()
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(longest_s)
         try:
             work(write)
         except BaseException as error:
@@ -61,9 +68,9 @@ def in_child(work):
     return status, note[:].rstrip().decode(errors="replace")
 
 
-def check(work):
+def check(work, longest_s=LONGEST_S):
     """Run ``work`` in a child process and fail with its last note if it ends badly."""
-    status, note = in_child(work)
+    status, note = in_child(work, longest_s)
     if os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
         pytest.fail(f"{name} while reading {note}")

@@ -38,7 +38,10 @@ from fault_runs import (
 from promises import Figure, record
 
 DISKS = 12
-"""Sizes of a small disk that are tried, from nothing to enough."""
+"""Parts of what an output takes; a disk has so many of them, from one to ``LARGE``."""
+
+LARGE = DISKS + 2
+"""Parts that are enough, with what folders take."""
 
 PAGE = 4096
 
@@ -153,7 +156,8 @@ def killed(
         if not is_there and not seen["kills"] % 5:
             again = runner.run(arguments, NONE, folder)
             assert again.code == work.code, again.err
-            seen["whole_after"] += judge(folder, work, whole)
+            assert judge(folder, work, whole), f"{work.name}: nothing, undisturbed"
+            seen["whole_after"] += 1
         remove(out)
     return Counts(**seen)
 
@@ -183,15 +187,17 @@ def small_disks(runner: Runner, work: Work, disk: Path) -> int:
     finally:
         unmount(disk)
     needed = sum(-(-len(data) // PAGE) * PAGE for data in whole.values())
-    for number in range(1, DISKS):
+    for number in range(1, LARGE + 1):
         size = needed * number // DISKS // PAGE * PAGE
-        if not size or not mounted(disk, size):
+        if not size:
             continue
+        assert mounted(disk, size), size
         try:
             ended = runner.run(list(work.arguments), folder=disk)
             if ended.code == work.code:
                 assert judge(disk, work, whole)
                 continue
+            assert number < LARGE, f"{work.name}: {ended}"
             said = ended.err.removesuffix("\n")
             assert ended.code == 2 and "\n" not in said, ended
             assert work.output in said, said

@@ -25,6 +25,7 @@ SPREAD = 2
 """Kills of a long job before its last steps, of which none is left out."""
 
 LAST = 3
+LONGEST_S = 30
 
 
 def kill_points(calls):
@@ -123,7 +124,9 @@ def test_of_two_that_write_the_same_one_has_it(
     naming = "rename" if len(whole) > 1 else "link"
     call = max(n for n, name in enumerate(run.calls, 1) if name == naming)
     first = runner.start(kind_of_work.arguments, Fault(stop_call=call), tmp_path)
+    deadline = time.monotonic() + LONGEST_S
     while len(first.calls()) < call - 1:
+        assert time.monotonic() < deadline
         time.sleep(0.001)
     assert runner.run(kind_of_work.arguments, folder=tmp_path).code == kind_of_work.code
     os.kill(first.pid, signal.SIGCONT)

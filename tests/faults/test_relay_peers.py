@@ -130,7 +130,9 @@ def test_a_client_that_breaks_off_in_a_frame_costs_that_frame(tmp_path, how):
         with ended_soon(recorder):
             client = joined(recorder)
             client.sendall(framed(b"whole") + framed(b"never whole")[:9])
+            deadline = time.monotonic() + TIMEOUT_S
             while recorder.counts.frames < 1:
+                assert time.monotonic() < deadline
                 time.sleep(0.001)
             if how == "resets":
                 reset(client)
@@ -217,7 +219,7 @@ def test_a_peer_that_never_reads_stops_its_own_sender_alone(tmp_path, who):
             finally:
                 over.set()
                 if who == "broker":
-                    sender.join()
+                    sender.join(TIMEOUT_S)
     assert sent[0] < MOST_UNDER_WAY
 
 
@@ -255,6 +257,6 @@ def test_a_flood_of_small_frames_stalls_nobody(tmp_path):
                 waits.append(time.monotonic() - begin)
             stop.set()
             for thread in threads:
-                thread.join()
+                thread.join(TIMEOUT_S)
     assert sorted(waits)[2] < AT_ONCE_S / 2
     assert recorder.counts.frames > 5000
