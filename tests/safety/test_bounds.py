@@ -9,7 +9,6 @@ in ``test_record_bounds.py``.
 
 import importlib
 import mmap
-import resource
 import sys
 import uuid
 from functools import partial
@@ -291,6 +290,7 @@ def test_no_request_lies_before_the_table_of_headers(twins):
 @pytest.mark.parametrize("kind", ["bytes", "memoryview"])
 def test_the_most_bytes_that_a_length_can_say(kwire, kind):
     """One more is refused; the last is taken, for which there is no memory here."""
+    resource = pytest.importorskip("resource")
     outcomes = []
     for size in (LARGEST, LARGEST + 1):
         # Memory that nobody writes to costs nothing.
