@@ -5,8 +5,8 @@
 The copy holds what git would keep, brought up to date by content, so that what was
 built there stays as long as its source does. A planted bug is put in for a while, with
 only those modules built again that need it, and taken out by putting files back.
-What is run in a copy is the business of ``sanitize.py``, ``planted.py`` and
-``cursor_mutants.py``.
+What is run in a copy is the business of ``sanitize.py``, ``planted.py``,
+``cursor_mutants.py``, ``line_coverage.py`` and ``references.py``.
 """
 
 from __future__ import annotations
@@ -32,14 +32,16 @@ class Bug(NamedTuple):
     """A planted bug: a patch, and what its head says.
 
     ``harness`` and ``arguments`` are what has to notice it: ``pytest`` and the tests, a
-    tool and its options, or ``sanitizer`` and an input as Python code. ``built`` names
-    the modules of the engine to build again.
+    tool and its options, ``clock`` and a family of inputs, or ``sanitizer`` and an
+    input as Python code. ``shows`` names the promises that this harness stands for.
+    ``built`` names the modules of the engine to build again.
     """
 
     patch: Path
     what: str
     harness: str
     arguments: str
+    shows: tuple[str, ...]
     built: tuple[str, ...]
 
     @property
@@ -57,9 +59,12 @@ def read_bug(patch: Path) -> Bug:
     """Read the head of a patch."""
     head = patch.read_text(encoding="utf-8").partition("\n--- ")[0]
     said = dict(re.findall(r"^(\w+): (.*)$", head, re.MULTILINE))
+    if missing := {"Bug", "Noticed", "Shows"} - said.keys():
+        raise SystemExit(f"the head of {patch.name} lacks {', '.join(sorted(missing))}")
     harness, _, arguments = said["Noticed"].partition(" ")
+    shows = tuple(name for name in said["Shows"].split(", ") if name != "none")
     built = tuple(said.get("Built", "").split())
-    return Bug(patch, said["Bug"], harness, arguments, built)
+    return Bug(patch, said["Bug"], harness, arguments, shows, built)
 
 
 class Copy:
