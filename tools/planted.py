@@ -4,8 +4,9 @@
 
 A patch of ``tests/planted`` says in its head what it breaks and which harness notices.
 The harnesses have to pass on a copy of the tree first; then each patch is put in, its
-harness has to fail, and it is taken out again. ``--only`` tries some by name;
-``--go-on`` leaves out what was noticed by the last run, if the tree is still the same.
+harness has to fail, and it is taken out again. Every promise of SECURITY.md needs a
+patch that shows it. ``--only`` tries some by name; ``--go-on`` leaves out what was
+noticed by the last run, if the tree is still the same.
 """
 
 from __future__ import annotations
@@ -19,16 +20,43 @@ import sys
 import time
 from collections.abc import Iterator
 
-from engine_copy import PLANTED, Bug, Copy, bugs
-from promises import Figure, record
+from engine_copy import PLANTED, ROOT, Bug, Copy, bugs
+from promises import PROMISES, Figure, figures, record
 from sanitize import Sanitized
 
 MEMORY = 6 << 30
 CPU_SECONDS = 120
 """Some of the bugs ask for all the memory there is, or never come to an end."""
 
+OTHERS = {"sanitizer": "tools/sanitize.py", "clock": "benchmarks"}
+"""What is run by those harnesses that are named by a word."""
+
 INPUTS = {"KWIRE_HOSTILE_INPUTS": "50000"}
 PYTEST = ("-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider")
+
+CLOCK = """
+import sys
+import kwire
+from benchmarks.safety import linear
+linear.SIZES[:] = [32_000, 64_000, 128_000]
+first, _, last = linear.curve(kwire, sys.argv[1])
+growth = (last / first) ** 0.5
+print(f"{growth:.2f} times as long for twice the input")
+sys.exit(growth > 2.3)
+"""
+"""``python -m benchmarks safety time``, with its bound, on a family and few sizes."""
+
+WITHOUT_A_PATCH = {
+    "P18": "this tool is its harness, and so are mutants, which are planted bugs too;"
+    " coverage takes a quarter of an hour; test_unreached_lines.py is what it found",
+}
+"""Promises that no patch shows, and why."""
+
+STAND_INS = {
+    "P4": "make interop needs Java; test_deviations.py asks the same of the same page",
+    "P20": "make pure and make wheels run the whole suite; test_import.py is in it",
+}
+"""Promises whose figures come from more than a patch can run, and what is run."""
 
 
 def limited() -> None:
@@ -43,10 +71,46 @@ def unlimited() -> None:
         resource.setrlimit(kind, (resource.RLIM_INFINITY,) * 2)
 
 
+def unshown(every: list[Bug], rows: list[Figure]) -> Iterator[str]:
+    """Name the promises that no patch shows, or none by a harness of their figures."""
+    recipes = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for promise in PROMISES.keys() - WITHOUT_A_PATCH.keys():
+        mine = [bug for bug in every if promise in bug.shows]
+        if not mine:
+            yield f"no patch shows {promise}: {PROMISES[promise]}"
+            continue
+        tests = {row.test for row in rows if row.promise == promise}
+        if not tests or promise in STAND_INS:
+            continue
+        harnesses = {name for bug in mine for name in harnesses_of(bug)}
+        if not any(recorded(test, recipes) & harnesses for test in tests):
+            yield f"{promise} is shown by none of the harnesses that have its figures"
+    for bug in every:
+        for name in set(bug.shows) - PROMISES.keys():
+            yield f"{bug.patch.name} shows {name}, which is no promise"
+
+
+def harnesses_of(bug: Bug) -> set[str]:
+    """Name the files or modules that a bug's harness is made of."""
+    if bug.harness == "pytest":
+        return set(re.findall(r"[\w/]+\.py", bug.arguments))
+    return {OTHERS.get(bug.harness, bug.harness)}
+
+
+def recorded(test: str, recipes: str) -> set[str]:
+    """Name the file of a test, or the files and modules of a target of make."""
+    if not test.startswith("make "):
+        return {test.partition("::")[0]}
+    recipe = re.search(rf"^{test[5:]}:.*\n((?:\t.*\n)+)", recipes, re.MULTILINE)
+    return set(re.findall(r"[\w/]+\.py|(?<=-m )\w+", recipe[1])) if recipe else set()
+
+
 def command(bug: Bug) -> list[str]:
     """Write down how the harness of a bug is run."""
     if bug.harness == "pytest":
         return [*PYTEST, "-x", "--tb=line", *bug.arguments.split()]
+    if bug.harness == "clock":
+        return ["-c", CLOCK, bug.arguments]
     return [bug.harness, *bug.arguments.split()]
 
 
@@ -103,6 +167,8 @@ def main() -> int:
     names = {bug.patch.stem: bug for bug in every}
     if unknown := set(asked.only or ()) - names.keys():
         raise SystemExit(f"no patch {', '.join(sorted(unknown))} in {PLANTED.name}")
+    if not asked.only and (lacking := sorted(unshown(every, figures()))):
+        raise SystemExit("\n".join(lacking))
     chosen = [names[name] for name in asked.only] if asked.only else every
     start = time.monotonic()
     copy, sanitized = Copy("planted", "KWIRE_BUILD_QUICK"), Sanitized()
