@@ -8,6 +8,7 @@ are every input that ever failed; they stay when their cause is gone.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import shutil
 import subprocess
@@ -76,6 +77,23 @@ def findings(target):
     )
 
 
+def keep_entry(name, data):
+    """Keep an input that went wrong at an entry of ``tests/safety/entries.py``."""
+    FINDINGS.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256(data).hexdigest()[:12]
+    path = FINDINGS / f"entry-{name.replace(' ', '-')}-{digest}"
+    path.write_bytes(data)
+    path.with_name(f"{path.name}.txt").write_text(f"{name}\n", encoding="utf-8")
+    return path
+
+
+def entry_findings():
+    """Give the entries and the inputs of all that ever failed in a deep run."""
+    for path in sorted(FINDINGS.glob("entry-*.txt")):
+        name = path.read_text(encoding="utf-8").strip()
+        yield name, path.with_name(path.name.removesuffix(".txt")).read_bytes()
+
+
 def judge(target):
     """Give the function that judges an input."""
     return importlib.import_module(f"fuzz.{target}").TestOneInput
@@ -90,14 +108,24 @@ def retry(targets=runner.TARGETS):
             if wrong:
                 still += 1
                 print(f"open: {path.name}: {wrong}")
+    for name, data in entry_findings():
+        wrong = _ended("tools.deep.entries", name, data.hex() or "-")
+        if wrong:
+            still += 1
+            print(f"open: {name} {data.hex()[:99]}: {wrong}")
     return still
 
 
 def _tried(target, path):
     """Try one finding; tell what is wrong, if something is."""
+    return _ended("fuzz.replay", target, str(path))
+
+
+def _ended(module, *arguments):
+    """Run a module in a process of its own; tell what is wrong, if something is."""
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "fuzz.replay", target, str(path)],
+            [sys.executable, "-m", module, *arguments],
             env=runner.environment(),
             capture_output=True,
             timeout=60,

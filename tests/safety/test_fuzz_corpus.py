@@ -6,7 +6,11 @@ Inputs that reach further than the seeds, every input that ever failed, and a pa
 the seeds. ``fuzz/README.md`` tells what a target holds an input to.
 """
 
+import os
+
 import pytest
+from entries import ENTRIES
+from entries import outcome as entry_outcome
 from guard_pages import check, in_child
 
 from fuzz import corpus, engines, ledger, seeds
@@ -38,8 +42,17 @@ def test_the_corpus_passes(figure):
             note((target, data[:200]))
             corpus.judge(target)(data)
 
-    check(work)
+    before = seconds_of_children()
+    check(work, longest_s=600)
+    spent = seconds_of_children() - before
     figure("P17", "inputs replayed in the tests", len(inputs), least=1000)
+    figure("P17", "processor time of the replay", spent, most=60, unit=" s")
+
+
+def seconds_of_children():
+    """Tell the processor time of all children that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def spread(found, count):
@@ -56,8 +69,31 @@ def test_no_finding_is_open(figure):
             status, said = in_child(lambda note, judge=judge, data=data: judge(data))
             if status:
                 still.append((path.name, status, said[:300]))
+    for name, data in corpus.entry_findings():
+        status, said = in_child(lambda note, n=name, d=data: agree(n, d))
+        if status:
+            still.append((name, status, said[:300]))
     print(*still, sep="\n")
     figure("P17", "open findings", len(still), most=0)
+
+
+def agree(name, data):
+    """Try what a deep run has found at an entry, on both engines."""
+    first, *others = (
+        entry_outcome(ENTRIES[name], each, data) for each in engines.packages()
+    )
+    assert all(other == first for other in others), (first, *others)
+
+
+def test_a_finding_of_a_deep_run_is_open(tmp_path, monkeypatch, twins, figure):
+    """It is kept with the name of its entry, and seen until the engines agree."""
+    monkeypatch.setattr(corpus, "FINDINGS", tmp_path)
+    corpus.keep_entry("wire varint", b"\1")
+    assert list(corpus.entry_findings()) == [("wire varint", b"\1")]
+    test_no_finding_is_open(figure)
+    plant(monkeypatch, "wire", "decode_varint", twins.pure.Truncated("planted", 0))
+    with pytest.raises(AssertionError, match="open findings"):
+        test_no_finding_is_open(figure)
 
 
 PLANTED = [
