@@ -18,8 +18,13 @@ def time() -> Iterator[Figure]:
     growth = linear.run(kwire)
     for what, figure, most in (
         ("time for twice the input, 2 to 16 MB", growth.at_the_end, 2.3),
-        ("the same, mean of 1 kB to 16 MB", growth.on_average, 2.3),
-        ("the same, once, where caches and fresh pages begin", growth.once, None),
+        ("the same, mean of 1 kB to 16 MB", growth.on_average, 2.1),
+        (
+            "the same, worst single doubling of all, where caches and fresh pages "
+            "begin; 2.3 for each is not reached",
+            growth.once,
+            4.5,
+        ),
     ):
         yield Figure("P8", what, figure, TEST, most=most, unit=" x")
     refusal = linear.refusal_us(kwire)
