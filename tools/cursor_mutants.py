@@ -8,12 +8,15 @@ the whole comparison becomes True and False; a comparison for equality with an e
 becomes False. All mutants of all files are built at once, and the environment variable
 ``KWIRE_MUTANT`` chooses one. Mutants that no test can notice are in
 ``equivalent_mutants.py``, each with its reason.
+
+``--go-on`` leaves out what the last run tried, if the tree is still the same.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import re
 import resource
 import sys
@@ -23,6 +26,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 from engine_copy import ENGINE, ROOT, Copy
@@ -281,6 +285,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="mutants of bounds comparisons")
     parser.add_argument("--file", action="append", help="of this file alone")
     parser.add_argument("--only", type=int, action="append", help="this number alone")
+    parser.add_argument("--go-on", action="store_true", help="where the last run ended")
     parser.add_argument("--list", action="store_true", help="name them and stop")
     parser.add_argument("--record", action="store_true", help="note the figures")
     asked = parser.parse_args()
@@ -310,9 +315,22 @@ def main() -> int:
         if failed := killed_by(copy, None, tests):
             raise SystemExit(f"without a mutant {failed} fails")
 
+    notes, state = copy.root / "build" / "tried.json", copy.state()
+    tried: dict[str, str] = {}
+    if asked.go_on and notes.exists():
+        before = json.loads(notes.read_text(encoding="utf-8"))
+        tried = before["tried"] if before["state"] == state else {}
+    writing = Lock()
+
     def attempt(mutant: Mutant) -> str:
+        if (known := tried.get(str(mutant.number))) is not None:
+            return known
         before = time.monotonic()
         noticed = killed_by(copy, mutant, TESTS[mutant.path])
+        with writing:
+            tried[str(mutant.number)] = noticed
+            text = json.dumps({"state": state, "tried": tried})
+            notes.write_text(text, encoding="utf-8")
         seconds = time.monotonic() - before
         word = noticed or ("the same" if mutant.key in EQUIVALENT else "ALIVE")
         print(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import re
 import shutil
@@ -96,6 +97,13 @@ class Copy:
         for name, text in changed.items():
             put(name, text.encode(), self.root)
         ours.write_text("\n".join(sorted({*wanted, *changed})), encoding="utf-8")
+
+    def state(self) -> str:
+        """Sum up all files that the copy has from the tree."""
+        digest = hashlib.sha256()
+        for name in read_lines(self.root / ".files"):
+            digest.update(name.encode() + b"\0" + (self.root / name).read_bytes())
+        return digest.hexdigest()
 
     def build(self) -> None:
         """Compile the modules whose sources are newer than they are."""

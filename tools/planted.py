@@ -12,7 +12,6 @@ noticed by the last run, if the tree is still the same.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import re
 import resource
@@ -146,14 +145,6 @@ def healthy(copy: Copy, chosen: list[Bug]) -> Iterator[tuple[str, ...]]:
             print(f"fails without a bug: {bug.harness} {bug.arguments}\n{said[-2000:]}")
 
 
-def state_of(copy: Copy) -> str:
-    """Sum up all that is in the copy."""
-    sum_ = hashlib.sha256()
-    for name in sorted((copy.root / ".files").read_text(encoding="utf-8").split("\n")):
-        sum_.update(name.encode() + b"\0" + (copy.root / name).read_bytes())
-    return sum_.hexdigest()
-
-
 def main() -> int:
     """Plant all bugs, one after the other; fail if one is not noticed."""
     parser = argparse.ArgumentParser(description="bugs that the harnesses must notice")
@@ -174,7 +165,7 @@ def main() -> int:
     copy, sanitized = Copy("planted", "KWIRE_BUILD_QUICK"), Sanitized()
     copy.refresh()
     notes = copy.root / "build" / "noticed.json"
-    state = state_of(copy)
+    state = copy.state()
     noticed: dict[str, str] = {}
     if asked.go_on and notes.exists():
         before = json.loads(notes.read_text(encoding="utf-8"))
