@@ -14,6 +14,7 @@ import json
 import shutil
 import struct
 import tempfile
+import threading
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -44,6 +45,16 @@ def folder():
     )
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     return Path(made)
+
+
+def place():
+    """Give the folder of this thread: that of the process, or one within."""
+    thread = threading.current_thread()
+    if thread is threading.main_thread():
+        return folder()
+    made = folder() / thread.name
+    made.mkdir(exist_ok=True)
+    return made
 
 
 @contextmanager
@@ -190,7 +201,7 @@ def internal(topic, package, data):
 
 def in_file(name, read, package, data):
     """Put the input into a file of a name, and read that."""
-    path = folder() / name
+    path = place() / name
     path.write_bytes(data)
     return read(package, path)
 
@@ -235,9 +246,9 @@ def strict_segment(package, path):
 
 
 @cache
-def partition(package):
+def partition(package, where):
     """Copy a real partition, of which one file at a time is made bad."""
-    made = folder() / package.__name__ / "transactions-0"
+    made = where / package.__name__ / "transactions-0"
     made.mkdir(parents=True, exist_ok=True)
     for path in sorted((good.NEWEST / "transactions-0").iterdir()):
         if path.name < "00000000000000000099" or not path.name[0].isdigit():
@@ -247,17 +258,17 @@ def partition(package):
 
 def verified(name, package, data):
     """Verify the partition with one file made bad; its records are there as ever."""
-    place = partition(package)
-    before = (place / name).read_bytes()
-    (place / name).write_bytes(data)
+    copy = partition(package, place())
+    before = (copy / name).read_bytes()
+    (copy / name).write_bytes(data)
     try:
-        one = package.log.LogDirectory(place.parent)["transactions", 0]
+        one = package.log.LogDirectory(copy.parent)["transactions", 0]
         problems = [str(each) for each in package.log.verify(one, deep=True)]
         heads = [each.header for each in one.batches(on_corrupt="skip")]
         spots = [one.segments[0].seek(offset) for offset in (0, 5, 17, 1000)]
     finally:
-        (place / name).write_bytes(before)
-    return [each.replace(str(place), "") for each in problems], heads, spots
+        (copy / name).write_bytes(before)
+    return [each.replace(str(copy), "") for each in problems], heads, spots
 
 
 @cache

@@ -142,7 +142,10 @@ def requests(most=300):
 
 
 def request_head(cls, version):
-    """Write the header of a request as Kafka does: versions 0, 1 and 2."""
+    """Write the header of a request as Kafka does: versions 0, 1 and 2.
+
+    Which one is said here a second time on purpose, besides ``framing``.
+    """
     head = struct.pack(">hhi", cls.api_key, version, 7)
     if cls.api_key == 7 and version == 0:
         return head
@@ -150,7 +153,10 @@ def request_head(cls, version):
 
 
 def responses(name, version):
-    """Make frames of golden responses of one class and version."""
+    """Make frames of golden responses of one class and version.
+
+    Their headers are a second opinion on purpose, as those of requests.
+    """
     cls = getattr(kwire.messages, name)
     flexible = version in cls.flexible_versions and cls.api_key != 18
     head = b"\0\0\0\7" + b"\0" * flexible
