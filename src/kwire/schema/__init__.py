@@ -19,7 +19,8 @@ def message_class(text: str) -> type[Any]:
     Comments, coerced scalars and ``commonStructs`` are understood as Kafka's own
     generator understands them. Raises ``SchemaError`` with the position, the field
     and the rule for a text that the generator would refuse. The class belongs to the
-    caller: it is in no registry, and two calls give two classes.
+    caller: it is in no registry, and two calls give two classes. On the compiled engine
+    a class stays in memory until the process ends, some 5 kB of it: keep what you made.
     Source: ``org.apache.kafka.message.MessageSpec``.
     """
     if not isinstance(text, str):
