@@ -30,9 +30,9 @@ LEFT_OUT = ("spark", "jobs", "cli", "tools", "typing", "recording", "net", "faul
 """Folders of tests that reach the engines through what other tests call directly."""
 COUNTED = (
     "not (thread or nothing_grows or no_object or nothing_behind or memory "
-    "or interpreter)"
+    "or interpreter or linear or no_round)"
 )
-"""Tests that count objects or hurry threads would count and hurry the tracer, and
+"""Tests that count objects, time calls or hurry threads would do so to the tracer, and
 it waits for ever in a second interpreter."""
 INPUTS = "10000"
 """Hostile inputs: more of them reach no further line, and a trace costs time."""
