@@ -267,7 +267,12 @@ FIXED = 400 * 1024
 
 
 def test_memory_follows_the_input(kwire, figure):
-    """The peak of a call on bad bytes is what each byte may cost, and a fixed sum."""
+    """The peak of a call on bad bytes is what each byte may cost, and a fixed sum.
+
+    The inputs are small: this sees memory that goes with what a size announces. What
+    a byte costs at most is measured in ``test_memory_factor.py`` and, for records, in
+    ``records/test_record_memory.py``.
+    """
     done, worst = 0, 0.0
     for entry in ENTRIES.values():
         # What is compressed can lie about its size in more ways.
@@ -288,4 +293,5 @@ def test_memory_follows_the_input(kwire, figure):
             worst = max(worst, peak / bound)
             done += 1
     figure("P7", "bad inputs of other entries measured", done, least=len(ENTRIES) * 2)
-    figure("P7", "largest part of the bound, other entries", worst, most=1)
+    what = "largest part of 400 KiB and what an entry may take for a byte"
+    figure("P7", what, worst, most=1)
