@@ -41,7 +41,7 @@ LEFT_OUT = {
     "tests/spark": "starts Java, which takes signals and memory its own way",
     "tests/typing": "runs Node.js, and nothing of the engine",
     "tests/safety/test_import_cost.py": "counts what the runtimes load as well",
-    "tests/safety/test_failing_allocations.py": "lets an allocator fail that is not here",
+    "tests/safety/test_failing_allocations.py": "lets another allocator fail",
     "tests/safety/test_memory.py::"
     "test_a_thousand_bombs_leave_the_process_as_it_was": MEASURED,
     "tests/log/test_log_memory.py": MEASURED,
