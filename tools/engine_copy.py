@@ -85,10 +85,7 @@ class Copy:
         self.root.mkdir(parents=True, exist_ok=True)
         self.lock = open(self.root / ".lock", "w")  # noqa: SIM115
         fcntl.flock(self.lock, fcntl.LOCK_EX)
-        listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-        names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout
-        wanted = {name for name in names.decode().split("\0") if name}
-        wanted = {name for name in wanted if (ROOT / name).is_file()}
+        wanted = {name for name in files_of_the_tree() if (ROOT / name).is_file()}
         ours = self.root / ".files"
         for name in set(read_lines(ours)) - wanted - changed.keys():
             (self.root / name).unlink(missing_ok=True)
@@ -172,6 +169,15 @@ class Copy:
                 path.unlink()
                 path.write_bytes(content)
             set_times(times)
+
+
+def files_of_the_tree() -> list[str]:
+    """Name what git would keep; in a copy, which git does not know, what it was given."""
+    if (ROOT / ".files").exists():
+        return read_lines(ROOT / ".files")
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout
+    return list(filter(None, names.decode().split("\0")))
 
 
 def set_times(times: Mapping[Path, int]) -> None:
