@@ -172,7 +172,7 @@ class Copy:
 
 
 def files_of_the_tree() -> list[str]:
-    """Name what git would keep; in a copy, which git does not know, what it was given."""
+    """Name what git would keep; in a copy, which git does not know, what it has."""
     if (ROOT / ".files").exists():
         return read_lines(ROOT / ".files")
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
