@@ -188,7 +188,7 @@ def set_times(times: Mapping[Path, int]) -> None:
 
 def read_lines(path: Path) -> list[str]:
     """Read the lines of a file that may not exist yet."""
-    return path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
 def put(name: str, content: bytes, root: Path) -> None:
