@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 
 import coverage
 from engine_copy import ROOT, Copy
@@ -31,8 +32,9 @@ LEFT_OUT = (
     *("spark", "jobs", "cli", "tools", "typing", "recording", "net", "faults"),
     *("log", "drafts", "versions", "safety/test_failing_allocations.py"),
 )
-"""Tests that reach the engines through what others call directly, and those that let
-allocations fail, of which the tracer makes some itself."""
+"""Tests that reach the engines through what others call directly."""
+ALLOCATIONS = "tests/safety/test_failing_allocations.py"
+"""Tests that let allocations fail. The tracer allocates too, and may not survive."""
 COUNTED = (
     "not (thread or nothing_grows or no_object or nothing_behind or memory "
     "or interpreter or linear or no_round)"
@@ -81,6 +83,28 @@ def run_tests() -> int:
     command += ["-p", "no:randomly", "--durations=15", "-k", COUNTED, *ignored, "tests"]
     hostile = {"KWIRE_HOSTILE_INPUTS": INPUTS, "PYTHONPATH": f"src{os.pathsep}."}
     return subprocess.run(command, cwd=TREE, env=os.environ | hostile).returncode
+
+
+def run_allocations() -> None:
+    """Run the tests of allocations that fail, each in a process of its own."""
+    alone = os.environ | {
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONPATH": f"src{os.pathsep}.",
+    }
+    listing = [sys.executable, "-m", "pytest", "--collect-only", "-q", ALLOCATIONS]
+    told = subprocess.run(listing, cwd=TREE, env=alone, capture_output=True, text=True)
+    tests = [line for line in told.stdout.splitlines() if "::" in line]
+    traced = [sys.executable, "-m", "coverage", "run", "--parallel-mode"]
+
+    def trace(test: str) -> None:
+        # What a tracer that fails makes of a test says nothing of the test.
+        command = [*traced, "-m", "pytest", "-q", "-p", "no:cacheprovider", test]
+        subprocess.run(command, cwd=TREE, env=alone, capture_output=True, timeout=300)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(trace, tests))
+    combine = [sys.executable, "-m", "coverage", "combine", "--append"]
+    subprocess.run(combine, cwd=TREE, check=True, capture_output=True)
 
 
 def lines_of_c_files() -> tuple[dict[str, set[int]], int]:
@@ -157,6 +181,7 @@ def main() -> int:
         build()
         if run_tests():
             return 1
+        run_allocations()
     os.chdir(TREE)
     measured = coverage.Coverage(config_file=".coveragerc")
     measured.load()
