@@ -38,7 +38,7 @@ PROMISES = {
     "P9": "decompression has a ceiling",
     "P10": "sanitizers are silent",
     "P11": "nothing leaks",
-    "P12": "a failed call leaves nothing behind",
+    "P12": "a failed call leaves nothing behind, a killed command no half files",
     "P13": "threads may encode and decode at once",
     "P14": "subinterpreters work, or are refused by one ImportError",
     "P15": "input is any contiguous bytes-like; never written, always released",
