@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The edges of the write buffer, and values that only look like what they should be."""
 
+import importlib
 import tracemalloc
 import uuid
 
@@ -85,3 +86,16 @@ def test_keywords_are_strings(kwire):
     cls = kwire.messages.MetadataRequest
     with pytest.raises(TypeError):
         cls.__new__(cls, **{1: 2})
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_count_has_a_largest_value_in_plain_python(twins, more):
+    """Nobody has an array of so many elements; its count is refused all the same."""
+    primitives = importlib.import_module(f"{twins.pure.__name__}._pure.primitives")
+    writer = primitives.Writer()
+    if more:
+        with pytest.raises(primitives.ValueFault):
+            primitives.write_count(writer, primitives.LARGEST + 1, True)
+    else:
+        primitives.write_count(writer, primitives.LARGEST, True)
+        assert bytes(writer.out) == b"\xff\xff\xff\xff\x07"
