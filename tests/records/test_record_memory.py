@@ -21,6 +21,7 @@ import pytest
 from guard_pages import check
 from leaks import left_by
 from record_bytes import batch, compressed_batch, message, record, wrapper
+from together import together
 
 HEADERS = [("first", b"x"), ("zweiter ü", None)]
 ROWS = [(b"key", bytes(index), 10**12 + index, HEADERS) for index in range(300, 306)]
@@ -285,31 +286,19 @@ def test_what_a_codec_keeps_is_not_written_again(kwire):
 def in_threads(*works):
     """Run functions in threads, the first one until it ends and the others as long."""
     ended = threading.Event()
-    failures = []
+    first, *others = works
 
-    def run(number, work):
+    def lead():
         try:
-            while not ended.is_set():
-                work()
-                if number == 0:
-                    break
-        except BaseException as error:
-            failures.append(error)
-        if number == 0:
+            first()
+        finally:
             ended.set()
 
-    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(works)]
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    if failures:
-        raise failures[0]
+    def follow(work):
+        while not ended.is_set():
+            work()
+
+    together([lead, *(partial(follow, work) for work in others)])
 
 
 def test_threads_read_and_write_at_once(kwire):

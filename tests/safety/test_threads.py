@@ -15,9 +15,11 @@ import subprocess
 import sys
 import sysconfig
 import threading
+from functools import partial
 
 import pytest
 from golden import vectors
+from together import together
 from values import build, systematic
 
 THREADS = 8
@@ -43,30 +45,14 @@ def one_round(work):
     Give the number of threads that have done it.
     """
     barrier = threading.Barrier(THREADS)
-    failures, done = [], []
+    done = []
 
     def run(number):
-        try:
-            barrier.wait(10)
-            work(number)
-            done.append(number)
-        except BaseException as error:
-            failures.append(error)
+        barrier.wait(10)
+        work(number)
+        done.append(number)
 
-    threads = [
-        threading.Thread(target=run, args=(number,)) for number in range(THREADS)
-    ]
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    if failures:
-        raise failures[0]
+    together([partial(run, number) for number in range(THREADS)], interval=1e-6)
     return len(done)
 
 
