@@ -85,6 +85,7 @@ class Broker:
         for thread in self._threads:
             thread.join(TIMEOUT_S)
         assert not any(thread.is_alive() for thread in self._threads)
+        assert all(each.fileno() == -1 for each in self._open)
         if exception is None and self.failures:
             raise self.failures[0]
 

@@ -23,6 +23,9 @@ with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
     # Reads its own resources in an old way while it is imported.
     import kafka
 
+# Clients may leave a socket to Python's collector; the broker closes all of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+
 TIMEOUT_S = 10
 TOPIC, GROUP = "values", "readers"
 ROWS = [(b"key-%d" % n, b"value %d " % n * 5) for n in range(40)]

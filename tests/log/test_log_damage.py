@@ -505,7 +505,7 @@ def test_time_is_linear_where_somebody_made_lookalikes(tmp_path, twins):
     """Each head claims all that follows; checking each claim would be quadratic."""
     log = module(twins.fast, "log")
     seconds = []
-    for count in (4000, 8000, 16000):
+    for count in (2000, 32000):
         heads = [
             lookalike(3 + n, 61 * (count - n) + len(batch(3)) - 12)
             for n in range(count)
@@ -515,7 +515,8 @@ def test_time_is_linear_where_somebody_made_lookalikes(tmp_path, twins):
         partition = log.LogDirectory(folder)["orders", 0]
         best = min(timed(partition)[0] for _ in range(3))
         seconds.append(best)
-    assert seconds[2] < 6 * seconds[0], seconds
+    # 16 times as long, and not 256 times; no noise is as large as what lies between.
+    assert seconds[1] < 64 * seconds[0], seconds
 
 
 def test_any_bytes_give_problems_and_nothing_worse(tmp_path, log, kwire):
