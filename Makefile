@@ -16,6 +16,9 @@ SHOWN_BY := tests/safety tests/test_round_trip.py tests/test_vectors.py \
 	tests/twins/test_agreement.py tests/compression/test_compression_damage.py \
 	tests/records/test_record_memory.py
 
+# What the tests start over and over is compiled once.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test pure check stubs schema vectors data interop spark \
 	deep sanitize sanitize-gate planted mutants references faults fuzz coverage promises \

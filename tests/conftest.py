@@ -10,6 +10,7 @@ process and share no module.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import os
@@ -125,7 +126,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Figures())
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
@@ -135,7 +136,12 @@ def pytest_collection_modifyitems(
     longer than any other.
     """
     if config.pluginmanager.hasplugin("xdist"):
-        items.sort(key=lambda item: SPARK not in item.path.parents)
+        items.sort(key=lambda item: share_of(item.path) != SPARK.stem)
         for item in items:
-            path = SPARK if SPARK in item.path.parents else item.path
-            item.add_marker(pytest.mark.xdist_group(path.stem))
+            item.add_marker(pytest.mark.xdist_group(share_of(item.path)))
+
+
+@functools.cache
+def share_of(path: Path) -> str:
+    """Name what one worker runs whole: a file, or the folder of Spark."""
+    return (SPARK if SPARK in path.parents else path).stem

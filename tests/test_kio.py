@@ -46,7 +46,14 @@ def entities():
     return found
 
 
-NAMES = sorted({name for name, _ in entities()})
+NAMES = sorted(
+    {
+        place.rpartition(":")[2]
+        for versions in schema_name_map.values()
+        for places in versions.values()
+        for place in places.values()
+    }
+)
 
 
 def is_nullable(field):
