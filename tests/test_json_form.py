@@ -424,14 +424,17 @@ def places(form, at=()):
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_any_object_is_read_or_refused(kwire, name):
-    """Odd values anywhere: ``InvalidValue``, or a message that can be encoded."""
+    """Odd values anywhere: ``InvalidValue``, or a message that can be encoded.
+
+    Each place takes every third value, the next place the next ones.
+    """
     cls = getattr(kwire.messages, name)
     version = cls.valid_versions.max
     full = kwire.decode(cls, golden.by_pair()[name, version][1].data, version)
     form = kwire.to_json(full, version)
     outcomes = Counter()
-    for place in places(form):
-        for odd in ODD:
+    for number, place in enumerate(places(form)):
+        for odd in ODD[number % 3 :: 3]:
             root = {"": copy.deepcopy(form)}
             inner = root
             *way, last = ("", *place)

@@ -212,7 +212,7 @@ def produce(address, topic, rows, **options):
     producer = Producer(
         {
             "bootstrap.servers": address,
-            "linger.ms": 1000 * TIMEOUT_S,
+            "linger.ms": 2000,
             "message.timeout.ms": 1000 * TIMEOUT_S,
             "log_level": 2,
             **options,

@@ -26,7 +26,7 @@ with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
 # Clients may leave a socket to Python's collector; the broker closes all of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 
-TIMEOUT_S = 10
+TIMEOUT_S = 60
 TOPIC, GROUP = "values", "readers"
 ROWS = [(b"key-%d" % n, b"value %d " % n * 5) for n in range(40)]
 USER, PASSWORD = "alice", "wonder"
