@@ -73,7 +73,7 @@ demo: $(VENV)/.built $(VENV)/.has-demo
 
 test: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> tests, on both engines"
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
 
 pure: $(VENV)/.made $(VENV)/.has-test
 	@echo "==> tests with no compiled engine"

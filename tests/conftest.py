@@ -10,14 +10,12 @@ process and share no module.
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.util
 import os
 import sys
-from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -47,7 +45,7 @@ def _load_pure() -> ModuleType:
     return package
 
 
-SPARK = Path(__file__).resolve().parent / "spark"
+SPARK = "tests/spark/"
 
 PACKAGES = {"pure": _load_pure()}
 if kwire_fast.backend == "fast":
@@ -126,22 +124,29 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Figures())
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(
-    config: pytest.Config, items: list[pytest.Item]
-) -> None:
-    """Share files out whole; one worker has all of Spark, and that first.
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with Spark, which takes longer than any file."""
+    items.sort(key=lambda item: share_of(item.nodeid) != SPARK)
 
-    A second Spark would only wait for the first one's cores, and the folder takes
-    longer than any other.
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Share files out whole, and all of Spark to one worker.
+
+    A second Spark would only wait for the first one's cores.
     """
-    if config.pluginmanager.hasplugin("xdist"):
-        items.sort(key=lambda item: share_of(item.path) != SPARK.stem)
-        for item in items:
-            item.add_marker(pytest.mark.xdist_group(share_of(item.path)))
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Shares(LoadScopeScheduling):
+        """What one worker runs from its first test to its last."""
+
+        def _split_scope(self, nodeid: str) -> str:
+            return share_of(nodeid)
+
+    return Shares(config, log)
 
 
-@functools.cache
-def share_of(path: Path) -> str:
-    """Name what one worker runs whole: a file, or the folder of Spark."""
-    return (SPARK if SPARK in path.parents else path).stem
+def share_of(nodeid: str) -> str:
+    """Name the share of a test: its file, or the folder of Spark."""
+    file = nodeid.partition("::")[0]
+    return SPARK if file.startswith(SPARK) else file

@@ -18,7 +18,7 @@ from promises import Figure, record
 ONE_ENGINE = "this build has one engine"
 SKIPPED = re.compile(r"^SKIPPED \[(\d+)\] (.*)$", re.MULTILINE)
 PASSED = re.compile(r"\b(\d+) passed")
-SUITE = ("-m", "pytest", "-q", "--numprocesses", "2", "--dist", "loadgroup")
+SUITE = ("-m", "pytest", "-q", "--numprocesses", "2", "--dist", "loadscope")
 LEAST = 15_000
 
 
