@@ -10,6 +10,7 @@ process and share no module.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import os
@@ -127,6 +128,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with Spark, which takes longer than any file."""
     items.sort(key=lambda item: share_of(item.nodeid) != SPARK)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the many objects of a collected suite each later look for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -53,8 +53,6 @@ LEFT_OUT = {
     "tests/connection/test_real_clients.py": HURRIED,
     "tests/recording/test_record_process.py::"
     "test_a_kill_costs_the_last_second_at_most": HURRIED,
-    "tests/versions/test_release_guess.py::"
-    "test_a_guess_takes_less_than_a_millisecond": "times calls",
 }
 """Tests that say nothing with the runtimes loaded first, and why."""
 
