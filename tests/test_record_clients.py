@@ -18,7 +18,7 @@ from one_broker import Broker
 
 from kwire import framing, messages
 
-TIMEOUT_S = 10
+TIMEOUT_S = 30
 TIME = 1_600_000_000_000
 NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
 CODECS = {0: NAMES[:4], 1: NAMES[:4], 2: NAMES}

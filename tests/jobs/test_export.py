@@ -536,7 +536,7 @@ def test_many_damaged_batches_take_linear_time(tmp_path):
     """Every other one in both replicas, and the rest in disagreement."""
     generator = random.Random(9)
     times = []
-    for count in (600, 2400):
+    for count in (200, 3200):
         root = tmp_path / str(count)
         for broker in ("a", "b"):
             folder = root / broker / "t-0"
@@ -547,8 +547,9 @@ def test_many_damaged_batches_take_linear_time(tmp_path):
                 batch[-1] ^= base % 2
                 data += batch
             (folder / f"{0:020}.log").write_bytes(data)
-        began = time.perf_counter()
+        began = time.process_time()
         result = jobs.export([root], tmp_path / f"out{count}")
-        times.append(time.perf_counter() - began)
+        times.append(time.process_time() - began)
         assert result.findings == count // 2
-    assert times[1] < 12 * times[0] + 1
+    # 16 times as long, and not 256 times.
+    assert times[1] < 64 * times[0]

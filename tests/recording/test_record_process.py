@@ -105,7 +105,7 @@ def test_a_kill_costs_the_last_second_at_most(tmp_path):
 
         def run(delay_s):
             # Some way below the promise: machines that run tests are busy.
-            options = peer.address, tmp_path / str(delay_s), "--flush-ms", "400"
+            options = peer.address, tmp_path / str(delay_s), "--flush-ms", "200"
             with recording(*options) as (process, port):
                 client = Client(port)
                 time.sleep(delay_s)
@@ -116,7 +116,7 @@ def test_a_kill_costs_the_last_second_at_most(tmp_path):
                 results[delay_s] = client.times, killed
 
         results = {}
-        delays = (1.3, 1.63, 2.17)
+        delays = (1.9, 2.3, 2.9)
         threads = [threading.Thread(target=run, args=(each,)) for each in delays]
         for thread in threads:
             thread.start()
