@@ -18,6 +18,8 @@ SHOWN_BY := tests/safety tests/test_round_trip.py tests/test_vectors.py \
 
 # What the tests start over and over is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
+# These are over before more than Java's quick compiler pays.
+test interop spark: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test pure check stubs schema vectors data interop spark \

@@ -18,9 +18,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# A session of minutes is over before more than Java's quick compiler pays.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
-
 
 @pytest.fixture(scope="session")
 def spark():
