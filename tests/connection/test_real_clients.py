@@ -128,6 +128,8 @@ class KafkaPython:
             auto_offset_reset="earliest",
             enable_auto_commit=False,
             fetch_max_wait_ms=50,
+            # It may join before it knows the topic, and looks again as seldom as this.
+            metadata_max_age_ms=500,
             **self._options,
         )
         found = []
