@@ -123,22 +123,29 @@ class KafkaPython:
     def consume(self):
         """Read as many rows in a group of one, and commit."""
         consumer = kafka.KafkaConsumer(
-            TOPIC,
             group_id=GROUP,
             auto_offset_reset="earliest",
             enable_auto_commit=False,
             fetch_max_wait_ms=50,
-            # It may join before it knows the topic, and looks again as seldom as this.
-            metadata_max_age_ms=500,
             **self._options,
         )
+        # It has to know the topic when it joins, or it is given no partition of it.
+        assert consumer.partitions_for_topic(TOPIC) == {0}
+        consumer.subscribe([TOPIC])
         found = []
         deadline = time.monotonic() + TIMEOUT_S
         try:
-            while len(found) < len(ROWS) and time.monotonic() < deadline:
-                for records in consumer.poll(200).values():
+            while time.monotonic() < deadline:
+                for records in consumer.poll(5000).values():
                     found += [(each.key, each.value) for each in records]
-            consumer.commit()
+                if len(found) < len(ROWS):
+                    continue
+                try:
+                    consumer.commit()
+                    break
+                except kafka.errors.RebalanceInProgressError:
+                    # It has joined again, and reads from the start.
+                    found.clear()
         finally:
             consumer.close()
         return found
