@@ -56,7 +56,7 @@ $(VENV)/.made: constraints.txt
 
 $(VENV)/.built: $(VENV)/.made setup.py pyproject.toml $(ENGINE)
 	@echo "==> compiling the engine (half a minute)"
-	@$(BIN)/python setup.py --quiet build_ext --inplace
+	@$(BIN)/python setup.py --quiet build_ext --inplace --parallel 2
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@
 
