@@ -17,7 +17,6 @@ NO_RANGE = "only where no offset is asked for, and so there is no row"
 LAST_ENDS = (
     "the last byte of 32 and of 64 bits is the fifth and the tenth, and none between"
 )
-FOUND_LATER = "what the first walk leaves out is refused by the second, and alike"
 TO_THE_END = "the same bytes were walked over before, and they end at the end"
 EMPTY = "there is nothing to look at in empty text"
 LAST_PLACE = "the last place of the table is of no request"
@@ -88,10 +87,6 @@ _ROWS = [
     (
         *(NO_RANGE, "record_walk.pyx", "walk_entries"),
         *("w.entry.last_offset < w.lowest (2)", ("w.entry.last_offset <= w.lowest",)),
-    ),
-    (
-        *(FOUND_LATER, "record_walk.pyx", "walk_inner", "at < size"),
-        ("at < (size) - 1",),
     ),
     (
         *(TO_THE_END, "record_walk.pyx", "walk_inner", "at < size (2)"),

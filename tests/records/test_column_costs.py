@@ -147,7 +147,7 @@ def test_other_threads_run_during_one_call(twins):
     data = one * ((256 << 20) // len(one))
     with Clock() as clock:
         turns, seconds = clock.turns_during(lambda: columns.decode_records(data))
-        assert turns >= max(5, seconds / 0.05)
+        assert turns >= max(5, seconds / 0.02)
         # The same measure sees a call that keeps the others waiting.
         turns, _ = clock.turns_during(lambda: sorted(range(3_000_000, 0, -1)))
         held, _ = clock.turns_during(lambda: data.count(b"\1\2\3\5"))

@@ -131,13 +131,13 @@ def test_parts_of_bad_sets_agree(twins, family):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_every_single_byte_change(kwire, name):
-    """Each byte takes some of the hostile values; the checksum fits again."""
+    """Each byte takes each of the hostile values, or one; the checksum fits again."""
     data = bytearray(SMALL[name])
     ends = set()
     for at in range(len(data)):
         old = data[at]
         news = [0, 0xFF, 0x7F, (old + 1) % 256, old ^ 0x80]
-        for new in news[at % 2 :: 2] if kwire.backend == "fast" else [news[at % 5]]:
+        for new in news if kwire.backend == "fast" else news[at % 5 : at % 5 + 1]:
             data[at] = new
             found = compare(kwire, repaired(data), **COMMITTED)
             ends.add(found[2] and found[2][0])

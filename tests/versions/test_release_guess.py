@@ -273,7 +273,7 @@ def test_any_table_gets_a_guess_and_its_bounds_are_in_order(rows):
     ],
 )
 def test_a_guess_takes_few_steps(guess, rows):
-    """Some thousand lines of Python, which take less than a millisecond."""
+    """Some thousand lines of Python at most; what that takes is not measured here."""
     guess(rows)
     assert 0 < lines_run(lambda: guess(rows)) < 5_000
 
