@@ -18,6 +18,7 @@ LAST_ENDS = (
     "the last byte of 32 and of 64 bits is the fifth and the tenth, and none between"
 )
 TO_THE_END = "the same bytes were walked over before, and they end at the end"
+SAID_LATER = "what is too long is read again for damage before either is said"
 EMPTY = "there is nothing to look at in empty text"
 LAST_PLACE = "the last place of the table is of no request"
 
@@ -87,6 +88,10 @@ _ROWS = [
     (
         *(NO_RANGE, "record_walk.pyx", "walk_entries"),
         *("w.entry.last_offset < w.lowest (2)", ("w.entry.last_offset <= w.lowest",)),
+    ),
+    (
+        *(SAID_LATER, "record_walk.pyx", "walk_inner", "at < size"),
+        ("at < (size) - 1",),
     ),
     (
         *(TO_THE_END, "record_walk.pyx", "walk_inner", "at < size (2)"),

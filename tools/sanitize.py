@@ -48,10 +48,6 @@ LEFT_OUT = {
     "tests/records/test_column_costs.py": MEASURED,
     "tests/jobs/test_export.py::test_memory_does_not_grow_with_a_segment": MEASURED,
     "tests/cli/test_cli_process.py::test_memory_does_not_grow_with_the_file": MEASURED,
-    "tests/safety/test_entries.py::test_no_round_leaves_anything": (
-        "counts what stays, and Python's cache of attributes keeps each name that has"
-        " a place of its own, as here"
-    ),
     "tests/records/test_batch_builder.py::"
     "test_the_bound_is_kept_whatever_the_rows_are": HURRIED,
     "tests/records/test_writing.py::test_both_engines_write_the_same_bytes": HURRIED,

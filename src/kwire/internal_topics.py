@@ -9,7 +9,7 @@ are ``control_records``'s.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 from . import messages, wire
 from ._backend import engine
@@ -193,18 +193,25 @@ def _keyed_classes(
             messages.by_key(record_type, "coordinator-value", family),
         )
     except KeyError:
-        # Before Kafka 4.1 the record type was the one version of the key's schema,
-        # and types that were retired until then have no other number.
-        for name in registry.names() if retired else ():
-            entry = registry.find(name)
-            if (
-                entry.family in retired
-                and name.endswith("Key")
-                and record_type in entry.valid_versions
-            ):
-                value_name = f"{name.removesuffix('Key')}Value"
-                return getattr(messages, name), getattr(messages, value_name)
-        return None
+        return _retired_classes().get(record_type) if retired else None
+
+
+@cache
+def _retired_classes() -> dict[int, tuple[type[Message], type[Message]]]:
+    """Give the classes of keys and values of types that were retired, by number.
+
+    Before Kafka 4.1 the record type was the one version of the key's schema, and
+    types that were retired until then have no other number.
+    """
+    return {
+        record_type: (
+            getattr(messages, name),
+            getattr(messages, f"{name.removesuffix('Key')}Value"),
+        )
+        for name in registry.names()
+        if name.endswith("Key") and registry.find(name).family == _RETIRED
+        for record_type in registry.find(name).valid_versions
+    }
 
 
 def _record_type(message: Message | None) -> int:

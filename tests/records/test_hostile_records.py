@@ -84,13 +84,23 @@ def test_all_readers_agree(twins, family):
     assert {None, "Truncated", "CorruptBatch"} <= seen or family == "mixed sets"
 
 
-def test_a_damaged_wrapper_is_damaged_before_it_is_too_long(twins):
+DAMAGED = {
+    "an offset too low": (b"", 3, "CorruptBatch"),
+    "a byte too many": (b"\0", 9, "Truncated"),
+    "a head in pieces": (bytes(11), 9, "Truncated"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_wrapper_is_damaged_before_it_is_too_long(twins, damage):
     """All readers look into the messages of a wrapper before they count them."""
-    data = wrapper(1, message(1, 5, b"k"), message(1, 9, b"v"), offset=3)
+    behind, offset, error = DAMAGED[damage]
+    inner = message(1, 5, b"k"), message(1, 9, b"v"), behind
+    data = wrapper(1, *inner, offset=offset)
     for package in twins:
         limits = package.Limits(records=1)
         _, _, fault = compare(package, data, limits=limits, **COMMITTED)
-        assert fault[0] == "CorruptBatch"
+        assert fault[0] == error
 
 
 def test_control_batches_keep_the_ceiling_of_records(twins):
