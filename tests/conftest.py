@@ -130,8 +130,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: share_of(item.nodeid) != SPARK)
 
 
-def pytest_collection_finish() -> None:
-    """Spare the many objects of a collected suite each later look for garbage."""
+@pytest.fixture(scope="module", autouse=True)
+def unwatched() -> None:
+    """Spare what is alive before a file each look for garbage in its tests.
+
+    A collected suite is many objects, and tests that count objects look often.
+    """
     gc.collect()
     gc.freeze()
 

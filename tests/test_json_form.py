@@ -428,15 +428,16 @@ def test_any_object_is_read_or_refused(kwire, name):
     cls = getattr(kwire.messages, name)
     version = cls.valid_versions.max
     full = kwire.decode(cls, golden.by_pair()[name, version][1].data, version)
-    form = kwire.to_json(full, version)
+    root = {"": kwire.to_json(full, version)}
+    whole = copy.deepcopy(root)
     outcomes = Counter()
-    for place in places(form):
+    for place in [*places(root[""])]:
+        inner = root
+        *way, last = ("", *place)
+        for part in way:
+            inner = inner[part]
+        good = inner[last]
         for odd in ODD:
-            root = {"": copy.deepcopy(form)}
-            inner = root
-            *way, last = ("", *place)
-            for part in way:
-                inner = inner[part]
             inner[last] = odd
             try:
                 message = kwire.from_json(cls, root[""], version)
@@ -445,4 +446,6 @@ def test_any_object_is_read_or_refused(kwire, name):
             else:
                 kwire.encode(message, version)
                 outcomes["read"] += 1
+        inner[last] = good
+    assert root == whole
     assert outcomes["refused"]

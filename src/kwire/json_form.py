@@ -33,7 +33,7 @@ def to_json(message: Any, version: int) -> dict[str, Any]:
     """
     engine.encode(message, version)
     binding = engine.binding_of(type(message))
-    return _write_struct(message, _plan_of(binding, version), binding)
+    return _write_struct(message, binding.plan(version), binding)
 
 
 def from_json(cls: type, obj: Any, version: int) -> Any:
@@ -49,17 +49,8 @@ def from_json(cls: type, obj: Any, version: int) -> Any:
     binding = engine.binding_of(cls)
     if cls is not binding.classes[binding.message.name]:
         raise TypeError(f"{cls.__qualname__} is a part of a message, not a message")
-    layout = _plan_of(binding, version)
+    layout = binding.plan(version)
     return _Reader(binding, version).struct(obj, layout, "")
-
-
-def _plan_of(binding: plan.Binding, version: int) -> plan.Plan:
-    number = binding.number(version)
-    program = binding.programs.get(number)
-    if program is None:
-        return binding.plan(number)
-    layout: plan.Plan = program.layout
-    return layout
 
 
 def _key(step: plan.Step) -> str:

@@ -468,8 +468,16 @@ class Binding:
         return number
 
     def plan(self, version: object) -> Plan:
-        """Compile the plan of one version; ``UnsupportedVersion`` if there is none."""
-        return compile_plan(self.message, self.number(version))
+        """Give the plan of one version; ``UnsupportedVersion`` if there is none.
+
+        It is compiled, unless the engine has met the version and keeps its plan.
+        """
+        number = self.number(version)
+        program = self.programs.get(number)
+        if program is None:
+            return compile_plan(self.message, number)
+        layout: Plan = program.layout
+        return layout
 
 
 _API_VERSIONS = 18

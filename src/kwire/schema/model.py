@@ -58,13 +58,15 @@ class Field:
     """One field of a struct.
 
     ``type`` is the type without the ``[]`` of an array: a primitive's name or a
-    struct's. ``struct`` is that struct, resolved, or None. ``default`` is the text
-    that the schema gives, None where it gives none: the text ``null`` is Kafka's way
-    to say that the default is null. ``position`` is (line, column) in the text the
-    field was read from, (0, 0) where there is none.
+    struct's. ``struct`` is that struct, resolved, or None. ``attribute`` is the
+    field's name in Python. ``default`` is the text that the schema gives, None where
+    it gives none: the text ``null`` is Kafka's way to say that the default is null.
+    ``position`` is (line, column) in the text the field was read from, (0, 0) where
+    there is none.
     """
 
     __slots__ = (
+        "attribute",
         "default",
         "entity_type",
         "flexible_versions",
@@ -102,6 +104,7 @@ class Field:
         position: tuple[int, int] = (0, 0),
     ) -> None:
         self.name = name
+        self.attribute = snake_case(name)
         self.type = type
         self.versions = versions
         self.is_array = is_array
@@ -116,11 +119,6 @@ class Field:
         self.flexible_versions = flexible_versions
         self.zero_copy = zero_copy
         self.position = position
-
-    @property
-    def attribute(self) -> str:
-        """The field's name in Python."""
-        return snake_case(self.name)
 
 
 class Struct:
