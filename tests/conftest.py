@@ -46,8 +46,6 @@ def _load_pure() -> ModuleType:
     return package
 
 
-SPARK = "tests/spark/"
-
 PACKAGES = {"pure": _load_pure()}
 if kwire_fast.backend == "fast":
     PACKAGES["fast"] = kwire_fast
@@ -125,11 +123,6 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Figures())
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with Spark, which takes longer than any file."""
-    items.sort(key=lambda item: share_of(item.nodeid) != SPARK)
-
-
 @pytest.fixture(scope="module", autouse=True)
 def unwatched() -> None:
     """Spare what is alive before a file each look for garbage in its tests.
@@ -142,22 +135,7 @@ def unwatched() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Share files out whole, and all of Spark to one worker.
-
-    A second Spark would only wait for the first one's cores.
-    """
-    from xdist.scheduler import LoadScopeScheduling
-
-    class Shares(LoadScopeScheduling):
-        """What one worker runs from its first test to its last."""
-
-        def _split_scope(self, nodeid: str) -> str:
-            return share_of(nodeid)
+    """Share files out whole, once xdist is there to share them."""
+    from shares import Shares
 
     return Shares(config, log)
-
-
-def share_of(nodeid: str) -> str:
-    """Name the share of a test: its file, or the folder of Spark."""
-    file = nodeid.partition("::")[0]
-    return SPARK if file.startswith(SPARK) else file

@@ -73,7 +73,10 @@ def decode(
             raise InvalidValue("records of this topic have no key", 0, "key")
         if value is None:
             return None, None
-        cls, version, start = _read_frame(topic, value)
+        record_type, version, start = read_frame(topic, value)
+        cls = _framed_class(topic, record_type)
+        if cls is None:
+            raise _unknown(topic, record_type)
         return None, read(cls, value, version, start, "value", zero_copy=zero_copy)
     key, record_type = read_version(key, "key", "type")
     classes = _keyed_classes(topic, record_type)
@@ -132,8 +135,12 @@ def is_framed(topic: str) -> bool:
     return topic in _FRAMED
 
 
-def _read_frame(topic: str, value: Buffer) -> tuple[type[Message], int, int]:
-    """Read what stands before the message: its class, its version and its start."""
+def read_frame(topic: str, value: Buffer) -> tuple[int, int, int]:
+    """Read the record type, the version, and where the message of a value begins.
+
+    Shape, position and errors as in ``decode``; for topics that ``is_framed`` names.
+    Whether kwire knows the type and the version is not looked at.
+    """
     frame_version, start = _read_number(value, 0, "frame_version")
     if frame_version != _FRAME_VERSION:
         raise UnsupportedVersion(
@@ -142,10 +149,7 @@ def _read_frame(topic: str, value: Buffer) -> tuple[type[Message], int, int]:
         )
     record_type, start = _read_number(value, start, "type")
     version, start = _read_number(value, start, "version")
-    cls = _framed_class(topic, record_type)
-    if cls is None:
-        raise _unknown(topic, record_type)
-    return cls, version, start
+    return record_type, version, start
 
 
 def _read_number(value: Buffer, start: int, name: str) -> tuple[int, int]:

@@ -25,15 +25,6 @@ FIXED = 64 * 1024
 INPUT_SIZE = 12 * 1024
 
 
-@pytest.fixture(autouse=True)
-def small_heap():
-    """Let the collector pass over what other tests made: each run takes its time."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
 def peak_of(call):
     """Measure the new memory that a call takes at its peak, in bytes."""
     gc.collect()

@@ -32,15 +32,6 @@ NUMBER = b"\x81nth"
 """An int32 that gets another value in each element: arrays of equal ones are shared."""
 
 
-@pytest.fixture(autouse=True)
-def small_heap():
-    """Let the collector pass over what other tests made: each run takes its time."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
 class Bytes(NamedTuple):
     """Some bytes of a message, and what the objects that they become take."""
 

@@ -108,6 +108,11 @@ def test_json_is_that_of_the_messages(kwire, topic):
         ]
 
 
+LARGE = b"\xff\xff\xff\xff\x0f"
+ODD_HEADS = [b"\x81\x01\x09\x00", b"\x01" + LARGE + b"\x00", b"\x01\x09" + LARGE]
+"""Another frame version, a type and a version of no INT16, where all else fits."""
+
+
 @pytest.mark.parametrize("topic", TOPICS)
 def test_bad_rows_keep_what_is_good(kwire, topic):
     """Cut keys and values, tombstones, and rows that are no record at all."""
@@ -121,6 +126,7 @@ def test_bad_rows_keep_what_is_good(kwire, topic):
         *((b"\x7f\x00", b"\x00\x00"), (b"", b""), (None, b"\x00"), (b"\x00\x01", b"")),
         *((None, b"\x01\x7f\x00"), (None, b"\x02\x00\x00"), (None, b"\x01\x02\x63")),
         *((None, b"\xff" * 9), (b"\x00\x01\x00\x01ag", None), (None, None)),
+        *((None, head + value[3:]) for head in ODD_HEADS for _, value, *_ in good[:2]),
     ]
     decode = kwire.internal_topics.decode
     wanted = [

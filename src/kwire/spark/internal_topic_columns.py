@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from .. import internal_topics, wire
-from ..errors import DecodeError, KwireError
+from .. import internal_topics
+from ..errors import KwireError
 from ..schema import registry
 from ..schema.model import snake_case
 from .array_rows import (
@@ -245,9 +245,10 @@ class _Heads(NamedTuple):
 
 def _heads(topic: str, keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
     """Read what rows say they are; record types that nobody knows are wrong."""
-    heads = (_framed_heads if internal_topics.is_framed(topic) else _keyed_heads)(
-        keys, values
-    )
+    if internal_topics.is_framed(topic):
+        heads = _framed_heads(topic, keys, values)
+    else:
+        heads = _keyed_heads(keys, values)
     heads.numbers[~np.isin(heads.numbers, list(record_types(topic)))] = _NONE
     return heads._replace(wrong=heads.wrong | heads.valid & (heads.numbers == _NONE))
 
@@ -265,7 +266,7 @@ def _keyed_heads(keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
     )
 
 
-def _framed_heads(keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
+def _framed_heads(topic: str, keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
     """Read frame version, record type and version, which are one byte each mostly."""
     valid = is_valid(values)
     data, places = memory_of(values)
@@ -279,19 +280,11 @@ def _framed_heads(keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
     versions[rows[ours]] = head[ours, 2]
     for row in rows[~plain].tolist():
         try:
-            head = _framed_head(row_bytes(values, row))
-        except DecodeError:
+            head = internal_topics.read_frame(topic, row_bytes(values, row))
+        except KwireError:
             continue
         numbers[row], versions[row], starts[row] = head
     return _Heads(valid, valid & is_valid(keys), numbers, versions, starts)
-
-
-def _framed_head(value: bytes) -> tuple[int, int, int]:
-    """Read the head of a framed value: type, version, and where the message begins."""
-    _, start = wire.decode_unsigned_varint(value)
-    number, start = wire.decode_unsigned_varint(value, start)
-    version, start = wire.decode_unsigned_varint(value, start)
-    return number, version, start
 
 
 def _decode(
