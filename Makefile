@@ -21,6 +21,14 @@ unexport PYTHONDONTWRITEBYTECODE
 # These are over before more than Java's quick compiler pays.
 test interop spark: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1
 
+# As many hostile inputs as the promises name, and the tests that are marked as gate.
+GATE_INPUTS := KWIRE_HOSTILE_INPUTS=200000
+ifdef GATE
+TESTS := $(GATE_INPUTS) $(BIN)/python -m pytest
+else
+TESTS := $(BIN)/python -m pytest -m 'not gate'
+endif
+
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test pure check stubs schema vectors data interop spark \
 	deep sanitize sanitize-gate planted mutants references faults fuzz coverage promises \
@@ -28,7 +36,7 @@ test interop spark: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1
 
 help:
 	@echo "make demo     real Kafka traffic and logs through all jobs, on a local Spark"
-	@echo "make test     the tests, on both engines"
+	@echo "make test     the tests, on both engines; GATE=1 for all inputs and all tests"
 	@echo "make check    lint, types, and whether generated files are fresh"
 	@echo "make docs     the site of the documentation, into build/docs"
 	@echo "make bench    speed and memory beside the peers; writes benchmarks/RESULTS.md"
@@ -75,7 +83,7 @@ demo: $(VENV)/.built $(VENV)/.has-demo
 
 test: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> tests, on both engines"
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
+	@$(TESTS) --numprocesses 2 --dist loadscope --no-loadscope-reorder
 
 pure: $(VENV)/.made $(VENV)/.has-test
 	@echo "==> tests with no compiled engine"
@@ -200,7 +208,7 @@ bench-safety: $(VENV)/.built $(VENV)/.has-bench
 # Every harness again, each with its figures, and the table that they make. Hours.
 promises: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-coverage $(VENV)/.has-bench \
 		$(VENV)/.has-fuzz $(VENV)/.has-release
-	@$(BIN)/python -m pytest --figures suite $(SHOWN_BY)
+	@$(GATE_INPUTS) $(BIN)/python -m pytest --figures suite $(SHOWN_BY)
 	@$(BIN)/python tools/pure_suite.py --record
 	@$(BIN)/python tools/oracle/leniency.py --record
 	@$(BIN)/python tools/references.py --record

@@ -17,6 +17,8 @@ import pytest
 from benchmarks.interleave import Workers
 from benchmarks.rows import MESSAGE_ROWS
 
+pytestmark = pytest.mark.gate
+
 # Where no engine was compiled, the pure one stands in for it.
 BUILT = importlib.util.find_spec("kwire._fast.decoder") is not None
 STANDS_IN = {} if BUILT else {"kwire": "kwire pure"}

@@ -24,6 +24,8 @@ from benchmarks.record_targets import (
     HOLDERS,
 )
 
+pytestmark = pytest.mark.gate
+
 # Where no engine was compiled, the pure one stands in for it.
 BUILT = importlib.util.find_spec("kwire._fast.record_decoder") is not None
 STANDS_IN = {} if BUILT else {"kwire records": "kwire pure records"}

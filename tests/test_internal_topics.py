@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import golden
 import pytest
+from hostile import STRIDE, some
 
 GOLDEN = 3
 CHANGES = (0, 1, 0x7F, 0x80, 0xFF)
@@ -321,7 +322,8 @@ def changed():
         for part in ("key", "value"):
             data = getattr(record, part) or b""
             for at, old in enumerate(data):
-                for new in {*CHANGES, (old + 1) % 256, (old - 1) % 256} - {old}:
+                news = {*CHANGES, (old + 1) % 256, (old - 1) % 256} - {old}
+                for new in sorted(news):
                     bad = data[:at] + bytes([new]) + data[at + 1 :]
                     yield record._replace(**{part: bad})
 
@@ -341,11 +343,11 @@ def outcome(package, record):
 
 def test_changed_bytes_give_a_record_or_a_typed_error(kwire):
     """Any byte changed to a hostile one: no other exception, no crash."""
-    errors = sum(len(outcome(kwire, record)) == 4 for record in changed())
-    assert errors > 1000
+    errors = sum(len(outcome(kwire, record)) == 4 for record in some(changed()))
+    assert errors > 4000 // STRIDE
 
 
 def test_engines_agree_on_changed_bytes(twins):
     """The same messages, or the same error in the same words."""
-    for record in changed():
+    for record in some(changed()):
         assert outcome(twins.fast, record) == outcome(twins.pure, record)

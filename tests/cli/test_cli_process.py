@@ -246,6 +246,7 @@ def peak(args, environment):
     return int(re.search(rb"VmHWM:\s+([0-9]+) kB", done.stdout)[1]) * 1024
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 def test_memory_does_not_grow_with_the_file(tmp_path, environment, compression):
     """A log of 40 MB of values takes no more than one of 20 MB."""

@@ -511,6 +511,7 @@ with open("/proc/self/status") as status:
 """
 
 
+@pytest.mark.gate
 def test_memory_does_not_grow_with_a_segment(tmp_path):
     """Four times the bytes in one file, and as many record batches of them."""
     peaks = []

@@ -11,6 +11,8 @@ import sys
 import pytest
 from log_files import ACCESS, Folder, batch
 
+pytestmark = pytest.mark.gate
+
 MIB = 1 << 20
 SIZE = 400 * MIB
 CEILING = 200 * MIB

@@ -6,6 +6,8 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
 
 from log_files import Folder, log_of
@@ -18,6 +20,7 @@ def blocks(name):
     return BLOCK.findall((DOCS / name).read_text())
 
 
+@pytest.mark.gate
 def test_the_page_about_kafka_log_runs(spark, tmp_path, monkeypatch):
     """A topic "orders" under kafka-logs/ is all that the page takes for granted."""
     folder = Folder(tmp_path / "kafka-logs" / "orders-0")

@@ -84,6 +84,7 @@ def test_a_session_that_is_there_is_used_and_goes_on(spark):
     assert spark.range(3).count() == 3
 
 
+@pytest.mark.gate
 def test_sessions_of_its_own_are_quiet_and_stopped(tmp_path):
     """No line of Spark's log, twice in a row; workers need no installed kwire."""
     program = tmp_path / "program.py"

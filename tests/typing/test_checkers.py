@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.gate
+
 HERE = Path(__file__).parent
 EXAMPLES = HERE / "examples.py"
 SOURCES = HERE.parent.parent / "src"

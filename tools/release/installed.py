@@ -45,6 +45,7 @@ SETTINGS = """[pytest]
 pythonpath = .
 addopts = --strict-markers --strict-config -p on_the_wheel -p no:cacheprovider
 filterwarnings = error
+markers = gate
 """
 
 
