@@ -22,7 +22,10 @@ from tools import docs
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
-NOT_FOR_USERS = {"errors": {"decode_failure", "encode_failure"}}
+NOT_FOR_USERS = {
+    "errors": {"decode_failure", "encode_failure"},
+    "internal_topics": {"read_frame"},
+}
 """What the modules of kwire share among themselves."""
 LISTED = re.compile(
     r"^\.\. (module|currentmodule|autofunction|autoclass):: (.+)$", re.M
