@@ -62,7 +62,7 @@ TESTS = {
 }
 """The files, and the tests that look at what they do, quick ones first."""
 
-INPUTS = "20000"
+INPUTS = "50000"
 WORKERS = 3
 MEMORY = 6 << 30
 CPU_SECONDS = 90
