@@ -16,6 +16,7 @@ import golden
 
 INPUTS = int(os.environ.get("KWIRE_HOSTILE_INPUTS", "50000"))
 STRIDE = max(1, 200_000 // INPUTS)
+"""One in how many changes of each byte are tried; in the gate all are."""
 MODES = {
     "strict": {},
     "java": {"compat": "java"},
