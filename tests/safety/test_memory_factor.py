@@ -224,7 +224,7 @@ def assert_paid(package, name, version, factor, data, **options):
     peak, kept = peak_of(call)
     paid = factor * len(data) + SPARE[package.backend]
     if peak > paid:
-        # Memory of all threads is counted; one that reads messages of xdist may have run.
+        # Memory of all threads is counted, that of one of xdist as well.
         peak, kept = peak_of(call)
     assert peak <= paid, (name, version, peak, len(data))
     return isinstance(kept, cls), (peak - SPARE[package.backend]) / max(1, len(data))
