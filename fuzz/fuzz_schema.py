@@ -26,12 +26,13 @@ def used(package, text, body):
     for version in list(cls.valid_versions)[:MOST_VERSIONS]:
         try:
             message = package.decode(cls, body, version)
+        except package.errors.DecodeError as error:
+            said.append(engines.facts(package, error, len(body)))
+        else:
             written = package.encode(message, version)
             again = package.encode(package.decode(cls, written, version), version)
             engines.equal("encoded again", again, written)
             said.append(written)
-        except package.errors.DecodeError as error:
-            said.append(engines.facts(package, error, len(body)))
         try:
             said.append(package.encode(cls(), version))
         except package.errors.EncodeError as error:
@@ -47,7 +48,8 @@ def TestOneInput(data):
     body = data[1 : 1 + size]
     text = data[1 + size :].decode("utf-8", "replace")
     if engines.agree(shape, text)[0] == "value":
-        engines.agree(used, text, body)
+        said = engines.agree(used, text, body)
+        engines.equal("what decodes can be encoded", said[0], "value")
 
 
 if __name__ == "__main__":

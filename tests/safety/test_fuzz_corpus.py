@@ -6,6 +6,7 @@ Inputs that reach further than the seeds, every input that ever failed, and a pa
 the seeds. ``fuzz/README.md`` tells what a target holds an input to.
 """
 
+import itertools
 import os
 
 import pytest
@@ -97,7 +98,8 @@ def test_a_finding_of_a_deep_run_is_open(tmp_path, monkeypatch, twins):
     corpus.keep_entry("wire varint", b"\1")
     assert list(corpus.entry_findings()) == [("wire varint", b"\1")]
     assert not still_open()
-    plant(monkeypatch, "wire", "decode_varint", twins.pure.Truncated("planted", 0))
+    error = twins.pure.Truncated("planted", 0)
+    plant(monkeypatch, engines.pure(), "wire", "decode_varint", raising(error))
     ((name, *_),) = still_open()
     assert name == "wire varint"
 
@@ -106,40 +108,144 @@ PLANTED = [
     ("fuzz_message", "", "decode"),
     ("fuzz_twins", "", "encode"),
     ("fuzz_header", "framing", "decode_response"),
+    ("fuzz_frames", "framing", "FrameSplitter.feed"),
     ("fuzz_batch", "records", "decode_batches"),
     ("fuzz_wire", "wire", "decode_string"),
     ("fuzz_gzip", "compression", "decompress"),
+    ("fuzz_snappy", "compression", "decompress"),
+    ("fuzz_lz4", "compression", "decompress"),
+    ("fuzz_zstd", "compression", "decompress"),
+    ("fuzz_log", "log", "Segment.headers"),
+    ("fuzz_schema", "schema", "message_class"),
+    ("fuzz_negotiation", "negotiation", "ApiVersionsHandshake.receive_frame"),
+    ("fuzz_connection", "connection", "ClientConnection.receive_data"),
+    ("fuzz_arrow", "arrow", "messages_to_arrow"),
 ]
-"""Targets, and what is broken for each: a module and its function."""
+"""Every target, and what is broken for it: a module and its function."""
 
 
-def plant(monkeypatch, place, name, error):
-    """Have a function of the engine in plain Python raise an error."""
-
-    def wrong(*arguments, **options):
-        raise error
-
-    package = engines.pure()
+def plant(monkeypatch, package, place, name, wrong):
+    """Put ``wrong(right)`` in the place of a function of one engine's package."""
     owner = engines.module(package, place) if place else package
-    monkeypatch.setattr(owner, name, wrong)
+    if "." in name:
+        kind, name = name.split(".")
+        # A class of the compiled engine takes no attributes, but has subclasses.
+        broken = type(kind, (getattr(owner, kind),), {})
+        monkeypatch.setattr(owner, kind, broken)
+        owner = broken
+    monkeypatch.setattr(owner, name, wrong(getattr(owner, name)))
+
+
+def raising(error):
+    """Break a function: it raises an error whatever it is given."""
+
+    def wrong(right):
+        def broken(*arguments, **options):
+            raise error
+
+        return broken
+
+    return wrong
+
+
+def inputs_of(target):
+    """Give seeds and packed inputs, made before anything is planted."""
+    return [*getattr(seeds, target)(), *(data for _, data in corpus.packed(target))]
+
+
+def judge_all(target, inputs):
+    """Judge inputs, up to the first that the target does not let through."""
+    for data in inputs:
+        corpus.judge(target)(data)
+
+
+def test_every_target_has_its_planted_bugs():
+    """None is trusted that was not seen to fail."""
+    assert {target for target, *_ in PLANTED} == set(TARGETS)
 
 
 @pytest.mark.parametrize(("target", "place", "name"), PLANTED)
 def test_a_target_sees_engines_that_differ(target, place, name, monkeypatch, twins):
     """An engine that calls everything truncated does not get through the seeds."""
-    plant(monkeypatch, place, name, twins.pure.Truncated("planted", 0))
+    inputs, error = inputs_of(target), twins.pure.Truncated("planted", 0)
+    plant(monkeypatch, engines.pure(), place, name, raising(error))
     with pytest.raises(engines.Finding):
-        for data in getattr(seeds, target)():
-            corpus.judge(target)(data)
+        judge_all(target, inputs)
 
 
 @pytest.mark.parametrize(("target", "place", "name"), PLANTED)
 def test_a_target_sees_an_error_of_no_type(target, place, name, monkeypatch):
     """What is no ``KwireError`` leaves a target, whichever engine it is."""
-    plant(monkeypatch, place, name, ZeroDivisionError("planted"))
+    inputs, error = inputs_of(target), ZeroDivisionError("planted")
+    plant(monkeypatch, engines.pure(), place, name, raising(error))
     with pytest.raises(ZeroDivisionError):
-        for data in getattr(seeds, target)():
-            corpus.judge(target)(data)
+        judge_all(target, inputs)
+
+
+def one_byte_more(right):
+    """Break an encoder: there is a byte behind what it writes."""
+    return lambda *arguments, **options: right(*arguments, **options) + b"\0"
+
+
+def only_the_first(right):
+    """Break what takes pieces: all that a piece completes is lost, but for one."""
+    return lambda *arguments: itertools.islice(right(*arguments), 1)
+
+
+def no_ceiling(right):
+    """Break a decompressor: it has the usual limits, whatever it is told."""
+
+    def broken(codec, data, magic, limits, *others, **options):
+        return right(codec, data, magic, type(limits)(), *others, **options)
+
+    return broken
+
+
+def no_bytes(right):
+    """Break a reader: there is nothing to read."""
+    return lambda data, **options: right(b"", **options)
+
+
+def bad_rows_as_null(right):
+    """Break what makes columns: it never raises."""
+    return lambda *arguments, **options: right(
+        *arguments, **(options | {"on_error": "null"})
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "place", "name", "wrong"),
+    [
+        ("fuzz_message", "", "encode", one_byte_more),
+        ("fuzz_twins", "", "encode", one_byte_more),
+        ("fuzz_schema", "", "encode", one_byte_more),
+        ("fuzz_header", "framing", "encode_request", one_byte_more),
+        ("fuzz_header", "framing", "encode_response", one_byte_more),
+        ("fuzz_wire", "wire", "encode_string", one_byte_more),
+        ("fuzz_frames", "framing", "FrameSplitter.feed", only_the_first),
+        (
+            "fuzz_connection",
+            "connection",
+            "ClientConnection.receive_data",
+            only_the_first,
+        ),
+        ("fuzz_batch", "columns", "decode_records", no_bytes),
+        ("fuzz_gzip", "compression", "decompress", no_ceiling),
+        ("fuzz_snappy", "compression", "decompress", no_ceiling),
+        ("fuzz_lz4", "compression", "decompress", no_ceiling),
+        ("fuzz_zstd", "compression", "decompress", no_ceiling),
+        ("fuzz_arrow", "arrow", "messages_to_arrow", bad_rows_as_null),
+    ],
+)
+def test_a_target_sees_what_both_engines_do_wrong(
+    target, place, name, wrong, monkeypatch
+):
+    """Engines that agree still have to keep the rule of the target."""
+    inputs = inputs_of(target)
+    for package in engines.packages():
+        plant(monkeypatch, package, place, name, wrong)
+    with pytest.raises(engines.Finding):
+        judge_all(target, inputs)
 
 
 def test_the_ledger_adds_up(tmp_path, monkeypatch):
