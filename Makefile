@@ -19,7 +19,7 @@ SHOWN_BY := tests/safety tests/test_round_trip.py tests/test_vectors.py \
 # What the tests start over and over is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 # These are over before more than Java's quick compiler pays.
-test interop spark: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1
+test interop-pages spark-kills spark-clusters: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1
 
 # As many hostile inputs as the promises name, and the tests that are marked as gate.
 GATE_INPUTS := KWIRE_HOSTILE_INPUTS=200000
@@ -30,9 +30,10 @@ TESTS := $(BIN)/python -m pytest -m 'not gate'
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test pure check stubs schema vectors data interop spark \
-	deep sanitize sanitize-gate planted mutants references faults fuzz coverage promises \
-	docs bench wheels workflows bench-safety clean
+.PHONY: help setup build demo test pure check stubs schema vectors data \
+	interop interop-classes interop-brokers interop-pages spark spark-kills \
+	spark-clusters deep sanitize sanitize-gate planted mutants references faults fuzz \
+	coverage promises docs bench wheels workflows bench-safety clean
 
 help:
 	@echo "make demo     real Kafka traffic and logs through all jobs, on a local Spark"
@@ -117,7 +118,13 @@ vectors: $(VENV)/.built
 data: $(VENV)/.built $(VENV)/.has-test
 	@$(BIN)/python tools/broker/write_data.py 4.3.1 3.9.2 2.8.2
 
-interop: $(VENV)/.built $(VENV)/.has-test
+# Their parts wait for brokers, drivers and browsers for most of their time: with --jobs
+# they run side by side.
+interop: interop-classes interop-brokers interop-pages
+
+spark: spark-kills spark-clusters
+
+interop-classes: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> vectors, written again by Kafka's classes"
 	@$(BIN)/python tools/oracle/oracle.py check
 	@echo "==> strictness and leniency beside Kafka's own reader"
@@ -127,11 +134,15 @@ interop: $(VENV)/.built $(VENV)/.has-test
 	@$(BIN)/python tools/import_schemas.py check --release $(RELEASE)
 	@echo "==> records, written by kwire and read by Kafka's classes"
 	@$(BIN)/python tools/oracle/records.py check
+
+interop-brokers: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> records, both ways, with live brokers"
 	@$(BIN)/python tools/broker/live.py
 	@echo "==> negotiation with live brokers"
 	@$(BIN)/python tools/broker/negotiate.py
 	@$(BIN)/python tools/broker/versions_check.py
+
+interop-pages: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> the pages that kwire writes, in a browser"
 	@$(BIN)/python tools/browser/schema_page.py
 	@$(BIN)/python tools/browser/explain_page.py
@@ -139,9 +150,11 @@ interop: $(VENV)/.built $(VENV)/.has-test
 	@$(BIN)/python tools/browser/report_page.py demo-output/audit demo-output/export \
 		demo-output/offsets
 
-spark: $(VENV)/.built $(VENV)/.has-test
+spark-kills: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> a stream whose driver is killed 20 times"
 	@$(BIN)/python tools/spark/stream_kills.py --kills 20
+
+spark-clusters: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> a cluster whose workers lack kwire"
 	@$(BIN)/python tools/spark/shipping.py
 	@echo "==> the oldest PySpark"
