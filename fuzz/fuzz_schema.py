@@ -26,6 +26,10 @@ def used(package, text, body):
     for version in list(cls.valid_versions)[:MOST_VERSIONS]:
         try:
             message = package.decode(cls, body, version)
+        except package.errors.SchemaError as error:
+            # Kafka has layouts that kwire refuses to use.
+            said.append(engines.facts(package, error))
+            continue
         except package.errors.DecodeError as error:
             said.append(engines.facts(package, error, len(body)))
         else:

@@ -378,6 +378,13 @@ def test_fields_of_a_message_without_valid_versions_still_have_to_parse():
     assert caught.value.rule == "tag-without-versions"
 
 
+def test_the_name_of_a_message_without_valid_versions_is_judged_as_well():
+    """It becomes a class like any other, and its name has to be one in both engines."""
+    with pytest.raises(SchemaError) as caught:
+        read(name="Demo.Request", validVersions="none")
+    assert caught.value.rule == "name-illegal"
+
+
 def test_unknown_is_an_entity_type_that_says_nothing():
     assert read_field(entityType="unknown").entity_type is None
     assert read_field(entityType=None).entity_type is None

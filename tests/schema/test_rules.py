@@ -521,3 +521,25 @@ def test_a_message_from_elsewhere_is_checked_too():
     with pytest.raises(SchemaError) as caught:
         rules.check(broken)
     assert (caught.value.rule, caught.value.path) == ("struct-undefined", "A")
+
+
+SOMETIMES_EMPTY = """{"name": "Lists", "type": "data", "validVersions": "0-1",
+  "flexibleVersions": "none", "fields": [
+    {"name": "Items", "type": "[]Item", "versions": "0+", "fields": [
+      {"name": "Id", "type": "int8", "versions": "1+"}]}]}"""
+
+
+def test_a_version_whose_elements_take_no_bytes_is_refused_when_it_is_used(kwire):
+    """Its counts could not be checked; the other versions are as good as any."""
+    cls = kwire.schema.message_class(SOMETIMES_EMPTY)
+    data = kwire.encode(cls(items=[cls.Item(id=7)]), 1)
+    assert data == b"\0\0\0\1\7"
+    assert kwire.decode(cls, data, 1).items == (cls.Item(id=7),)
+    for use in (
+        lambda: kwire.encode(cls(), 0),
+        lambda: kwire.decode(cls, bytes(4), 0),
+    ):
+        with pytest.raises(kwire.SchemaError) as caught:
+            use()
+        assert caught.value.rule == "empty-element"
+        assert (caught.value.path, caught.value.line) == ("Items", 3)

@@ -69,8 +69,9 @@ RULES = (
 
 Other names are ``json``, ``key-unknown``, ``value-invalid`` and ``versions-invalid``
 for what cannot be read, ``api-key-missing`` and ``flexible-override-outside``, which
-Kafka finds later still, ``struct-recursive`` and ``nesting-too-deep``, and those of
-``evolution.py``, which start with ``evolution-``.
+Kafka finds later still, ``struct-recursive`` and ``nesting-too-deep``, the
+``empty-element`` of ``plan.py``, and those of ``evolution.py``, which start with
+``evolution-``.
 """
 
 PRIMITIVES = frozenset((*FIXED_SIZES, *VARIABLE_TYPES))
@@ -104,8 +105,8 @@ _UNIQUE_KINDS = (*_KEYED_KINDS, "coordinator-key", "coordinator-value")
 def check(message: Message) -> None:
     """Check everything that one message has to obey.
 
-    A message without valid versions only reserves its key, so that rules on the
-    message as a whole and on what it would generate do not apply to it.
+    A message without valid versions only reserves its name and key, so that other
+    rules on the message as a whole and on what it would generate do not apply to it.
     Raises ``SchemaError`` with the rule, the field's path and its position.
     """
     places = list(each_struct(message))
@@ -114,6 +115,7 @@ def check(message: Message) -> None:
             refuse(message, path, field, _parsed_field_faults(field))
         for field, fault in _parsed_struct_faults(struct):
             refuse(message, path, field, [fault])
+    refuse(message, "", None, _message_name_faults(message))
     if not message.valid_versions:
         return
     refuse(message, "", None, _parsed_message_faults(message))
@@ -264,14 +266,17 @@ def _parsed_struct_faults(struct: Struct) -> Iterator[tuple[Field, Fault]]:
             yield tags[tag], ("tag-not-contiguous", reason)
 
 
-def _parsed_message_faults(message: Message) -> Iterator[Fault]:
-    flexible = message.flexible_versions
+def _message_name_faults(message: Message) -> Iterator[Fault]:
     if not _CLASS_NAME.fullmatch(message.name):
         yield (
             "name-illegal",
             f"{quote(message.name)} is no message name; use ASCII letters and digits, a"
             " letter first",
         )
+
+
+def _parsed_message_faults(message: Message) -> Iterator[Fault]:
+    flexible = message.flexible_versions
     if flexible and not flexible.is_open:
         yield (
             "flexible-versions-bounded",
