@@ -206,6 +206,16 @@ def test_capsules_that_nobody_takes_are_released(arrays):
     assert counts(tree) == before
 
 
+def test_functions_of_python_may_have_other_types_elsewhere(arrays, monkeypatch):
+    """What a package tells ``ctypes`` of them is told to all of the process."""
+    for name in ("PyCapsule_New", "PyCapsule_GetPointer"):
+        function = getattr(ctypes.pythonapi, name)
+        monkeypatch.setattr(function, "argtypes", [ctypes.c_wchar_p])
+        monkeypatch.setattr(function, "restype", ctypes.c_int)
+    batch = pyarrow.record_batch(small_tree(arrays))
+    assert batch.num_rows == pyarrow.record_batch(small_tree(arrays)).num_rows > 0
+
+
 def test_a_tree_may_go_before_its_consumers(arrays):
     """The exported structs keep the memory, the columns taken out of them as well."""
     batch = pyarrow.record_batch(small_tree(arrays))

@@ -19,7 +19,7 @@ ONE_ENGINE = "this build has one engine"
 SKIPPED = re.compile(r"^SKIPPED \[(\d+)\] (.*)$", re.MULTILINE)
 PASSED = re.compile(r"\b(\d+) passed")
 SUITE = ("-m", "pytest", "-q", "--numprocesses", "2", "--dist", "loadscope")
-LEAST = 15_000
+LEAST = 13_000
 
 
 def main() -> int:

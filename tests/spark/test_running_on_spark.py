@@ -3,6 +3,7 @@
 """Tasks of jobs on Spark: order, failures, progress, and sessions that come and go."""
 
 import os
+import site
 import subprocess
 import sys
 import textwrap
@@ -87,11 +88,16 @@ def test_a_session_that_is_there_is_used_and_goes_on(spark):
 @pytest.mark.gate
 def test_sessions_of_its_own_are_quiet_and_stopped(tmp_path):
     """No line of Spark's log, twice in a row; workers need no installed kwire."""
+    # Has all packages, but not what an editable installation adds to them.
+    worker = tmp_path / "python"
+    worker.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')
+    worker.chmod(0o755)
     program = tmp_path / "program.py"
     program.write_text(
         textwrap.dedent(
             f"""
             import sys
+            sys.executable = {str(worker)!r}
             sys.path.insert(0, {str(SOURCE)!r})
             from kwire.jobs.running import run_tasks
 
@@ -111,14 +117,15 @@ def test_sessions_of_its_own_are_quiet_and_stopped(tmp_path):
             """
         )
     )
-    hidden = {"PYTHONPATH", "SPARK_LOCAL_IP", "PYSPARK_PYTHON"}
+    hidden = {"SPARK_LOCAL_IP", "PYSPARK_PYTHON"}
     done = subprocess.run(
         [sys.executable, "-P", str(program)],
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
-        env={key: value for key, value in os.environ.items() if key not in hidden},
+        env={key: value for key, value in os.environ.items() if key not in hidden}
+        | {"PYTHONPATH": os.pathsep.join(site.getsitepackages())},
         cwd=tmp_path,
     )
     home = kwire.__file__

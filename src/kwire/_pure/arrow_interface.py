@@ -56,13 +56,18 @@ _Data._fields_ = [
     ("private_data", ctypes.c_void_p),
 ]
 
-_new_capsule = ctypes.pythonapi.PyCapsule_New
-_new_capsule.restype = ctypes.py_object
-_new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, _Close]
-_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-_pointer_of.restype = ctypes.c_void_p
+# Attributes of ``ctypes.pythonapi`` belong to the whole process, whose other packages
+# may want other types: these are functions of our own.
+_new_capsule = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _Close
+)(("PyCapsule_New", ctypes.pythonapi))
 # The capsule is dying when it is asked, so nothing may hold it: a bare address.
-_pointer_of.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+_pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+_keep_for_ever = ctypes.PYFUNCTYPE(None, ctypes.py_object)(
+    ("Py_IncRef", ctypes.pythonapi)
+)
 
 _living: dict[int, _Export] = {}
 
@@ -151,7 +156,7 @@ def _callbacks(kind: type[_Schema] | type[_Data], name: bytes) -> tuple[Any, Any
 
     made = _Release(drop), _Close(close)
     for kept in made:
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+        _keep_for_ever(kept)
     return made
 
 
