@@ -118,8 +118,8 @@ vectors: $(VENV)/.built
 data: $(VENV)/.built $(VENV)/.has-test
 	@$(BIN)/python tools/broker/write_data.py 4.3.1 3.9.2 2.8.2
 
-# Their parts wait for brokers, drivers and browsers for most of their time: with --jobs
-# they run side by side.
+# Their parts wait for brokers, drivers and browsers for most of their time: once make
+# setup has been run, they can run side by side, with --jobs 5.
 interop: interop-classes interop-brokers interop-pages
 
 spark: spark-kills spark-clusters

@@ -104,6 +104,7 @@ def test_a_finding_of_a_deep_run_is_open(tmp_path, monkeypatch, twins):
     assert name == "wire varint"
 
 
+CODECS = ("fuzz_gzip", "fuzz_snappy", "fuzz_lz4", "fuzz_zstd")
 PLANTED = [
     ("fuzz_message", "", "decode"),
     ("fuzz_twins", "", "encode"),
@@ -111,10 +112,7 @@ PLANTED = [
     ("fuzz_frames", "framing", "FrameSplitter.feed"),
     ("fuzz_batch", "records", "decode_batches"),
     ("fuzz_wire", "wire", "decode_string"),
-    ("fuzz_gzip", "compression", "decompress"),
-    ("fuzz_snappy", "compression", "decompress"),
-    ("fuzz_lz4", "compression", "decompress"),
-    ("fuzz_zstd", "compression", "decompress"),
+    *((target, "compression", "decompress") for target in CODECS),
     ("fuzz_log", "log", "Segment.headers"),
     ("fuzz_schema", "schema", "message_class"),
     ("fuzz_negotiation", "negotiation", "ApiVersionsHandshake.receive_frame"),
@@ -230,10 +228,7 @@ def bad_rows_as_null(right):
             only_the_first,
         ),
         ("fuzz_batch", "columns", "decode_records", no_bytes),
-        ("fuzz_gzip", "compression", "decompress", no_ceiling),
-        ("fuzz_snappy", "compression", "decompress", no_ceiling),
-        ("fuzz_lz4", "compression", "decompress", no_ceiling),
-        ("fuzz_zstd", "compression", "decompress", no_ceiling),
+        *((target, "compression", "decompress", no_ceiling) for target in CODECS),
         ("fuzz_arrow", "arrow", "messages_to_arrow", bad_rows_as_null),
     ],
 )
