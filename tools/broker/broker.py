@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import random
 import signal
 import socket
 import struct
@@ -32,8 +33,12 @@ from types import FrameType
 HERE = Path(__file__).resolve().parent
 TARGET = HERE / "target"
 LOOPBACK = "127.0.0.1"
-SECONDS_TO_START = 60
-SECONDS_TO_STOP = 30
+PORTS = 20_000, 30_000
+SECONDS_TO_START = 300
+SECONDS_TO_STOP = 120
+SECONDS_TO_ANSWER = 10
+"""Ends of what would hang: on a busy machine, all of this takes many times longer."""
+
 # One client at a time uses the broker, so starting fast beats running fast.
 JAVA = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 LOGGING = [
@@ -134,21 +139,32 @@ def tool(release: str, name: str, *arguments: str, text: str = "") -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Find ports of the loopback interface that nobody listens on."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind((LOOPBACK, 0))
-        return [each.getsockname()[1] for each in sockets]
+    """Find ports of the loopback interface that nobody listens on.
+
+    They are none of those that the system hands out: before a broker has started, any
+    other program could be given one.
+    """
+    found: list[int] = []
+    while len(found) < count:
+        port = random.randrange(*PORTS)
+        with contextlib.suppress(OSError), socket.socket() as each:
+            each.bind((LOOPBACK, port))
+            found += [port] * (port not in found)
+    return found
 
 
 def answers(port: int) -> bool:
-    """Ask a port for its API versions: header v1, body v0; True if it replies."""
-    asked = struct.pack(">hhih", 18, 0, 1, 0)
+    """Ask a port for its brokers; True if it knows of one, as a new topic needs.
+
+    Metadata 1 for no topics: header v1, then an empty array. The response begins with
+    its size, the correlation id and the number of brokers.
+    """
+    asked = struct.pack(">hhihi", 3, 1, 1, 0, 0)
     try:
-        with socket.create_connection((LOOPBACK, port), timeout=2) as connection:
-            connection.sendall(struct.pack(">i", len(asked)) + asked)
-            return len(connection.recv(10)) == 10
+        with socket.create_connection((LOOPBACK, port), SECONDS_TO_ANSWER) as wire:
+            wire.sendall(struct.pack(">i", len(asked)) + asked)
+            head = wire.recv(12, socket.MSG_WAITALL)
+            return len(head) == 12 and struct.unpack(">iii", head)[2] > 0
     except OSError:
         return False
 
@@ -156,7 +172,7 @@ def answers(port: int) -> bool:
 def accepts(port: int) -> bool:
     """Tell whether a port takes connections."""
     try:
-        socket.create_connection((LOOPBACK, port), timeout=2).close()
+        socket.create_connection((LOOPBACK, port), SECONDS_TO_ANSWER).close()
     except OSError:
         return False
     return True

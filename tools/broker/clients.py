@@ -17,7 +17,8 @@ import confluent_kafka
 import kafka  # type: ignore[import-untyped]
 from broker import Broker, BrokerError
 
-SECONDS = 30
+SECONDS = 180
+"""How long a client may take. Nothing is that slow: it ends what would hang."""
 
 
 class Row(NamedTuple):

@@ -27,12 +27,14 @@ import workloads
 from broker import Broker, BrokerError
 from clients import Received, Row
 
+import kwire
 from kwire import backend, error_codes, messages, records
 from kwire.connection import ClientConnection, Event, Negotiated, ResponseReceived
 
 ZSTD_PRODUCE, ZSTD_FETCH = 7, 10
 TOPIC_ID_PRODUCE, TOPIC_ID_FETCH = 13, 13
 FIRST_PRODUCE_WITH_MAGIC_2 = 3
+LATEST = -1
 FETCHES_OF_MAGIC = {0: (0, 1), 1: (2, 3)}
 
 
@@ -65,12 +67,22 @@ class Connection:
         return event
 
     def ask(self, request: Any, version: int | None = None) -> Any:
-        """Send a request and wait for its response."""
-        self.wire.send(request, version)
-        event = self.next_event()
-        if not isinstance(event, ResponseReceived):
-            raise BrokerError(f"{type(request).__name__} {version}: {event}")
-        return event.response
+        """Send a request and wait for its response.
+
+        Asks again where the broker says "later". What its controller has answered, such
+        as a new topic, takes a moment to reach its other parts.
+        """
+        deadline = time.monotonic() + clients.SECONDS
+        while True:
+            self.wire.send(request, version)
+            event = self.next_event()
+            if not isinstance(event, ResponseReceived):
+                raise BrokerError(f"{type(request).__name__} {version}: {event}")
+            codes = codes_in(kwire.to_json(event.response, event.version))
+            later = any(map(error_codes.retriable, codes))
+            if not later or time.monotonic() > deadline:
+                return event.response
+            time.sleep(0.05)
 
     def versions(self, request_class: Any, lowest: int = 0) -> list[int]:
         """Name the versions of a request that broker and kwire both know."""
@@ -101,15 +113,9 @@ class Connection:
             timeout_ms=clients.SECONDS * 1000,
             topic_data=[request.TopicProduceData(partition_data=[partition], **named)],
         )
-        deadline = time.monotonic() + clients.SECONDS
-        while True:
-            result = self.ask(asked, version).responses[0].partition_responses[0]
-            # A new topic takes a moment to find its leader.
-            again = error_codes.retriable(result.error_code)
-            if not again or time.monotonic() > deadline:
-                check_error(f"Produce {version} to {topic}", result.error_code)
-                return int(result.base_offset)
-            time.sleep(0.05)
+        result = self.ask(asked, version).responses[0].partition_responses[0]
+        check_error(f"Produce {version} to {topic}", result.error_code)
+        return int(result.base_offset)
 
     def fetch(
         self, topic: str, version: int, *, committed: bool = False
@@ -150,6 +156,19 @@ class Connection:
                 return batches
             batches += found
             offset = found[-1].next_offset
+
+
+def codes_in(answer: Any) -> Iterator[int]:
+    """Find the error codes of a response, at any depth of its JSON form."""
+    if isinstance(answer, list):
+        for each in answer:
+            yield from codes_in(each)
+    elif isinstance(answer, dict):
+        for name, value in answer.items():
+            if name.lower().endswith("errorcode"):
+                yield value
+            else:
+                yield from codes_in(value)
 
 
 def check_error(what: str, code: int) -> None:
@@ -257,6 +276,7 @@ def check_transactions(kafka: Broker, wire: Connection) -> str:
     topic = "transactions"
     for sequence, commit in enumerate((True, False, True)):
         write_transaction(wire, topic, sequence, commit)
+    wait_for_ends(wire, topic)
     messages_of = clients.librdkafka_messages(kafka, topic, committed=True)
     wanted = [message.offset() for message in messages_of]
     everything = len(all_records(wire.fetch(topic, 4)))
@@ -301,6 +321,24 @@ def write_transaction(
         wire.produce(topic, encoded(rows, is_transactional=True, **how), 8, name)
     end = messages.EndTxnRequest(transactional_id=name, committed=commit, **identity)
     check_error("EndTxn", wire.ask(end, 3).error_code)
+
+
+def wait_for_ends(wire: Connection, topic: str) -> None:
+    """Wait for the markers of all transactions, which are written after the answer."""
+    request = messages.ListOffsetsRequest
+    wanted = request.ListOffsetsPartition(timestamp=LATEST)
+    asked = request(topics=[request.ListOffsetsTopic(name=topic, partitions=[wanted])])
+    deadline = time.monotonic() + clients.SECONDS
+    while True:
+        answers = [
+            wire.ask(asked.replace(isolation_level=level), 2).topics[0].partitions[0]
+            for level in (1, 0)
+        ]
+        if answers[0].offset == answers[1].offset:
+            return
+        if time.monotonic() > deadline:
+            raise BrokerError(f"{topic}: transactions that do not end: {answers}")
+        time.sleep(0.05)
 
 
 def check_old_formats(kafka: Broker, wire: Connection) -> str:

@@ -56,6 +56,8 @@ FIRST_IN_KAFKA = 1
 """Offsets of version 0 are kept in ZooKeeper, which newer brokers do without."""
 
 LEAVE = -1
+SESSION_MS = 120_000
+"""How long a member may be silent; it leaves long before that."""
 
 
 def span(versions: list[int]) -> str:
@@ -66,27 +68,6 @@ def span(versions: list[int]) -> str:
 def place_of(kafka: Broker) -> tuple[str, int]:
     """Give the host and port of a broker."""
     return brokers.LOOPBACK, kafka.port
-
-
-def settled(wire: Connection, request: Any, version: int | None = None) -> Any:
-    """Ask until the broker has made up its mind: a new group needs a moment."""
-    deadline = time.monotonic() + clients.SECONDS
-    while True:
-        answer = wire.ask(request, version)
-        found = getattr(answer, "coordinators", None) or [answer]
-        again = error_codes.retriable(found[0].error_code)
-        if not again or time.monotonic() > deadline:
-            return found[0] if hasattr(answer, "coordinators") else answer
-        time.sleep(0.1)
-
-
-def wait_for_itself(wire: Connection) -> None:
-    """Wait until the broker counts itself among the brokers, as a new topic needs."""
-    deadline = time.monotonic() + clients.SECONDS
-    while not wire.ask(MetadataRequest(topics=[])).brokers:
-        if time.monotonic() > deadline:
-            raise BrokerError("the broker does not know of itself")
-        time.sleep(0.1)
 
 
 def check_table(kafka: Broker, wire: Connection) -> str:
@@ -157,7 +138,8 @@ def check_classic_groups(kafka: Broker, wire: Connection) -> str:
         asked = FindCoordinatorRequest(key="classic-0")
         if version >= FIRST_WITH_KEYS:
             asked = FindCoordinatorRequest(coordinator_keys=["classic-0"])
-        found = settled(wire, asked, version)
+        answer = wire.ask(asked, version)
+        (found,) = answer.coordinators or [answer]
         check_error(f"FindCoordinator {version}", found.error_code)
         expect("the coordinator", (found.host, found.port), place_of(kafka))
     joins = wire.versions(JoinGroupRequest)
@@ -187,15 +169,15 @@ def join(wire: Connection, group: str, version: int) -> tuple[str, int]:
     )
     asked = JoinGroupRequest(
         group_id=group,
-        session_timeout_ms=10_000,
-        rebalance_timeout_ms=10_000,
+        session_timeout_ms=SESSION_MS,
+        rebalance_timeout_ms=SESSION_MS,
         protocol_type="consumer",
         protocols=[protocol],
     )
-    answer = settled(wire, asked, version)
+    answer = wire.ask(asked, version)
     if answer.error_code == error_codes.MEMBER_ID_REQUIRED:
         asked = asked.replace(member_id=answer.member_id)
-        answer = settled(wire, asked, version)
+        answer = wire.ask(asked, version)
     check_error(f"JoinGroup {version}", answer.error_code)
     expect(f"JoinGroup {version}: the leader", answer.leader, answer.member_id)
     return answer.member_id, answer.generation_id
@@ -220,7 +202,7 @@ def sync(wire: Connection, group: str, member: str, generation: int) -> None:
             protocol_name="range",
             assignments=[own],
         )
-        answer = settled(wire, asked, version)
+        answer = wire.ask(asked, version)
         check_error(f"SyncGroup {version}", answer.error_code)
         expect(f"SyncGroup {version}: the assignment", answer.assignment, data)
 
@@ -312,7 +294,7 @@ def check_consumer_groups(kafka: Broker, wire: Connection) -> str:
             group_id=group,
             # From version 1 on it is the member who names itself.
             member_id="kwire-member" if version else "",
-            rebalance_timeout_ms=10_000,
+            rebalance_timeout_ms=SESSION_MS,
             subscribed_topic_names=[TOPIC],
             topic_partitions=[],
         )
@@ -321,7 +303,7 @@ def check_consumer_groups(kafka: Broker, wire: Connection) -> str:
         while assigned != wanted:
             if time.monotonic() > deadline:
                 raise BrokerError(f"{what}: assigned is {assigned}, not {wanted}")
-            answer = settled(wire, asked, version)
+            answer = wire.ask(asked, version)
             check_error(what, answer.error_code)
             if answer.assignment is not None:
                 parts = answer.assignment.topic_partitions
@@ -406,7 +388,6 @@ def check(version: str) -> None:
         print(f"Kafka {kafka.release}, kwire's {backend} engine")
         wire = Connection(kafka)
         try:
-            wait_for_itself(wire)
             for each in CHECKS:
                 print(f"  {each(kafka, wire)}", flush=True)
         finally:

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-SECONDS_TO_ANSWER = 60
+SECONDS_TO_ANSWER = 300
 OPTIONS = (
     *("--headless", "--remote-debugging-pipe", "--disable-gpu", "--hide-scrollbars"),
     *("--no-first-run", "--disable-background-networking", "--disable-sync"),

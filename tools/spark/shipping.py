@@ -31,7 +31,9 @@ ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "spark-shipping"
 NEEDED = ["pyarrow", "pandas<3", "numpy"]
 MASTER = "local-cluster[2,1,1024]"
-LONGEST = 240
+LONGEST = 900
+"""Seconds, after which a driver counts as one that hangs."""
+
 RECORDS, EACH, FRAMES = 3000, 50, 200
 CODECS = "none", "gzip", "snappy", "lz4", "zstd"
 

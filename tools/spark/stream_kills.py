@@ -26,6 +26,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 from kwire import records
 
@@ -34,7 +35,8 @@ TOPICS = {"orders": 2, "bills": 1}
 SEGMENT_BYTES = 40_000
 PER_TRIGGER = 1000
 PER_LAST_TRIGGER = 20_000
-SECONDS_TO_START = 90
+SECONDS_TO_START = 600
+"""Ends a query that hangs. One that starts on a busy machine may take minutes."""
 MOMENTS = ("random", "planned", "written")
 
 
@@ -199,12 +201,19 @@ class Query:
     def check(self) -> None:
         """Raise if the query ended by itself, which it should not."""
         if self.process.poll() is not None:
-            said = Path(self._log.name).read_text(errors="replace")[-3000:]
-            raise SystemExit(f"the query ended with {self.process.returncode}:\n{said}")
+            self.fail(f"the query ended with {self.process.returncode}")
+
+    def fail(self, why: str) -> NoReturn:
+        """End the program with what the query said last."""
+        said = Path(self._log.name).read_text(errors="replace")[-3000:]
+        raise SystemExit(f"{why}:\n{said}")
 
     def wait(self) -> None:
         """Wait until it has read everything."""
-        self.process.wait(300)
+        try:
+            self.process.wait(SECONDS_TO_START)
+        except subprocess.TimeoutExpired:
+            self.fail(f"the query has not ended after {SECONDS_TO_START} s")
         if self.process.returncode:
             self.check()
 
@@ -228,7 +237,7 @@ def kill_at(
         while not reached():
             query.check()
             if time.monotonic() > deadline:
-                raise SystemExit(f"no {moment} moment within {SECONDS_TO_START} s")
+                query.fail(f"no {moment} moment within {SECONDS_TO_START} s")
             time.sleep(0.001)
 
     if moment == "random":
