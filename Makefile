@@ -119,7 +119,7 @@ data: $(VENV)/.built $(VENV)/.has-test
 	@$(BIN)/python tools/broker/write_data.py 4.3.1 3.9.2 2.8.2
 
 # Their parts wait for brokers, drivers and browsers for most of their time: once make
-# setup has been run, they can run side by side, with --jobs 5.
+# setup has been run, they can run side by side, with --jobs 3.
 interop: interop-classes interop-brokers interop-pages
 
 spark: spark-kills spark-clusters

@@ -39,7 +39,7 @@ def run_examples(page, backend, monkeypatch):
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

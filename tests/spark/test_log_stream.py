@@ -252,7 +252,7 @@ def run(spark, root, out, checkpoint, **given):
         .trigger(availableNow=True)
         .start(str(out))
     )
-    query.awaitTermination(120)
+    query.awaitTermination(600)
     assert query.exception() is None
     return [json.loads(p["sources"][0]["endOffset"]) for p in query.recentProgress]
 

@@ -122,7 +122,7 @@ def test_sessions_of_its_own_are_quiet_and_stopped(tmp_path):
         [sys.executable, "-P", str(program)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
         env={key: value for key, value in os.environ.items() if key not in hidden}
         | {"PYTHONPATH": os.pathsep.join(site.getsitepackages())},
