@@ -14,14 +14,13 @@ import importlib
 import struct
 import sys
 import threading
-import tracemalloc
 from functools import partial
 
 import pytest
 from guard_pages import check
-from leaks import left_by
 from record_bytes import batch, compressed_batch, message, record, wrapper
 from together import together
+from traced import left_by, peak_of
 
 HEADERS = [("first", b"x"), ("zweiter ü", None)]
 ROWS = [(b"key", bytes(index), 10**12 + index, HEADERS) for index in range(300, 306)]
@@ -187,13 +186,10 @@ def test_memory_is_bounded_by_the_input(kwire, what, figure):
     most = 0
     for given in (data, cut):
         attempt(kwire, lambda: list(read(kwire, data)))
-        gc.collect()
-        tracemalloc.start()
-        try:
-            failed = attempt(kwire, lambda d=given: list(read(kwire, d)))
-            peak = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
+        bound = PROMISED[kwire.backend] * len(given) + SPARE
+        peak, failed = peak_of(
+            lambda d=given: attempt(kwire, lambda: list(read(kwire, d))), bound
+        )
         assert failed == (given is cut)
         most = max(most, (peak - SPARE) / len(given))
     figure(

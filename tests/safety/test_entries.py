@@ -15,7 +15,6 @@ import signal
 import struct
 import sys
 import threading
-import tracemalloc
 from functools import partial
 
 import pytest
@@ -24,8 +23,8 @@ from entry_calls import folder, place
 from entry_inputs import damaged, prefixes
 from guard_pages import ROOM, Guarded, check
 from hostile import INPUTS
-from leaks import left_by
 from together import together
+from traced import left_by, peak_of
 
 LONGEST = 5.0
 """Seconds of work after which an input of some hundred bytes has hung an entry."""
@@ -264,14 +263,8 @@ def test_memory_follows_the_input(kwire, figure):
         given = list(inputs(entry, 1, "memory"))
         for data in given[:: -(-len(given) // most)]:
             outcome(entry, kwire, data)
-            gc.collect(0)
-            tracemalloc.start()
-            try:
-                ends(entry, kwire, data)
-                peak = tracemalloc.get_traced_memory()[1]
-            finally:
-                tracemalloc.stop()
             bound = entry.growth * len(data) + FIXED
+            peak, _ = peak_of(partial(ends, entry, kwire, data), bound)
             assert peak <= bound, (entry.name, peak, data.hex())
             worst = max(worst, peak / bound)
             done += 1

@@ -8,13 +8,12 @@ and what it costs is measured. Counts of 2^31, and what else has nothing to do w
 plan, are in ``test_memory.py``.
 """
 
-import gc
 import sys
-import tracemalloc
 from typing import NamedTuple
 
 import pytest
 from hostile import unsigned_varint
+from traced import peak_of
 from values import binding_of, pairs
 
 PROMISED = {"fast": 40, "pure": 48}
@@ -197,18 +196,6 @@ def dearest_input(package, name, version, size, **options):
     return factor, writer.struct(layout, writer.target(layout)).data
 
 
-def peak_of(call):
-    """Measure the new memory that a call takes at its peak, in bytes."""
-    gc.freeze()
-    gc.collect()  # which lets go of the objects that CPython keeps for later
-    tracemalloc.start()
-    try:
-        kept = call()
-        return tracemalloc.get_traced_memory()[1], kept
-    finally:
-        tracemalloc.stop()
-
-
 def assert_paid(package, name, version, factor, data, **options):
     """Decode an input, and compare what that took with what it pays for."""
     cls = getattr(package.messages, name)
@@ -221,11 +208,8 @@ def assert_paid(package, name, version, factor, data, **options):
 
     # The first call in a version makes its program, which stays.
     call()
-    peak, kept = peak_of(call)
     paid = factor * len(data) + SPARE[package.backend]
-    if peak > paid:
-        # Memory of all threads is counted, that of one of xdist as well.
-        peak, kept = peak_of(call)
+    peak, kept = peak_of(call, paid)
     assert peak <= paid, (name, version, peak, len(data))
     return isinstance(kept, cls), (peak - SPARE[package.backend]) / max(1, len(data))
 

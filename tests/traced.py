@@ -1,8 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a call leaves behind, exactly: none is none, and not less than an object.
+"""What tracemalloc sees of a call: what it takes at its peak, and what it leaves.
 
-As ``tools/references.py`` counts references: N calls and then 2 N, so that what is kept
+It counts for all threads: pytest's own, and those that another test has left. What
+they had a part in is measured again; a call that takes or leaves something does so
+each time.
+
+What is left is exact: none is none, and not less than an object. As
+``tools/references.py`` counts references: N calls and then 2 N, so that what is kept
 once falls out of the difference. Where there is one, it is done again with more calls,
 and once more: a cache that fills or is emptied is no leak; a leak grows each time.
 """
@@ -11,6 +16,26 @@ import gc
 import tracemalloc
 
 TRIES = 3
+
+
+def peak_of(call, most):
+    """Tell how many bytes a call has at once, and give what it returned.
+
+    More than ``most`` is too many, and measured again; the least is the call's own.
+    """
+    peaks = []
+    for _ in range(TRIES):
+        gc.freeze()
+        gc.collect()  # which lets go of the objects that CPython keeps for later
+        tracemalloc.start()
+        try:
+            kept = call()
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+        if peaks[-1] <= most:
+            break
+    return min(peaks), kept
 
 
 def kept_by(call, rounds):
