@@ -17,6 +17,8 @@ import pytest
 from benchmarks.connection_rows import CONNECTION_ROWS, FETCH_VERSIONS
 from benchmarks.interleave import Workers
 
+pytestmark = pytest.mark.gate
+
 # Where no engine was compiled, the pure one stands in for it.
 BUILT = importlib.util.find_spec("kwire._fast.decoder") is not None
 STANDS_IN = {} if BUILT else {"kwire connections": "kwire pure connections"}

@@ -6,6 +6,7 @@ A route is a codec by one of its libraries: gzip goes by isal or zlib, zstd by
 zstandard or cramjam.
 """
 
+import functools
 import importlib
 import random
 
@@ -26,6 +27,7 @@ ROUTES = {
 """The codec, and the library that is not there."""
 
 
+@functools.cache
 def text(size):
     """Make bytes that compress about as well as records do."""
     dice = random.Random(size)

@@ -162,6 +162,7 @@ def test_every_target_has_its_planted_bugs():
     assert {target for target, *_ in PLANTED} == set(TARGETS)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(("target", "place", "name"), PLANTED)
 def test_a_target_sees_engines_that_differ(target, place, name, monkeypatch, twins):
     """An engine that calls everything truncated does not get through the seeds."""
@@ -171,6 +172,7 @@ def test_a_target_sees_engines_that_differ(target, place, name, monkeypatch, twi
         judge_all(target, inputs)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(("target", "place", "name"), PLANTED)
 def test_a_target_sees_an_error_of_no_type(target, place, name, monkeypatch):
     """What is no ``KwireError`` leaves a target, whichever engine it is."""
@@ -211,6 +213,7 @@ def bad_rows_as_null(right):
     )
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     ("target", "place", "name", "wrong"),
     [

@@ -15,8 +15,9 @@ from benchmarks.spark import inputs, memory
 from benchmarks.spark.targets import SparkFigures, spark_verdicts
 from kwire import log
 
+pytestmark = pytest.mark.gate
 
-@pytest.mark.gate
+
 # kafka-python reads its own files in a way that Python no longer likes.
 @pytest.mark.filterwarnings("ignore:.*_text is deprecated")
 def test_cases_give_their_rows_and_equal_values(spark, tmp_path, monkeypatch):
