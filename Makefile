@@ -63,10 +63,11 @@ $(VENV)/.made: constraints.txt
 	@$(PIP) --group build
 	@touch $@
 
+# What is compiled is there when the tree is installed; pip would do it all again.
 $(VENV)/.built: $(VENV)/.made setup.py pyproject.toml $(ENGINE)
 	@echo "==> compiling the engine (half a minute)"
 	@$(BIN)/python setup.py --quiet build_ext --inplace --parallel 2
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@KWIRE_BUILD_PURE=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@
 
 # One stamp for each dependency group: $(VENV)/.has-test and so on.
