@@ -208,12 +208,15 @@ def test_librdkafka_and_kwire_leave_out_the_same_aborted_records(kwire):
 
 
 def produce(address, topic, rows, **options):
-    """Send rows with librdkafka's producer, in one batch if it can be."""
+    """Send rows with librdkafka's producer, in one batch if it can be.
+
+    It waits for the last row, however busy the machine is, and for nothing after that.
+    """
     producer = Producer(
         {
             "bootstrap.servers": address,
-            "linger.ms": 2000,
-            "message.timeout.ms": 1000 * TIMEOUT_S,
+            "linger.ms": 1000 * TIMEOUT_S,
+            "message.timeout.ms": 2000 * TIMEOUT_S,
             "log_level": 2,
             **options,
         }
