@@ -86,6 +86,11 @@ def sequences(out):
     return [n for batch in batches for n in batch.column(0).to_pylist()]
 
 
+def frames_in(out):
+    """List the files of a recording that are whole."""
+    return list(out.rglob("frames-*"))
+
+
 def numbers(out):
     """Read what was recorded: the numbers of the frames that clients sent."""
     found, order = [], []
@@ -111,11 +116,18 @@ def chances(tmp_path):
 
 def test_a_kill_costs_the_last_second_at_most(chances):
     """Three relays, killed at moments of their own; folders hold whole files alone."""
-    assert any(map(kills_cost_a_second_at_most, chances))
+    for number, folder in enumerate(chances):
+        if kills_cost_a_second_at_most(folder, waits=number > 0):
+            return
+    raise AssertionError(f"more was lost than a second, {TRIES} times")
 
 
-def kills_cost_a_second_at_most(folder):
-    """Kill the relays; all that they leave is looked at, however late they were."""
+def kills_cost_a_second_at_most(folder, waits):
+    """Kill the relays; all that they leave is looked at, however late they were.
+
+    Where it ``waits``, a first file is there before: loading what writes it takes long
+    on a machine with no time to give.
+    """
     with Listener(echo) as peer:
 
         def run(delay_s):
@@ -123,6 +135,9 @@ def kills_cost_a_second_at_most(folder):
             options = peer.address, folder / str(delay_s), "--flush-ms", "200"
             with recording(*options) as (process, port):
                 client = Client(port)
+                end = time.monotonic() + TIMEOUT_S
+                while waits and time.monotonic() < end and not frames_in(options[1]):
+                    time.sleep(0.01)
                 time.sleep(delay_s)
                 killed = time.monotonic()
                 process.kill()
@@ -142,7 +157,7 @@ def kills_cost_a_second_at_most(folder):
     for delay_s, (times, killed) in results.items():
         promised = sum(moment <= killed - PROMISED_S for moment in times)
         out = folder / str(delay_s)
-        found = numbers(out) if list(out.rglob("frames-*")) else []
+        found = numbers(out) if frames_in(out) else []
         kept.append(promised > 10 and len(found) >= promised)
     return all(kept)
 
