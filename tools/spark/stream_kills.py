@@ -35,8 +35,8 @@ TOPICS = {"orders": 2, "bills": 1}
 SEGMENT_BYTES = 40_000
 PER_TRIGGER = 1000
 PER_LAST_TRIGGER = 20_000
-SECONDS_TO_START = 600
-"""Ends a query that hangs. One that starts on a busy machine may take minutes."""
+LONGEST = 600
+"""Seconds, after which a query counts as one that hangs; to start may take minutes."""
 MOMENTS = ("random", "planned", "written")
 
 
@@ -211,9 +211,9 @@ class Query:
     def wait(self) -> None:
         """Wait until it has read everything."""
         try:
-            self.process.wait(SECONDS_TO_START)
+            self.process.wait(LONGEST)
         except subprocess.TimeoutExpired:
-            self.fail(f"the query has not ended after {SECONDS_TO_START} s")
+            self.fail(f"the query has not ended after {LONGEST} s")
         if self.process.returncode:
             self.check()
 
@@ -231,13 +231,13 @@ def kill_at(
     offsets, commits = checkpoint / "offsets", checkpoint / "commits"
     written = sink / "_spark_metadata"
     before = newest(commits)
-    deadline = time.monotonic() + SECONDS_TO_START
+    deadline = time.monotonic() + LONGEST
 
     def until(reached: Callable[[], bool]) -> None:
         while not reached():
             query.check()
             if time.monotonic() > deadline:
-                query.fail(f"no {moment} moment within {SECONDS_TO_START} s")
+                query.fail(f"no {moment} moment within {LONGEST} s")
             time.sleep(0.001)
 
     if moment == "random":
