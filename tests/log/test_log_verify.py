@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``verify``: what stands beside the segments, against the batches."""
 
+import struct
+
 import pytest
 from log_files import (
     ABORT,
@@ -174,3 +176,96 @@ def test_kraft_checkpoints_are_verified_too(log, tmp_path):
     (problem,) = log.verify(partition)
     assert (problem.path, problem.reason) == (str(path), "cut")
     assert (problem.position, problem.length) == (spans[1][0], spans[1][1] - 5)
+
+
+def tear(sound, keep=5):
+    """Cut within the last batch; give the first byte of it and its offset."""
+    at, size = sound.more_spans[-1]
+    data = sound.second.read_bytes()
+    assert len(data) == at + size
+    sound.second.write_bytes(data[: at + keep])
+    return at, 157
+
+
+def add(path, content):
+    with path.open("ab") as file:
+        file.write(content)
+
+
+def test_entries_into_a_torn_tail_are_no_damage(log, sound):
+    """A broker cuts the tail off and rebuilds the indexes when it starts."""
+    at, offset = tear(sound)
+    index = sound.folder.path / f"{100:020}.index"
+    add(index, struct.pack(">iiii", offset - 100, at, 300, at + 9000))
+    time_index = index.with_suffix(".timeindex")
+    add(time_index, struct.pack(">qi", BASE_TIME + 157, offset - 100))
+    add(sound.txnindex, aborted_entry(7, 154, offset))
+    later = sound.folder.path / f"{160:020}.snapshot"
+    later.write_bytes(b"\0\1\0\0")
+    assert found(log, sound) == []
+    places = {place[::3] for place in found(log, sound, strict_tail=True)}
+    assert places == {
+        (str(sound.second), "cut"),
+        (str(index), "index"),
+        (str(later), "snapshot"),
+    }
+
+
+def test_indexes_beside_a_torn_tail_may_be_unfinished(log, sound):
+    """Pages and entries that a crash kept from the disk are rebuilt as well."""
+    tear(sound)
+    index = sound.folder.path / f"{100:020}.index"
+    add(index, bytes(64) + b"\1\2\3\4")
+    add(index.with_suffix(".timeindex"), bytes(64) + b"\1\2\3\4")
+    sound.txnindex.write_bytes(b"\0\0\0")
+    assert found(log, sound) == []
+    sound.txnindex.unlink()
+    assert found(log, sound) == []
+
+
+def test_a_torn_tail_excuses_nothing_before_it(log, sound):
+    """What indexes say about the sound part of the newest segment is still judged."""
+    tear(sound)
+    index = sound.folder.path / f"{100:020}.index"
+    time_index, earlier = index.with_suffix(".timeindex"), sound.snapshot
+    index.write_bytes(struct.pack(">ii", 24, sound.more_spans[4][0] + 1))
+    time_index.write_bytes(struct.pack(">qi", BASE_TIME + 999, 24))
+    sound.txnindex.write_bytes(aborted_entry(8, 150, 153))
+    flip(earlier, 20)
+    reasons = {place[3] for place in found(log, sound)}
+    assert reasons == {"index", "timeindex", "txnindex", "snapshot"}
+
+
+def test_entries_into_the_cut_end_of_an_older_segment_stay_damage(log, sound):
+    """No broker looks at that tail again: it is lost data, and reported as such."""
+    at, _ = sound.spans[-1]
+    sound.first.write_bytes(sound.first.read_bytes()[: at + 5])
+    add(sound.index, struct.pack(">ii", 99, at))
+    assert [place[::3] for place in found(log, sound)] == [(str(sound.first), "cut")]
+
+
+def test_entries_behind_a_tail_that_is_not_torn_stay_damage(log, sound):
+    """A newest segment that ends with a whole batch lost what the index names."""
+    index = sound.folder.path / f"{100:020}.index"
+    add(index, struct.pack(">ii", 300, 10**6))
+    assert [place[::3] for place in found(log, sound)] == [(str(index), "index")]
+
+
+def test_what_a_broker_writes_meanwhile_is_no_damage(log, sound, monkeypatch):
+    """Indexes are read before the log, so that they name nothing it lacks."""
+    index = sound.folder.path / f"{100:020}.index"
+    grown = log_of([4], 158, epoch=3)[0]
+
+    def open_late(segment, open_file=log.Segment.open):
+        file = open_file(segment)
+        if segment.path == sound.second:
+            position = len(sound.second.read_bytes())
+            add(sound.second, grown)
+            add(index, struct.pack(">ii", 61, position))
+            add(
+                index.with_suffix(".timeindex"), struct.pack(">qi", BASE_TIME + 161, 61)
+            )
+        return file
+
+    monkeypatch.setattr(log.Segment, "open", open_late)
+    assert found(log, sound) == []

@@ -14,6 +14,7 @@ from ..limits import DEFAULT
 from . import problems
 from .checkpoints import read_leader_epochs, read_partition_metadata
 from .decoding import check_records
+from .indexes import base_offset_of
 from .problems import Problem
 from .segments import Segment
 from .snapshots import ProducerSnapshot
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from ..limits import Limits
+    from ..messages import AbortedTxn
     from ..records import BatchHeader
     from .file_bytes import FileBytes
     from .partitions import Partition
@@ -46,6 +48,10 @@ def verify(
     against the batches; leader epochs; producer snapshots. ``deep`` decodes the
     records as well. ``progress`` is called every few MiB with the number of bytes
     since the last call. Findings beside the ``.log`` have the path of their file.
+
+    A broker that finds a torn tail in its newest segment cuts it off, rebuilds the
+    indexes of that segment and deletes later snapshots. So what these files say about
+    the tail is no problem, unless ``strict_tail`` makes the tail itself one.
     """
     if isinstance(log, Segment):
         checks = Checks((), is_partition=False)
@@ -81,13 +87,20 @@ def verify(
         pass
     except DecodeError as error:
         yield _unreadable(path, place, problems.METADATA, error)
+    newest = log.segments[-1].base_offset if log.segments else -1
+    in_tail: list[tuple[int, Problem]] = []
     for path in log.producer_snapshot_paths:
         try:
             ProducerSnapshot(path, limits=limits)
         except FileNotFoundError:
             pass
         except DecodeError as error:
-            yield _unreadable(path, place, problems.SNAPSHOT, error)
+            found = _unreadable(path, place, problems.SNAPSHOT, error)
+            offset = base_offset_of(path.name) or 0
+            if offset > newest >= 0:
+                in_tail.append((offset, found))
+            else:
+                yield found
     checks = Checks(epochs, is_partition=not log.is_compacted)
     for segments in (log.segments, *((each,) for each in log.snapshots)):
         yield from examine(
@@ -99,6 +112,9 @@ def verify(
             limits=limits,
             checks=checks if segments is log.segments else None,
         )
+    for offset, found in in_tail:
+        if checks.torn_offset is None or offset <= checks.torn_offset:
+            yield found
 
 
 def examine(
@@ -118,6 +134,9 @@ def examine(
             found = _seam(segment, expected, are_gaps_wrong)
             if found is not None:
                 yield found
+        if checks is not None:
+            # Before the log: a broker writes a batch first and then what points to it.
+            yield from checks.begin(segment)
         with segment.open() as file:
             walk = segment.walk(
                 file,
@@ -126,8 +145,6 @@ def examine(
                 progress=progress,
                 limits=limits,
             )
-            if checks is not None:
-                yield from checks.begin(segment)
             for item in walk:
                 if isinstance(item, Problem):
                     if checks is not None:
@@ -141,7 +158,7 @@ def examine(
                     if bad is not None:
                         yield bad
             if checks is not None:
-                yield from checks.end()
+                yield from checks.end(walk.torn_at)
             expected = walk.expected if walk.ends_whole else None
 
 
@@ -186,6 +203,8 @@ class Checks:
         self._ongoing: dict[int, int] = {}
         self._epoch = -1
         self._epoch_end = -1
+        self.torn_offset: int | None = None
+        """The offset at which the torn tail of the newest segment begins."""
 
     def begin(self, segment: Segment) -> Iterator[Problem]:
         """Begin with a segment: read its indexes."""
@@ -199,27 +218,45 @@ class Checks:
         self._last_offset = -1
         self._regions: list[tuple[int, int]] = []
         self._markers: dict[tuple[int, int], int | None] = {}
+        # What a torn tail excuses is known when the walk is over.
+        self._unless_torn: list[Problem] = []
         try:
             if segment.index is not None:
                 self._entries = segment.index.entries
-                yield from self._stray(segment.index.path, problems.INDEX, 8)
+                self._stray(segment.index.path, problems.INDEX, 8)
             if segment.time_index is not None:
                 self._times = segment.time_index.entries
-                yield from self._stray(segment.time_index.path, problems.TIME_INDEX, 12)
+                self._stray(segment.time_index.path, problems.TIME_INDEX, 12)
         except DecodeError as error:
             path = segment.path.with_suffix(".index")
             yield _unreadable(path, self._place, problems.INDEX, error)
+        self._read_transactions()
         self._advance()
         self._advance_time()
 
-    def _stray(self, path: Place, reason: str, width: int) -> Iterator[Problem]:
-        """Report what stands behind the entries and is not zeros."""
+    def _stray(self, path: Place, reason: str, width: int) -> None:
+        """Note what stands behind the entries and is not zeros."""
         index = self._segment.index if width == 8 else self._segment.time_index
         if index is not None and index.has_stray_bytes:
             at = width * len(index.entries)
             size = path.stat().st_size
             detail = f"no entries that ascend behind the first {len(index.entries)}"
-            yield Problem(str(path), *self._place, at, size - at, reason, detail=detail)
+            self._unless_torn.append(
+                Problem(str(path), *self._place, at, size - at, reason, detail=detail)
+            )
+
+    def _read_transactions(self) -> None:
+        """Read the entries of ``.txnindex``, or note why they cannot be read."""
+        self._aborted: tuple[AbortedTxn, ...] | None = ()
+        try:
+            index = self._segment.transaction_index
+            if index is not None:
+                self._aborted = index.entries
+        except DecodeError as error:
+            self._aborted = None
+            path = self._segment.path.with_suffix(f".{problems.TRANSACTION_INDEX}")
+            reason = problems.TRANSACTION_INDEX
+            self._unless_torn.append(_unreadable(path, self._place, reason, error))
 
     def _advance(self) -> None:
         self._next_position = _NEVER
@@ -325,41 +362,51 @@ class Checks:
         at = width * number
         return Problem(str(path), *self._place, at, width, reason, detail=detail)
 
-    def end(self) -> Iterable[Problem]:
-        """End with a segment; gives what is wrong with the entries that are left."""
+    def end(self, torn_at: int | None) -> Iterable[Problem]:
+        """End with a segment; gives what is wrong with the entries that are left.
+
+        ``torn_at`` is the byte of a torn tail that is fine: entries into it are, too.
+        """
         found: list[Problem] = []
+        is_torn = torn_at is not None
+        if is_torn:
+            self.torn_offset = max(self._last_offset + 1, self._segment.base_offset, 0)
+        else:
+            found += self._unless_torn
         while self._next < len(self._entries):
+            offset, position = self._entries[self._next]
             self._next += 1
-            self._no_batch(*self._entries[self._next - 1], found)
+            if torn_at is None or position < torn_at:
+                self._no_batch(offset, position, found)
         while self._next_time < len(self._times):
             if self._times[self._next_time][1] > self._last_offset:
-                if not self._regions:
+                if not self._regions and not is_torn:
                     detail = "an offset behind the last batch"
                     found.append(
                         self._entry(problems.TIME_INDEX, self._next_time, 12, detail)
                     )
                 break
             self._time(found)
-        self._judge_transactions(found)
+        if self._is_partition and not self._regions:
+            self._judge_transactions(is_torn, found)
         return found
 
-    def _judge_transactions(self, found: list[Problem]) -> None:
+    def _judge_transactions(self, is_torn: bool, found: list[Problem]) -> None:
+        if self._aborted is None:
+            return
         reason = problems.TRANSACTION_INDEX
-        path = self._segment.path.with_suffix(f".{reason}")
-        try:
-            index = self._segment.transaction_index
-        except DecodeError as error:
-            found.append(_unreadable(path, self._place, reason, error))
-            return
-        if not self._is_partition or self._regions:
-            return
-        entries = () if index is None else index.entries
-        named = {(entry.producer_id, entry.last_offset) for entry in entries}
-        for number, entry in enumerate(entries):
+        named = {(entry.producer_id, entry.last_offset) for entry in self._aborted}
+        for number, entry in enumerate(self._aborted):
+            if is_torn and entry.last_offset > self._last_offset:
+                continue
             if (entry.producer_id, entry.last_offset) not in self._markers:
                 detail = f"no ABORT marker of producer {entry.producer_id}"
                 detail += f" stands at offset {entry.last_offset}"
                 found.append(self._entry(reason, number, 34, detail))
+        if is_torn:
+            # The last markers may have been written, and their entries not.
+            return
+        path = self._segment.path.with_suffix(f".{reason}")
         for (producer, offset), first in self._markers.items():
             if first is not None and (producer, offset) not in named:
                 detail = f"no entry for the ABORT marker of producer {producer}"

@@ -60,6 +60,7 @@ class Walk:
     in both are those of the file, whose bytes from the current batch on are in
     ``file.data``. ``expected`` is the offset that the next batch should begin with,
     None where any will do; after the iteration it is the offset behind the last batch.
+    ``torn_at`` is then the byte at which a torn tail begins that is fine, else None.
 
     ``base_offset`` is the segment's, None if not known, and ``next_base_offset`` that
     of the segment behind it. ``torn_tail_is_fine`` is for the newest segment. Missing
@@ -87,6 +88,7 @@ class Walk:
     ) -> None:
         self.expected = expected
         self.ends_whole = True
+        self.torn_at: int | None = None
         self.hold: int | None = None
         self.place = place
         self._file = file
@@ -321,6 +323,7 @@ class Walk:
         else:
             end, next_good = file.size, -1
             if self._is_torn(position, head, is_cut):
+                self.torn_at = position
                 return None, end
             self.ends_whole = False
             if self._next_base_offset is not None:
