@@ -366,7 +366,7 @@ def works(inputs: Path) -> list[Work]:
     captures = str(inputs / "captures.parquet")
     groups = str(DATA / "__consumer_offsets-0")
     return [
-        Work("repair", ("repair", damaged, "--output", "good.log"), "good.log"),
+        Work("repair", ("repair", damaged, "--output", "good.log"), "good.log", code=1),
         Work("dump to Parquet", ("dump", sound, "--output", "a.parquet"), "a.parquet"),
         Work("dump to lines", ("dump", sound, "--output", "a.jsonl"), "a.jsonl"),
         Work("export", ("export", disks, "--out", "rescued"), "rescued"),

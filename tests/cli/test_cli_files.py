@@ -132,13 +132,35 @@ def test_repair_copies_what_is_good(run, damaged, tmp_path):
     target = tmp_path / f"{0:020}.log"
     before = damaged.read_bytes()
     ran = run("repair", damaged, "--output", target, "-o", "jsonl")
-    assert ran.code == 0
+    assert ran.code == 1
     (problem,) = ran.rows
     start, end = problem["position"], problem["position"] + problem["length"]
     assert target.read_bytes() == before[:start] + before[end:]
     assert damaged.read_bytes() == before
     assert "3 batches" in ran.err and str(target) in ran.err
     assert run("dump", target, "-o", "jsonl").code == 0
+
+
+def test_repair_ends_with_0_only_if_the_copy_is_complete(run, damaged, tmp_path):
+    """A script must not take what lacks a region, or a torn tail, for the whole."""
+    assert run("repair", damaged, "--output", tmp_path / "good.log").code == 1
+    ran = run("repair", tmp_path / "good.log", "--output", tmp_path / "again.log")
+    assert ran.code == 0
+    torn = tmp_path / "torn.log"
+    torn.write_bytes((tmp_path / "good.log").read_bytes()[:-1])
+    ran = run("repair", torn, "--output", tmp_path / "untorn.log")
+    assert ran.code == 1 and "2 batches" in ran.err
+
+
+@pytest.mark.parametrize("content", [b"", bytes(range(256)) * 20, bytes(4096)])
+def test_repair_of_nothing_good_writes_nothing(run, tmp_path, content):
+    """An empty file would look like a repaired one."""
+    bad, target = tmp_path / f"{0:020}.log", tmp_path / "copies" / "copy.log"
+    bad.write_bytes(content)
+    target.parent.mkdir()
+    ran = run("repair", bad, "--output", target)
+    assert ran.code == 1 and "nothing was written" in ran.err
+    assert list(target.parent.iterdir()) == []
 
 
 def test_repair_never_writes_over_a_file(run, damaged, tmp_path):

@@ -354,13 +354,13 @@ def run(*args):
     return CliRunner().invoke(program, [str(arg) for arg in args], prog_name="kwire")
 
 
-def test_command_ends_with_2_if_somebody_breaks(capture, tmp_path):
-    """And tells who, the riskiest first."""
+def test_command_ends_with_3_if_a_client_breaks(capture, tmp_path):
+    """And names it, the riskiest first; 2 is for wrong usage alone."""
     path = capture.write(tmp_path / "frames.parquet")
     done = run(
         "audit", path, "--target", "4.1", "--out", tmp_path / "out", "-o", "jsonl"
     )
-    assert done.exit_code == 2
+    assert done.exit_code == 3
     rows = list(map(json.loads, done.stdout.splitlines()))
     assert len(rows) == len(capture.expected)
     assert rows[0]["verdict"] == "BREAKS" and rows[-1]["verdict"] == "OK"
@@ -386,7 +386,7 @@ def test_hostile_names_steer_nothing(tmp_path):
     made.talk("10.0.0.1:1", client_id=name).ask(PRODUCE, 0)
     path = made.write(tmp_path / "frames.parquet")
     done = run("audit", path, "--target", "4.1", "--out", tmp_path / "out")
-    assert done.exit_code == 2 and done.stdout.count("\n") == 2
+    assert done.exit_code == 3 and done.stdout.count("\n") == 2
     assert "\x1b" not in done.stdout and "\N{RIGHT-TO-LEFT OVERRIDE}" not in done.stdout
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "<script" not in page and "\x1b[" not in re.sub(

@@ -9,6 +9,7 @@ copied: a broker that finds none makes them anew.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import NamedTuple
 
 from ..limits import DEFAULT, MIB
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from .segments import Segment
 
 _PIECE = MIB
+
+
+class _NothingGood(Exception):
+    """Ends a copy without a batch, so that no file appears."""
 
 
 class CopyReport(NamedTuple):
@@ -43,13 +48,18 @@ def copy_good(
 ) -> CopyReport:
     """Write the whole batches of a segment to a new file; return what was done.
 
-    ``target`` must not exist: ``FileExistsError``. A torn tail is left out as damage
+    ``target`` must not exist: ``FileExistsError``. Without a single whole batch no file
+    is written, and ``batches`` of the report is 0. A torn tail is left out as damage
     is, but is no problem. ``progress`` is called with the bytes read since the last
     call.
     """
     found: list[Problem] = []
     batches = copied = 0
-    with new_file(target) as copy, segment.open() as file:
+    with (
+        suppress(_NothingGood),
+        new_file(target) as copy,
+        segment.open() as file,
+    ):
         size = file.size
         for item in segment.walk(file, progress=progress, limits=limits):
             if isinstance(item, Problem):
@@ -60,4 +70,6 @@ def copy_good(
                 at += copy.write(file.data[at : min(end, at + _PIECE)])
             batches += 1
             copied += item.size
+        if not batches:
+            raise _NothingGood
     return CopyReport(batches, copied, size - copied, tuple(found))

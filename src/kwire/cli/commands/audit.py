@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-BREAKS = 2
+BREAKS = 3
 
 _SHOWN = ("verdict", "address", "client_id", "software_name", "software_version")
 _NAMES = (*_SHOWN, "requests", "breaking_requests", "reason")
@@ -88,9 +88,8 @@ class _Timezone(click.ParamType[tzinfo]):
     short_help="Tell who breaks on an upgrade of the brokers.",
     epilog=(
         "Exit codes: 0 nobody breaks; 1 nobody, but not all of the input could be"
-        " read; 2 somebody breaks, or as for all commands wrong usage, or something"
-        " that cannot be read or written; 130 interrupted; 141 nobody reads the output"
-        " any more."
+        " read; 2 wrong usage, or something that cannot be read or written; 3 a client"
+        " breaks; 130 interrupted; 141 nobody reads the output any more."
     ),
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")

@@ -12,11 +12,18 @@ from ... import log
 from ...plain_text import count_text, size_text
 from ..output import format_option, open_output
 from ..problems import ProblemWriter
-from ..program import EXIT_CODES, say
+from ..program import FINE, PROBLEMS, say
 from ..progress import Progress
 
 
-@click.command(epilog=EXIT_CODES, short_help="Write a good copy of a damaged segment.")
+@click.command(
+    short_help="Write a good copy of a damaged segment.",
+    epilog=(
+        "Exit codes: 0 the copy is complete; 1 something was left out, or nothing is"
+        " good and no file was written; 2 wrong usage, or something cannot be read or"
+        " written; 130 interrupted; 141 nobody reads the output any more."
+    ),
+)
 @click.argument("segment", metavar="SEGMENT")
 @click.option(
     "--output",
@@ -26,7 +33,7 @@ from ..progress import Progress
     help="The new file; it must not exist.",
 )
 @format_option
-def command(segment: str, target: str, form: str) -> None:
+def command(segment: str, target: str, form: str) -> int:
     """Copy the whole batches of a .log file to a new file, byte for byte.
 
     The damaged file is only read. What is left out is told on stdout, a line for each
@@ -45,8 +52,12 @@ def command(segment: str, target: str, form: str) -> None:
         with progress.hidden():
             for problem in report.problems:
                 problems.write(problem)
+    if not report.batches:
+        say(f"no batch of {segment} is good: nothing was written to {target}")
+        return PROBLEMS
     say(
         f"wrote {target}: {count_text(report.batches, 'batch')},"
         f" {size_text(report.bytes_copied)}; left out"
         f" {size_text(report.bytes_left_out)}"
     )
+    return PROBLEMS if report.problems or report.bytes_left_out else FINE
