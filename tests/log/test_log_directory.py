@@ -205,3 +205,25 @@ def test_a_number_that_no_partition_has_is_part_of_a_name(log, tmp_path):
         (tmp_path / name / f"{0:020}.log").write_bytes(b"")
     found = {(p.topic, p.partition) for p in log.LogDirectory(tmp_path)}
     assert found == {("orders", 0), ("big-9999999999", -1)}
+
+
+def test_an_unknown_key_names_what_there_is(log, tmp_path):
+    """An error of nothing but the key says neither what is wrong nor what is right."""
+    for number in range(12):
+        Folder(tmp_path / f"orders-{number}").segment(0, log_of([2]))
+    Folder(tmp_path / "payments-0").segment(0, log_of([2]))
+    directory = log.LogDirectory(tmp_path)
+    for key in ("order", 0), "order":
+        with pytest.raises(KeyError) as caught:
+            directory[key]
+        (text,) = caught.value.args
+        assert text == (
+            "no topic 'order': there are 'orders', 'payments'; did you mean 'orders'?"
+        )
+    with pytest.raises(KeyError, match="'payments' has no partition 3: there is 0"):
+        directory["payments", 3]
+    with pytest.raises(KeyError, match="8, 9 and 2 more"):
+        directory["orders", 99]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(KeyError, match="no topic 'a': no partitions were found in"):
+        log.LogDirectory(tmp_path / "empty")["a", 0]

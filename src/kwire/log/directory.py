@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from .storage import Named, Place
 
 
+_NAMED = 10
+"""How many names an error message lists."""
+
 STATES = ("future", "stray", "delete")
 """What a folder's name may end with if the partition is not in use."""
 
@@ -147,13 +150,14 @@ class LogDirectory:
     ) -> Partition | tuple[Partition, ...]:
         """Give the partitions of a topic, or the one of (topic, partition).
 
-        Raises ``KeyError`` if there is none, or if several folders have that one, as
-        the folders of several brokers do: then ``replicas`` gives all of them.
+        Raises ``KeyError`` if there is none, and names what there is; or if several
+        folders have that one, as the folders of several brokers do: then ``replicas``
+        gives all of them.
         """
         if isinstance(key, str):
             found = tuple(each for each in self.partitions if each.topic == key)
             if not found:
-                raise KeyError(key)
+                raise KeyError(self._name_topics(key))
             return found
         found = self.replicas(*key)
         if len(found) == 1:
@@ -162,7 +166,28 @@ class LogDirectory:
             raise KeyError(
                 f"{len(found)} folders have {key[0]}-{key[1]}; ask for replicas()"
             )
-        raise KeyError(key)
+        topic, number = key
+        numbers = sorted({p.partition for p in self.partitions if p.topic == topic})
+        if not numbers:
+            raise KeyError(self._name_topics(topic))
+        raise KeyError(
+            f"{topic!r} has no partition {number!r}: there {_are(len(numbers))}"
+            f" {_listed(list(map(str, numbers)))}"
+        )
+
+    def _name_topics(self, topic: str) -> str:
+        """Say that there is no such topic, which are like it, and what there is."""
+        from difflib import get_close_matches
+
+        topics = self.topics
+        if not topics:
+            return f"no topic {topic!r}: no partitions were found in {self.path}"
+        near = get_close_matches(str(topic), topics, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        return (
+            f"no topic {topic!r}: there {_are(len(topics))}"
+            f" {_listed(list(map(repr, topics)))}{hint}"
+        )
 
     def replicas(self, topic: str, partition: int) -> tuple[Partition, ...]:
         """All folders that have a partition, sorted by path; empty if none has."""
@@ -171,6 +196,16 @@ class LogDirectory:
             for each in self.partitions
             if (each.topic, each.partition) == (topic, partition)
         )
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _listed(names: list[str]) -> str:
+    text = ", ".join(names[:_NAMED])
+    more = len(names) - _NAMED
+    return f"{text} and {more} more" if more > 0 else text
 
 
 def _is_of_log(name: str) -> bool:
