@@ -174,6 +174,17 @@ def test_no_peak_is_lost_in_long_series():
     assert f"{T0 + 7777}:5000" in points
 
 
+def test_gaps_of_long_series_and_at_their_ends_are_kept():
+    """A line that is thinned, or ends early, must not hide where nothing is known."""
+    values = [(T0 + at, None if 3000 <= at < 3002 else 1) for at in range(6000)]
+    svg = charts.lines({"billing": values}, "records")
+    assert len(PageReader(svg).find("polyline")) == 2
+    values = [(T0 + at, 1 if at < 50 else None) for at in range(101)]
+    svg = charts.lines({"billing": values}, "records")
+    [(path, _)] = PageReader(svg).find("polyline")
+    assert path["points"].split()[-1].startswith("490.00,")
+
+
 def test_what_is_not_drawn_is_told():
     """A chart is no list; how many are left out stands below."""
     names = [str(number) for number in range(130)]

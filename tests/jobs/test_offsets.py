@@ -502,10 +502,10 @@ def test_groups_are_summed_up_worst_first(known, cluster):
     commits = 58
     assert found["good"] == (
         *("classic", "Stable", 1, 2, commits, first, last, 2),
-        *(2 * (1800 - 60 * 29), 0, 0),
+        *(2 * (1800 - 60 * 29), 0, 0, 2 * (1800 - 60 * 29)),
     )
-    assert found["blocked"][-3:] == (1800 - 200, 0, 1)
-    assert found["gone"][-3:] == (None, 1, 0)
+    assert found["blocked"][-4:] == (1800 - 200, 0, 1, 1800 - 200)
+    assert found["gone"][-4:] == (None, 1, 0, None)
     assert found["expired"][3:5] == (0, 1)
 
 
@@ -521,6 +521,100 @@ def test_lag_over_time_goes_on_when_commits_do_not(known, cluster):
     assert good[cluster.end]["partitions"] == 2
     gone = [row for row in rows if row["group"] == "gone"]
     assert {(row["lag"], row["unknown_lags"]) for row in gone} == {(None, 1)}
+    assert {row["missing_logs"] for row in gone} == {1}
+
+
+def unread(root, partitions=2):
+    """Write a topic of which a group reads partition 0; the others have no commit.
+
+    Each partition gets 100 records a minute, for 200 minutes.
+    """
+    topics = {}
+    for number in range(partitions):
+        topic = topics["t", number] = Topic(root, "t", number)
+        for minute in range(200):
+            topic.produce(100, START + minute * MINUTE)
+        topic.write()
+    groups = Groups(root, 0, topics)
+    for minute in range(200):
+        at = START + minute * MINUTE + 1
+        groups.commit("g", "t", 0, 100 * (minute + 1), at)
+    return groups
+
+
+def test_an_assigned_partition_without_a_commit_has_no_known_lag(offsets, tmp_path):
+    """20,000 unread records must not be drawn as 0, whatever other partitions say.
+
+    It is what kafka-consumer-groups --describe shows as "-".
+    """
+    groups = unread(tmp_path)
+    groups.classic("g", 1, {"m": {"t": [0, 1]}}, START + 100 * MINUTE)
+    groups.commit("g", "t", 0, 20_000, START + 200 * MINUTE)
+    groups.write()
+    result = offsets(tmp_path)
+    (group,) = rows_of(result, "groups")
+    assert (group["lag"], group["known_lag"]) == (None, 0)
+    assert (group["partitions"], group["unknown_lags"], group["stuck"]) == (2, 1, 0)
+    assert tuples_of(
+        result, "partitions", "partition", "committed", "log_end", "lag", "is_assigned"
+    ) == [(0, 20_000, 20_000, 0, True), (1, None, 20_000, None, True)]
+    over_time = rows_of(result, "lag_over_time")
+    before = [row for row in over_time if row["timestamp"] < START + 100 * MINUTE]
+    after = over_time[len(before) :]
+    assert {(row["lag"], row["unknown_lags"]) for row in before} == {(0, 0)}
+    expected = {(None, 1, 0, 0)}
+    columns = "lag", "unknown_lags", "known_lag", "missing_logs"
+    assert {tuple(row[name] for name in columns) for row in after} == expected
+    page = Path(result.report).read_text("utf-8")
+    assert "1 partition assigned without a commit" in page
+    assert "1 partition unknown" in page and "None stuck" in page
+
+
+def test_a_partition_is_unknown_while_it_is_assigned_and_uncommitted(offsets, tmp_path):
+    """Not before, not after a commit, again after a tombstone; of all topics."""
+    groups = unread(tmp_path, 3)
+    at = START + 200 * MINUTE
+    groups.classic("g", 1, {"m": {"t": [0, 1], "unseen": [4]}}, at)
+    groups.commit("g", "t", 1, 19_000, at + 20 * MINUTE)
+    groups.commit("g", "t", 1, None, at + 40 * MINUTE)
+    groups.classic("g", 2, {"m": {"t": [0]}}, at + 60 * MINUTE)
+    groups.commit("g", "t", 0, 20_000, at + 80 * MINUTE)
+    groups.write()
+    result = offsets(tmp_path)
+    rows = [row for row in rows_of(result, "lag_over_time") if row["topic"] == "t"]
+    found = {}
+    for row in rows:
+        minutes = (row["timestamp"] - START) // MINUTE
+        if minutes >= 180:
+            found.setdefault((minutes - 1) // 20 * 20, set()).add(row["lag"])
+    assert found == {180: {0}, 200: {None}, 220: {1000}, 240: {None}, 260: {0}}
+    other = [row for row in rows_of(result, "lag_over_time") if row["topic"] != "t"]
+    assert {(row["unknown_lags"], row["missing_logs"]) for row in other} == {(1, 1)}
+    (group,) = rows_of(result, "groups")
+    assert (group["lag"], group["unknown_lags"]) == (0, 0)
+
+
+def test_a_group_that_never_committed_has_a_row(offsets, tmp_path):
+    """With the ends of the logs that it should read, and no lag."""
+    groups = unread(tmp_path)
+    groups.write_records(
+        consumer_records("new", 1, {"m": (1, [0, 1])}, joined=["m"], assigned=1),
+        START + 200 * MINUTE,
+    )
+    groups.write()
+    (tmp_path / "t-0" / "partition.metadata").write_text(
+        f"version: 0\ntopic_id: {TOPIC_ID_TEXT}\n"
+    )
+    result = offsets(tmp_path)
+    rows = {row["group"]: row for row in rows_of(result, "groups")}
+    new = rows["new"]
+    assert (new["lag"], new["known_lag"], new["unknown_lags"]) == (None, None, 2)
+    found = tuples_of(result, "partitions", "group", "partition", "log_end", "lag")
+    assert found == [
+        ("g", 0, 20_000, 0),
+        ("new", 0, 20_000, None),
+        ("new", 1, 20_000, None),
+    ]
 
 
 def test_commit_rate_counts_each_commit_once(known, cluster):

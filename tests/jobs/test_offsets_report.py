@@ -103,7 +103,9 @@ def test_lag_charts_are_the_table_of_lag_over_time(page, result):
     expected = {}
     for row in read(result, "lag_over_time"):
         points = expected.setdefault((row["topic"], row["group"]), [])
-        points.append((int(shown(row["timestamp"])), row["lag"]))
+        # Where the lag is unknown, nothing is drawn.
+        if row["lag"] is not None:
+            points.append((int(shown(row["timestamp"])), row["lag"]))
     order = [expected["orders", group] for group in ("dead", "blocked", "slow", "good")]
     assert page.lines == {"orders": order}
     assert "1 group more: lag_over_time/" in page.words
@@ -156,8 +158,32 @@ def test_the_command_prints_the_groups_worst_first(cluster, tmp_path):
     lines = done.stdout.splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["GROUP", "dead", "blocked"]
     assert max(map(len, lines)) <= 80
-    assert "2 partitions stuck; 1 problem in the input" in done.stderr
+    assert "2 partitions stuck, lag of 1 partition unknown; 1 problem" in done.stderr
     assert "report.html" in done.stderr.splitlines()[-1]
+
+
+def test_unknown_lag_is_a_gap_and_a_count(tmp_path):
+    """An assigned partition without a commit makes the known lag a lower bound."""
+    topics = [Topic(tmp_path, "t", number) for number in (0, 1)]
+    groups = Groups(tmp_path)
+    for minute in range(100):
+        for topic in topics:
+            topic.produce(100, START + minute * 60_000)
+        groups.commit("g", "t", 0, 100 * minute, START + minute * 60_000 + 1)
+        if minute == 50:
+            groups.classic("g", 1, {"m": {"t": [0, 1]}}, START + minute * 60_000 + 2)
+    for log in (*topics, groups):
+        log.write()
+    done = run("offsets", tmp_path, "--out", tmp_path / "out")
+    title, row = (line.split() for line in done.stdout.splitlines())
+    assert title[3:5] == ["LAG", "UNKNOWN"] and row[3:5] == [">=100", "1"]
+    assert "lag of 1 partition unknown" in done.stderr
+    page = Page((tmp_path / "out" / "report.html").read_text("utf-8"))
+    ((points,),) = page.lines.values()
+    assert 20 < len(points) < 30 and points[-1][0] <= START + 51 * 60_000
+    assert {lag for _, lag in points} == {100}
+    assert "A line has a gap where" in page.words
+    assert "None stuck" in page.words and "1 partition assigned without" in page.words
 
 
 def test_the_command_takes_groups_and_times(cluster, tmp_path):

@@ -304,7 +304,7 @@ def _melted(spans: Sequence[Span]) -> tuple[Span, float]:
 
 
 def lines(series: Mapping[str, Sequence[tuple[int, float | None]]], unit: str) -> str:
-    """Draw values over time, (milliseconds, value); None is a gap.
+    """Draw values over time, (milliseconds, value); None is a gap, at the ends too.
 
     ``unit`` is "bytes", "ms", or the name of what is counted.
     """
@@ -315,7 +315,8 @@ def lines(series: Mapping[str, Sequence[tuple[int, float | None]]], unit: str) -
         for at, value in each
         if value is not None and math.isfinite(value)
     ]
-    times = [at for at, _ in points]
+    # Gaps at the ends count: a line that stops before the end of its time is seen to.
+    times = [at for each in drawn.values() for at, _ in each]
     start, end = min(times, default=0), max(times, default=0)
     marks = ticks([value for _, value in points], unit)
     low, high = marks[0][0], marks[-1][0]
@@ -400,8 +401,14 @@ def _thinned(
             kept.append(stretch[0])
             continue
         ends = {min(known, key=_value), max(known, key=_value)}
-        kept += sorted(ends)
+        # A gap is no less worth seeing than a peak.
+        gaps = [point for point in stretch if point[1] is None][:1]
+        kept += sorted([*ends, *gaps], key=_time)
     return kept
+
+
+def _time(point: tuple[int, float | None]) -> int:
+    return point[0]
 
 
 def _value(point: tuple[int, float | None]) -> float:

@@ -168,7 +168,10 @@ def _measure(
 ) -> tuple[list[LagSummary], list[str]]:
     """Measure the lag of all commits; return what came of it and files of problems."""
     places = [
-        Place(topic, partition, inputs.topics.get((topic, partition)), commits)
+        Place(
+            *(topic, partition, inputs.topics.get((topic, partition)), commits),
+            sums.assigned.get((topic, partition), {}),
+        )
         for topic, partition, commits in sums.commits_by_place()
     ]
     tasks = []
@@ -188,7 +191,7 @@ def _measure(
         measure_lag, tasks, sizes=sizes, spark=session, progress=progress
     )
     if progress is not None:
-        # Logs that nobody committed to were passed over.
+        # Logs that no group reads were passed over.
         progress(inputs.size - sum(sizes) - sum(log.size for log in inputs.offsets))
     return lags, [task.problems for task in tasks]
 

@@ -45,20 +45,27 @@ class Place(NamedTuple):
 
     ``log`` is None if its segments are not in the input. ``commits`` is an Arrow table
     of groups and the fields of ``Commit``: group by group, in the order of their log.
+    ``assigned`` has a bit for each of the report's times at which a member of the group
+    was assigned the partition, the lowest bit for the first time.
     """
 
     topic: str
     partition: int
     log: Partition | None
     commits: Any
+    assigned: dict[str, int]
 
     def groups(self) -> Iterator[tuple[str, list[Commit]]]:
-        """Go through the groups with their commits."""
+        """Go through the groups with their commits; assigned groups may have none."""
+        committed = set()
         names = self.commits["group"].to_pylist()
         columns = [self.commits[name].to_pylist() for name in Commit._fields]
         rows = zip(names, map(Commit, *columns), strict=True)
         for group, found in groupby(rows, itemgetter(0)):
+            committed.add(group)
             yield group, [commit for _, commit in found]
+        for group in sorted(self.assigned.keys() - committed):
+            yield group, []
 
 
 class LagTask(NamedTuple):
@@ -77,19 +84,26 @@ class LagTask(NamedTuple):
 
 
 class Position(NamedTuple):
-    """Where a group stands in a partition when the history ends."""
+    """Where a group is in a partition when the history ends.
+
+    ``committed`` is None where the partition is assigned and nothing is committed.
+    """
 
     group: str
     topic: str
     partition: int
+    committed: int | None
+    log_end: int | None
     lag: int | None
+    is_assigned: bool
 
 
 class LagSummary(NamedTuple):
     """What a task brings home.
 
     ``samples`` has for each group and topic, at each time that was asked for, the lag,
-    and the number of partitions with and without a known one.
+    the number of partitions with and without a known one, and of those without how many
+    have no log in the input.
     """
 
     stuck: list[Row]
@@ -196,16 +210,22 @@ def _measure(
                     *(commit.offset, *_lag_at(ends, commit), commit.log_offset),
                 )
             )
-    _sample(task.samples, place.topic, ends, group, commits, summary)
-    last = commits[-1]
-    if last.offset is None:
+    _sample(task.samples, place, ends, group, commits, summary)
+    is_assigned = bool(place.assigned.get(group, 0) >> max(len(task.samples) - 1, 0))
+    last = commits[-1] if commits else None
+    if last is None or last.offset is None:
+        if is_assigned:
+            end = None if ends is None else ends.final
+            where = group, place.topic, place.partition
+            summary.positions.append(Position(*where, None, end, None, is_assigned))
         return
     known = _ends_for(ends, last)
     final = None if known is None else max(known.final, last.offset)
+    lag_now = None if final is None else final - last.offset
     summary.positions.append(
         Position(
             *(group, place.topic, place.partition),
-            None if final is None else final - last.offset,
+            *(last.offset, final, lag_now, is_assigned),
         )
     )
     if known is None or final is None:
@@ -259,23 +279,32 @@ def _ends_for(ends: LogEnds | None, commit: Commit) -> LogEnds | None:
 
 def _sample(
     samples: Sequence[int],
-    topic: str,
+    place: Place,
     ends: LogEnds | None,
     group: str,
     commits: Sequence[Commit],
     summary: LagSummary,
 ) -> None:
-    """Add the lag of one partition to its topic's, at each time of the report."""
-    sums = summary.samples.setdefault((group, topic), [[0, 0, 0] for _ in samples])
+    """Add the lag of one partition to its topic's, at each time of the report.
+
+    Without a commit nobody knows what a member has read of what it is assigned.
+    """
+    sums = summary.samples.setdefault(
+        (group, place.topic), [[0, 0, 0, 0] for _ in samples]
+    )
+    assigned = place.assigned.get(group, 0)
     index = 0
-    for timestamp, counts in zip(samples, sums, strict=True):
+    for number, (timestamp, counts) in enumerate(zip(samples, sums, strict=True)):
         while index < len(commits) and commits[index].timestamp <= timestamp:
             index += 1
-        if not index or commits[index - 1].offset is None:
+        lag = None
+        if index and commits[index - 1].offset is not None:
+            _, lag, _ = _lag_at(ends, commits[index - 1], timestamp)
+        elif not assigned >> number & 1:
             continue
-        _, lag, _ = _lag_at(ends, commits[index - 1], timestamp)
         if lag is None:
             counts[2] += 1
+            counts[3] += place.log is None
         else:
             counts[0] += lag
             counts[1] += 1

@@ -189,26 +189,39 @@ def _verdict(
             " the log grew.",
         )
     elif not any(row[4] > row[10] for row in groups):
-        report.verdict(
-            "quiet",
-            "Lag unknown",
-            f"{count}; the logs of the topics that they read are not in the input.",
-        )
+        why = "the logs of the topics that they read are not in the input."
+        if sums.uncommitted:
+            why = _without_commit(sums)
+        report.verdict("quiet", "Lag unknown", f"{count}; {why}")
     else:
         report.verdict(
-            "good",
+            "warning" if sums.uncommitted else "good",
             "None stuck",
-            f"{count}; where the log grew, each commit moved within {waited}.",
+            f"{count}; where the log grew, each commit moved within {waited}"
+            + (f"; {_without_commit(sums)}" if sums.uncommitted else "."),
         )
+
+
+def _without_commit(sums: Sums) -> str:
+    return (
+        f"{count_text(sums.uncommitted, 'partition')} assigned without a commit:"
+        " their lag is unknown (committed is null in partitions/)."
+    )
 
 
 def _figures(report: Report, sums: Sums, groups: Sequence[Row], problems: int) -> None:
-    lags = [row[9] for row in groups if row[9] is not None]
+    lags = [row[12] for row in groups if row[12] is not None]
+    unknown = sum(row[10] for row in groups)
     pending = sum(row[12] for row in sums.history)
     figures = [
         ("Groups", f"{len(groups):,}", ""),
         ("Stuck partitions", f"{len(sums.stuck):,}", "bad" if sums.stuck else "good"),
-        ("Lag at the end", f"{sum(lags):,}" if lags else "unknown", ""),
+        (
+            "Lag at the end"
+            + (f", {count_text(unknown, 'partition')} unknown" if unknown else ""),
+            f"{sum(lags):,}" if lags else "unknown",
+            "warning" if sums.uncommitted else "",
+        ),
         ("Commits", f"{sum(row[10] for row in sums.history):,}", ""),
         ("Rebalances", f"{len(sums.rebalances):,}", ""),
         ("Commits pending", f"{pending:,}", "warning" if pending else ""),
@@ -245,7 +258,13 @@ def _completeness(sums: Sums) -> str:
 def _lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) -> None:
     series: dict[str, dict[str, list[tuple[int, float | None]]]] = {}
     worst: dict[str, int] = {}
-    for time, group, topic, lag, *_ in lags:
+    has_gaps = has_no_log = False
+    for time, group, topic, _, _, unknown, lag, without_log in lags:
+        # A partition without a log is left out from begin to end; a sum that lacks
+        # another one would fall where nobody has read anything.
+        if unknown > without_log:
+            lag, has_gaps = None, True
+        has_no_log = has_no_log or without_log > 0
         points = series.setdefault(group, {}).setdefault(topic, [])
         points.append((time, lag))
         worst[group] = max(worst.get(group, 0), lag or 0)
@@ -271,13 +290,19 @@ def _lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) -> N
             charts.lines({name: topics[name] for name in ranked[:_TOPICS]}, "records"),
             f"{count_text(left, 'topic')} more in lag_over_time/." if left > 0 else "",
         )
+    gaps = (
+        " A line has a gap where the lag of a partition is unknown: it is assigned and"
+        " has no commit, or its log no longer has that time."
+        if has_gaps
+        else ""
+    ) + (" Partitions without a log in the input are left out." if has_no_log else "")
     if not order:
-        report.text("There is no lag to draw.")
+        report.text(f"There is no lag to draw.{gaps}")
         return
     left = len(order) - _CHARTS
     report.text(
         "Lag is what lies between the commit and the end of the log, summed up over the"
-        " partitions of a topic."
+        f" partitions of a topic.{gaps}"
         + (f" {count_text(left, 'group')} more: lag_over_time/." if left > 0 else "")
     )
 

@@ -97,6 +97,7 @@ class Sums:
         self.start = min(min(complete or began, default=0), max(self.end, 0))
         self.step = _step(self.end - self.start, _COLUMNS)
         self.samples = tuple(_times(self.start, self.end, _SAMPLES))
+        self.assigned = self._assigned(states)
 
     def _ordered(self, commits: Any) -> Any:
         """Order commits by partition and group, each group's as they were logged."""
@@ -125,6 +126,35 @@ class Sums:
             # A slice is pickled with all that it was cut from, a copy is not.
             rows = load_pyarrow().array(range(commits.num_rows))
             yield each["topic"], each["partition"], commits.take(rows)
+        committed = {(each["topic"], each["partition"]) for each in counts}
+        nothing = self._commits.slice(0, 0)
+        for topic, partition in sorted(self.assigned.keys() - committed):
+            yield topic, partition, nothing
+
+    def _assigned(self, states: Any) -> dict[tuple[str, int], dict[str, int]]:
+        """Find which groups had which partitions at the times that are sampled.
+
+        For each partition the groups, with a bit for each time (see ``Place``). Topics
+        that the log names by nothing but an unknown id are left out.
+        """
+        rows: dict[str, list[int]] = {}
+        for row, name in enumerate(states["group"].to_pylist()):
+            rows.setdefault(name, []).append(row)
+        found: dict[tuple[str, int], dict[str, int]] = {}
+        for name, own in rows.items():
+            bits: dict[int, int] = {}
+            index = 0
+            for number, time in enumerate(self.samples):
+                while index < len(own) and _is_by(self.states[name][index], time):
+                    index += 1
+                if index:
+                    row = own[index - 1]
+                    bits[row] = bits.get(row, 0) | 1 << number
+            for row, bit in bits.items():
+                for place in _places(states["members"][row].as_py()):
+                    groups = found.setdefault(place, {})
+                    groups[name] = groups.get(name, 0) | bit
+        return found
 
     def _states(self, states: Any) -> dict[str, list[State]]:
         found: dict[str, list[State]] = {}
@@ -145,7 +175,7 @@ class Sums:
         self.stuck += lag.stuck
         self._positions += lag.positions
         for key, counts in lag.samples.items():
-            sums = self._lags.setdefault(key, [[0, 0, 0] for _ in self.samples])
+            sums = self._lags.setdefault(key, [[0, 0, 0, 0] for _ in self.samples])
             for have, more in zip(sums, counts, strict=True):
                 have[:] = [one + other for one, other in zip(have, more, strict=True)]
 
@@ -156,14 +186,20 @@ class Sums:
             "rebalances": self.rebalances,
             "stuck": self.stuck,
             "groups": self.groups(),
+            "partitions": sorted(self._positions),
             "lag_over_time": self.lag_over_time(),
             "commit_rate": self.commit_rate(),
             "growth": self.growth,
             "history": self.history,
         }
 
+    @property
+    def uncommitted(self) -> int:
+        """How many partitions are assigned at the end without a commit."""
+        return sum(position.committed is None for position in self._positions)
+
     def groups(self) -> list[Row]:
-        """Sum up each group."""
+        """Sum up each group; its lag is known if that of each partition is."""
         compute = self._compute
         commits = self._commits.filter(compute.is_valid(self._commits["offset"]))
         summed = commits.group_by("group", use_threads=False).aggregate(
@@ -183,6 +219,7 @@ class Sums:
             state = self.states[name][-1] if name in self.states else _NO_STATE
             known = [lag for lag in lags.get(name, ()) if lag is not None]
             count = len(lags.get(name, ()))
+            known_lag = min(sum(known), _HIGHEST) if known else None
             rows.append(
                 (
                     name,
@@ -190,21 +227,32 @@ class Sums:
                     count,
                     *by_group.get(name, (0, None, None)),
                     rebalances[name],
-                    min(sum(known), _HIGHEST) if known else None,
+                    known_lag if len(known) == count else None,
                     count - len(known),
                     stuck[name],
+                    known_lag,
                 )
             )
-        return sorted(rows, key=lambda row: (-row[11], -(row[9] or 0), row[0]))
+        return sorted(rows, key=lambda row: (-row[11], -(row[12] or 0), row[0]))
 
     def lag_over_time(self) -> list[Row]:
-        """Sum up the lag of each group and topic, at each time that was sampled."""
-        return [
-            (time, *key, min(lag, _HIGHEST) if known else None, known, unknown)
-            for key, counts in sorted(self._lags.items())
-            for time, (lag, known, unknown) in zip(self.samples, counts, strict=True)
-            if known or unknown
-        ]
+        """Sum up the lag of each group and topic, at each time that was sampled.
+
+        It is known if that of each partition is.
+        """
+        rows: list[Row] = []
+        for key, counts in sorted(self._lags.items()):
+            for time, each in zip(self.samples, counts, strict=True):
+                lag, known, unknown, without_log = each
+                known_lag = min(lag, _HIGHEST) if known else None
+                if known or unknown:
+                    rows.append(
+                        (
+                            *(time, *key, None if unknown else known_lag),
+                            *(known, unknown, known_lag, without_log),
+                        )
+                    )
+        return rows
 
     def commit_rate(self) -> list[Row]:
         """Count the commits of each group in each stretch of time of the charts."""
@@ -230,6 +278,21 @@ class Sums:
             ),
             key=lambda row: (row[1], row[0]),
         )
+
+
+def _is_by(state: State, time: int) -> bool:
+    return state.timestamp is None or state.timestamp <= time
+
+
+def _places(members: Sequence[Any] | None) -> set[tuple[str, int]]:
+    """Collect the partitions that members of a group are assigned."""
+    return {
+        (each["topic"], partition)
+        for member in members or ()
+        for each in member["assignment"] or ()
+        if each["topic"] is not None
+        for partition in each["partitions"]
+    }
 
 
 def _step(length: int, most: int) -> int:

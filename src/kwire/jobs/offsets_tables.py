@@ -95,6 +95,14 @@ COLUMNS = {
         "lag": "int64",
         "unknown_lags": "int32",
         "stuck": "int32",
+        "known_lag": "int64",
+    },
+    "partitions": {
+        **_PLACE,
+        "committed": "int64",
+        "log_end": "int64",
+        "lag": "int64",
+        "is_assigned": "bool",
     },
     "lag_over_time": {
         "timestamp": "time",
@@ -103,6 +111,8 @@ COLUMNS = {
         "lag": "int64",
         "partitions": "int32",
         "unknown_lags": "int32",
+        "known_lag": "int64",
+        "missing_logs": "int32",
     },
     "commit_rate": {"timestamp": "time", "group": "string", "commits": "int64"},
     "growth": {

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-_TITLES = ("GROUP", "STATE", " PARTITIONS", " LAG", " STUCK", "LAST COMMIT (UTC)")
+_TITLES = (
+    *("GROUP", "STATE", " PARTITIONS", " LAG", " UNKNOWN", " STUCK"),
+    "LAST COMMIT (UTC)",
+)
 _LINES = 40
 """Groups that the table for people shows; the worst come first."""
 
@@ -84,10 +87,12 @@ def command(
     if missing:
         say(f"no group {', '.join(map(repr, missing))} in __consumer_offsets")
     problems = result.counts["problems"]
+    unknown = sum(row["unknown_lags"] for row in rows)
     commits = sum(row["commits"] for row in rows)
     say(
         f"{count_text(len(rows), 'group')}, {count_text(commits, 'commit')},"
         f" {count_text(result.findings, 'partition')} stuck"
+        + (f", lag of {count_text(unknown, 'partition')} unknown" if unknown else "")
         + (f"; {count_text(problems, 'problem')} in the input" if problems else "")
     )
     say(f"report: {os.path.relpath(result.report)}")
@@ -107,12 +112,14 @@ def _milliseconds(moment: datetime | None) -> int | None:
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    known = row["lag"] is not None
+    known = row["known_lag"] is not None
+    bound = "" if row["lag"] is not None else ">="
     return (
         row["group"],
         row["state"] or "-",
         str(row["partitions"]),
-        str(row["lag"]) if known else "-",
+        f"{bound}{row['known_lag']}" if known else "-",
+        str(row["unknown_lags"]),
         str(row["stuck"]) if known else "-",
         time_text(-1 if row["last_commit"] is None else row["last_commit"]),
     )
