@@ -8,6 +8,7 @@ whether each fact is right is for the vectors, which Kafka itself wrote.
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 
 import pytest
@@ -134,6 +135,37 @@ def test_reading_and_writing_the_notation_gives_the_same_text(name: str) -> None
     text = registry.definition_text(registry.find(name).family)
     written = notation.write_message(registry.load(name))
     assert f"\n\n{written}\n" in f"\n\n{text}\n"
+
+
+SOUNDS_SECRET = re.compile(r"Password|Hmac|Salt|AuthBytes|Secret|(Stored|Server)Key")
+
+
+def test_fields_that_sound_secret_are_marked(messages: dict[str, Message]) -> None:
+    """A release may bring a secret; ``repr`` and recordings go by the mark alone."""
+    unmarked = [
+        f"{message.name}.{field.name}"
+        for message in messages.values()
+        for _, struct in rules.each_struct(message)
+        for field in struct.fields
+        if SOUNDS_SECRET.search(field.name) and not field.secret
+    ]
+    assert unmarked == []
+
+
+def test_secrets_are_text_or_bytes_of_all_versions(
+    messages: dict[str, Message],
+) -> None:
+    """What ``encode`` refuses of such a field is never quoted; of others it may be."""
+    found = 0
+    for message in messages.values():
+        for _, struct in rules.each_struct(message):
+            for field in struct.fields:
+                if field.secret:
+                    found += 1
+                    assert field.type in ("string", "bytes", "records")
+                    assert not field.is_array and field.tag is None
+                    assert field.versions.min == 0, (message.name, field.name)
+    assert found == 17
 
 
 def test_loading_a_message_reads_no_file_but_its_own(

@@ -138,11 +138,11 @@ def test_signatures_are_compared_in_constant_time(rfc_7677, sasl, monkeypatch):
         (SERVER_FIRST_256.replace(b",i=4096", b""), "no iterations"),
         (SERVER_FIRST_256.replace(b"s=W22ZaJ", b"s=!!"), "s= in base64"),
         (SERVER_FIRST_256.replace(b"s=W22ZaJ0SNY7soEsUEjb6gQ==", b"s="), "s="),
-        (SERVER_FIRST_256 + b",i=9999", "no SCRAM message has 'i=9999'"),
+        (SERVER_FIRST_256 + b",i=9999", "a name twice"),
         (b"m=must," + SERVER_FIRST_256, "extension"),
         (b"e=unknown-user", "refuses: unknown-user"),
         (b"\xff\xfe", "UTF-8"),
-        (b"", "no SCRAM message has ''"),
+        (b"", "a name twice"),
     ],
 )
 def test_bad_first_message_of_a_server(rfc_7677, sasl, said, words):

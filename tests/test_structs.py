@@ -191,6 +191,80 @@ def test_replace_changes_a_copy(kwire, topic):
     assert made.replace(unknown_tagged_fields=()).unknown_tagged_fields == ()
 
 
+def test_to_dict_is_plain_at_every_depth(kwire, topic):
+    """For a table, a template or a test: dicts, lists, and values as they are."""
+    partition = kwire.messages.MetadataResponse.MetadataResponsePartition
+    tags = ((9, b"x"),)
+    made = kwire.messages.MetadataResponse(
+        cluster_id=None,
+        topics=[topic(name="t", partitions=[partition(isr_nodes=[1, 2])])],
+        unknown_tagged_fields=tags,
+    )
+    found = made.to_dict()
+    assert tuple(found) == (*made.__match_args__, TAGS)
+    assert (found["cluster_id"], found["brokers"]) == (None, [])
+    assert found[TAGS] == list(tags)
+    assert type(found["topics"]) is list and type(found["topics"][0]) is dict
+    inner = found["topics"][0]
+    assert inner == made.topics[0].to_dict()
+    assert TAGS not in inner and inner["topic_id"] == uuid.UUID(int=0)
+    assert inner["partitions"][0]["isr_nodes"] == [1, 2]
+    fetch = kwire.messages.FetchRequest().to_dict()
+    assert fetch["replica_state"] == {"replica_id": -1, "replica_epoch": -1}
+    view = memoryview(b"ab")
+    data = kwire.messages.SaslAuthenticateRequest(auth_bytes=view).to_dict()
+    assert data["auth_bytes"] is view
+    record = kwire.records.Record(key=b"k", headers=[("h", None)])
+    assert record.to_dict() == {
+        "offset": 0,
+        "timestamp": -1,
+        "key": b"k",
+        "value": None,
+        "headers": [("h", None)],
+    }
+
+
+def test_to_dict_has_all_fields_of_every_message(kwire):
+    """No message has a field that hides it, or a value that it leaves as a struct."""
+
+    def rebuilt(cls, fields, owner):
+        values = {}
+        for name, value in fields.items():
+            struct = structs.get((cls.__name__, name))
+            if struct is not None and value is not None:
+                inner = getattr(owner, struct)
+                if isinstance(value, list):
+                    value = [rebuilt(inner, each, owner) for each in value]
+                else:
+                    value = rebuilt(inner, value, owner)
+            values[name] = value
+        return cls(**values)
+
+    for name in kwire.messages.ALL:
+        cls = getattr(kwire.messages, name)
+        message = kwire._backend.engine.binding_of(cls).message
+        structs = {
+            (struct.name, field.attribute): field.struct.name
+            for struct in (message.struct, *message.structs())
+            for field in struct.fields
+            if field.struct is not None
+        }
+        for _, plain in systematic(kwire, name, cls.valid_versions.max):
+            made = build(kwire, name, plain)
+            assert rebuilt(cls, made.to_dict(), cls) == made
+
+
+def test_to_dict_of_a_long_chain_is_an_error(kwire):
+    """Nesting without end ends in ``RecursionError``, not in a dead process."""
+    made = None
+    for _ in range(50_000):
+        made = kwire.messages.FetchRequest(replica_state=made)
+    with pytest.raises(RecursionError):
+        made.to_dict()
+    while made is not None:
+        made = made.replica_state
+
+
 def test_match_takes_fields_in_schema_order(kwire, topic):
     """``match`` works by position and by name."""
     match topic(error_code=3, name="a"):

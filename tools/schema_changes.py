@@ -98,6 +98,7 @@ def _field_facts(field: Field) -> Facts:
         "key": _yes(field.map_key),
         "entity": field.entity_type or "none",
         "zero-copy": _yes(field.zero_copy),
+        "secret": _yes(field.secret),
     }
 
 

@@ -217,6 +217,8 @@ class _Union:
             words = what.partition("_")[0]
             united = self.join(words, getattr(before, what), getattr(now, what), path)
             setattr(field, what, united)
+        # Kafka's schemas do not say what is secret, so its silence takes nothing back.
+        field.secret = now.secret or before.secret
         field.flexible_versions = self.flexible_override(before, now, path)
         if now.versions.contains(
             self.newer.valid_versions

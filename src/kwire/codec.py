@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 decode = engine.decode
 encode = engine.encode
 
-_RESERVED = frozenset(("replace", "unknown_tagged_fields"))
+_RESERVED = frozenset(("replace", "to_dict", "unknown_tagged_fields"))
 
 
 def build_class(message: Message, module: str = f"{__package__}.schema") -> type:
@@ -65,13 +65,14 @@ def _build(
                 *field.position,
             )
     defaults = tuple(_default(field, binding) for field in struct.fields)
+    secrets = frozenset(field.attribute for field in struct.fields if field.secret)
     made = engine.make_struct(
         struct.name,
         qualname,
         attributes,
         defaults,
         tuple(field.is_array for field in struct.fields),
-        {"__module__": module, "_binding": binding, **facts},
+        {"__module__": module, "_binding": binding, "_secrets": secrets, **facts},
     )
     binding.classes[struct.name] = made
     binding.defaults[struct.name] = defaults

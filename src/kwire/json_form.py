@@ -122,7 +122,7 @@ class _Reader:
 
     def struct(self, value: object, layout: plan.Plan, path: str) -> Any:
         if not isinstance(value, dict):
-            self.expected(_WORDS[plan.STRUCT], value, path)
+            self.expected(_WORDS[plan.STRUCT], _shown(value), path)
         prefix = f"{path}." if path else ""
         fields = {}
         keys = set()
@@ -149,7 +149,7 @@ class _Reader:
         if not step.is_array:
             return self.value(value, step, path, null)
         if not isinstance(value, list):
-            self.expected(f"an array{null}", value, path)
+            self.expected(f"an array{null}", _shown(value), path)
         return tuple(
             self.value(element, step, f"{path}[{index}]", "")
             for index, element in enumerate(value)
@@ -160,7 +160,8 @@ class _Reader:
             return self.struct(value, step.plan, path)
         found = _read_scalar(value, step.code)
         if found is None:
-            self.expected(_WORDS[step.code] + null, value, path)
+            shown = plan.secret_text(value) if step.secret else _shown(value)
+            self.expected(_WORDS[step.code] + null, shown, path)
         if step.code == plan.STRING:
             self.check_text(str(found), path)
         return found
@@ -175,8 +176,8 @@ class _Reader:
                 f"a string of {size} bytes is over Kafka's {plan.LONGEST_STRING}", path
             )
 
-    def expected(self, words: str, value: object, path: str) -> NoReturn:
-        self.fail(f"expected {words}, got {_shown(value)}", path)
+    def expected(self, words: str, shown: str, path: str) -> NoReturn:
+        self.fail(f"expected {words}, got {shown}", path)
 
     def fail(self, reason: str, path: str) -> NoReturn:
         name = self.binding.message.name

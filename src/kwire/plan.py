@@ -94,7 +94,7 @@ class Step:
     elements if ``is_array``), ``compact`` says that its own lengths are unsigned
     varints, ``nullable`` that null may stand on the wire. ``least`` is the smallest
     size in bytes of the field (in line) and ``element_least`` of one element.
-    ``plan`` is the plan of the struct it holds.
+    ``plan`` is the plan of the struct it holds. What is ``secret`` is not printed.
     """
 
     __slots__ = (
@@ -109,6 +109,7 @@ class Step:
         "nullable",
         "place",
         "plan",
+        "secret",
         "slot",
         "tag",
     )
@@ -124,6 +125,7 @@ class Step:
     nullable: bool
     place: int
     plan: Plan | None
+    secret: bool
     slot: int
     tag: int
 
@@ -155,6 +157,20 @@ def expected(step: Step, element: bool) -> str:
     if step.is_array and not element:
         words = f"a sequence, each element {words}"
     return f"{words} or None" if step.nullable and not element else words
+
+
+def secret_text(value: object) -> str:
+    """Write what is printed in place of a secret: ``<12 bytes, secret>``."""
+    if value is None:
+        return "None"
+    if isinstance(value, str):
+        size, unit = len(value), "character"
+    elif isinstance(value, (bytes, bytearray, memoryview)):
+        with memoryview(value) as view:
+            size, unit = view.nbytes, "byte"
+    else:
+        return f"<{type(value).__name__}, secret>"
+    return f"<{size} {unit}{'' if size == 1 else 's'}, secret>"
 
 
 class Plan:
@@ -235,6 +251,7 @@ def _step(
     step.attribute = field.attribute
     step.slot = slot
     step.is_array = field.is_array
+    step.secret = field.secret
     step.default = default_of(field)
     step.tag = -1 if field.tag is None else field.tag
     if version not in field.versions:

@@ -85,7 +85,8 @@ class Scram:
         max_iterations: int = MAX_ITERATIONS,
     ) -> None:
         if mechanism not in _DIGESTS:
-            raise ValueError(f"{mechanism!r:.40} is none of {', '.join(_DIGESTS)}")
+            # What was given is not shown: it may be the password, in the wrong place.
+            raise ValueError(f"mechanism must be one of {', '.join(_DIGESTS)}")
         if not username or not password:
             raise ValueError(f"{mechanism} needs a user name and a password")
         self.mechanism = mechanism
@@ -187,7 +188,10 @@ def _attributes(data: bytes) -> dict[str, str]:
     for part in text.split(","):
         name, equals, value = part.partition("=")
         if len(name) != 1 or not equals or name in attributes:
-            raise SaslError(f"no SCRAM message has {part[:40]!r} at that place")
+            raise SaslError(
+                "the server's SCRAM message is not a list of name=value, or has a name"
+                " twice"
+            )
         attributes[name] = value
     return attributes
 

@@ -150,7 +150,7 @@ def test_a_broker_that_answered_once_is_not_said_to_want_sasl(net, kwire):
         # Digits, and 4096 in Arabic, but not those of RFC 5802.
         ("r=abcxyz,s=c2FsdA==,i=٤٠٩٦", "allowed are 4096 to 5000"),
         ("r=abcxyz,s=c2FsdA==,i=5001", "allowed are 4096 to 5000"),
-        ("rr=1,r=abcxyz,s=c2FsdA==,i=4096", "no SCRAM message has"),
+        ("rr=1,r=abcxyz,s=c2FsdA==,i=4096", "a name twice"),
     ],
 )
 def test_what_almost_looks_like_scram_is_refused(sasl, exchange, said, words):

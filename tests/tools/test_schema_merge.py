@@ -42,6 +42,15 @@ class TestUnion:
             "  C int32 3+",
         ]
 
+    def test_a_field_stays_secret(self) -> None:
+        """Kafka's schemas do not say what is secret; a new release must not show it."""
+        text = schema("0-1", field("A", "0+", "bytes"), field("B", "0+", "bytes"))
+        older = language.read_message(text)
+        older.struct.fields[0].secret = True
+        merged = schema_merge.merge(older, language.read_message(text))
+        lines = notation.write_message(merged).splitlines()
+        assert lines[1:] == ["  A bytes 0+ secret", "  B bytes 0+"]
+
     def test_versions_that_come_back_are_as_the_newer_state_has_them(self) -> None:
         older = schema("2-3", field("A", "2+"))
         newer = schema("0-3", field("A", "0+"))

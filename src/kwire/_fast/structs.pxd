@@ -36,8 +36,8 @@ cdef extern from *:
     bint is_type "kwire_is_type"(void* value) noexcept
 
 cdef enum:
-    # Four methods and the end of the table.
-    METHODS = 6
+    # The methods and the end of the table.
+    METHODS = 7
     # Versions above this are looked up in the binding's dict.
     CACHED_VERSIONS = 32
 

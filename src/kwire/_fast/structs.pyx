@@ -74,6 +74,8 @@ cdef extern from *:
 
 from sys import intern
 
+from kwire import plan as plans
+
 
 def make_struct(
     str name,
@@ -88,9 +90,10 @@ def make_struct(
 
     ``attributes`` are its fields in schema order, ``defaults`` their values (structs
     as instances, shared), ``arrays`` says which of them hold arrays; ``namespace`` is
-    what the class has besides: ``__module__`` and facts of the message. Structs of
-    messages are ``tagged``, they have a slot for unknown tagged fields; records and
-    their batches are not.
+    what the class has besides: ``__module__``, facts of the message, and ``_secrets``,
+    the names of the fields that ``repr`` does not show. Structs of messages are
+    ``tagged``, they have a slot for unknown tagged fields; records and their batches
+    are not.
     """
     cdef Py_ssize_t count = len(attributes) + tagged
     # A type and its layout live as long as any object of the type: for good.
@@ -129,6 +132,11 @@ def make_struct(
     layout.methods[3] = method(b"__deepcopy__", <void*>copied, METH_O)
     layout.methods[4] = layout.methods[0]
     layout.methods[4].ml_name = b"__replace__"
+    layout.methods[5] = method(b"to_dict", <void*>to_dict, METH_NOARGS)
+    layout.methods[5].ml_doc = (
+        b"to_dict($self, /)\n--\n\n"
+        b"Return the fields as plain dicts, lists and values, at any depth."
+    )
     doc = (signature(name, fields, values) + "\n--\n\n").encode()
     slots[0] = slot(Py_tp_dealloc, <void*>struct_dealloc)
     slots[1] = slot(Py_tp_repr, <void*>struct_repr)
@@ -185,6 +193,38 @@ cdef object reduce_method(object self, object ignored):
     return reduced(type(self), values_of(self))
 
 
+cdef object to_dict(object self, object ignored):
+    """Return the fields as plain dicts, lists and values, at any depth."""
+    cdef tuple values = values_of(self)
+    names = type(self).__match_args__
+    fields = {}
+    for name, value in zip(names, values):
+        fields[name] = plain(value)
+    if len(values) > len(names) and values[len(names)]:
+        fields["unknown_tagged_fields"] = list(values[len(names)])
+    return fields
+
+
+cdef object plain(object value):
+    """Turn a struct into a dict and an array into a list; the rest stays."""
+    if is_struct(value):
+        # Through Python, which counts how deep the calls are.
+        return value.to_dict()
+    if not isinstance(value, tuple):
+        return value
+    elements = []
+    for element in <tuple>value:
+        if is_struct(element):
+            element = element.to_dict()
+        elements.append(element)
+    return elements
+
+
+cdef inline bint is_struct(object value) noexcept:
+    """Whether a value is an object of a class that ``make_struct`` made."""
+    return dealloc_of(type_of(<void*>value)) == <void*>struct_dealloc
+
+
 cdef object copied(object self, object ignored):
     """Return the struct itself: what cannot change need not be copied."""
     return self
@@ -218,10 +258,12 @@ cdef void struct_dealloc(PyObject* self) noexcept:
 cdef object struct_repr(object self):
     cdef tuple values = values_of(self)
     names = type(self).__match_args__
+    secrets = getattr(type(self), "_secrets", ())
     fields = []
     # A loop: where memory runs out, Cython's comprehensions free an item twice.
     for name, value in zip(names, values):
-        fields.append(f"{name}={value!r}")
+        text = plans.secret_text(value) if name in secrets else repr(value)
+        fields.append(f"{name}={text}")
     if len(values) > len(names) and values[len(names)]:
         fields.append(f"unknown_tagged_fields={values[len(names)]!r}")
     return f"{type(self).__name__}({', '.join(fields)})"
@@ -326,7 +368,8 @@ cdef object as_array(object value):
     if value is None:
         return value
     if isinstance(value, (str, bytes, bytearray, memoryview)):
-        raise TypeError(f"an array is a sequence of its elements, not {value!r:.40}")
+        kind = type(value).__name__
+        raise TypeError(f"expected a sequence of an array's elements, got {kind}")
     return tuple(value)
 
 

@@ -36,9 +36,10 @@ def make_struct(
 
     ``attributes`` are its fields in schema order, ``defaults`` their values (structs
     as instances, shared), ``arrays`` says which of them hold arrays; ``namespace`` is
-    what the class has besides: ``__module__`` and facts of the message. Structs of
-    messages are ``tagged``, they have a slot for unknown tagged fields; records and
-    their batches are not.
+    what the class has besides: ``__module__``, facts of the message, and ``_secrets``,
+    the names of the fields that ``repr`` does not show. Structs of messages are
+    ``tagged``, they have a slot for unknown tagged fields; records and their batches
+    are not.
     """
     slots = (*attributes, "unknown_tagged_fields") if tagged else attributes
     builder = type(f"{name}Builder", (), {"__slots__": slots})
@@ -80,6 +81,7 @@ def make_struct(
         "__deepcopy__": copied,
         "__replace__": replace,
         "replace": replace,
+        "to_dict": to_dict,
         **namespace,
     }
     body["_values"] = staticmethod(values)
@@ -93,6 +95,33 @@ def replace(self: Any, /, **changes: object) -> Any:
     names = struct.__slots__
     fields = dict(zip(names, struct._values(self), strict=True))
     return struct(**(fields | changes))
+
+
+def to_dict(self: Any, /) -> dict[str, Any]:
+    """Return the fields as plain dicts, lists and values, at any depth."""
+    fields = {name: plain(getattr(self, name)) for name in self.__match_args__}
+    if len(self.__slots__) > len(self.__match_args__) and self.unknown_tagged_fields:
+        fields["unknown_tagged_fields"] = list(self.unknown_tagged_fields)
+    return fields
+
+
+def plain(value: Any) -> Any:
+    """Turn a struct into a dict and an array into a list; the rest stays."""
+    if is_struct(value):
+        return value.to_dict()
+    if not isinstance(value, tuple):
+        return value
+    elements = []
+    for element in value:
+        if is_struct(element):
+            element = element.to_dict()
+        elements.append(element)
+    return elements
+
+
+def is_struct(value: object) -> bool:
+    """Whether a value is an object of a class that ``make_struct`` made."""
+    return hasattr(type(value), "_builder")
 
 
 def copied(self: Any, memo: object = None) -> Any:
@@ -112,7 +141,8 @@ def _array(value: object) -> object:
     if value is None or type(value) is tuple:
         return value
     if isinstance(value, (str, bytes, bytearray, memoryview)):
-        raise TypeError(f"an array is a sequence of its elements, not {value!r:.40}")
+        kind = type(value).__name__
+        raise TypeError(f"expected a sequence of an array's elements, got {kind}")
     return tuple(value)  # type: ignore[arg-type]
 
 
@@ -133,7 +163,12 @@ def _refuse_subclass(cls: type, /, **kwargs: object) -> None:
 
 
 def _repr(self: Any) -> str:
-    fields = [f"{name}={getattr(self, name)!r}" for name in self.__match_args__]
+    secrets = getattr(type(self), "_secrets", ())
+    fields = []
+    for name in self.__match_args__:
+        value = getattr(self, name)
+        text = plan.secret_text(value) if name in secrets else repr(value)
+        fields.append(f"{name}={text}")
     if len(self.__slots__) > len(self.__match_args__) and self.unknown_tagged_fields:
         fields.append(f"unknown_tagged_fields={self.unknown_tagged_fields!r}")
     return f"{type(self).__name__}({', '.join(fields)})"

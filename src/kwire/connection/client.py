@@ -155,7 +155,7 @@ class ClientConnection(Endpoint):
         table = self._ready()
         cls = type(request)
         if getattr(cls, "kind", "") != "request":
-            raise TypeError(f"expected a request, got {request!r:.60}")
+            raise TypeError(f"expected a request, got {type(request).__name__}")
         if version is None:
             version = table.pick(cls, *constraints)
         correlation_id = self._next_id

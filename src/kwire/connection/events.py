@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from ..errors import UnsupportedVersion
+from ..plan import secret_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,13 +54,17 @@ class SaslStarted(NamedTuple):
 
 
 class SaslToken(NamedTuple):
-    """Bytes of the mechanism from the other side.
+    """Bytes of the mechanism from the other side; ``repr`` does not show them.
 
     ``session_lifetime_ms`` is after how long to authenticate anew, 0 for never.
     """
 
     data: bytes
     session_lifetime_ms: int = 0
+
+    def __repr__(self) -> str:
+        data, lifetime = secret_text(self.data), self.session_lifetime_ms
+        return f"SaslToken(data={data}, session_lifetime_ms={lifetime})"
 
 
 class SaslFailed(NamedTuple):

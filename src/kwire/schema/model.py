@@ -61,6 +61,8 @@ class Field:
     struct's. ``struct`` is that struct, resolved, or None. ``attribute`` is the
     field's name in Python. ``default`` is the text that the schema gives, None where
     it gives none: the text ``null`` is Kafka's way to say that the default is null.
+    ``secret`` marks what must not be printed or recorded: passwords, proofs, tokens,
+    and bytes that may hold them. Kafka's schemas lack it; it is kwire's own.
     ``position`` is (line, column) in the text the field was read from, (0, 0) where
     there is none.
     """
@@ -76,6 +78,7 @@ class Field:
         "name",
         "nullable_versions",
         "position",
+        "secret",
         "struct",
         "tag",
         "tagged_versions",
@@ -101,6 +104,7 @@ class Field:
         entity_type: str | None = None,
         flexible_versions: VersionRange | None = None,
         zero_copy: bool = False,
+        secret: bool = False,
         position: tuple[int, int] = (0, 0),
     ) -> None:
         self.name = name
@@ -118,6 +122,7 @@ class Field:
         self.entity_type = entity_type
         self.flexible_versions = flexible_versions
         self.zero_copy = zero_copy
+        self.secret = secret
         self.position = position
 
 
@@ -192,6 +197,11 @@ class Message:
         flexible = self.flexible_versions & self.valid_versions
         versions = f"versions {self.valid_versions}, flexible {flexible}"
         return f"{self.kind.capitalize()}{number}, {versions}."
+
+    def has_secrets(self) -> bool:
+        """Whether a field of the message, at any depth, is secret."""
+        structs = (self.struct, *self.structs())
+        return any(field.secret for struct in structs for field in struct.fields)
 
     def structs(self) -> list[Struct]:
         """List the structs below the message, each once, inner before outer."""

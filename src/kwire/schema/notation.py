@@ -12,12 +12,13 @@ followed by its fields, two more blanks of indent for each level of nesting:
     head  := kind name [api key] versions R flexible R [deprecated R] [unstable]
              [listeners a,b]
     field := name type R [nullable R] [tag N] [tagged R] [flexible R] [ignorable]
-             [key] [zero-copy] [entity E] [default TEXT]
+             [key] [zero-copy] [secret] [entity E] [default TEXT]
     struct NAME R        declares a common struct; its fields follow, indented
 
 ``R`` is a version range (``3``, ``0-2``, ``9+``, ``none``). ``tagged`` is written
 only where it differs from the field's versions, ``flexible`` of a field only where
-it overrides the message's. ``default`` comes last and takes the rest of the line, in
+it overrides the message's. ``secret`` is kwire's own mark for what must not be printed
+or recorded. ``default`` comes last and takes the rest of the line, in
 JSON quotes where it is empty or has blanks. ``#`` starts a comment line.
 
 The files are kwire's own and checked by the test-suite, so the reader trusts their
@@ -107,6 +108,8 @@ def _field_text(field: Field) -> str:
         words.append("key")
     if field.zero_copy:
         words.append("zero-copy")
+    if field.secret:
+        words.append("secret")
     if field.entity_type is not None:
         words += ["entity", field.entity_type]
     if field.default is not None:
@@ -217,6 +220,8 @@ class _Reader:
                 field.map_key = True
             elif key == "zero-copy":
                 field.zero_copy = True
+            elif key == "secret":
+                field.secret = True
             elif key == "entity":
                 field.entity_type = str(value)
             else:
@@ -227,7 +232,7 @@ class _Reader:
         facts = {}
         rest = iter(words)
         for word in rest:
-            if word in ("ignorable", "key", "zero-copy", "unstable"):
+            if word in ("ignorable", "key", "zero-copy", "secret", "unstable"):
                 facts[word] = ""
             else:
                 value = next(rest, None)

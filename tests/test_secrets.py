@@ -1,0 +1,175 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Passwords, tokens and proofs: what is printed of a message that holds some.
+
+What they protect: a log line, a traceback or an error report shows no secret, and the
+message itself stays what it was. What is recorded is in ``recording/test_pairing.py``.
+"""
+
+import pickle
+
+import pytest
+
+from kwire import messages, sasl
+from kwire.connection import SaslToken
+from kwire.schema import registry
+
+SECRET = "hunter2-hunter2"
+SECRET_BYTES = SECRET.encode()
+
+
+def holders(struct, held):
+    """Make values of a struct of a message: one for each secret at any depth in it."""
+    for field in struct.fields:
+        if field.secret:
+            yield {field.attribute: SECRET if field.type == "string" else held}
+        elif field.struct is not None:
+            for inner in holders(field.struct, held):
+                yield {field.attribute: (field, inner)}
+
+
+def made_of(cls, message_cls, values):
+    """Build what ``holders`` describes."""
+    fields = {}
+    for name, value in values.items():
+        if isinstance(value, tuple):
+            field, inner = value
+            made = made_of(getattr(message_cls, field.type), message_cls, inner)
+            fields[name] = [made] if field.is_array else made
+        else:
+            fields[name] = value
+    return cls(**fields)
+
+
+def secret_messages(kwire, held=SECRET_BYTES):
+    """Give every message that can hold a secret, once for each of its secrets."""
+    for name in kwire.messages.ALL:
+        cls = getattr(kwire.messages, name)
+        for values in holders(registry.load(name).struct, held):
+            yield made_of(cls, cls, values)
+
+
+def test_no_secret_is_printed(kwire):
+    """Nor one in a list, a view of the input, or a message within an event."""
+    assert len({type(made) for made in secret_messages(kwire)}) == 14
+    for held in (SECRET_BYTES, bytearray(SECRET_BYTES), SECRET, [SECRET]):
+        for made in secret_messages(kwire, held):
+            for text in (repr(made), str(made), f"{made}", repr([made])):
+                assert SECRET not in text and SECRET_BYTES.hex() not in text
+                assert "secret>" in text
+
+
+def test_what_is_printed_says_what_was_there(kwire):
+    """The kind and the size, so that an empty token can be told from a missing one."""
+    request = kwire.messages.SaslAuthenticateRequest
+    shown = [
+        (b"", "<0 bytes, secret>"),
+        (b"x", "<1 byte, secret>"),
+        (memoryview(bytes(12)), "<12 bytes, secret>"),
+        ("ab", "<2 characters, secret>"),
+        (None, "None"),
+        (7, "<int, secret>"),
+    ]
+    for value, text in shown:
+        made = request(auth_bytes=value)
+        assert repr(made) == f"SaslAuthenticateRequest(auth_bytes={text})"
+    config = kwire.messages.AlterConfigsRequest.AlterableConfig
+    assert repr(config(name="ssl.key.password", value="abc")) == (
+        "AlterableConfig(name='ssl.key.password', value=<3 characters, secret>)"
+    )
+    assert repr(config(name="a", value=None)) == "AlterableConfig(name='a', value=None)"
+
+
+def test_the_message_is_as_it_was(kwire):
+    """Equality, copies, pickles, bytes and ``to_dict`` hold the secret itself."""
+    for made in secret_messages(kwire):
+        assert SECRET in str(made.to_dict())
+        assert pickle.loads(pickle.dumps(made)) == made
+        assert made.replace() == made
+        version = made.valid_versions.max
+        data = kwire.encode(made, version)
+        assert SECRET_BYTES in data
+        assert kwire.decode(type(made), data, version) == made
+
+
+@pytest.mark.parametrize("wrong", [SECRET, 7, [SECRET], {"a": SECRET}, None])
+def test_what_cannot_be_encoded_is_not_quoted(kwire, wrong):
+    """Somebody passes a password where bytes are expected, and the error is logged."""
+    for made in secret_messages(kwire, wrong):
+        try:
+            kwire.encode(made, made.valid_versions.max)
+        except kwire.EncodeError as error:
+            for text in (str(error), repr(error), str(error.args)):
+                assert SECRET not in text
+
+
+def test_versions_that_lack_a_field_do_not_quote_it(kwire):
+    """The error of a field with its value, where the value has a secret inside."""
+    schema = """{"name": "Outer", "type": "data", "validVersions": "0-1",
+      "flexibleVersions": "none", "fields": [
+        {"name": "Held", "type": "string", "versions": "1+"}]}"""
+    outer = kwire.schema.message_class(schema)
+    token = kwire.messages.RenewDelegationTokenRequest(hmac=SECRET_BYTES)
+    with pytest.raises(kwire.EncodeError) as caught:
+        kwire.encode(outer(held=token), 0)
+    assert "got RenewDelegationTokenRequest(hmac=<15 bytes" in str(caught.value)
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", [SECRET, f"{SECRET}!", [SECRET], {SECRET: 1}, 5])
+def test_json_that_is_refused_is_not_quoted(kwire, wrong):
+    """A password that was not written as base64."""
+    with pytest.raises(kwire.DecodeError) as caught:
+        kwire.from_json(kwire.messages.SaslAuthenticateRequest, {"authBytes": wrong}, 2)
+    assert SECRET not in str(caught.value)
+    assert caught.value.path == "auth_bytes"
+
+
+def test_arguments_in_the_wrong_place_are_not_quoted(kwire):
+    """A token where an array is expected; the error names its type."""
+    request = kwire.messages.AlterUserScramCredentialsRequest
+    for wrong in (SECRET, SECRET_BYTES, bytearray(SECRET_BYTES)):
+        for call in (request, request().replace):
+            with pytest.raises(TypeError, match="sequence") as caught:
+                call(upsertions=wrong)
+            assert SECRET not in str(caught.value)
+
+
+def test_objects_of_sasl_print_no_secret():
+    """Mechanisms, the event with a token, and a password given as the mechanism."""
+    texts = [
+        repr(sasl.Plain("me", SECRET)),
+        repr(sasl.Scram("me", SECRET)),
+        repr(SaslToken(SECRET_BYTES, 5)),
+        str(SaslToken(SECRET_BYTES)),
+    ]
+    with pytest.raises(ValueError, match="mechanism must be") as caught:
+        sasl.Scram("me", "SCRAM-SHA-256", SECRET)
+    texts.append(str(caught.value))
+    exchange = sasl.Scram("me", "password")
+    exchange.first()
+    for said in (f"{SECRET}", f"v={SECRET},v={SECRET}"):
+        with pytest.raises(sasl.SaslError) as caught:
+            exchange.challenge(said.encode())
+        texts.append(str(caught.value))
+    assert not any(SECRET in text for text in texts)
+    assert repr(SaslToken(b"abc", 5)) == (
+        "SaslToken(data=<3 bytes, secret>, session_lifetime_ms=5)"
+    )
+    assert SaslToken(b"abc").data == b"abc"
+
+
+def test_what_is_no_request_is_not_quoted():
+    """A token that is given to ``send``."""
+    from kwire.connection import ClientConnection
+    from kwire.negotiation import ApiVersionTable
+
+    table = ApiVersionTable.from_response(
+        messages.ApiVersionsResponse(
+            api_keys=[messages.ApiVersionsResponse.ApiVersion(api_key=3)]
+        )
+    )
+    connection = ClientConnection("me", table=table)
+    with pytest.raises(TypeError, match="got bytes") as caught:
+        connection.send(SECRET_BYTES)
+    assert SECRET not in str(caught.value)
