@@ -10,6 +10,7 @@ import pytest
 
 from kwire import framing, messages
 from kwire.recording.pairing import Conversation, Header
+from kwire.schema import registry
 
 NOTHING = Header()
 
@@ -137,6 +138,111 @@ def test_tokens_without_headers_are_secret(turns):
     asked = talk.request(request(messages.MetadataRequest(), 12, 2))
     assert asked == (Header(3, 12, 2, "shop"), False)
     assert talk.response(b"\0\0\0\x02--") == asked
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 99, -1])
+def test_tokens_without_headers_are_secret_after_any_handshake(version):
+    """Clients that take a newer handshake for the old one, or speak a newer one yet."""
+    for token in (SECRET, b"n,,n=shop,r=abc", b"", b"\0$oo\0sesame", b"\0A\0pw"):
+        talk = Conversation()
+        asked = talk.request(
+            b"\0\x11" + version.to_bytes(2, "big", signed=True) + b"\0\0\0\1\0\2me"
+        )
+        assert asked[0].correlation_id == 1
+        assert talk.response(b"\0\0\0\1\0\0") == asked
+        raw(talk, (token, b""), (SECRET, b"v=proof"))
+        # An answer to no request may be a token as well.
+        assert talk.response(b"v=proof") == (NOTHING, True)
+        asked = talk.request(request(messages.MetadataRequest(), 12, 2))
+        assert asked == (Header(3, 12, 2, "shop"), False)
+        assert talk.response(b"\0\0\0\x02--") == asked
+        assert talk.response(b"\0\0\0\x09") == (Header(correlation_id=9), False)
+
+
+def test_tokens_without_headers_are_secret_after_one_that_has_it():
+    talk = Conversation()
+    handshake = messages.SaslHandshakeRequest(mechanism="SCRAM-SHA-256")
+    talk.request(request(handshake, 1, 1))
+    talk.response(answer(messages.SaslHandshakeResponse(), 1, 1))
+    token = messages.SaslAuthenticateRequest(auth_bytes=SECRET)
+    assert talk.request(request(token, 2, 2))[1]
+    assert talk.response(answer(messages.SaslAuthenticateResponse(), 2, 2))[1]
+    raw(talk, (b"c=biws,p=proof", b"v=proof"))
+
+
+def envelope(inner, times=1, correlation_id=1):
+    """Put a request into an Envelope, and that into another one."""
+    for _ in range(times):
+        around = messages.EnvelopeRequest(request_data=inner)
+        inner = request(around, 0, correlation_id)
+    return inner
+
+
+@pytest.mark.parametrize("times", [1, 2, 4])
+def test_secrets_within_envelopes_are_secret(times):
+    """As they are outside of them: the request's, the response's, or none."""
+    for made, expected in (
+        (messages.SaslAuthenticateRequest(auth_bytes=SECRET), (True, True)),
+        (messages.AlterUserScramCredentialsRequest(), (True, False)),
+        (messages.CreateDelegationTokenRequest(), (False, True)),
+        (messages.RenewDelegationTokenRequest(hmac=SECRET), (True, False)),
+        (messages.IncrementalAlterConfigsRequest(), (True, False)),
+        (messages.CreateTopicsRequest(), (False, False)),
+    ):
+        talk = Conversation()
+        inner = request(made, made.valid_versions.max, 9)
+        header, is_secret = talk.request(envelope(inner, times))
+        assert header == Header(58, 0, 1, "shop")
+        assert (is_secret, talk.response(b"\0\0\0\1")[1]) == expected
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        b"",
+        SECRET,
+        b"\0\x24\0\x63\0\0\0\x01\xff\xff" + SECRET,
+        b"\0\x03\0\x63\0\0\0\x01\xff\xff" + SECRET,
+        b"\x7f\0\0\0\0\0\0\x01\xff\xff" + SECRET,
+        envelope(request(messages.MetadataRequest(), 12), 60),
+    ],
+    ids=["empty", "token", "version", "version of no secret", "API", "too deep"],
+)
+def test_envelopes_that_cannot_be_read_are_secret(inner):
+    """With their answers: what is in them may be anything."""
+    talk = Conversation()
+    assert talk.request(envelope(inner)) == (Header(58, 0, 1, "shop"), True)
+    assert talk.response(b"\0\0\0\1")[1]
+    talk = Conversation()
+    assert talk.request(b"\0\x3a\0\x09\0\0\0\x01\xff\xff\0" + inner)[1]
+    assert talk.response(b"\0\0\0\1")[1]
+
+
+def test_what_is_secret_is_what_the_definitions_say():
+    """Whatever the version: each API goes by the marks of its messages."""
+    secret = set()
+    for api_key in registry.keys("request"):
+        talk = Conversation()
+        name = registry.find_by_key(api_key, "request").name
+        head = api_key.to_bytes(2, "big") + b"\0\x63\0\0\0\x01\xff\xff"
+        if talk.request(head)[1]:
+            secret.add(name)
+        if talk.response(b"\0\0\0\1")[1]:
+            secret.add(name.replace("Request", "Response"))
+    assert secret == {
+        "AlterConfigsRequest",
+        "AlterUserScramCredentialsRequest",
+        "CreateDelegationTokenResponse",
+        "DescribeDelegationTokenResponse",
+        "EnvelopeRequest",
+        "EnvelopeResponse",
+        "ExpireDelegationTokenRequest",
+        "FetchSnapshotResponse",
+        "IncrementalAlterConfigsRequest",
+        "RenewDelegationTokenRequest",
+        "SaslAuthenticateRequest",
+        "SaslAuthenticateResponse",
+    }
 
 
 def test_kerberos_tokens_without_any_handshake_are_secret():

@@ -3,7 +3,9 @@
 """What the frames of one connection are: requests, their answers, and secrets.
 
 Headers alone are read, and nothing is refused: of a frame that is no Kafka, less is
-known. No sockets, and no bytes are changed.
+known. Which messages have secrets is in their definitions; an Envelope has those of the
+request within it. While SASL goes on, a frame that is no request that kwire can read is
+taken for a token. No sockets, and no bytes are changed.
 """
 
 from __future__ import annotations
@@ -17,15 +19,10 @@ from .. import framing, plan, wire
 from ..errors import KwireError
 from ..limits import Limits
 from ..messages import (
-    AlterUserScramCredentialsRequest,
-    CreateDelegationTokenResponse,
-    DescribeDelegationTokenResponse,
-    ExpireDelegationTokenRequest,
+    EnvelopeRequest,
     ProduceRequest,
-    RenewDelegationTokenRequest,
     RequestHeader,
     SaslAuthenticateRequest,
-    SaslAuthenticateResponse,
     SaslHandshakeRequest,
 )
 from ..schema import registry
@@ -46,17 +43,9 @@ _MOST_AWAITED = 1 << 16
 _KERBEROS = 0x60
 """The first byte of Kerberos tokens; brokers before 0.10 took them without a word."""
 
-_SECRET_REQUESTS = {
-    SaslAuthenticateRequest.api_key,
-    AlterUserScramCredentialsRequest.api_key,
-    RenewDelegationTokenRequest.api_key,
-    ExpireDelegationTokenRequest.api_key,
-}
-_SECRET_RESPONSES = {
-    SaslAuthenticateResponse.api_key,
-    CreateDelegationTokenResponse.api_key,
-    DescribeDelegationTokenResponse.api_key,
-}
+_SASL = (SaslHandshakeRequest.api_key, SaslAuthenticateRequest.api_key)
+_MOST_ENVELOPES = 4
+"""Envelopes within each other that are opened; Kafka puts none into another."""
 
 
 class Header(NamedTuple):
@@ -72,26 +61,35 @@ NO_HEADER = Header()
 """Of a SASL token, which has none, and of what is too short for one."""
 
 
+class _Secrets(NamedTuple):
+    """Which sides of an exchange must not be written down."""
+
+    request: bool
+    response: bool
+
+
+_TOKEN = _Secrets(True, True)
+
+
 class Conversation:
     """The frames of one connection, in the order in which each side sends them."""
 
-    __slots__ = ("_awaited", "_is_first", "_takes_tokens")
+    __slots__ = ("_awaited", "_is_authenticating", "_is_first")
 
     def __init__(self) -> None:
-        self._awaited: deque[Header] = deque(maxlen=_MOST_AWAITED)
+        self._awaited: deque[tuple[Header, _Secrets]] = deque(maxlen=_MOST_AWAITED)
         self._is_first = True
-        self._takes_tokens = False
+        self._is_authenticating = False
 
     def request(self, frame: bytes) -> tuple[Header, bool]:
         """Take what the client sends; give its header, and whether it is secret."""
         if self._is_first:
             self._is_first = False
-            self._takes_tokens = frame[:1] == bytes((_KERBEROS,))
-        if self._takes_tokens:
-            if not _is_request(frame):
-                self._awaited.append(NO_HEADER)
-                return NO_HEADER, True
-            self._takes_tokens = False
+            self._is_authenticating = frame[:1] == bytes((_KERBEROS,))
+        if self._is_authenticating and not _is_request(frame):
+            # Whatever it has where others have a header may be part of a password.
+            self._awaited.append((NO_HEADER, _TOKEN))
+            return NO_HEADER, True
         if len(frame) < _CLIENT_ID_AT:
             return NO_HEADER, False
         api_key, api_version, correlation_id = _head(frame)
@@ -101,29 +99,62 @@ class Conversation:
             correlation_id,
             _client_id(frame, api_key, api_version),
         )
-        if api_key == SaslHandshakeRequest.api_key and api_version == 0:
-            # Tokens without a header follow, until frames are requests again.
-            self._takes_tokens = True
+        # Tokens follow, until frames are other requests again; of version 0 they have
+        # no header, and clients may send such tokens after any version.
+        self._is_authenticating = api_key == SaslHandshakeRequest.api_key or (
+            self._is_authenticating and api_key in _SASL
+        )
+        secrets = _find_secrets(frame)
         if api_key != ProduceRequest.api_key or is_answered(frame):
-            self._awaited.append(header)
-        return header, api_key in _SECRET_REQUESTS
+            self._awaited.append((header, secrets))
+        return header, secrets.request
 
     def response(self, frame: bytes) -> tuple[Header, bool]:
         """Take what the broker sends; give the header, and whether it is secret."""
         awaited = self._awaited
-        if awaited and awaited[0] is NO_HEADER:
+        if awaited and awaited[0][0] is NO_HEADER:
             awaited.popleft()
             return NO_HEADER, True
         if len(frame) < 4:
             return NO_HEADER, False
         correlation_id = int.from_bytes(frame[:4], "big", signed=True)
-        for index, header in enumerate(awaited):
+        for index, (header, secrets) in enumerate(awaited):
             if header.correlation_id == correlation_id:
                 # Answers come in order, so those before it will have none.
                 for _ in range(index + 1):
                     awaited.popleft()
-                return header, header.api_key in _SECRET_RESPONSES
+                return header, secrets.response
+        if self._is_authenticating:
+            return NO_HEADER, True
         return Header(correlation_id=correlation_id), False
+
+
+def _find_secrets(frame: bytes) -> _Secrets:
+    """Find whether a request and its response have secrets, by their definitions.
+
+    An Envelope has those of what is in it, if that can be read. Of an API that kwire
+    does not know nothing is secret, unless it comes in an Envelope.
+    """
+    if _head(frame)[0] != EnvelopeRequest.api_key:
+        return _secrets_of(_head(frame)[0])
+    for _ in range(_MOST_ENVELOPES + 1):
+        try:
+            request = framing.decode_request(frame, compat="java", limits=NO_LIMITS)[1]
+        except KwireError:
+            break
+        if not isinstance(request, EnvelopeRequest):
+            return _secrets_of(request.api_key)
+        frame = request.request_data
+    return _TOKEN
+
+
+@lru_cache(maxsize=4096)
+def _secrets_of(api_key: int) -> _Secrets:
+    try:
+        entries = [registry.find_by_key(api_key, kind) for kind in _Secrets._fields]
+    except KeyError:
+        return _Secrets(False, False)
+    return _Secrets(*(registry.load(entry.name).has_secrets() for entry in entries))
 
 
 @lru_cache(maxsize=4096)
