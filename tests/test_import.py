@@ -29,7 +29,7 @@ HEAVY = {
 FLOORS = [
     {
         *("__version__", "errors", "limits", "versions", "error_codes"),
-        *("java_text", "plain_text", "new_files"),
+        *("java_text", "plain_text", "new_files", "regular_files"),
     },
     {"schema"},
     {"plan"},

@@ -13,6 +13,7 @@ import os
 import click
 
 from .. import log
+from ..regular_files import NotRegularFile, open_regular
 from .program import explain, say
 
 TYPE_CHECKING = False
@@ -52,7 +53,8 @@ def takes_partitions(command: Command) -> Command:
 class Inputs:
     """The partitions that were chosen, and what could not be read on the way.
 
-    ``unreadable`` are errors about folders, and about checkpoints beside partitions.
+    ``unreadable`` are errors about folders, about checkpoints beside partitions, and
+    about what has the name of a file and is none.
     """
 
     def __init__(
@@ -69,7 +71,7 @@ class Inputs:
         for path in paths:
             closed = _closed_folders(path) if os.path.isdir(path) else []
             found = _open(path, include, closed)
-            self.unreadable += [*closed, *found.unreadable]
+            self.unreadable += [*closed, *found.unreadable, *found.skipped]
             for each in found:
                 names.add(f"{each.topic}-{each.partition}")
                 if topic and each.topic not in topic:
@@ -87,8 +89,11 @@ class Inputs:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every folder could be read."""
-        return not any(isinstance(error, OSError) for error in self.unreadable)
+        """Whether every folder and file could be read; a FIFO, say, is no file."""
+        return not any(
+            isinstance(error, OSError) and not isinstance(error, NotRegularFile)
+            for error in self.unreadable
+        )
 
     @property
     def size(self) -> int:
@@ -120,12 +125,11 @@ def _open(
     if os.path.isdir(path):
         os.listdir(path)
     elif "://" not in path:
-        with open(path, "rb"):
-            pass
+        open_regular(path).close()
     found = log.LogDirectory(path, include=include)
     if not len(found):
-        if closed:
-            raise closed[0]
+        for error in (*closed, *found.skipped):
+            raise error
         raise click.ClickException(
             f"no partition in {path}: give a data directory of Kafka, a folder above"
             " it, the folder of a partition, or a .log file"

@@ -31,6 +31,7 @@ from ..recording.request_log import (
     split_request_log,
 )
 from ..recording.requests import Request, fate_of, requests_batch, requests_schema
+from ..regular_files import open_regular
 from .audit_sightings import API_VERSIONS, MINUTE, Client, Problem, Sightings, host_of
 from .audit_verdicts import Target
 from .tables import TableWriter
@@ -124,7 +125,7 @@ def _sources_at(path: str) -> Iterator[CaptureTask | LogTask]:
 
 
 def _is_parquet(path: str) -> bool:
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         return file.read(len(_PARQUET)) == _PARQUET
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from .. import log
 from ..errors import DecodeError
+from ..regular_files import NotRegularFile
 from .export_replicas import Folder
 
 TYPE_CHECKING = False
@@ -57,6 +58,10 @@ def find_inputs(
             found.unreadable.append(
                 (error.path, "", -1, error.offset, "checkpoint", error.reason)
             )
+        for skipped in directory.skipped:
+            reason = "skipped" if isinstance(skipped, NotRegularFile) else "unreadable"
+            words = skipped.strerror or type(skipped).__name__
+            found.unreadable.append((str(skipped.filename), "", -1, 0, reason, words))
         if os.path.isdir(path):
             found.unreadable.extend(_closed_folders(path))
         for partition in directory:

@@ -52,6 +52,8 @@ class LogInputs:
                         *("checkpoint", error.reason),
                     )
                 )
+            for skipped in found.skipped:
+                self.problems.append(failure_row(path, None, None, skipped))
             for each in found:
                 place = replicas.setdefault((each.topic, each.partition), {})
                 place[str(each.path)] = each

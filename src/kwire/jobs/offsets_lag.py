@@ -212,22 +212,17 @@ def _measure(
             )
     _sample(task.samples, place, ends, group, commits, summary)
     is_assigned = bool(place.assigned.get(group, 0) >> max(len(task.samples) - 1, 0))
+    where = group, place.topic, place.partition
     last = commits[-1] if commits else None
     if last is None or last.offset is None:
         if is_assigned:
             end = None if ends is None else ends.final
-            where = group, place.topic, place.partition
             summary.positions.append(Position(*where, None, end, None, is_assigned))
         return
     known = _ends_for(ends, last)
     final = None if known is None else max(known.final, last.offset)
     lag_now = None if final is None else final - last.offset
-    summary.positions.append(
-        Position(
-            *(group, place.topic, place.partition),
-            *(last.offset, final, lag_now, is_assigned),
-        )
-    )
+    summary.positions.append(Position(*where, last.offset, final, lag_now, is_assigned))
     if known is None or final is None:
         return
     since = last.timestamp

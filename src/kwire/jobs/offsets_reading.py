@@ -15,6 +15,7 @@ from typing import NamedTuple
 from .. import internal_topics, messages
 from ..errors import DecodeError, UnsupportedVersion
 from ..plain_text import count_text
+from ..regular_files import NotRegularFile
 from .offsets_groups import GroupRecords, uuid_text
 from .offsets_tables import RowWriter
 
@@ -93,7 +94,8 @@ def failure_row(
     """Make the row of a file that could not be read."""
     reason = error.strerror or str(error)
     error_path = path if error.filename is None else str(error.filename)
-    return (error_path, topic, partition, None, None, None, "unreadable", reason)
+    kind = "skipped" if isinstance(error, NotRegularFile) else "unreadable"
+    return (error_path, topic, partition, None, None, None, kind, reason)
 
 
 class _Key:

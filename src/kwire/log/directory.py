@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import os
 import re
+import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import overload
 
 from ..errors import DecodeError
+from ..regular_files import NotRegularFile, check_regular
 from .checkpoints import read_offset_checkpoint, uuid_of
 from .indexes import base_offset_of
 from .partitions import Partition
@@ -46,6 +49,9 @@ _TIERED_FOLDER = re.compile(r"(?s)(.+)-([0-9]{1,9})-([A-Za-z0-9_-]{22})")
 _TIERED_SEGMENT = re.compile(r"[0-9]{20}-[A-Za-z0-9_-]{22}\.log")
 _TIERED_PARTITION = re.compile(r"[0-9]{1,9}")
 
+_BESIDE = (".index", ".timeindex", ".txnindex", ".snapshot")
+_OF_PARTITION = ("leader-epoch-checkpoint", "partition.metadata")
+
 _CHECKPOINTS = {
     "recovery-point": "recovery-point-offset-checkpoint",
     "log-start": "log-start-offset-checkpoint",
@@ -61,7 +67,9 @@ class LogDirectory:
     segment is all there is, but its neighbours are known. Folders whose names end with
     ``-future``, ``-stray`` or ``-delete`` are left out unless ``include`` names the
     word. ``compacted`` overrules what each partition finds out by itself. Links to
-    folders are not followed. ``path`` may be the URI of a folder in an object store
+    folders are not followed, and only regular files are opened: ``skipped`` names
+    FIFOs, sockets, devices, folders and broken links with the name of a file of a log.
+    ``path`` may be the URI of a folder in an object store
     (``storage.py``). The tree is read once; files that come later are not seen.
 
     With ``access="map"``, and by default for segments that nobody has written to of
@@ -69,13 +77,16 @@ class LogDirectory:
     process (SIGBUS). ``access="read"`` copies.
     """
 
-    __slots__ = ("partitions", "path", "unreadable")
+    __slots__ = ("partitions", "path", "skipped", "unreadable")
 
     partitions: tuple[Partition, ...]
     """Sorted by topic, partition and path."""
 
     unreadable: tuple[DecodeError, ...]
     """What was wrong with checkpoints of data directories; they are left aside."""
+
+    skipped: tuple[OSError, ...]
+    """What has the name of a log's file and is none, or could not be looked at."""
 
     def __init__(
         self,
@@ -96,8 +107,9 @@ class LogDirectory:
             root = self.path
         found: list[Partition] = []
         unreadable: list[DecodeError] = []
+        skipped: list[OSError] = []
         checkpoints: dict[Place, dict[str, dict[tuple[str, int], int]]] = {}
-        for folder, names in _folders(root, one is not None):
+        for folder, names in _folders(root, one is not None, skipped):
             files = sorted(name for name in names if _is_of_log(name))
             if one is not None and one not in files:
                 files.append(one)
@@ -107,10 +119,11 @@ class LogDirectory:
                 continue
             if folder.parent not in checkpoints:
                 checkpoints[folder.parent] = _read_checkpoints(
-                    folder.parent, unreadable
+                    folder.parent, unreadable, skipped
                 )
             made = _partition(
-                folder, files, names, checkpoints[folder.parent], compacted, access
+                *(folder, files, names, checkpoints[folder.parent]),
+                *(compacted, access, skipped),
             )
             if made.state and made.state not in include:
                 continue
@@ -121,6 +134,7 @@ class LogDirectory:
         found.sort(key=lambda each: (each.topic, each.partition, str(each.path)))
         self.partitions = tuple(found)
         self.unreadable = tuple(unreadable)
+        self.skipped = tuple({str(each.filename): each for each in skipped}.values())
 
     def __repr__(self) -> str:
         return f"<LogDirectory {str(self.path)!r}, {len(self.partitions)} partitions>"
@@ -214,7 +228,13 @@ def _is_of_log(name: str) -> bool:
     )
 
 
-def _folders(root: Place, only_root: bool) -> Iterator[tuple[Place, list[str]]]:
+def _is_beside_log(name: str) -> bool:
+    return name.endswith(_BESIDE) or name in _OF_PARTITION
+
+
+def _folders(
+    root: Place, only_root: bool, skipped: list[OSError]
+) -> Iterator[tuple[Place, list[str]]]:
     """Go through the folders of a tree with the names of their files."""
     if isinstance(root, StoredPath):
         for place, names in root.folders():
@@ -222,15 +242,35 @@ def _folders(root: Place, only_root: bool) -> Iterator[tuple[Place, list[str]]]:
                 yield place, names
         return
     if not root.is_dir():
+        if root.exists():
+            check_regular(root, root.stat().st_mode)
         raise FileNotFoundError(f"no such directory: {root.absolute()}")
-    for folder, _, names in os.walk(root.absolute()):
-        yield Path(folder), names
+    for folder, below, names in os.walk(root.absolute()):
+        for name in below:
+            if _is_of_log(name) or _is_beside_log(name):
+                skipped.append(NotRegularFile(os.path.join(folder, name), stat.S_IFDIR))
+        yield Path(folder), [each for each in names if _is_file(folder, each, skipped)]
         if only_root:
             return
 
 
+def _is_file(folder: str, name: str, skipped: list[OSError]) -> bool:
+    """Whether a name may be read as a file; notes a log's file that may not."""
+    if not (_is_of_log(name) or _is_beside_log(name)):
+        return True
+    path = os.path.join(folder, name)
+    try:
+        check_regular(path, os.stat(path).st_mode)
+    except OSError as error:
+        # A file that is gone was deleted by a broker since the folder was listed.
+        if isinstance(error, NotRegularFile) or os.path.lexists(path):
+            skipped.append(error)
+        return False
+    return True
+
+
 def _read_checkpoints(
-    folder: Place, unreadable: list[DecodeError]
+    folder: Place, unreadable: list[DecodeError], skipped: list[OSError]
 ) -> dict[str, dict[tuple[str, int], int]]:
     read = {}
     for what, name in _CHECKPOINTS.items():
@@ -238,6 +278,8 @@ def _read_checkpoints(
             read[what] = read_offset_checkpoint(folder / name)
         except DecodeError as error:
             unreadable.append(error)
+        except NotRegularFile as error:
+            skipped.append(error)
         except OSError:
             continue
     return read
@@ -250,6 +292,7 @@ def _partition(
     checkpoints: dict[str, dict[tuple[str, int], int]],
     compacted: bool | None,
     access: Access | None,
+    skipped: list[OSError],
 ) -> Partition:
     """Make the partition of a folder; what its name does not say stays unknown."""
     topic, number, state, topic_id = folder.name, -1, "", None
@@ -277,6 +320,9 @@ def _partition(
                 partition=number,
                 is_newest=not segments,
             )
+        except NotRegularFile as error:
+            skipped.append(error)
+            continue
         except FileNotFoundError:
             # A broker has deleted it since the folder was listed.
             continue
@@ -288,16 +334,18 @@ def _partition(
                 segment.next_base_offset = above.next_base_offset
         segments.append(segment)
     segments.reverse()
+    snapshots: list[Segment] = []
+    for name in sorted(filter(_CHECKPOINT.fullmatch, here)):
+        with suppress(FileNotFoundError):
+            snapshots.append(
+                Segment(folder / name, access=access, topic=topic, partition=number)
+            )
     return Partition(
         folder,
         topic,
         number,
         segments=tuple(segments),
-        snapshots=tuple(
-            Segment(folder / name, access=access, topic=topic, partition=number)
-            for name in sorted(here)
-            if _CHECKPOINT.fullmatch(name)
-        ),
+        snapshots=tuple(snapshots),
         producer_snapshot_paths=tuple(
             folder / name for name in sorted(here) if _PRODUCER_SNAPSHOT.fullmatch(name)
         ),

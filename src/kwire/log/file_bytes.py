@@ -15,10 +15,12 @@ import mmap
 import os
 from contextlib import suppress
 
+from ..regular_files import open_regular
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Literal
+    from typing import Any, Literal
 
     Access = Literal["map", "read"]
 
@@ -61,7 +63,7 @@ class FileBytes:
         if access not in ("map", "read"):
             raise TypeError(f'access is "map" or "read", not {access!r:.40}')
         self._mapped = access == "map"
-        self._file = open(path, "rb", buffering=0)  # noqa: SIM115
+        self._file: Any = open_regular(path, buffering=0)
         try:
             self.size = self.stop = os.fstat(self._file.fileno()).st_size
             self.data = self._open()

@@ -19,6 +19,7 @@ from ..errors import DecodeError, InvalidValue, LimitExceeded, UnsupportedVersio
 from ..framing import decode_prefixed
 from ..limits import DEFAULT
 from ..messages import AbortedTxn
+from ..regular_files import open_regular
 from .problems import in_file
 from .storage import StoredPath, located
 
@@ -44,7 +45,8 @@ def base_offset_of(path: str | os.PathLike[str]) -> int | None:
 def read_small_file(path: Named, limits: Limits = DEFAULT) -> bytes:
     """Read a file that is small by its nature.
 
-    Raises ``LimitExceeded`` over ``limits.frame_bytes`` bytes.
+    Raises ``LimitExceeded`` over ``limits.frame_bytes`` bytes, and
+    ``FileNotFoundError`` also for a FIFO or whatever else is no regular file.
     """
     ceiling = limits.frame_bytes
     place = located(path)
@@ -52,7 +54,7 @@ def read_small_file(path: Named, limits: Limits = DEFAULT) -> bytes:
     if isinstance(place, StoredPath):
         data = place.read_bytes(most)
     else:
-        with open(place, "rb") as file:
+        with open_regular(place) as file:
             # Asked for more than there is, Python takes memory for all of it first.
             data = file.read(min(most, os.fstat(file.fileno()).st_size))
     if ceiling is not None and len(data) > ceiling:

@@ -16,6 +16,7 @@ from bisect import bisect_left, bisect_right
 
 from ..errors import DecodeError
 from ..limits import DEFAULT, MIB
+from ..regular_files import check_regular
 from .decoding import decoded, decoded_batch, decoded_columns
 from .file_bytes import FileBytes
 from .indexes import OffsetIndex, TimeIndex, TransactionIndex, base_offset_of
@@ -96,6 +97,7 @@ class Segment:
         self.next_base_offset = next_base_offset
         self._access: Access = "read"
         if not isinstance(status, Status):
+            check_regular(str(self.path), status.st_mode)
             # A broker may cut what it writes to, and kill who has it mapped.
             is_live = is_newest and time.time() - status.st_mtime < _LIVE
             self._access = access or ("read" if is_live else "map")
@@ -330,7 +332,7 @@ class Segment:
         """
         try:
             index = self.index
-        except DecodeError:
+        except (DecodeError, OSError):
             return 0
         if index is None:
             return 0
@@ -365,7 +367,7 @@ class Segment:
     def _time_hint(self, timestamp: int) -> int:
         try:
             index = self.time_index
-        except DecodeError:
+        except (DecodeError, OSError):
             return 0
         if index is None:
             return 0

@@ -341,7 +341,11 @@ class _FsspecStore:
         self._system.invalidate_cache()
         found = self._system.find(self._prefix + key, detail=True)
         begin = len(self._prefix)
-        return [(path[begin:], info["size"]) for path, info in found.items()]
+        return [
+            (path[begin:], info["size"])
+            for path, info in found.items()
+            if info["type"] == "file"
+        ]
 
     def open(self, key: str) -> Reader:
         kind, size = self.look(key)

@@ -127,8 +127,14 @@ def examine(
     limits: Limits,
     checks: Checks | None = None,
 ) -> Iterator[Problem]:
-    """Go once through segments of one partition, which are in order."""
+    """Go once through segments of one partition, which are in order.
+
+    A broker may delete the oldest ones meanwhile: those that are gone before the first
+    that is there are passed over. ``FileNotFoundError`` for any other, or if all are.
+    """
     expected: int | None = None
+    gone: FileNotFoundError | None = None
+    is_first = True
     for segment in segments:
         if expected is not None:
             found = _seam(segment, expected, are_gaps_wrong)
@@ -137,7 +143,15 @@ def examine(
         if checks is not None:
             # Before the log: a broker writes a batch first and then what points to it.
             yield from checks.begin(segment)
-        with segment.open() as file:
+        try:
+            file = segment.open()
+        except FileNotFoundError as error:
+            if not is_first:
+                raise
+            gone = error
+            continue
+        is_first = False
+        with file:
             walk = segment.walk(
                 file,
                 strict_tail=strict_tail,
@@ -160,6 +174,8 @@ def examine(
             if checks is not None:
                 yield from checks.end(walk.torn_at)
             expected = walk.expected if walk.ends_whole else None
+    if is_first and gone is not None:
+        raise gone
 
 
 def _seam(

@@ -22,6 +22,7 @@ import zlib
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
+from ..regular_files import open_regular
 from ..schema import releases
 from ..versions import VersionRange
 from .requests import Request, fate_of
@@ -121,7 +122,7 @@ def split_request_log(
 
     Together they give each line once. A gzip file stays whole.
     """
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         if file.read(len(_GZIP)) == _GZIP:
             return [(0, None)]
     whole = os.path.getsize(path)
@@ -177,7 +178,7 @@ class _Place:
 
 def _line_ends(path: str, end: int) -> int:
     found = 0
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         while (left := end - file.tell()) > 0 and (
             data := file.read(min(left, _BLOCK))
         ):
@@ -186,12 +187,22 @@ def _line_ends(path: str, end: int) -> int:
 
 
 def _open(path: str | os.PathLike[str]) -> BinaryIO:
-    file = open(path, "rb")  # noqa: SIM115 - the caller closes it
-    if file.read(len(_GZIP)) == _GZIP:
-        file.close()
-        return gzip.open(path, "rb")  # type: ignore[return-value]
+    file = open_regular(path)
+    is_gzip = file.read(len(_GZIP)) == _GZIP
     file.seek(0)
-    return file
+    return _Unzipped(file) if is_gzip else file  # type: ignore[return-value]
+
+
+class _Unzipped(gzip.GzipFile):
+    """A gzip file that closes what it reads from."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(fileobj=file)
+        self._source = file
+
+    def close(self) -> None:
+        super().close()
+        self._source.close()
 
 
 def _lines(file: BinaryIO, start: int, end: int | None) -> Iterator[tuple[int, bytes]]:

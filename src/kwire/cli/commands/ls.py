@@ -130,7 +130,7 @@ def _glance(file: log.Segment) -> Glance:
     try:
         if file.time_index is not None and file.time_index.entries:
             times.append(file.time_index.entries[-1][0])
-    except DecodeError:
+    except (DecodeError, OSError):
         pass  # An index is a hint; verify tells what is wrong with it.
     # A compressed message of magic 0 or 1 has the offset of the last one in it.
     start = first.base_offset if first.count >= 0 else max(file.base_offset, 0)
@@ -148,7 +148,7 @@ def _last_headers(file: log.Segment, start: int) -> Iterable[BatchHeader]:
     """Go through the headers from the last entry of the index on."""
     try:
         index = file.index
-    except DecodeError:
+    except (DecodeError, OSError):
         index = None
     if index is not None and index.entries:
         start = file.seek(index.entries[-1][0]) or start

@@ -10,6 +10,7 @@ import click
 
 from ... import log
 from ...plain_text import count_text, size_text
+from ...regular_files import open_regular
 from ..output import format_option, open_output
 from ..problems import ProblemWriter
 from ..program import FINE, PROBLEMS, say
@@ -41,8 +42,7 @@ def command(segment: str, target: str, form: str) -> int:
     """
     if os.path.isdir(segment):
         raise click.UsageError(f"{segment} is a folder; name one of its .log files")
-    with open(segment, "rb"):
-        pass
+    open_regular(segment).close()
     found = log.LogDirectory(segment)
     source = (*found.segments, *(s for each in found for s in each.snapshots))[0]
     with open_output() as output, Progress(source.size) as progress:

@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is no regular file among the files of a log: named, never opened, no obstacle.
+
+A FIFO that is opened waits for a writer, for ever; a device may have no end. Each test
+stands under an alarm, so that code which opens one fails instead of hanging.
+"""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+from kwire import log
+from kwire.log import indexes
+from kwire.recording import request_log
+from kwire.regular_files import NotRegularFile, open_regular
+
+KINDS = ["FIFO", "socket", "device", "folder", "broken link", "loop"]
+WORDS = {
+    "FIFO": "is a FIFO, not a regular file",
+    "socket": "is a socket, not a regular file",
+    "device": "is a character device, not a regular file",
+    "folder": "is a folder, not a regular file",
+    "broken link": "no such file or directory",
+    "loop": "too many levels of symbolic links",
+}
+NAMED = {
+    "cli/brokers.py",  # settings: a stream will do
+    "cli/byte_inputs.py",  # @FILE: a stream will do
+    "regular_files.py",
+}
+"""Files of kwire that open what a user names, and why they may."""
+
+PLACES = [
+    f"orders-0/{20:020}.log",
+    f"orders-0/{0:020}.index",
+    f"orders-0/{0:020}.timeindex",
+    f"orders-0/{0:020}.txnindex",
+    f"orders-0/{10:020}.snapshot",
+    f"orders-0/{10:020}-{1:010}.checkpoint",
+    "orders-0/leader-epoch-checkpoint",
+    "orders-0/partition.metadata",
+    "orders-2/00000000000000000000.log",
+    "replication-offset-checkpoint",
+]
+
+
+@pytest.fixture(autouse=True)
+def _alarm():
+    def give_up(*_):
+        raise AssertionError("it waits for something that never comes")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(30)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def put(path, kind):
+    """Put something at a path that is no regular file."""
+    path.parent.mkdir(exist_ok=True)
+    if kind == "FIFO":
+        os.mkfifo(path)
+    elif kind == "socket":
+        # The name of a socket is short: it is bound from its own folder.
+        before = os.getcwd()
+        os.chdir(path.parent)
+        try:
+            with socket.socket(socket.AF_UNIX) as made:
+                made.bind(path.name)
+        finally:
+            os.chdir(before)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to({"device": "/dev/zero", "loop": path.name}.get(kind, "nothing"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_commands_pass_over_what_is_no_file(run, orders, tmp_path, kind):
+    """All records of the others are there, and stderr names what was left out."""
+    paths = [orders / place for place in PLACES]
+    for path in paths:
+        put(path, kind)
+    is_link = kind in ("broken link", "loop")
+    listed = run("ls", orders, "-o", "jsonl")
+    assert [(row["topic"], row["partition"]) for row in listed.rows] == [
+        ("orders", 0),
+        ("orders", 1),
+    ]
+    verified = run("verify", orders)
+    assert verified.out == "" and "verified 2 partitions" in verified.err
+    dumped = run("dump", orders, "-o", "jsonl")
+    assert len(dumped.rows) == 25
+    assert len(run("dump", orders, "--from-offset", 5, "-o", "jsonl").rows) == 15
+    exported = run("export", orders, "--out", tmp_path / "out", "-o", "csv")
+    records = pyarrow.parquet.read_table(tmp_path / "out" / "records")
+    assert records.num_rows == 25
+    # What a link should lead to may have been a file.
+    assert exported.code == (1 if is_link else 0)
+    problems = pyarrow.parquet.read_table(tmp_path / "out" / "problems").to_pylist()
+    named = {row["path"] for row in problems}
+    for ran in (listed, verified, dumped):
+        assert ran.code == (2 if is_link else 0)
+        for path in paths[:-1] if is_link else paths:
+            assert f"{path}: {WORDS[kind]}" in ran.err
+            assert str(path) in named
+
+
+@pytest.mark.parametrize("kind", KINDS[:4])
+@pytest.mark.parametrize("command", ["ls", "verify", "dump", "repair", "audit"])
+def test_what_is_no_file_can_be_named_and_is_refused(run, tmp_path, kind, command):
+    path = tmp_path / f"{0:020}.log"
+    put(path, kind)
+    options = {
+        "repair": ["--output", tmp_path / "x"],
+        "audit": ["--target", "4.1", "--out", tmp_path / "x"],
+    }
+    ran = run(command, path, *options.get(command, ()))
+    assert ran.code == 2 and len(ran.err.splitlines()) == 1
+    if kind != "folder":
+        assert ran.err == f"kwire: {path}: {WORDS[kind]}\n"
+
+
+def test_offsets_and_audit_pass_over_what_is_no_file(run, orders, tmp_path):
+    """Beside the partitions of groups, and among request logs."""
+    data = Path(__file__).parents[1] / "data"
+    folder = tmp_path / "logs" / "__consumer_offsets-0"
+    folder.mkdir()
+    put(folder / f"{0:020}.log", "FIFO")
+    for each in (data / "4.3.1" / "data" / "__consumer_offsets-0").glob("*.log"):
+        (folder.parent / "__consumer_offsets-1").mkdir(exist_ok=True)
+        target = folder.parent / "__consumer_offsets-1" / each.name
+        target.write_bytes(each.read_bytes())
+    ran = run("offsets", folder.parent, "--out", tmp_path / "offsets")
+    assert ran.code == 0 and "1 problem" in ran.err
+    requests = tmp_path / "requests"
+    requests.mkdir()
+    for kind in KINDS:
+        put(requests / f"{kind}.log", kind)
+        put(requests / f"{kind}.parquet", kind)
+    (requests / "kafka-request.log").write_bytes(
+        (data / "request-logs" / "kafka-3.9.2.log").read_bytes()
+    )
+    ran = run("audit", requests, "--target", "3.9", "--out", tmp_path / "audit")
+    assert ran.code == 0 and "none break" in ran.err
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_no_file_is_opened_that_became_something_else(
+    orders, tmp_path, monkeypatch, is_late
+):
+    """A FIFO that takes the place of a file, before it is opened or after a look."""
+    path = orders / "orders-0" / f"{10:020}.log"
+    partition = log.LogDirectory(orders)["orders", 0]
+    path.unlink()
+    put(path, "FIFO")
+    if is_late:
+        monkeypatch.setattr("os.stat", lambda *_, **__: os.lstat(__file__))
+    with pytest.raises(NotRegularFile, match="is a FIFO"):
+        open_regular(path)
+    with pytest.raises(FileNotFoundError):
+        partition.segments[1].open()
+    with pytest.raises(FileNotFoundError):
+        indexes.read_small_file(path)
+    assert not request_log.is_request_log(path)
+
+
+def test_a_refused_file_leaves_no_handle_open(tmp_path, monkeypatch):
+    put(tmp_path / "fifo", "FIFO")
+    monkeypatch.setattr("os.stat", lambda *_, **__: os.lstat(__file__))
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(20):
+        with pytest.raises(NotRegularFile):
+            open_regular(tmp_path / "fifo")
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_file_that_vanishes_costs_no_other(run, orders, monkeypatch):
+    """As when a broker deletes the oldest segments of a log that is read."""
+    begin = log.Segment.__init__
+
+    def forget(segment, path, **options):
+        begin(segment, path, **options)
+        if segment.base_offset == 0 and segment.partition == 0:
+            Path(path).unlink()
+
+    monkeypatch.setattr(log.Segment, "__init__", forget)
+    assert list(log.LogDirectory(orders)["orders", 0].problems()) == []
+    monkeypatch.undo()
+    partition = log.LogDirectory(orders)["orders", 0]
+    partition.segments[0].path.unlink()
+    with pytest.raises(FileNotFoundError):
+        list(partition.problems())
+
+
+@pytest.mark.parametrize("suffix", [".index", ".timeindex"])
+def test_an_index_that_may_not_be_read_is_done_without(
+    run, orders, monkeypatch, suffix
+):
+    """It is a hint: records are found by their headers then."""
+    path = orders / "orders-0" / f"{0:020}{suffix}"
+    path.write_bytes(b"")
+
+    def refuse(name, *args, **options):
+        if str(name) == str(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return open_regular(name, *args, **options)
+
+    module = sys.modules["kwire.log.indexes"]
+    monkeypatch.setattr(module, "open_regular", refuse)
+    segment = log.LogDirectory(orders)["orders", 0].segments[0]
+    assert segment.seek(7) is not None
+    assert segment.offset_for_timestamp(0) == 0
+
+
+def test_streams_that_are_named_are_read(tmp_path):
+    """@/dev/stdin and process substitution are streams that a user asked for."""
+    frame = "0000000a00120000000000070000"
+    for shell in (
+        f"printf {frame} | {sys.executable} -m kwire explain @/dev/stdin",
+        f"{sys.executable} -m kwire explain @<(printf {frame})",
+    ):
+        done = subprocess.run(
+            ["bash", "-c", shell], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert "ApiVersions" in done.stdout
+
+
+def test_no_other_code_opens_what_it_finds():
+    """Elsewhere the built-in open takes nothing but what a user names, or our own."""
+    source = Path(log.__file__).parents[1]
+    opening = {
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.py")
+        if re.search(r"(?<![\w.])(?<!def )open\(\w", path.read_text("utf-8"))
+    }
+    assert opening - NAMED == set()
