@@ -204,10 +204,14 @@ def test_a_path_that_is_not_there_is_told_by_name(spark, tmp_path):
     assert "nowhere" in str(caught.value)
 
 
-def test_an_empty_folder_is_an_empty_table(spark, tmp_path):
-    for view in ("records", "batches", "problems", "index"):
-        reader = spark.read.format("kafka-log").option("view", view)
-        assert reader.load(str(tmp_path)).count() == 0
+@pytest.mark.parametrize("view", ["records", "batches", "problems", "index"])
+def test_a_path_without_any_log_is_refused(spark, orders, tmp_path, view):
+    """A wrong path gives no rows, and looks like an empty topic; so it is an error."""
+    (tmp_path / "empty").mkdir()
+    reader = spark.read.format("kafka-log").option("view", view)
+    for paths in ([str(tmp_path / "empty")], [orders.root, str(tmp_path / "empty")]):
+        with pytest.raises(Exception, match=r"no partition in .*empty: give a data"):
+            reader.load(paths).count()
 
 
 def test_rows_reach_parquet_and_back(spark, orders, tmp_path):

@@ -130,6 +130,18 @@ def test_the_limit_is_shared_by_what_partitions_have_to_give(orders):
     assert everything == position
 
 
+def test_a_stream_waits_for_the_first_log_and_warns_once(tmp_path):
+    """A folder that is empty now may be filled by a copy that runs."""
+    reader = reader_of(tmp_path)
+    with pytest.warns(UserWarning, match="no partition to read in .*waits") as told:
+        assert reader.initialOffset() == {}
+        assert reader.latestOffset({}, EVERYTHING) == {}
+    assert len(told) == 1
+    Folder(tmp_path / "orders-0").segment(0, log_of([3]))
+    end = reader.latestOffset({}, EVERYTHING)
+    assert end == at(3) and offsets(reader, {}, end) == [0, 1, 2]
+
+
 def test_available_now_reads_what_there_was_and_honours_the_limit(orders):
     reader = reader_of(orders.root, maxOffsetsPerTrigger="20")
     reader.prepareForTriggerAvailableNow()

@@ -70,6 +70,7 @@ class LogStreamReader(DataSourceStreamReader):
         self._options = options
         self._layout = layout
         self._fails_on_loss = options.fail_on_data_loss is not False
+        self._has_warned = False
 
     def initialOffset(self) -> StreamOffset:
         """Find where a new query begins."""
@@ -131,7 +132,7 @@ class LogStreamReader(DataSourceStreamReader):
     def _partitions(self, must_be_there: bool = False) -> dict[Place, Partition]:
         must_be_there = must_be_there or self._fails_on_loss
         found: dict[Place, Partition] = {}
-        for each in find_partitions(self._options, must_be_there):
+        for each in find_partitions(self._options, must_be_there, True):
             place = each.topic, each.partition
             if place in found:
                 raise ValueError(
@@ -139,6 +140,13 @@ class LogStreamReader(DataSourceStreamReader):
                     f" {each.path}; a stream reads it once: duplicates=longest chooses"
                 )
             found[place] = each
+        if not found and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"kafka-log: no partition to read in {', '.join(self._options.paths)};"
+                " the stream waits for one",
+                stacklevel=2,
+            )
         return found
 
     def _ends(self) -> dict[Place, int]:

@@ -93,13 +93,16 @@ def look_again(look: Callable[[], Found]) -> Found:
     return look()
 
 
-def find_partitions(options: LogOptions, must_be_there: bool = True) -> list[Partition]:
+def find_partitions(
+    options: LogOptions, must_be_there: bool = True, may_be_empty: bool = False
+) -> list[Partition]:
     """List the partitions that the options ask for, in order; replicas one by one.
 
-    Raises ``ValueError`` for a topic or partition that is asked for and not there, and
-    with ``duplicates=error`` for one that is there twice.
+    Raises ``ValueError`` for a path without any partition, unless it may be empty, for
+    a topic or partition that is asked for and not there, and with ``duplicates=error``
+    for one that is there twice.
     """
-    every = _every(options)
+    every = _every(options, may_be_empty)
     found = [each for each in every if options.takes(each.topic, each.partition)]
     if options.subscribe is not None and must_be_there:
         missing = options.subscribe - {each.topic for each in found}
@@ -125,11 +128,17 @@ def find_partitions(options: LogOptions, must_be_there: bool = True) -> list[Par
     return chosen
 
 
-def _every(options: LogOptions) -> list[Partition]:
+def _every(options: LogOptions, may_be_empty: bool) -> list[Partition]:
     """List all partitions; a folder that several paths lead to is one."""
     every: dict[str, Partition] = {}
     for path in options.paths:
-        for each in log.LogDirectory(path):
+        directory = log.LogDirectory(path)
+        if not len(directory) and not may_be_empty:
+            raise ValueError(
+                f"no partition in {path}: give a data directory of Kafka, a folder"
+                " above it, the folder of a partition, or a .log file"
+            )
+        for each in directory:
             place = str(each.path)
             place = place if "://" in place else os.path.realpath(place)
             known = every.setdefault(place, each)
