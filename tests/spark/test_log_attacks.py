@@ -44,7 +44,7 @@ def rows_of(*paths, **given):
     pieces = planning.plan_pieces(found, options, planning.Bounds())
     return [
         row
-        for split in planning.pack(pieces, options.max_partition_bytes)
+        for split in planning.pack(pieces, options)
         for each in read_pieces(split, layout, options)
         for row in each.to_pylist()
     ]

@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of ``kafka-log``: what is understood, and what is said of mistakes."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from kwire.spark.layout import chosen_layout, default_layout
+from kwire.spark.option_names import HONOURED, IGNORED, REFUSED, choose_options
 from kwire.spark.options import EVERYWHERE, read_options
 
 
@@ -29,9 +33,112 @@ def test_names_and_words_count_without_case():
     assert (read.mode, read.strict_tail) == ("PERMISSIVE", True)
 
 
-def test_settings_of_kafkas_clients_are_passed_over():
-    """A query that read from brokers needs no other options for files."""
-    assert options(**{"kafka.bootstrap.servers": "b:9092"}) == options()
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "spark.md"
+
+SPARKS_OPTIONS = {
+    *("assign", "subscribe", "subscribePattern", "startingTimestamp"),
+    *("startingOffsetsByTimestamp", "startingOffsets", "endingTimestamp"),
+    *("endingOffsetsByTimestamp", "endingOffsets", "failOnDataLoss"),
+    *("kafkaConsumer.pollTimeoutMs", "fetchOffset.numRetries"),
+    *("fetchOffset.retryIntervalMs", "maxOffsetsPerTrigger", "minOffsetsPerTrigger"),
+    *("maxTriggerDelay", "minPartitions", "maxRecordsPerPartition", "groupIdPrefix"),
+    *("kafka.group.id", "kafka.bootstrap.servers", "includeHeaders"),
+    "startingOffsetsByTimestampStrategy",
+}
+"""What Spark 4.0 to 4.3 read in their ``KafkaSourceProvider``, and those it refuses."""
+
+SPARK_REFUSES = {
+    *("kafka.auto.offset.reset", "kafka.key.deserializer", "kafka.value.deserializer"),
+    *("kafka.enable.auto.commit", "kafka.interceptor.classes"),
+}
+
+
+def guides_names(title):
+    """The options that a section of the guide lists."""
+    section = re.split(r"(?m)^##+ ", GUIDE.read_text().split(f"# {title}\n", 1)[1])[0]
+    rows = re.findall(r"(?m)^\| (`.*?) \|", section)
+    listed = " ".join(rows) if rows else section
+    return sorted(re.findall(r"`([^`]+)`", listed))
+
+
+def test_the_guide_lists_what_becomes_of_every_option():
+    """One list in the code, one in the guide: they are the same."""
+    assert guides_names("Options") == sorted(HONOURED)
+    assert guides_names("Ignored options") == sorted(IGNORED)
+    assert guides_names("Refused options") == sorted(REFUSED)
+    assert len({*HONOURED, *IGNORED, *REFUSED}) == sum(
+        map(len, (HONOURED, IGNORED, REFUSED))
+    )
+
+
+def test_every_option_of_sparks_own_source_is_known():
+    """A query that reads from brokers needs no other options for files."""
+    assert {*HONOURED, *IGNORED} >= SPARKS_OPTIONS
+    assert REFUSED.keys() == SPARK_REFUSES
+
+
+@pytest.mark.parametrize("name", IGNORED)
+def test_what_cannot_change_rows_is_ignored(name):
+    """Whatever the value is, and in any case of letters."""
+    assert options(**{name.upper(): "whatever"}) == options()
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_sparks_own_source_refuses_is_refused_with_a_way_out(name):
+    with pytest.raises(ValueError, match="kafka-log does not take") as caught:
+        options(**{name.upper(): "true"})
+    assert name.upper() in str(caught.value) and REFUSED[name] in str(caught.value)
+
+
+def test_settings_that_kafka_does_not_know_are_ignored_as_kafka_ignores_them():
+    assert options(**{"kafka.my.plugin": "x", "kafka.key.serializer": "y"}) == options()
+
+
+def test_kafkas_isolation_level_is_honoured():
+    """The usual way to leave out aborted transactions, under either name."""
+    level = "kafka.isolation.level"
+    assert options(**{level: "read_committed"}).isolation_level == "read_committed"
+    assert options(**{level: "read_uncommitted"}) == options()
+    both = {level: "read_committed", "isolationLevel": "read_committed"}
+    assert options(**both).isolation_level == "read_committed"
+    for one, other in (("committed", "uncommitted"), ("uncommitted", "committed")):
+        with pytest.raises(ValueError, match="give one of them") as caught:
+            options(**{level: f"read_{one}", "isolationLevel": f"read_{other}"})
+        assert f"isolationLevel is read_{other} and {level} is read_{one}" in str(
+            caught.value
+        )
+
+
+@pytest.mark.parametrize("name", ["isolaton.level", "isolation_level", "isolation"])
+def test_a_slip_in_the_isolation_level_is_not_taken_for_a_plugins_setting(name):
+    """Kafka would ignore it, and aborted records would come without a word."""
+    with pytest.raises(ValueError, match=r"did you mean kafka\.isolation\.level\?"):
+        options(**{f"kafka.{name}": "read_committed"})
+
+
+@pytest.mark.parametrize("name", [n for n in (*HONOURED, *IGNORED) if "." not in n])
+def test_a_slip_in_a_name_is_answered_with_that_name(name):
+    """And not with the option that does the opposite."""
+    for slip in (name[:-1], name[:3] + name[4:], name + "s"):
+        if slip.lower() in map(str.lower, (*HONOURED, *IGNORED)):
+            continue
+        with pytest.raises(ValueError, match=rf"did you mean {name}\?$"):
+            choose_options({slip: ""})
+
+
+@pytest.mark.parametrize(
+    ("text", "milliseconds"),
+    [
+        ("90s", 90_000),
+        ("15 m", 900_000),
+        ("2H", 7_200_000),
+        ("250", 250),
+        ("1d", 864e5),
+    ],
+)
+def test_the_delay_of_a_trigger_is_written_as_spark_writes_times(text, milliseconds):
+    assert options().max_trigger_delay_ms == 900_000
+    assert options(maxTriggerDelay=text).max_trigger_delay_ms == milliseconds
 
 
 def test_the_batch_view_reads_heads_alone_unless_checksums_are_asked_for():
@@ -52,7 +159,12 @@ def test_several_paths_come_as_json():
         ({"subscribe": "orders, bills"}, "bills", 3, True),
         ({"subscribe": "orders"}, "order", 0, False),
         ({"subscribePattern": "ord.*"}, "orders", 0, True),
-        ({"subscribePattern": "ord"}, "orders", 0, False),
+        ({"subscribePattern": " rde"}, "orders", 0, True),
+        ({"subscribePattern": "^rde"}, "orders", 0, False),
+        ({"subscribePattern": ".*"}, "__consumer_offsets", 0, False),
+        ({"subscribePattern": ".*"}, "__cluster_metadata", 0, False),
+        ({"subscribePattern": ".*"}, "__remote_log_metadata", 0, True),
+        ({"subscribe": "__consumer_offsets"}, "__consumer_offsets", 0, True),
         ({"assign": '{"orders": [0, 2]}'}, "orders", 2, True),
         ({"assign": '{"orders": [0, 2]}'}, "orders", 1, False),
     ],
@@ -100,6 +212,15 @@ WRONG = [
     ({"maxPartitionBytes": "0"}, "maxPartitionBytes is 1 or more"),
     ({"subscribe": "a", "assign": "{}"}, "subscribe and assign cannot be given"),
     ({"subscribe": " , "}, "subscribe names no topic"),
+    ({"kafka.isolation.level": "committed"}, "kafka.isolation.level is one of read_"),
+    ({"maxRecordsPerPartition": "0"}, "maxRecordsPerPartition is 1 or more"),
+    ({"maxTriggerDelay": "soon"}, "maxTriggerDelay is a time such as 90s"),
+    ({"maxTriggerDelay": "3 weeks"}, "maxTriggerDelay is a time such as 90s"),
+    (
+        {"minOffsetsPerTrigger": "5", "maxOffsetsPerTrigger": "4"},
+        "minOffsetsPerTrigger is 5 and maxOffsetsPerTrigger 4",
+    ),
+    ({"subscribePattern": " "}, "subscribePattern is empty"),
     ({"subscribePattern": "("}, "subscribePattern is no pattern"),
     ({"assign": "[1]"}, "assign is JSON such as"),
     ({"assign": '{"t": [true]}'}, "assign wants a list of partitions"),

@@ -57,7 +57,7 @@ class Rooms:
         planning = self.planning
         found = planning.find_partitions(options)
         pieces = planning.plan_pieces(found, options, bounds or planning.Bounds())
-        return planning.pack(pieces, options.max_partition_bytes)
+        return planning.pack(pieces, options)
 
 
 @pytest.fixture
@@ -154,6 +154,53 @@ def test_small_files_share_a_split_and_large_ones_are_cut(rooms, tmp_path):
     sizes = [sum(piece.size for piece in split) for split in splits]
     assert sum(sizes) == sum(p.stat().st_size for p in tmp_path.rglob("*.log"))
     assert max(sizes) < 40000 and max(map(len, splits)) == 20
+
+
+@pytest.mark.parametrize("most", [1, 4, 7, 30, 59, 60, 1000])
+def test_no_split_has_more_offsets_than_were_asked_for(rooms, orders, most):
+    """As Spark divides a partition: as few parts as can be, of about one size."""
+    options = rooms.options.read_options(
+        {"path": str(orders.root), "maxRecordsPerPartition": str(most)}
+    )
+    layout = rooms.layout.default_layout(options)
+    found = []
+    for split in rooms.splits(options):
+        found.append([])
+        for each in rooms.reading.read_pieces(split, layout, options):
+            found[-1] += each.column("offset").to_pylist()
+    assert [row for each in found for row in each] == list(range(60))
+    sizes = [len(each) for each in found]
+    assert max(sizes) <= most and max(sizes) - min(sizes) <= 1
+    assert len(sizes) == -(-60 // most)
+
+
+def test_partitions_do_not_share_a_split_that_is_bounded_by_records(rooms, tmp_path):
+    """Nor do the copies of one partition: together they have more."""
+    for folder in ("a/orders-0", "a/orders-1", "b/orders-0"):
+        Folder(tmp_path / folder).segment(0, log_of([3]))
+    options = rooms.options.read_options(
+        {"path": str(tmp_path), "maxRecordsPerPartition": "3"}
+    )
+    assert len(rooms.splits(options)) == 3
+
+
+@pytest.mark.parametrize("most", [1, 2, 5, 10, 11, 13])
+def test_a_bad_region_is_reported_once_however_records_are_divided(rooms, orders, most):
+    """Regions at both ends of what is asked for, and between two segments' splits."""
+    for number in (2, 5, 9):
+        flip(orders.first, orders.spans[number][0] + 80)
+    given = {
+        "maxRecordsPerPartition": str(most),
+        "startingOffsets": '{"orders": {"0": 7}}',
+        "endingOffsets": '{"orders": {"0": 29}}',
+    }
+    table = rooms.read(orders.root, mode="PERMISSIVE", columns=CORRUPT, **given)
+    rows = table.to_pylist()
+    assert [
+        row["_corrupt_record"]["position"] for row in rows if not row["offset"]
+    ] == [orders.spans[number][0] for number in (2, 5, 9)]
+    good = [*range(9, 15), *range(18, 27)]
+    assert [row["offset"] for row in rows if row["offset"]] == good
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,16 @@ def test_a_path_without_any_log_is_refused(spark, orders, tmp_path, view):
             reader.load(paths).count()
 
 
+def test_aborted_records_are_left_out_as_by_sparks_own_source(spark):
+    """``kafka.isolation.level`` is how queries of brokers say it."""
+    reader = spark.read.format("kafka-log").option("subscribePattern", "transactions")
+    everything = reader.load(str(DATA)).count()
+    ours = reader.option("isolationLevel", "read_committed").load(str(DATA)).count()
+    reader = spark.read.format("kafka-log").option("subscribePattern", "transactions")
+    kafkas = reader.option("kafka.isolation.level", "read_committed").load(str(DATA))
+    assert kafkas.count() == ours < everything
+
+
 def test_rows_reach_parquet_and_back(spark, orders, tmp_path):
     """The whole way of a recovery: segments in, a table out."""
     reader = spark.read.format("kafka-log").option("includeHeaders", "true")

@@ -10,11 +10,13 @@ import json
 import sys
 from itertools import pairwise
 from pathlib import Path
+from time import monotonic
 
 import pyarrow as pa
 import pytest
-from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows, ReadMinRows
 
+from kwire.spark import log_stream
 from kwire.spark.layout import default_layout
 from kwire.spark.log_stream import stream_reader
 from kwire.spark.options import read_options
@@ -128,6 +130,69 @@ def test_the_limit_is_shared_by_what_partitions_have_to_give(orders):
     assert max(sizes) == 8 and len(sizes) == 5
     everything = reader.latestOffset(reader.initialOffset(), EVERYTHING)
     assert everything == position
+
+
+@pytest.mark.parametrize("most", [None, 7])
+def test_a_micro_batch_waits_for_enough_offsets_or_for_long_enough(
+    orders, monkeypatch, most
+):
+    """As in Spark's own source: the first does not wait, later ones 15 minutes."""
+    now = 5000.0
+    monkeypatch.setattr(log_stream, "monotonic", lambda: now)
+    limits = {} if most is None else {"maxOffsetsPerTrigger": str(most)}
+    reader = reader_of(orders.root, minOffsetsPerTrigger="6", **limits)
+    limit = reader.getDefaultReadLimit()
+    assert limit == (ReadMinRows(6) if most is None else ReadMaxRows(most))
+    assert reader.latestOffset(at(29), limit) == at(30)
+    append(orders.log, batch(30, 5))
+    assert reader.latestOffset(at(30), limit) == at(30)
+    now += 899
+    assert reader.latestOffset(at(30), limit) == at(30)
+    now += 1
+    assert reader.latestOffset(at(30), limit) == at(35)
+    append(orders.log, batch(35, 5))
+    assert reader.latestOffset(at(35), limit) == at(35)
+    # A query that runs once reads what there is.
+    assert reader.latestOffset(at(35), EVERYTHING) == at(40)
+    append(orders.log, batch(40, 3))
+    assert reader.latestOffset(at(35), limit) == at(43 if most is None else 42)
+
+
+def test_offsets_of_new_partitions_count_for_the_minimum(orders, monkeypatch):
+    monkeypatch.setattr(log_stream, "monotonic", lambda: 1.0)
+    reader = reader_of(orders.root, minOffsetsPerTrigger="6", maxTriggerDelay="1h")
+    limit = reader.getDefaultReadLimit()
+    assert reader.latestOffset(at(0), limit) == at(30)
+    Folder(orders.root / "orders-1").segment(50, [batch(50, 4)])
+    assert reader.latestOffset(at(30), limit) == at(30)
+    append(orders.log, batch(30, 2))
+    end = {"orders": {"0": 32, "1": 54}}
+    assert reader.latestOffset(at(30), limit) == end
+
+
+def test_available_now_waits_for_no_minimum(orders):
+    """It would leave the rest unread for ever, as nothing more comes to it."""
+    given = {"minOffsetsPerTrigger": "12", "maxOffsetsPerTrigger": "12"}
+    reader = reader_of(orders.root, **given)
+    reader.prepareForTriggerAvailableNow()
+    limit, position, ends = reader.getDefaultReadLimit(), at(0), []
+    while position not in ends:
+        ends.append(position)
+        position = reader.latestOffset(position, limit)
+    assert ends == [at(0), at(12), at(24), at(30)]
+
+
+def test_a_micro_batch_is_divided_by_records(orders):
+    """No split has more offsets than maxRecordsPerPartition; all come once."""
+    orders.segment(30, log_of([3] * 2, 30))
+    reader = reader_of(orders.root, maxRecordsPerPartition="7")
+    splits = reader.partitions(at(2), at(36))
+    found = [
+        [row["offset"] for each in reader.read(part) for row in each.to_pylist()]
+        for part in splits
+    ]
+    assert [len(each) for each in found] == [6, 7, 7, 7, 7]
+    assert [row for each in found for row in each] == list(range(2, 36))
 
 
 def test_a_stream_waits_for_the_first_log_and_warns_once(tmp_path):
@@ -280,3 +345,32 @@ def test_a_query_in_spark_goes_on_where_it_stopped(spark, orders, tmp_path):
     run(spark, orders.root, out, checkpoint, **given)
     rows = spark.read.parquet(str(out)).select("offset").collect()
     assert sorted(row.offset for row in rows) == list(range(37))
+
+
+def test_spark_takes_the_minimum_of_a_micro_batch(spark, orders, tmp_path):
+    """Through Spark's own limits and back: the first batch at once, then five wait."""
+
+    def count():
+        return spark.read.parquet(str(tmp_path / "out")).count()
+
+    query = (
+        spark.readStream.format("kafka-log")
+        .option("minOffsetsPerTrigger", "6")
+        .load(str(orders.root))
+        .writeStream.format("parquet")
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .trigger(processingTime="100 milliseconds")
+        .start(str(tmp_path / "out"))
+    )
+    try:
+        query.processAllAvailable()
+        append(orders.log, batch(30, 5))
+        query.processAllAvailable()
+        assert count() == 30
+        append(orders.log, batch(35, 1))
+        deadline = monotonic() + 120
+        while count() < 36 and monotonic() < deadline:
+            query.processAllAvailable()
+        assert count() == 36 and query.exception() is None
+    finally:
+        query.stop()

@@ -16,14 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from .layout import Layout, chosen_layout, default_layout
 from .options import read_options
-from .planning import (
-    Bounds,
-    find_partitions,
-    look_again,
-    pack,
-    plan_pieces,
-    split_size,
-)
+from .planning import Bounds, find_partitions, look_again, pack, plan_pieces
 from .reading import read_indexes, read_pieces, read_problems
 
 TYPE_CHECKING = False
@@ -118,8 +111,7 @@ class LogReader(DataSourceReader):
                 Part(None)
             ]
         pieces = plan_pieces(found, options, self._bounds)
-        size = split_size(sum(piece.size for piece in pieces), options)
-        return [Part(each) for each in pack(pieces, size)] or [Part(())]
+        return [Part(each) for each in pack(pieces, options)] or [Part(())]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Read what one task is for, as Arrow batches."""

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import warnings
 from itertools import chain
+from math import inf
+from time import monotonic
 
 from pyspark.sql.datasource import DataSourceStreamReader
 
@@ -47,6 +49,7 @@ try:
         ReadAllAvailable,
         ReadLimit,
         ReadMaxRows,
+        ReadMinRows,
         SupportsTriggerAvailableNow,
     )
 except ImportError:  # before Spark 4.2
@@ -120,10 +123,10 @@ class LogStreamReader(DataSourceStreamReader):
             wanted.append((partition, first, behind))
         size = split_size(sum(each.size for each, _, _ in wanted), options)
         pieces = chain.from_iterable(
-            cut(partition, first, behind, options, size, Bounds(), is_follow_up=True)
+            cut(partition, first, behind, options, size, Bounds(), is_micro_batch=True)
             for partition, first, behind in wanted
         )
-        return [Part(each) for each in pack(list(pieces), size)]
+        return [Part(each) for each in pack(list(pieces), options)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Read what one task is for, as Arrow batches."""
@@ -233,11 +236,20 @@ if KNOWS_LIMITS:
         """Reads micro-batches of limited size, as Spark 4.2 and newer can."""
 
         _target: dict[Place, int] | None = None
+        _last_trigger = -inf
+        """When offsets were last given, in seconds; the first time nothing waits."""
 
         def getDefaultReadLimit(self) -> ReadLimit:
-            """Give the limit that ``maxOffsetsPerTrigger`` sets."""
+            """Give the limit that the options set.
+
+            Python's readers have no limit of two parts: ``latestOffset`` knows the
+            minimum by itself, and is given ``ReadAllAvailable`` where none counts.
+            """
+            least = self._options.min_offsets_per_trigger
             most = self._options.max_offsets_per_trigger
-            return ReadAllAvailable() if most is None else ReadMaxRows(most)
+            if most is not None:
+                return ReadMaxRows(most)
+            return ReadAllAvailable() if least is None else ReadMinRows(least)
 
         def prepareForTriggerAvailableNow(self) -> None:
             """Take what there is now for all that there is to be read."""
@@ -257,19 +269,50 @@ if KNOWS_LIMITS:
                 end = ends.get(place)
                 self._check_end(place, begin, end)
                 ends[place] = max(begin, end or 0)
+            if isinstance(limit, ReadAllAvailable):
+                return _to_json(ends)
+            known = dict(begins)
+            self._add_beginnings(begins, ends)
+            waiting = {place: ends[place] - begins[place] for place in ends}
+            if self._delays(sum(waiting.values())):
+                return _to_json(known)
             if isinstance(limit, ReadMaxRows):
-                ends = self._limited(begins, ends, limit.max_rows)
+                ends = self._limited(begins, ends, waiting, limit.max_rows)
             return _to_json(ends)
 
-        def _limited(
-            self, begins: dict[Place, int], ends: dict[Place, int], most: int
-        ) -> dict[Place, int]:
-            """Share ``most`` offsets among the partitions by what they have to give."""
+        def _add_beginnings(
+            self, begins: dict[Place, int], ends: dict[Place, int]
+        ) -> None:
+            """Add where partitions begin that are new."""
             there = None
             for place in ends.keys() - begins.keys():
                 there = there or self._partitions()
                 begins[place] = there[place].start_offset if place in there else 0
-            waiting = {place: ends[place] - begins[place] for place in ends}
+
+        def _delays(self, waiting: int) -> bool:
+            """Decide whether a micro-batch is put off until more offsets wait.
+
+            ``maxTriggerDelay`` runs from the last time that it was not, as in Spark's
+            own source. ``availableNow`` reads all there is, and so waits for nothing.
+            """
+            least = self._options.min_offsets_per_trigger
+            if least is None or self._target is not None:
+                return False
+            now = monotonic()
+            delay = 1000 * (now - self._last_trigger)
+            if waiting < least and delay < self._options.max_trigger_delay_ms:
+                return True
+            self._last_trigger = now
+            return False
+
+        def _limited(
+            self,
+            begins: dict[Place, int],
+            ends: dict[Place, int],
+            waiting: dict[Place, int],
+            most: int,
+        ) -> dict[Place, int]:
+            """Share ``most`` offsets among the partitions by what they have to give."""
             total = sum(waiting.values())
             if total <= most:
                 return ends
@@ -286,9 +329,14 @@ def stream_reader(options: LogOptions, layout: Layout) -> LogStreamReader:
     """Make the reader that this version of Spark can use."""
     if KNOWS_LIMITS:
         return LimitedStreamReader(options, layout)
-    if options.max_offsets_per_trigger is not None:
-        warnings.warn(
-            "maxOffsetsPerTrigger needs Spark 4.2 or newer; all there is comes at once",
-            stacklevel=2,
-        )
+    limits = {
+        "minOffsetsPerTrigger": options.min_offsets_per_trigger,
+        "maxOffsetsPerTrigger": options.max_offsets_per_trigger,
+    }
+    for name, limit in limits.items():
+        if limit is not None:
+            warnings.warn(
+                f"{name} needs Spark 4.2 or newer; all there is comes at once",
+                stacklevel=2,
+            )
     return LogStreamReader(options, layout)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of ``kafka-log``: Spark's Kafka names, checked, with words for mistakes.
 
-What an option means for offsets is worked out in ``planning.py``, where the files are
-known.
+Which names there are is in ``option_names.py``. What an option means for offsets is
+worked out in ``planning.py``, where the files are known.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from ..limits import DEFAULT, Limits
 from .layout import VIEWS
+from .option_names import ISOLATION, choose_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,20 +33,23 @@ EARLIEST, LATEST = -2, -1
 """Offsets that stand for the two ends of a partition, as in Spark's own source."""
 
 _MIB = 1 << 20
-_NAMES = (
-    *("path", "paths", "subscribe", "subscribePattern", "assign", "startingOffsets"),
-    *("endingOffsets", "startingTimestamp", "endingTimestamp"),
-    *("startingOffsetsByTimestamp", "endingOffsetsByTimestamp"),
-    *("startingOffsetsByTimestampStrategy", "includeHeaders", "minPartitions"),
-    *("maxOffsetsPerTrigger", "failOnDataLoss", "mode", "columnNameOfCorruptRecord"),
-    *("view", "duplicates", "isolationLevel", "strictTail", "maxPartitionBytes"),
-    "maxBatchBytes",
-    *("includeBatchColumns", "includeFilePath", "verifyCrc", "errors"),
-    "pushDownFilters",
-)
-_BY_LOWER = {name.lower(): name for name in _NAMES}
 _SIZE = re.compile(r"(\d+)\s*([kmg]?)b?", re.IGNORECASE)
 _FACTORS = {"": 1, "k": 1 << 10, "m": _MIB, "g": 1 << 30}
+_DURATION = re.compile(r"(\d+)\s*([a-z]*)")
+_MILLISECONDS: dict[str, float] = {
+    **{"": 1, "us": 0.001, "ms": 1, "s": 1000, "m": 60_000, "min": 60_000},
+    **{"h": 3_600_000, "d": 86_400_000},
+}
+"""Spark's units of time; a number without one is in milliseconds."""
+
+_UNLISTED_TOPICS = frozenset(
+    (
+        *("__consumer_offsets", "__transaction_state", "__share_group_state"),
+        "__cluster_metadata",
+    )
+)
+"""Topics that a pattern never matches in Spark's own source: those internal to Kafka,
+and the log of a KRaft quorum, which brokers do not list."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,12 @@ class LogOptions:
     errors: str = "strict"
     fail_on_data_loss: bool | None = None
     min_partitions: int | None = None
+    max_records_per_partition: int | None = None
     max_partition_bytes: int = 128 * _MIB
     max_batch_bytes: int | None = None
     max_offsets_per_trigger: int | None = None
+    min_offsets_per_trigger: int | None = None
+    max_trigger_delay_ms: float = 15 * 60_000
     push_down_filters: bool = False
     _pattern: re.Pattern[str] | None = field(default=None, compare=False, repr=False)
 
@@ -99,7 +105,9 @@ class LogOptions:
             return (topic, partition) in self.assign
         if self.subscribe is not None:
             return topic in self.subscribe
-        return self._pattern is None or self._pattern.fullmatch(topic) is not None
+        if self._pattern is None:
+            return True
+        return topic not in _UNLISTED_TOPICS and bool(self._pattern.search(topic))
 
 
 EVERYWHERE = ("", -1)
@@ -109,8 +117,7 @@ EVERYWHERE = ("", -1)
 def read_options(given: Mapping[str, str]) -> LogOptions:
     """Read the options of a reader; ``ValueError`` says which is wrong and why.
 
-    Names count without case. Those of Kafka's clients (``kafka.*``) are passed over,
-    as there is no broker to speak to.
+    Names count without case; ``choose_options`` says what becomes of each.
     """
     if "provider" in {name.lower() for name in given}:
         # Spark 4 makes such a table, and forgets its options when it is read.
@@ -119,22 +126,18 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
             ' their options; CREATE TEMPORARY VIEW name USING kafka_log OPTIONS (path "'
             'kafka-logs/") makes a name for a query'
         )
-    found: dict[str, str] = {}
-    for name, text in given.items():
-        if name.lower().startswith("kafka."):
-            continue
-        known = _BY_LOWER.get(name.lower())
-        if known is None:
-            near = get_close_matches(name.lower(), _BY_LOWER, 1)
-            if near:
-                hint = f"did you mean {_BY_LOWER[near[0]]}?"
-            else:
-                hint = f"it knows {', '.join(_NAMES)}"
-            raise ValueError(f"kafka-log has no option {name!r}: {hint}")
-        found[known] = str(text)
+    found = choose_options(given)
     view = _one_of(found, "view", VIEWS)
     _at_most_one(found, ("subscribe", "subscribePattern", "assign"))
-    pattern = found.get("subscribePattern")
+    pattern = _pattern_text(found)
+    least = _count(found, "minOffsetsPerTrigger")
+    most = _count(found, "maxOffsetsPerTrigger")
+    of_partition = _count(found, "maxRecordsPerPartition")
+    if least is not None and most is not None and least > most:
+        raise ValueError(
+            f"minOffsetsPerTrigger is {least} and maxOffsetsPerTrigger {most}; give a"
+            " minimum that is not above the maximum"
+        )
     return LogOptions(
         paths=_paths(found),
         view=view,
@@ -151,7 +154,7 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
         corrupt_record=found.get("columnNameOfCorruptRecord", "_corrupt_record"),
         names_corrupt_record="columnNameOfCorruptRecord" in found,
         duplicates=_one_of(found, "duplicates", DUPLICATES),
-        isolation_level=_one_of(found, "isolationLevel", ISOLATION_LEVELS),
+        isolation_level=_isolation_level(found),
         strict_tail=_flag(found, "strictTail"),
         # The heads of batches are read without what lies between them, if they may be.
         verify_crc=_flag(found, "verifyCrc", view != "batches"),
@@ -160,9 +163,13 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
             _flag(found, "failOnDataLoss") if "failOnDataLoss" in found else None
         ),
         min_partitions=_count(found, "minPartitions"),
+        # The rows of other views are no records.
+        max_records_per_partition=of_partition if view == "records" else None,
         max_partition_bytes=_size(found, "maxPartitionBytes") or 128 * _MIB,
         max_batch_bytes=_size(found, "maxBatchBytes"),
-        max_offsets_per_trigger=_count(found, "maxOffsetsPerTrigger"),
+        max_offsets_per_trigger=most,
+        min_offsets_per_trigger=least,
+        max_trigger_delay_ms=_duration(found, "maxTriggerDelay", "15m"),
         push_down_filters=_flag(found, "pushDownFilters"),
         _pattern=_compiled(pattern),
     )
@@ -197,6 +204,27 @@ def _topics(found: Mapping[str, str]) -> frozenset[str] | None:
     return topics
 
 
+def _pattern_text(found: Mapping[str, str]) -> str | None:
+    pattern = found.get("subscribePattern")
+    if pattern is None:
+        return None
+    if not pattern.strip():
+        raise ValueError("subscribePattern is empty; it is a pattern such as orders.*")
+    return pattern.strip()
+
+
+def _isolation_level(found: Mapping[str, str]) -> str:
+    """Read the level under our name or Kafka's; both may be given if they agree."""
+    ours, kafkas = (
+        _one_of(found, name, ISOLATION_LEVELS) for name in ("isolationLevel", ISOLATION)
+    )
+    if ours != kafkas and "isolationLevel" in found and ISOLATION in found:
+        raise ValueError(
+            f"isolationLevel is {ours} and {ISOLATION} is {kafkas}; give one of them"
+        )
+    return kafkas if ISOLATION in found else ours
+
+
 def _compiled(pattern: str | None) -> re.Pattern[str] | None:
     if pattern is None:
         return None
@@ -227,7 +255,7 @@ def _bound(found: Mapping[str, str], side: str, default: str) -> tuple[str, Offs
     if name in found:
         return "timestamps", _by_place(found, name, 0)
     name = f"{side}Offsets"
-    text = found.get(name, default)
+    text = found.get(name, default).strip()
     if text.lower() in ("earliest", "latest"):
         return "offsets", text.lower()
     return "offsets", _by_place(found, name, EARLIEST)
@@ -316,3 +344,15 @@ def _size(found: Mapping[str, str], name: str) -> int | None:
     if size < 1:
         raise ValueError(f"{name} is 1 or more, not {size}")
     return size
+
+
+def _duration(found: Mapping[str, str], name: str, default: str) -> float:
+    """Read a duration as Spark writes it, in milliseconds."""
+    text = found.get(name, default)
+    match = _DURATION.fullmatch(text.strip().lower())
+    if match is None or match[2] not in _MILLISECONDS:
+        raise ValueError(
+            f"{name} is a time such as 90s, 15m or 1h (a number alone is in ms), not"
+            f" {text!r:.80}"
+        )
+    return int(match[1]) * _MILLISECONDS[match[2]]

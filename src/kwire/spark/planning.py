@@ -62,7 +62,9 @@ class Piece(NamedTuple):
     end_offset: int | None
     transactions: Transactions | None
     is_follow_up: bool = False
-    """Whether somebody else has told what is wrong before ``start_offset``."""
+    """Whether another piece reports what is wrong before ``start_offset``."""
+    is_followed: bool = False
+    """Whether another piece reports what is wrong across ``end_offset``."""
 
 
 @dataclass
@@ -303,13 +305,66 @@ def cut(
     options: LogOptions,
     size: int,
     bounds: Bounds,
-    is_follow_up: bool = False,
+    is_micro_batch: bool = False,
 ) -> Iterator[Piece]:
-    """Make the pieces of one partition's offsets, in order."""
+    """Make the pieces of one partition's offsets, in order.
+
+    A piece has offsets of one range of ``maxRecordsPerPartition`` alone. Those of a
+    micro-batch leave what is wrong at its ends to the micro-batches around it.
+    """
     transactions = None
     if options.isolation_level == "read_committed":
         transactions = partition.transactions()
         end = _lower(end, transactions.last_stable_offset)
+    ranges = _ranges(partition, start, end, options.max_records_per_partition)
+    # Of each segment they are the same for all ranges.
+    cuts: dict[Segment, tuple[int, ...]] = {}
+    of_segments: dict[Segment, Transactions] = {}
+    for turn, (first, behind) in enumerate(ranges):
+        for segment, begin, stop in _cut_range(
+            partition, first, behind, size, bounds, cuts
+        ):
+            if transactions is not None and segment not in of_segments:
+                of_segments[segment] = _of_segment(transactions, segment)
+            yield Piece(
+                str(segment.path),
+                segment.topic,
+                segment.partition,
+                segment.is_newest,
+                segment.next_base_offset,
+                begin,
+                stop,
+                (segment.size if stop is None else stop) - begin,
+                first,
+                behind,
+                of_segments.get(segment),
+                is_follow_up=is_micro_batch or turn > 0,
+                is_followed=is_micro_batch or turn < len(ranges) - 1,
+            )
+
+
+def _ranges(
+    partition: Partition, start: int | None, end: int | None, most: int | None
+) -> list[tuple[int | None, int | None]]:
+    """Divide offsets into ranges of about the same size, of at most ``most`` each."""
+    if most is None:
+        return [(start, end)]
+    low = _higher(partition.start_offset, start) or 0
+    high = _lower(partition.end_offset, end) or 0
+    count = max(1, -(-(high - low) // most))
+    inner = [low + (high - low) * turn // count for turn in range(1, count)]
+    return list(pairwise((start, *inner, end)))
+
+
+def _cut_range(
+    partition: Partition,
+    start: int | None,
+    end: int | None,
+    size: int,
+    bounds: Bounds,
+    cuts: dict[Segment, tuple[int, ...]],
+) -> Iterator[tuple[Segment, int, int | None]]:
+    """Find the parts of segments, by their bytes, that have the offsets of a range."""
     for segment in partition.segments:
         above = segment.next_base_offset
         if start is not None and above is not None and above <= start:
@@ -319,7 +374,9 @@ def cut(
         first = 0 if start is None else segment.floor(start)
         edges = [first]
         if segment.size - first > size:
-            edges += (each for each in segment.cuts(size) if each > first)
+            if segment not in cuts:
+                cuts[segment] = segment.cuts(size)
+            edges += (each for each in cuts[segment] if each > first)
         is_behind = False
         for begin, stop in zip(edges, (*edges[1:], None), strict=True):
             if is_behind:
@@ -330,22 +387,8 @@ def cut(
                     break
                 # A wrapper has the offset of its last message: others may be below.
                 is_behind = True
-            if _is_spared(segment, begin, stop, bounds):
-                continue
-            yield Piece(
-                str(segment.path),
-                segment.topic,
-                segment.partition,
-                segment.is_newest,
-                above,
-                begin,
-                stop,
-                (segment.size if stop is None else stop) - begin,
-                start,
-                end,
-                None if transactions is None else _of_segment(transactions, segment),
-                is_follow_up,
-            )
+            if not _is_spared(segment, begin, stop, bounds):
+                yield segment, begin, stop
 
 
 def _of_segment(transactions: Transactions, segment: Segment) -> Transactions:
@@ -404,17 +447,29 @@ def _ends_before(segment: Segment, timestamp: int) -> bool:
     return index.entries[-1][0] < timestamp
 
 
-def pack(pieces: Sequence[Piece], size: int) -> list[tuple[Piece, ...]]:
-    """Put small pieces together, in order, until a split has about ``size`` bytes."""
+def pack(pieces: Sequence[Piece], options: LogOptions) -> list[tuple[Piece, ...]]:
+    """Put small pieces together, in order, until a split is about as large as it may.
+
+    With ``maxRecordsPerPartition`` a split has the pieces of one range of offsets.
+    """
+    size = split_size(sum(piece.size for piece in pieces), options)
     splits: list[list[Piece]] = []
     room = 0
     for piece in pieces:
-        if not splits or piece.size > room:
+        if not splits or piece.size > room or _is_apart(splits[-1][-1], piece, options):
             splits.append([])
             room = size
         splits[-1].append(piece)
         room -= piece.size
     return [tuple(each) for each in splits]
+
+
+def _is_apart(one: Piece, other: Piece, options: LogOptions) -> bool:
+    """Whether two pieces may not share a split: they are of different ranges."""
+    return options.max_records_per_partition is not None and (
+        (os.path.dirname(one.path), one.start_offset, one.end_offset)
+        != (os.path.dirname(other.path), other.start_offset, other.end_offset)
+    )
 
 
 def _higher(one: int | None, other: int | None) -> int | None:

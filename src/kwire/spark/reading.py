@@ -98,16 +98,18 @@ class CorruptRows:
         piece = self._piece
         start, end = piece.start_offset, piece.end_offset
         first_lost = problem.last_good_offset + 1
+        last_lost = max(problem.next_good_offset - 1, first_lost)
+        # A region goes with the range that its last offset is in, and so with one.
         is_placed = max(problem.last_good_offset, problem.next_good_offset) >= 0
-        if piece.is_follow_up and is_placed:
-            # A region goes with the range that its last offset is in, and so with one.
-            last_lost = max(problem.next_good_offset - 1, first_lost)
-            return (start is None or last_lost >= start) and (
-                end is None or last_lost < end
-            )
-        if end is not None and first_lost >= end:
-            return False
-        return start is None or not 0 <= problem.next_good_offset <= start
+        if start is not None:
+            if is_placed and piece.is_follow_up:
+                if last_lost < start:
+                    return False
+            elif 0 <= problem.next_good_offset <= start:
+                return False
+        if end is None:
+            return True
+        return (last_lost if is_placed and piece.is_followed else first_lost) < end
 
     def unreadable(self, error: OSError) -> None:
         """Take the error of a file that is gone, or cannot be read."""
