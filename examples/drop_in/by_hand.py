@@ -45,9 +45,8 @@ def decode_records(data):
                 name, at = read_bytes(data, at)
                 content, at = read_bytes(data, at)
                 headers.append((name.decode(), content))
-            records.append(
-                (base_offset + offset, first_timestamp + timestamp, key, value, headers)
-            )
+            moment = first_timestamp + timestamp
+            records.append((base_offset + offset, moment, key, value, headers or None))
         batch += 12 + size
     return records
 

@@ -98,7 +98,7 @@ class HeadersColumn:
     """The headers of all records.
 
     Those of record i are rows ``offsets[i]`` to ``offsets[i + 1]`` of ``key`` (text)
-    and ``value``.
+    and ``value``. A record without headers has none of these; no row is null.
     """
 
     __slots__ = ("_array", "key", "value")

@@ -370,7 +370,7 @@ def found_rows(result):
     """Give the rows that were recovered, by partition and in the order of offsets."""
     found = {}
     for row in read_table(result, "records"):
-        headers = tuple((each["key"], each["value"]) for each in row["headers"])
+        headers = tuple((each["key"], each["value"]) for each in row["headers"] or ())
         timestamp = round(row["timestamp"].timestamp() * 1000)
         key = row["topic"], row["partition"]
         found.setdefault(key, []).append(

@@ -398,6 +398,8 @@ def test_records_have_the_columns_of_sparks_kafka_source(tmp_path):
     data = Path(row["file_path"]).read_bytes()
     base = int.from_bytes(data[row["batch_position"] : row["batch_position"] + 8])
     assert base <= row["offset"] < base + 4
+    headers = [row["headers"] for row in read_table(result, "records")]
+    assert None in headers and [] not in headers and len(headers) > headers.count(None)
 
 
 def test_the_page_says_what_the_tables_say(tmp_path):

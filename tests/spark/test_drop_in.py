@@ -32,7 +32,8 @@ def test_both_ways_give_the_same_records():
                 round(each["timestamp"].timestamp() * 1000),
                 each["key"],
                 each["value"],
-                [(header["key"], header["value"]) for header in each["headers"]],
+                each["headers"]
+                and [(header["key"], header["value"]) for header in each["headers"]],
             )
             for each in row
         ]

@@ -91,6 +91,21 @@ def test_all_columns_of_a_record(kwire):
     }
 
 
+def test_a_record_without_headers_has_null_as_in_sparks_own_source(kwire):
+    """Also where records of several batches and of damaged ones are put together."""
+    headers = [("h", b"1")]
+    rows = [(b"a", b"1"), (b"b", b"2", 5, headers), (b"c", None, 5, [])]
+    data = kwire.records.encode_batch(rows)
+    bad = data[:-1] + b"?"
+    made = room(kwire).read_records(binary([data, data + bad + data, None]))
+    found = [record["headers"] for record in made.values.to_pylist()]
+    three = [None, [{"key": "h", "value": b"1"}], None]
+    assert found == [*three, *three, None, *three]
+    # The plain form has what is on the wire: a count, which may be 0.
+    plain = kwire.arrow.records_to_arrow(data)["headers"]
+    assert plain.null_count == 0 and plain.to_pylist()[0] == []
+
+
 def test_damage_costs_its_batch_alone(kwire):
     """Random bytes of random batches are changed; all the others are there."""
     make = room(kwire).read_records

@@ -22,6 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
 
 from log_files import Folder, batch, flip, log_of, messages, overwrite
 
+from kwire import records
+
 DATA = Path(__file__).resolve().parents[1] / "data"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 BASE_TIME = 1_700_000_000_000
@@ -90,7 +92,7 @@ def as_consumed(row):
     """A row as librdkafka gives it: type 0 has no timestamp, 1 and 2 are Kafka's."""
     moment = row["timestamp"]
     kind = row["timestampType"]
-    headers = [[each["key"], text(each["value"])] for each in row["headers"]]
+    headers = [[each["key"], text(each["value"])] for each in row["headers"] or ()]
     milliseconds = (
         None if moment is None else (moment - EPOCH) // timedelta(milliseconds=1)
     )
@@ -154,6 +156,16 @@ def test_small_files_share_a_split_and_large_ones_are_cut(rooms, tmp_path):
     sizes = [sum(piece.size for piece in split) for split in splits]
     assert sum(sizes) == sum(p.stat().st_size for p in tmp_path.rglob("*.log"))
     assert max(sizes) < 40000 and max(map(len, splits)) == 20
+
+
+def test_a_record_without_headers_has_null_as_in_sparks_own_source(rooms, tmp_path):
+    """Not an empty list: ``headers IS NULL`` finds the same rows as on brokers."""
+    folder = Folder(tmp_path / "orders-0")
+    rows = [(b"a", b"1"), (b"b", b"2", 5, [("h", b"1"), ("h", None)]), (b"c", b"3")]
+    folder.segment(0, [records.encode_batch(rows), messages(3, 2)])
+    table = rooms.read(tmp_path, includeHeaders="true")
+    pairs = [{"key": "h", "value": b"1"}, {"key": "h", "value": None}]
+    assert table["headers"].to_pylist() == [None, pairs, None, None, None]
 
 
 @pytest.mark.parametrize("most", [1, 4, 7, 30, 59, 60, 1000])

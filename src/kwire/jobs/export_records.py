@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..arrow import null_empty_lists
 from ..columns import decode_records
 from ..errors import DecodeError
 from ..limits import MIB, Limits
@@ -72,7 +73,10 @@ class Written(NamedTuple):
 
 
 def records_schema() -> Any:
-    """Make the schema of ``records``: Spark's Kafka columns, and where they stood."""
+    """Make the schema of ``records``: Spark's Kafka columns, and where they stood.
+
+    As in Spark's source, ``headers`` is null where a record has none.
+    """
     pyarrow = load_pyarrow()
     pair = [("key", pyarrow.string()), ("value", pyarrow.binary())]
     return pyarrow.schema(
@@ -255,6 +259,7 @@ class _PieceReader:
                 pyarrow.scalar(self._partition, pyarrow.int32()), count
             ),
             "timestampType": batch["timestamp_type"],
+            "headers": null_empty_lists(batch["headers"]),
             "file_path": pyarrow.repeat(path, count),
         }
         return pyarrow.RecordBatch.from_arrays(

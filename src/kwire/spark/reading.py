@@ -10,6 +10,7 @@ mode says.
 from __future__ import annotations
 
 from .. import log
+from ..arrow import null_empty_lists
 from ..errors import CorruptBatch, DecodeError
 from .layout import BATCH_COLUMNS, Layout, arrow_schema
 
@@ -211,6 +212,8 @@ def _assembler(piece: Piece, layout: Layout) -> Callable[[Records], Iterator[Any
         kind = schema.field(name).type
         if name == layout.corrupt:
             return pa.nulls(batch.num_rows, kind)
+        if name == "headers":
+            return null_empty_lists(batch.column(name))
         if name not in constants:
             return batch.column(_RENAMED.get(name, name))
         # One array serves all batches: shorter ones take a slice of it.

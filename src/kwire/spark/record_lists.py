@@ -39,7 +39,10 @@ RECORD = pa.struct(
         ("headers", list_of(_HEADER)),
     ]
 )
-"""A record, with the names and types of Spark's own source ``kafka``."""
+"""A record, with the names and types of Spark's own source ``kafka``.
+
+As there, ``headers`` is null where a record has none.
+"""
 
 _CHUNK = 4 << 20
 """Bytes of record sets that become one Arrow batch, unless one row alone is larger."""
@@ -222,7 +225,8 @@ def _records(batches: list[pa.RecordBatch]) -> pa.StructArray:
         for parts in zip(*each, strict=True)
     ]
     # The child of the lists has another name in Spark.
-    columns[-1] = columns[-1].cast(RECORD.field("headers").type)
+    headers = arrow.null_empty_lists(columns[-1])
+    columns[-1] = headers.cast(RECORD.field("headers").type)
     return pa.StructArray.from_arrays(columns, fields=list(RECORD))
 
 
