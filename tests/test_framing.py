@@ -341,3 +341,83 @@ def test_limits_bound_frames(kwire, heartbeat):
     ):
         with pytest.raises(kwire.LimitExceeded):
             call()
+
+
+SIZE_HINT = "begins with its own size; pass frame[4:]"
+
+
+def test_a_frame_with_its_size_is_recognized(kwire):
+    """The first thing that goes wrong for who writes a socket: the size is in front."""
+    messages, framing = kwire.messages, kwire.framing
+    for name, version in pairs(kwire):
+        cls = getattr(kwire.messages, name)
+        if cls.kind == "request":
+            sized = framing.encode_request(cls(), version, 7, "me")
+            with pytest.raises((kwire.DecodeError, kwire.UnsupportedVersion)) as caught:
+                framing.decode_request(sized)
+            assert SIZE_HINT in str(caught.value), name
+            assert framing.decode_request(sized[4:])[1] == cls()
+    sized = framing.encode_request(messages.MetadataRequest(), 12, 7, "me")
+    for data in (bytearray(sized), memoryview(sized)):
+        with pytest.raises(kwire.UnsupportedVersion, match="begins with its own size"):
+            framing.decode_request(data)
+    with pytest.raises(kwire.UnsupportedVersion) as caught:
+        framing.decode_request(sized + b"x")
+    assert "size" not in str(caught.value)
+
+
+def test_a_response_with_its_size_is_recognized(kwire):
+    """The size is taken for the correlation id, so what fails is somewhere behind."""
+    seen = 0
+    for name, version in pairs(kwire):
+        cls = getattr(kwire.messages, name)
+        if cls.kind == "response":
+            sized = kwire.framing.encode_response(cls(), version, 7)
+            try:
+                kwire.framing.decode_response(cls, sized, version)
+            except kwire.DecodeError as error:
+                seen += 1
+                assert SIZE_HINT in str(error) and error.args[0] == error.reason
+    assert seen > 350
+
+
+def test_a_body_with_a_header_or_a_size_is_recognized(kwire):
+    """``decode`` takes bodies; the error names the function that takes the frame."""
+    messages, framing = kwire.messages, kwire.framing
+    request, response = messages.MetadataRequest(), messages.MetadataResponse()
+    sized = framing.encode_request(request, 12, 7, "me")
+    for data, words in (
+        (sized[4:], "a request header; pass data to framing.decode_request"),
+        (sized, "a frame's size and a request header; pass data[4:] to framing"),
+    ):
+        with pytest.raises(kwire.DecodeError) as caught:
+            kwire.decode(messages.MetadataRequest, data, 12)
+        assert words in str(caught.value)
+        with pytest.raises(kwire.DecodeError) as caught:
+            kwire.decode(messages.MetadataRequest, data, 11)
+        assert "framing" not in str(caught.value)
+    with pytest.raises(kwire.DecodeError) as caught:
+        data = framing.encode_response(response, 12, 7)
+        kwire.decode(messages.MetadataResponse, data, 12)
+    assert "pass data[4:] to framing.decode_response" in str(caught.value)
+
+
+def test_hints_are_for_what_they_recognize_alone(kwire):
+    """Damage of other kinds is described as before, with its place and class."""
+    messages = kwire.messages
+    for data in (b"", b"\0", b"\0\0\0", bytes(4), bytes(40), b"\xff" * 40):
+        for call in (
+            lambda data=data: kwire.decode(messages.ProduceRequest, data, 0),
+            lambda data=data: kwire.decode(messages.FetchResponse, data, 12),
+            lambda data=data: kwire.decode(messages.TopicRecord, data, 0),
+            lambda data=data: kwire.framing.decode_request(data),
+            lambda data=data: kwire.framing.decode_response(
+                messages.FetchResponse, data, 12
+            ),
+        ):
+            try:
+                call()
+            except (kwire.DecodeError, kwire.UnsupportedVersion) as error:
+                # Four zeros are the size of an empty frame.
+                assert ("framing" in str(error)) is False or data == bytes(4)
+                assert ("its own size" in str(error)) <= (data == bytes(4))

@@ -29,7 +29,8 @@ HEAVY = {
 FLOORS = [
     {
         *("__version__", "errors", "limits", "versions", "error_codes"),
-        *("java_text", "plain_text", "new_files", "regular_files"),
+        *("frame_hints", "java_text", "plain_text", "new_files"),
+        "regular_files",
     },
     {"schema"},
     {"plan"},

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from struct import Struct
 
-from . import errors, plan
+from . import errors, frame_hints, plan
 from ._backend import engine
 from .errors import DecodeError, InvalidLength, LimitExceeded, UnsupportedVersion
 from .limits import DEFAULT, Limits
@@ -57,9 +57,20 @@ def decode_request(
     Shape: request header version 2 before flexible versions, 1 before others, 0 before
     ControlledShutdown version 0; then the body. The header itself says which.
     Raises ``DecodeError`` with the offset in ``frame``, or ``UnsupportedVersion`` for
-    an API key or version that kwire does not know.
+    an API key or version that kwire does not know. The text of either says so if
+    ``frame`` begins with its own size.
     """
-    head = _head_of(frame)
+    try:
+        return _decode_request(frame, zero_copy, compat, limits)
+    except (DecodeError, UnsupportedVersion) as error:
+        frame_hints.hint_at_size(error, frame)
+        raise
+
+
+def _decode_request(
+    frame: Buffer, zero_copy: bool, compat: Literal["java"] | None, limits: Limits
+) -> tuple[RequestHeader, Request]:
+    head, _ = frame_hints.first_bytes(frame, 4)
     if len(head) < 4:
         # Too short even for the first header: reading it says what is missing.
         engine.decode_prefix(RequestHeader, frame, 0)
@@ -109,7 +120,7 @@ def decode_prefixed(
     the highest known is read as the highest, and what it appends is ignored.
     Raises ``DecodeError`` with the offset in ``data``, or ``UnsupportedVersion``.
     """
-    prefix = _head_of(data)[:2]
+    prefix, _ = frame_hints.first_bytes(data, 2)
     if len(prefix) < 2:
         raise errors.decode_failure(
             errors.TRUNCATED, 2 - len(prefix), len(prefix), "version", cls.__name__
@@ -154,8 +165,9 @@ class FrameSplitter:
     def feed(self, chunk: Buffer) -> Iterator[bytes]:
         """Take the next bytes of the stream; iterate over the frames now complete.
 
-        A frame comes without its size. Frames that are not fetched from the iterator
-        come with the next one. ``LimitExceeded`` for a size over
+        The stream has a size before each frame, as a socket gives it; a frame comes
+        without its size. Frames that are not fetched from the iterator come with the
+        next one. ``LimitExceeded`` for a size over
         ``limits.frame_bytes`` (and says so if the bytes look like TLS),
         ``InvalidLength`` for a negative one; the offset counts from the start of the
         stream. Time is linear in the bytes fed.
@@ -232,12 +244,6 @@ class FrameSplitter:
         elif head == b"HTTP":
             reason += "; the bytes are HTTP, so the peer is no Kafka"
         return LimitExceeded, reason
-
-
-def _head_of(data: Buffer) -> bytes:
-    """Take the first four bytes, or what there is of them."""
-    with memoryview(data) as view:
-        return view.cast("B")[:4].tobytes() if view.nbytes else b""
 
 
 def _read_body(

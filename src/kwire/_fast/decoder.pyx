@@ -25,7 +25,7 @@ from kwire._fast.program cimport *
 from kwire._fast.python_api cimport *
 from kwire._fast.structs cimport new_struct, slots_of
 
-from kwire import errors, java_text
+from kwire import errors, frame_hints, java_text
 from kwire.limits import DEFAULT
 
 # primitives.pxd names the handler, importing it makes it known to Python.
@@ -424,8 +424,15 @@ def decode(
     ``UnsupportedVersion``. Source: ``ApiMessage.read`` of Kafka's generated classes.
     """
     cdef bint lenient = compat is not None and lenient_of(compat)
+    cdef bint whole = not lenient
     cdef Py_ssize_t at = 0
-    return decode_part(cls, data, version, &at, zero_copy, lenient, limits, not lenient)
+    try:
+        return decode_part(cls, data, version, &at, zero_copy, lenient, limits, whole)
+    except errors.DecodeError as error:
+        message = program_of(cls, version).binding.message
+        facts = message.kind, message.api_key, version
+        frame_hints.hint_at_header(error, data, *facts)
+        raise
 
 
 def decode_prefix(

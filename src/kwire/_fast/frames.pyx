@@ -19,7 +19,7 @@ from kwire._fast.program cimport Program, program_of
 from kwire._fast.structs cimport slots_of
 from kwire._fast.writer cimport Writer, ensure, finish, start
 
-from kwire import errors
+from kwire import errors, frame_hints
 from kwire.limits import DEFAULT
 from kwire.plan import request_header_version, response_header_version
 
@@ -95,13 +95,17 @@ def decode_response(
     cdef Program header = response_header_of(program, version)
     cdef bint lenient = compat is not None and lenient_of(compat)
     cdef Py_ssize_t at = 0
-    head = decode_part(
-        _response_header, frame, header.layout.version, &at, False, lenient, limits,
-        False,
-    )
-    body = decode_part(
-        cls, frame, version, &at, zero_copy, lenient, limits, not lenient
-    )
+    try:
+        head = decode_part(
+            _response_header, frame, header.layout.version, &at, False, lenient, limits,
+            False,
+        )
+        body = decode_part(
+            cls, frame, version, &at, zero_copy, lenient, limits, not lenient
+        )
+    except errors.DecodeError as error:
+        frame_hints.hint_at_size(error, frame)
+        raise
     return head.correlation_id, body
 
 

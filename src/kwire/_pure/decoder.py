@@ -14,7 +14,7 @@ that is kept while walking, and the fast lane of ``decode``.
 
 from __future__ import annotations
 
-from .. import errors, plan
+from .. import errors, frame_hints, plan
 from ..limits import DEFAULT, Limits
 from .cursor import Cursor, Fault, read_unsigned_varint, require
 from .path import path_text
@@ -203,9 +203,14 @@ def decode(
     ``UnsupportedVersion``. Source: ``ApiMessage.read`` of Kafka's generated classes.
     """
     lenient = lenient_of(compat)
-    return decode_part(cls, data, version, 0, zero_copy, lenient, limits, not lenient)[
-        0
-    ]
+    whole = not lenient
+    try:
+        return decode_part(cls, data, version, 0, zero_copy, lenient, limits, whole)[0]
+    except errors.DecodeError as error:
+        message = program_of(cls, version).binding.message
+        facts = message.kind, message.api_key, version
+        frame_hints.hint_at_header(error, data, *facts)
+        raise
 
 
 def decode_prefix(

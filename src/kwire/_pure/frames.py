@@ -8,7 +8,7 @@ plan like any other. Twin: ``_fast/frames.pyx``. Differs from its twin in: nothi
 
 from __future__ import annotations
 
-from .. import errors
+from .. import errors, frame_hints
 from ..limits import DEFAULT, Limits
 from ..plan import request_header_version, response_header_version
 from .decoder import decode_part, lenient_of
@@ -87,19 +87,23 @@ def decode_response(
     if message.kind != "response":
         raise TypeError(f"expected a response, got {message.name}, a {message.kind}")
     lenient = lenient_of(compat)
-    header, at = decode_part(
-        _headers["response"],
-        frame,
-        response_header_version(message, version),
-        0,
-        False,
-        lenient,
-        limits,
-        False,
-    )
-    body, _ = decode_part(
-        cls, frame, version, at, zero_copy, lenient, limits, not lenient
-    )
+    try:
+        header, at = decode_part(
+            _headers["response"],
+            frame,
+            response_header_version(message, version),
+            0,
+            False,
+            lenient,
+            limits,
+            False,
+        )
+        body, _ = decode_part(
+            cls, frame, version, at, zero_copy, lenient, limits, not lenient
+        )
+    except errors.DecodeError as error:
+        frame_hints.hint_at_size(error, frame)
+        raise
     return header.correlation_id, body
 
 
