@@ -43,7 +43,7 @@ FLOORS = [
     {
         *("columns", "arrow_input", "internal_topics"),
         *("negotiation", "connection", "drafts", "sasl", "protocol_guide"),
-        *("protocol_pages", "byte_map"),
+        *("protocol_pages", "byte_map", "pages"),
     },
     {"arrow", "log"},
     {"spark", "recording", "jobs", "cli", "net", "__main__"},

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire explain``: the table, JSON lines and the page say what the bytes are."""
 
+import html
 import importlib
 import os
 import re
@@ -286,11 +287,74 @@ def test_the_page_needs_nothing_else_and_shows_text_as_text(kwire, run, tmp_path
     request = kwire.messages.HeartbeatRequest(group_id="<script>alert(1)</script>&")
     frame = kwire.framing.encode_request(request, 4, 7)
     page, text = page_of(run, tmp_path / "page.html", frame.hex())
-    assert page.links == ["data:,"] and "//" not in text
+    assert page.links == ["data:,"] and "://" not in text
     assert "<script>alert" not in text and "@import" not in text
     fields = "".join("".join(each) for each in page.fields.values())
     assert '"<script>alert(1)</script>&"' in fields
     assert "<title>HeartbeatRequest v4</title>" in text
+
+
+def lines_of(text):
+    """Read the lines of the tree: a summary or a value, without the markup."""
+    tree = text.partition("<section id=tree>")[2]
+    found = re.findall(r"<(?:summary|div)\b.*?</(?:summary|div)>", tree, re.S)
+    return [html.unescape(re.sub("<[^>]*>", "", each)) for each in found]
+
+
+def test_the_tree_sums_up_each_element_beside_its_index(kwire, run, tmp_path):
+    data = fetch_response(kwire, batch(kwire) + batch(kwire, compression="gzip"))
+    _, text = page_of(run, tmp_path / "page.html", *FETCH, data.hex())
+    elements = [line for line in lines_of(text) if line.startswith("[")]
+    assert elements == [
+        '[0]topic "t"',
+        "[0]partition_index 3, high_watermark 0, last_stable_offset -1",
+        "[0]base_offset 0, none, 2 records",
+        '[0]offset 0, key "k", value "v"',
+        '[1]offset 1, key "<i>&amp;", value 5 bytes',
+        "[1]base_offset 0, gzip, 2 records",
+        '[0]offset 0, key "k", value "v"',
+        '[1]offset 1, key "<i>&amp;", value 5 bytes',
+    ]
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_the_tree_shows_the_records_inside_compressed_batches(
+    kwire, run, tmp_path, magic
+):
+    """They point at the bytes of their batch, as they have none of their own."""
+    headers = [("h", b"w")] if magic == 2 else []
+    rows = [(b"k%d" % n, b"v" * n, 1731000000000 + n, headers) for n in range(3)]
+    data = kwire.records.encode_batch(rows, compression="gzip", magic=magic)
+    # Another one in front: offsets of what is packed count from its own batch.
+    page, text = page_of(
+        run, tmp_path / "page.html", "--records", (batch(kwire) + data).hex()
+    )
+    spans = run("explain", "--records", (batch(kwire) + data).hex(), "-o", "jsonl").rows
+    (number,) = (at for at, row in enumerate(spans) if row["kind"] == "compressed")
+    unpacked = re.findall(r"<div data-u=(\d+)", text)
+    assert set(unpacked) == {str(number)}
+    assert page.fields[number][0].startswith("records" if magic == 2 else "value")
+    lines = lines_of("<section id=tree>" + text[text.rindex("gzip: 3 records") :])
+    wanted = ['[2]offset 2, key "k2", value "vv"', "offset 2", 'key "k2"']
+    wanted.append('value "vv"')
+    at = lines.index(wanted[0])
+    assert lines[at : at + 4] == wanted
+    time = "2024-11-07 17:20:00.002 (1731000000002)" if magic else "-1"
+    assert lines[at + 4] == f"timestamp {time}"
+    if magic == 2:
+        assert lines[at + 5 : at + 7] == ['headers[0].key "h"', 'headers[0].value "w"']
+
+
+def test_of_very_many_packed_records_the_first_are_shown(kwire, run, tmp_path):
+    """Few bytes unpack to many; the page says how many there are."""
+    rows = [(None, b"")] * 1_000
+    data = kwire.records.encode_batch(rows, compression="gzip") * 11
+    source = tmp_path / "data"
+    source.write_bytes(data)
+    path = tmp_path / "page.html"
+    _, text = page_of(run, path, "--records", f"@{source}")
+    assert text.count("<div class=more>500 records more</div>") == 10
+    assert path.stat().st_size < 3_000_000
 
 
 def test_the_page_says_what_is_wrong(kwire, run, tmp_path):

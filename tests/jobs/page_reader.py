@@ -4,7 +4,7 @@
 
 from html.parser import HTMLParser
 
-VOID = {"meta", "link", "br", "wbr"}
+VOID = {"meta", "link", "br", "wbr", "input"}
 
 
 class PageReader(HTMLParser):

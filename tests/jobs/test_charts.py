@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Charts: what they draw is where and as large as its value, whatever the value is."""
 
+import itertools
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 from page_reader import PageReader
 
 from kwire.jobs import charts
-from kwire.jobs.chart_text import compact_text, ticks, time_ticks
+from kwire.jobs.chart_text import compact_text, text_width, ticks, time_ticks
 from kwire.jobs.charts import HeatCell, Span, Track
 
 EVIL = "\"><script>alert(1)</script>'&lt;\u202e\r\n[31m"
@@ -78,7 +80,7 @@ def test_any_input_makes_well_formed_svg():
         assert "script" not in [tag for tag, _, _ in PageReader(svg).tags]
         for word in ('"nan', '"inf', '"-inf', "nan%", "inf%", ",nan", ",inf"):
             assert word not in svg
-        assert "\u202e" not in svg.replace(charts.raw_of(EVIL), "")
+        assert "\u202e" not in re.sub(r' data-\w+="[^"]*"', "", svg)
         assert len(svg) < GREATEST
         count += 1
     assert count > 60
@@ -139,6 +141,55 @@ def test_tracks_of_coverage_have_their_own_scale_and_of_time_a_common_one():
     ]
     assert places(charts.coverage(tracks)) == [(0, 50), (0, 50)]
     assert places(charts.timeline(tracks)) == [(0, 25), (50, 25)]
+
+
+def test_a_moment_is_a_mark_and_one_of_a_count_no_long_bar():
+    """A single request would look like many, or like a use that lasted."""
+    track = Track("Fetch 2", T0, T0 + 100, [Span(T0 + 50, T0 + 50, "bad", "1 request")])
+    svg = charts.timeline([track])
+    assert rects(svg, "fill") == []
+    [(mark, _)] = PageReader(svg).find("circle")
+    assert (mark["class"], percent(mark["cx"])) == ("fill bad", 50)
+    assert titles(svg) == ["Fetch 2: 2023-11-14 22:13:20.050, 1 request"]
+    assert places(charts.bars([("a", 1, "", "")])) == [(0, 10)]
+    # Bytes and times are no counts: there is no one of them.
+    assert places(charts.bars([("a", 1, "", "")], "ms")) == [(0, 100)]
+
+
+def axis(svg):
+    """List the words of an axis of time: their classes, place, and x to the side."""
+    return [
+        (
+            set(found["class"].split()),
+            percent(found["x"]),
+            int(found.get("dx", 0)),
+            text,
+        )
+        for found, text in PageReader(svg).find("text", x=...)
+        if found.get("y") == "14"
+    ]
+
+
+@pytest.mark.parametrize("room", [350, 700, 1100])
+@pytest.mark.parametrize("length", [0, 7, 5_000, 61_000, 10_000_000, 2**40, HUGE - T0])
+@pytest.mark.parametrize("label", ["a", "a" * 30])
+@pytest.mark.parametrize("note", ["", "n" * 16])
+def test_words_of_an_axis_never_touch(room, length, label, note):
+    """On a telephone, on a small window, on a screen: by the guessed widths."""
+    svg = charts.timeline([Track(label, T0, T0 + length, [], note)])
+    [(facts, _)] = PageReader(svg).find("svg")
+    left, right = map(int, re.findall(r"\d+", facts["class"]))
+    hidden = "wide" if room < 700 else "narrow"
+    drawing = room - left - right
+    spans = []
+    for looks, part, dx, words in axis(svg):
+        if hidden not in looks:
+            at, width = part / 100 * drawing + dx, text_width(words)
+            at -= width if "end" in looks else width / 2 if "middle" in looks else 0
+            spans.append((at, at + width))
+    assert spans and spans[0][0] >= -left and spans[-1][1] <= drawing + right
+    for (_, end), (start, _) in itertools.pairwise(spans):
+        assert end < start
 
 
 def test_very_many_holes_melt_but_do_not_look_like_one():

@@ -26,7 +26,7 @@ LICENSES = ("licenses/LICENSE", "licenses/NOTICE")
 BILL = "sboms/kwire.cdx.json"
 # Sources of the engine, which a wheel has compiled.
 ENGINE = {".pyx", ".pxd", ".h"}
-PACKAGE = {".py", ".pyi", ".txt", ".json", ".typed"}
+PACKAGE = {".py", ".pyi", ".txt", ".json", ".typed", ".html", ".css", ".js"}
 LOOSE = (
     *("CHANGELOG.md", "DESIGN.md", "LICENSE", "MANIFEST.in", "NOTICE", "PKG-INFO"),
     *("README.md", "SECURITY.md", "pyproject.toml", "setup.cfg", "setup.py"),

@@ -25,7 +25,7 @@ OLDEST = "4.0.0"
 LIBRARIES = ["pyarrow==16.0.0", "pandas==2.2.0", "numpy==1.26.4"]
 TOOLS = [
     *("pytest", "pytest-randomly", "hypothesis", "fsspec", "crc32c", "aiokafka"),
-    *("click", "rich", "cramjam", "isal", "zstandard"),
+    *("click", "rich", "jinja2", "cramjam", "isal", "zstandard"),
 ]
 
 LATER = {

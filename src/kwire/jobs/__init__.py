@@ -10,7 +10,7 @@
 ``audit`` tells who breaks on an upgrade, ``export`` recovers segments, ``offsets``
 tells what consumer groups did. Each one runs in this process or on Spark, from the
 same functions. What they share is here: ``running`` (tasks), ``tables`` (files),
-``report`` and ``charts`` (the page). They need ``pip install kwire[arrow]``.
+``report`` and ``charts`` (the page). They need ``pip install kwire[arrow,pages]``.
 """
 
 from __future__ import annotations

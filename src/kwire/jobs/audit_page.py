@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from ..plain_text import count_text
 from ..recording.requests import fate_of
 from . import charts
-from .audit_sightings import MINUTE
+from .audit_sightings import MINUTE, Seen
 from .audit_verdicts import BREAKS, OK, UNKNOWN, name_of
 from .report import Report
 
@@ -175,6 +176,10 @@ def _when(report: Report, found: Found) -> None:
     for (key, version, minute), count in minutes.items():
         bins = counts.setdefault((key, version), Counter())
         bins[(minute - begin) // step] += count
+    seen: dict[tuple[int, int], Seen] = {}
+    for usage in found.sightings.clients.values():
+        for pair in usage.versions.keys() & counts.keys():
+            seen.setdefault(pair, Seen()).merge(usage.versions[pair])
     ranked = sorted(
         counts, key=lambda pair: (pair not in broken, -counts[pair].total(), pair)
     )
@@ -183,12 +188,7 @@ def _when(report: Report, found: Found) -> None:
         tone = "bad" if pair in broken else "warning"
         gone = fate_of(*pair).removed_in
         spans = [
-            charts.Span(
-                (begin + number * step) * _MINUTE_MS,
-                (begin + (number + 1) * step) * _MINUTE_MS,
-                tone,
-                f"{count:,} requests",
-            )
+            _span(begin + number * step, step, seen[pair], tone, count)
             for number, count in sorted(counts[pair].items())
         ]
         tracks.append(
@@ -210,6 +210,19 @@ def _when(report: Report, found: Found) -> None:
         ),
         note,
     )
+
+
+def _span(minute: int, minutes: int, seen: Seen, tone: str, count: int) -> charts.Span:
+    """Make the span of some minutes, no longer than what was seen in them.
+
+    Requests are counted by the minute, but the first and the last one have their times:
+    a single request is a moment.
+    """
+    start, end = minute * _MINUTE_MS, (minute + minutes) * _MINUTE_MS
+    if seen.first is not None and seen.last is not None:
+        start = min(max(start, seen.first // 1000), end)
+        end = max(min(end, seen.last // 1000), start)
+    return charts.Span(start, end, tone, count_text(count, "request"))
 
 
 def _tables(report: Report, found: Found) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
-from html import escape
 from unicodedata import east_asian_width
 
 from ..plain_text import one_line, size_text, time_text
@@ -17,7 +16,6 @@ from ..plain_text import one_line, size_text, time_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
 TONES = ("", "good", "warning", "bad", "quiet")
 
@@ -43,20 +41,6 @@ _FIRST_MARK, _LAST_MARK = 0.2, 0.88
 
 _CHARACTER = 7.2
 """The width in pixels of a character of the charts, rather more than less."""
-
-
-def text_of(value: Any) -> str:
-    """Write anything as text in HTML, with escapes for what is not seen."""
-    return escape(one_line(str(value)))
-
-
-def raw_of(value: Any) -> str:
-    """Write a value for a machine to read in an attribute, as it is.
-
-    HTML cannot hold U+0000, which becomes U+FFFD, nor half a surrogate pair.
-    """
-    text = str(value).encode("utf-8", "backslashreplace").decode()
-    return escape(text.replace("\0", "\ufffd")).replace("\r", "&#13;")
 
 
 def tone_class(tone: str) -> str:

@@ -10,7 +10,6 @@ from rich.text import Text
 
 from ...limits import MIB
 from ...plain_text import one_line
-from ..byte_map_page import write_page
 from ..byte_map_rows import row_of, value_text
 from ..byte_pieces import MOST_FAILURES, pieces_of, takes_bytes
 from ..output import JsonLines, open_output
@@ -66,6 +65,9 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
     """
     if html is not None and form is not None:
         raise click.UsageError("--html is a format of its own: leave --format out")
+    if html is not None:
+        # Only a page needs what this needs.
+        from ..byte_map_page import write_page
     pieces, hint = pieces_of(**chosen)
     data = pieces[0].data
     if len(data) > _MOST_BYTES:

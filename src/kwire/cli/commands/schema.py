@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import click
 
-from ... import protocol_guide, protocol_pages
+from ... import protocol_guide
 from ...plain_text import size_text
 from ...schema import registry, releases
 from ...versions import HIGHEST, NONE, VersionRange
@@ -297,6 +297,9 @@ def _text(versions: VersionRange | None) -> str | None:
 
 
 def _write_page(chosen: Chosen, path: str) -> None:
+    # Only a page needs what this needs.
+    from ... import protocol_pages
+
     if os.path.isdir(path):
         path = os.path.join(path, f"kafka-{chosen.release}.html")
     known = {api.api_key for api in protocol_guide.apis(chosen.release)}

@@ -1,0 +1,250 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The tree of a byte map, line by line: structs, arrays, values, and unpacked records.
+
+A line of an array's element says what is in it. Records inside a compressed batch have
+no bytes of their own in the input: they point at those of the whole batch.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from .. import records
+from ..byte_map import Span
+from ..errors import KwireError
+from ..plain_text import count_text
+from .byte_map_rows import value_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..records import Record
+
+_MANY = 40
+"""Elements of an array above which they are folded."""
+
+_MOST_UNPACKED, _MOST_UNPACKED_IN_ALL = 500, 5_000
+"""Unpacked records that are shown of one batch, and of all of them."""
+
+_MOST_SUMMARIZED = 3
+_LONGEST_VALUE = 40
+
+LOOKS = {
+    **dict.fromkeys(("number", "bool"), "n"),
+    "text": "t",
+    **dict.fromkeys(("bytes", "unknown", "compressed", "cut"), "y"),
+    **dict.fromkeys(("uuid", "timestamp", "checksum"), "o"),
+    "structure": "s",
+    **dict.fromkeys(("damaged", "unread"), "x"),
+}
+"""The class of each kind of span; they are short, as every value has one thrice."""
+
+_SUMMARIZED_KINDS = ("number", "bool", "text", "uuid")
+_SUMMARIZED_FIELDS = {
+    "offset_delta": ("offset_delta", "key", "value"),
+    "batch_length": ("base_offset", "attributes", "records"),
+    "message_size": ("offset", "key", "value"),
+}
+"""What sums up a record, a batch and a message, known by a field that they have."""
+
+_STEP = re.compile(r"\[\d+\]|[^.\[\]]+")
+
+
+class TreeLine(NamedTuple):
+    """A line of the tree.
+
+    ``kind`` is "open" and "close" for what has lines below it, "leaf" for a value,
+    "unpacked" for one of an unpacked record, "more" for a remark. ``number`` is that of
+    the span, -1 for none; ``first`` and ``last`` are those of all that is below.
+    """
+
+    kind: str
+    name: str = ""
+    number: int = -1
+    looks: str = ""
+    type: str = ""
+    value: str = ""
+    first: int = -1
+    last: int = -1
+    is_open: bool = False
+    summary: str = ""
+
+
+def tree_lines(data: bytes, spans: Sequence[Span]) -> Iterator[TreeLine]:
+    """Give the lines of the tree of an input, from its top to its bottom."""
+    tree = _Tree(data, spans)
+    for root in tree.roots:
+        yield from tree.node(root, True)
+
+
+class _Node:
+    """A step of a path: the spans that end there, and the steps below it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.own: list[int] = []
+        self.below: dict[str, _Node] = {}
+
+    def add(self, steps: Sequence[str], number: int) -> None:
+        node = self
+        for step in steps:
+            node = node.below.setdefault(step, _Node(step))
+        node.own.append(number)
+
+    def ends(self) -> tuple[int, int]:
+        """Number the first and the last span of the node."""
+        found = list(self.own)
+        if self.below:
+            each = list(self.below.values())
+            found += each[0].ends()[0], each[-1].ends()[1]
+        return min(found), max(found)
+
+
+class _Tree:
+    """The spans by their paths."""
+
+    def __init__(self, data: bytes, spans: Sequence[Span]) -> None:
+        self.roots: list[_Node] = []
+        self._data = data
+        self._spans = spans
+        self._unpacked_left = _MOST_UNPACKED_IN_ALL
+        part = None
+        for number, span in enumerate(spans):
+            if span.part != part or (span.part, span.path) == ("frame", "size"):
+                part = span.part
+                self.roots.append(_Node(part))
+            self.roots[-1].add(_STEP.findall(span.path) or [span.kind], number)
+
+    def node(self, node: _Node, is_open: bool) -> Iterator[TreeLine]:
+        """Give the lines of a node and of what is below it."""
+        if not node.below:
+            yield from self._leaves(node.name, node.own)
+            return
+        first, last = node.ends()
+        # Counts, tags and sizes stand before what is below, what cannot be read behind.
+        before = [n for n in node.own if self._spans[n].kind == "structure"]
+        line = TreeLine("open", node.name, first=first, last=last, is_open=is_open)
+        if before:
+            line = self._with_value(line, before[0])
+        yield line._replace(summary=self._summary(node))
+        yield from self._leaves(node.name, before[1:])
+        few = len(node.below) <= _MANY
+        for each in node.below.values():
+            yield from self.node(each, few)
+        yield from self._leaves(node.name, [n for n in node.own if n not in before])
+        yield TreeLine("close")
+
+    def _leaves(self, name: str, numbers: Sequence[int]) -> Iterator[TreeLine]:
+        for number in numbers:
+            if self._spans[number].kind == "compressed":
+                yield from self._compressed(name, number)
+            else:
+                yield self._with_value(TreeLine("leaf", name), number)
+
+    def _with_value(self, line: TreeLine, number: int) -> TreeLine:
+        return _with_value(line, number, self._spans[number])
+
+    def _summary(self, node: _Node) -> str:
+        """Say in a few words what an element of an array is."""
+        if node.name[0] != "[":
+            return ""
+        found = {
+            name: self._spans[below.own[0]]
+            for name, below in node.below.items()
+            if below.own
+        }
+        for mark, names in _SUMMARIZED_FIELDS.items():
+            if mark in found:
+                return _summary_text([found[name] for name in names if name in found])
+        telling = [
+            span
+            for name, span in found.items()
+            if span.kind in _SUMMARIZED_KINDS
+            and span.value is not None
+            and (name, span.value) != ("error_code", 0)
+            and not node.below[name].below
+        ]
+        return _summary_text(telling[:_MOST_SUMMARIZED])
+
+    def _compressed(self, name: str, number: int) -> Iterator[TreeLine]:
+        """Give the lines of a compressed batch: its records as they were packed."""
+        found, count = self._unpacked(number)
+        if not found:
+            yield self._with_value(TreeLine("leaf", name), number)
+            return
+        whole = TreeLine("open", name, first=number, last=number)
+        yield self._with_value(whole._replace(is_open=len(found) <= _MANY), number)
+        for index, record in enumerate(found):
+            spans = list(_record_spans(record))
+            summary = _summary_text(spans[:_MOST_SUMMARIZED])
+            yield whole._replace(name=f"[{index}]", summary=summary)
+            for span in spans:
+                line = _with_value(TreeLine("unpacked", span.path), number, span)
+                yield line._replace(type="")
+            yield TreeLine("close")
+        if count > len(found):
+            more = count_text(count - len(found), "record")
+            yield TreeLine("more", value=f"{more} more")
+        yield TreeLine("close")
+
+    def _unpacked(self, number: int) -> tuple[list[Record], int]:
+        """Unpack the batch of a compressed span; give some records, and their count."""
+        first = number
+        while first and self._spans[first - 1].owner == self._spans[number].owner:
+            first -= 1
+        start, end = self._spans[first].offset, self._spans[number].end
+        found: list[Record] = []
+        try:
+            for batch in records.decode_batches(
+                self._data, position=start, end=end, check_crc=False
+            ):
+                found += batch.records
+        except (KwireError, ImportError):
+            # What the map says of the span has to do.
+            return [], 0
+        shown = found[: min(_MOST_UNPACKED, self._unpacked_left)]
+        self._unpacked_left -= len(shown)
+        return shown, len(found)
+
+
+def _with_value(line: TreeLine, number: int, span: Span) -> TreeLine:
+    return line._replace(
+        number=number, looks=LOOKS[span.kind], type=span.type, value=value_text(span)
+    )
+
+
+def _summary_text(spans: Sequence[Span]) -> str:
+    words = []
+    for span in spans:
+        name = span.path.rpartition(".")[2]
+        text = value_text(span)
+        if name in ("offset_delta", "attributes"):
+            # Here the offset and the name of the codec tell more than the number.
+            words.append(str(span.meaning))
+        elif name == "records":
+            words.append(count_text(int(str(span.value)), "record"))
+        elif len(text) > _LONGEST_VALUE:
+            words.append(f"{name} {text[:_LONGEST_VALUE]}…")
+        else:
+            words.append(f"{name} {text}")
+    return ", ".join(words)
+
+
+def _record_spans(record: Record) -> Iterator[Span]:
+    """Give the values of a record as spans of no bytes."""
+
+    def span(path: str, type: str, value: object, kind: str) -> Span:
+        meaning = value if kind == "timestamp" else None
+        return Span(0, 0, "", path, "", type, value, kind, meaning)
+
+    # The first three sum it up.
+    yield span("offset", "INT64", record.offset, "number")
+    yield span("key", "BYTES", record.key, "bytes")
+    yield span("value", "BYTES", record.value, "bytes")
+    yield span("timestamp", "INT64", record.timestamp, "timestamp")
+    for index, (name, value) in enumerate(record.headers):
+        yield span(f"headers[{index}].key", "STRING", name, "text")
+        yield span(f"headers[{index}].value", "BYTES", value, "bytes")

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Text and elements of HTML and SVG, escaped: nothing else in kwire makes ``Markup``.
+
+Names come from other people's bytes. A person sees what steers a terminal, ends a line
+or turns the writing round as an escape; a machine that reads an attribute gets the
+value as it is.
+"""
+
+from __future__ import annotations
+
+from markupsafe import Markup, escape
+
+from ..plain_text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["Markup", "attribute_text", "tag", "text_of"]
+
+
+def text_of(value: Any) -> Markup:
+    """Write anything as text, with escapes for what is not seen; Markup stays."""
+    return value if isinstance(value, Markup) else escape(one_line(str(value)))
+
+
+def attribute_text(value: Any) -> Markup:
+    """Write a value for a machine to read in an attribute, as it is.
+
+    HTML cannot hold U+0000, which becomes U+FFFD, nor half a surrogate pair.
+    """
+    text = str(value).encode("utf-8", "backslashreplace").decode()
+    escaped = str(escape(text.replace("\0", "\ufffd")))
+    # A browser reads a carriage return as the end of a line, which is another sign.
+    return Markup(escaped.replace("\r", "&#13;"))
+
+
+def tag(name: str, /, *inside: Any, **attributes: Any) -> Markup:
+    """Write an element, its content after its name; ``data_row`` is ``data-row``.
+
+    An underscore at the end of a name keeps Python's own words apart: ``class_``.
+    """
+    words = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{attribute_text(value)}"'
+        for key, value in attributes.items()
+    )
+    if not inside:
+        return Markup(f"<{name}{words}/>")
+    return Markup(f"<{name}{words}>{''.join(map(text_of, inside))}</{name}>")

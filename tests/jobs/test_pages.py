@@ -1,0 +1,251 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every page that a command writes: one policy, one palette, and names that are text.
+
+The names are what a client, a producer or a folder may be called by people who want to
+steer those who look at the page.
+"""
+
+import base64
+import hashlib
+import re
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+from made_groups import START, Groups, Topic
+from made_traffic import Capture
+from page_reader import PageReader
+
+from kwire import framing, pages, records
+from kwire.cli.program import program
+from kwire.messages import FetchResponse, ProduceRequest
+from kwire.pages.markup import Markup, tag, text_of
+
+SIGNS = "<script>alert(1)</script>\"'&lt;{{7*7}}{% raw %}`</style><!--\u2028\u202e"
+HOSTILE = SIGNS + "\0\x1b[2J\r\n"
+FOLDER = SIGNS.replace("/", "")
+"""What a folder may be called."""
+
+SEEN = "<script>alert(1)</script>\"'&lt;{{7*7}}{% raw %}`"
+UNSEEN = set("\u2028\u202e\0\x1b\r")
+
+
+def run(*arguments):
+    """Run a command, which may find something; its words are not looked at here."""
+    done = CliRunner().invoke(program, [str(each) for each in arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done
+
+
+def audit(folder):
+    """A client whose id is hostile."""
+    made = Capture()
+    talk = made.talk("10.0.0.1:1", client_id=HOSTILE)
+    talk.ask_versions(3, "3.9", (HOSTILE, HOSTILE)).ask(ProduceRequest(), 0)
+    made.write(folder / "in" / "frames.parquet")
+    out = folder / "out"
+    run("audit", folder / "in", "--target", "4.1", "--out", out)
+    return out / "report.html"
+
+
+def export(folder):
+    """A topic and a folder whose names are hostile, and damage that names them."""
+    place = folder / "in" / f"{FOLDER}-0"
+    place.mkdir(parents=True)
+    batch = bytearray(records.encode_batch([(b"k", b"v" * 50)]))
+    (place / f"{0:020}.log").write_bytes(bytes(batch) * 2 + b"\xff" * 90)
+    out = folder / "out"
+    run("export", folder / "in", "--out", out)
+    return out / "report.html"
+
+
+def offsets(folder):
+    """A group, a member and a topic whose names are hostile, and one that lags."""
+    topic = Topic(folder, "t", 0)
+    topic.produce(5, START)
+    topic.produce(5, START + 400_000)
+    topic.write()
+    groups = Groups(folder)
+    groups.classic(HOSTILE, 1, {HOSTILE: {HOSTILE: [0]}}, START)
+    groups.classic(HOSTILE, 2, {}, START + 1)
+    groups.commit(HOSTILE, "t", 0, 3, START + 2, metadata=HOSTILE)
+    groups.commit(HOSTILE, HOSTILE, 0, 3, START + 900_000)
+    groups.write()
+    run("offsets", folder, "--out", folder / "out")
+    return folder / "out" / "report.html"
+
+
+def explain(folder):
+    """Values of a message and of its records that are hostile, packed and not."""
+    row = HOSTILE.encode(), HOSTILE.encode(), 1, [(HOSTILE, SIGNS.encode())]
+    plain = SIGNS.encode(), b"v", 1, [(HOSTILE, b"")]
+    batches = records.encode_batch([plain]) + records.encode_batch(
+        [row, plain], compression="gzip"
+    )
+    partition = FetchResponse.PartitionData(records=batches)
+    topic = FetchResponse.FetchableTopicResponse(topic=HOSTILE, partitions=[partition])
+    frame = framing.encode_response(FetchResponse(responses=[topic]), 12, 7)
+    (folder / "frame").write_bytes(frame[:-1] + b"\x05")
+    path = folder / "page.html"
+    options = "--response", "Fetch", "--version", "12", "--html", path
+    run("explain", f"@{folder / 'frame'}", *options)
+    return path
+
+
+def schema(folder):
+    """All of its names are Kafka's."""
+    run("schema", "--release", "4.0", "--html", folder / "page.html")
+    return folder / "page.html"
+
+
+WRITERS = [audit, export, offsets, explain, schema]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The pages by what wrote them."""
+    return {
+        write.__name__: write(tmp_path_factory.mktemp(write.__name__)).read_text(
+            "utf-8"
+        )
+        for write in WRITERS
+    }
+
+
+@pytest.fixture(params=[write.__name__ for write in WRITERS])
+def page(request, written):
+    """Each of the pages."""
+    return written[request.param]
+
+
+def digest(text):
+    """Name a script or a style as browsers do, without asking kwire."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def test_every_page_has_the_policy_that_lets_it_do_nothing_else(page):
+    """Its own style and its own script, each once and by its hash; no word inline."""
+    found = PageReader(page)
+    [(_, style)], [(_, script)] = found.find("style"), found.find("script")
+    policies = [
+        attributes["content"]
+        for attributes, _ in found.find("meta", http_equiv="Content-Security-Policy")
+    ]
+    assert policies == [
+        f"default-src 'none'; style-src '{digest(style)}';"
+        f" script-src '{digest(script)}'; img-src data:;"
+        " base-uri 'none'; form-action 'none'"
+    ]
+    # What stands above the policy would not be bound by it.
+    before = page.partition("http-equiv")[0]
+    assert not re.search("<(script|style|link|img|base)", before)
+    for name, attributes, _ in found.tags:
+        assert "style" not in attributes, name
+        assert not [each for each in attributes if each.startswith("on")], name
+
+
+def test_every_page_loads_nothing(page):
+    """No address but the icon, which is empty, and places on the page itself."""
+    found = PageReader(page)
+    addresses = {
+        attributes[key]
+        for _, attributes, _ in found.tags
+        for key in ("src", "href", "srcset", "action", "data", "xlink:href")
+        if key in attributes
+    }
+    assert {each for each in addresses if each[0] != "#"} == {"data:,"}
+    looks = "".join(text for _, text in found.find("style") + found.find("script"))
+    assert not re.search(r"url\(|@import|import\(|fetch\(|XMLHttp|innerHTML", looks)
+
+
+def test_every_page_has_the_same_palette(written):
+    """The first rules of each are those of the base."""
+    starts = {
+        PageReader(page).find("style")[0][1].partition("[hidden]")[0]
+        for page in written.values()
+    }
+    assert len(starts) == 1
+    assert "prefers-color-scheme: dark" in starts.pop()
+
+
+@pytest.mark.parametrize("name", ["audit", "export", "offsets", "explain"])
+def test_hostile_names_are_text_on_every_page(written, name):
+    """Nothing of them is a tag, a template or unseen; they are there to be read."""
+    found = PageReader(written[name])
+    words = "".join(
+        "".join(text) for each, _, text in found.tags if each not in ("style", "script")
+    )
+    seen = SEEN if name != "export" else SEEN.replace("/", "")
+    assert seen in words
+    assert "49" not in seen and f"{seen[:30]}49" not in words
+    assert r"\u2028" in words and r"\u202e" in words
+    assert not UNSEEN & set(words)
+    assert len(found.find("script")) == 1
+    assert {tag for tag, _, _ in found.tags} < {
+        *("html", "head", "meta", "link", "title", "style", "body", "script", "header"),
+        *("main", "section", "footer", "h1", "h2", "p", "b", "i", "u", "em", "span"),
+        *("small", "div", "dl", "dt", "dd", "figure", "figcaption", "svg", "g", "rect"),
+        *("line", "text", "circle", "polyline", "table", "thead", "tbody", "tr", "th"),
+        *("td", "details", "summary"),
+    }
+
+
+def test_markup_is_made_by_tags_alone():
+    """Text is escaped once, attributes whatever they are, and Markup stays as it is."""
+    inside = tag("b", SIGNS + "\r\0", data_name=HOSTILE)
+    assert text_of(inside) is inside
+    assert text_of("<b>") == Markup("&lt;b&gt;")
+    whole = tag("p", "<", inside)
+    reader = PageReader(whole)
+    [(attributes, text)] = reader.find("b")
+    assert text.startswith(SEEN) and text.endswith(r"\u2028\u202e\r\x00")
+    assert attributes == {"data-name": HOSTILE.replace("\0", "\ufffd")}
+    assert reader.find("p")[0][1] == "<"
+
+
+def test_a_template_that_forgets_to_escape_escapes():
+    """Plain text is escaped wherever a template writes it out, once and not twice."""
+    template = pages._environment().from_string("<p>{{ a }}{{ b }}{{ 7 }}</p>")
+    shown = PageReader(template.render(a=SIGNS, b=tag("i", SIGNS)))
+    assert [each for each, _, _ in shown.tags] == ["p", "i"]
+    assert shown.find("p")[0][1] == shown.find("i")[0][1] + "7"
+
+
+def test_without_jinja2_one_sentence_names_the_extra(tmp_path):
+    """Before any work is done, and only where a page is asked for."""
+    code = (
+        "import sys; sys.modules['jinja2'] = sys.modules['markupsafe'] = None;"
+        "from kwire.cli import main; main()"
+    )
+    made = Capture()
+    made.talk("10.0.0.1:1").ask(ProduceRequest(), 3)
+    made.write(tmp_path / "frames.parquet")
+    frame = "0000000a00120000000000070000"
+    for arguments, is_page in (
+        (["explain", frame], False),
+        (["explain", frame, "--html", tmp_path / "page.html"], True),
+        (["schema", "Fetch"], False),
+        (["schema", "--html", tmp_path / "page.html"], True),
+        (["audit", tmp_path, "--target", "4.1", "--out", tmp_path / "out"], True),
+    ):
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        wanted = "kwire: writing a page requires Jinja2: pip install kwire[pages]\n"
+        assert done.stderr == (wanted if is_page else ""), arguments
+        assert done.returncode == (2 if is_page else 0), arguments
+    assert [path.name for path in tmp_path.iterdir()] == ["frames.parquet"]
+
+
+def test_what_writes_no_page_loads_no_jinja2():
+    """It takes a tenth of a second to import."""
+    code = (
+        "import sys; sys.argv[1:] = ['explain', '0000000a00120000000000070000']\n"
+        "from kwire.cli import main\n"
+        "from kwire.jobs import audit_tasks, export_scan, offsets_lag\n"
+        "try: main()\n"
+        "finally: print({'jinja2', 'markupsafe'} & set(sys.modules), file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == "set()\n"
