@@ -222,7 +222,7 @@ def _run_on_spark(
         with _watching(ended, progress):
             rows = done.collect()
     except (PySparkException, Py4JError) as error:
-        raise _cause(error) from None
+        raise _cause(error, session) from None
     summaries = {row.task: bytes(row.summary) for row in rows}
     return [pickle.loads(summaries[number]) for number in range(count)]
 
@@ -303,12 +303,17 @@ def _watching(ended: Any, progress: Progress | None) -> Iterator[None]:
         tell()
 
 
-def _cause(error: Exception) -> Exception:
+def _cause(error: Exception, session: Any) -> Exception:
     """Find what a task raised in what Spark says about it."""
     text = str(error)
     found = re.search("(.*?)".join(map(re.escape, _MARKS)), text, re.DOTALL)
     if found is None:
-        return JobError(f"Spark failed: {_first_line(error)}")
+        from ..spark.worker_python import find_worker_problem
+
+        # A worker that died had imported all it needs.
+        has_died = "exited unexpectedly" in text
+        problem = None if has_died else find_worker_problem(session)
+        return JobError(problem or f"Spark failed: {_first_line(error)}")
     words, pickled = pickle.loads(base64.b64decode(found[1]))
     if "No module named 'kwire" in words:
         return JobError(
@@ -324,4 +329,6 @@ def _first_line(error: Exception) -> str:
     text = str(error).strip() or type(error).__name__
     # Spark's own summary stands in the middle: the last reason why a task was lost.
     reason = text.rpartition("most recent failure:")[2].strip()
-    return reason.splitlines()[0][:_WORDS_SHOWN]
+    # The exception of a worker follows its frames, which are indented.
+    raised = re.search(r"^Traceback \(.*\n(?: .*\n)+(.+)", reason, re.MULTILINE)
+    return (raised[1] if raised else reason.splitlines()[0])[:_WORDS_SHOWN]

@@ -11,6 +11,7 @@ from .capture_source import KafkaCaptureSource
 from .functions import register_functions
 from .log_source import KafkaLogSource
 from .request_log_source import KafkaRequestLogSource
+from .worker_python import find_worker_problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,14 @@ def register(spark: SparkSession) -> None:
     underscores, which SQL takes without quotes. The functions of
     ``kwire.spark.functions`` get the same names in SQL, from PySpark 4.1 on. To be
     called once a session; again does no harm.
+
+    First ``import kwire`` is tried in the Python of Spark's workers: ``ImportError``
+    says which one that is, what is wrong, and the line that mends it. A local Spark
+    costs the start of a Python, a cluster a job of one task.
     """
+    problem = find_worker_problem(spark)
+    if problem is not None:
+        raise ImportError(f"kwire.spark.register: {problem}")
     for source in (KafkaLogSource, KafkaCaptureSource, KafkaRequestLogSource):
         alias = source.name().replace("-", "_")
         named = {"name": classmethod(lambda _, alias=alias: alias)}

@@ -1,0 +1,192 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Workers of Spark that run another Python: one sentence, before anything runs."""
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from pyspark import SparkFiles
+
+import kwire.spark
+from kwire.jobs.running import JobError, run_tasks
+from kwire.spark.worker_python import find_worker_problem
+
+MENDED = 'set os.environ["PYSPARK_PYTHON"] = sys.executable'
+
+
+@pytest.fixture
+def python(tmp_path):
+    """Make an executable that does as the lines of a shell script say."""
+
+    def make(*lines):
+        path = tmp_path / "python3"
+        path.write_text("\n".join(("#!/bin/sh", *lines, "")))
+        path.chmod(0o755)
+        return str(path)
+
+    return make
+
+
+@pytest.fixture
+def bare(python):
+    """A Python of this version that has neither kwire nor any other package."""
+    return python(f'PYTHONPATH= exec "{sys.executable}" -S -E "$@"')
+
+
+def session(spark, executable, **more):
+    """What is looked at of a session; the root of its files is the real one's."""
+    given = {"master": "local[2]", "environment": {}, "_python_includes": None}
+    context = SimpleNamespace(**(given | more), pythonExec=executable)
+    return SimpleNamespace(sparkContext=context)
+
+
+def test_workers_that_have_kwire_are_no_problem(spark):
+    """The session of the tests, and this interpreter."""
+    assert find_worker_problem(spark) is None
+    assert find_worker_problem(session(spark, sys.executable)) is None
+
+
+def test_a_python_without_kwire_is_named_with_what_mends_it(spark, bare):
+    """As with a virtual environment that is not activated."""
+    problem = find_worker_problem(session(spark, bare))
+    assert problem.startswith(f"Spark's workers run {bare}, which has no kwire (Mod")
+    assert MENDED in problem
+    assert problem.endswith(f"export PYSPARK_PYTHON={sys.executable}")
+    assert "\n" not in problem
+
+
+def test_a_python_of_another_version_is_named_so(spark, python):
+    """Spark refuses those, whatever they have."""
+    old = python("echo 3.7")
+    problem = find_worker_problem(session(spark, old))
+    assert "which is Python 3.7, not 3." in problem
+    assert MENDED in problem
+
+
+def test_a_python_that_is_not_there_or_no_program(spark, tmp_path):
+    """A typing error, or a path of another machine."""
+    problem = find_worker_problem(session(spark, str(tmp_path / "none")))
+    assert problem.startswith(
+        f"Spark's workers run {tmp_path}/none, which is not there"
+    )
+    text = tmp_path / "text"
+    text.write_bytes(b"\0")
+    text.chmod(0o755)
+    assert MENDED in find_worker_problem(session(spark, str(text)))
+
+
+def test_this_python_without_a_path_to_kwire_wants_the_path(spark, bare, monkeypatch):
+    """A script may have found kwire by changing its own ``sys.path``."""
+    monkeypatch.setattr(sys, "executable", bare)
+    problem = find_worker_problem(session(spark, bare))
+    home = Path(kwire.__file__).parents[1]
+    assert problem.endswith(f"before the session starts, export PYTHONPATH={home}")
+
+
+def test_a_path_that_spark_gives_its_workers_counts(
+    spark, python, tmp_path, monkeypatch
+):
+    """``spark.executorEnv.PYTHONPATH``, and the folder of shipped files."""
+    folder = tmp_path / "shipped"
+    (folder / "kwire").mkdir(parents=True)
+    (folder / "kwire" / "__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", "")
+    executable = python(f'exec "{sys.executable}" -S "$@"')
+    assert "has no kwire" in find_worker_problem(session(spark, executable))
+    environment = {"PYTHONPATH": str(folder)}
+    given = session(spark, executable, environment=environment)
+    assert find_worker_problem(given) is None
+    monkeypatch.setattr(SparkFiles, "getRootDirectory", lambda: str(folder))
+    assert find_worker_problem(session(spark, executable)) is None
+
+
+def test_a_cluster_is_asked_by_a_task(spark, python, monkeypatch):
+    """Its Python is on other machines."""
+    context = spark.sparkContext
+    cluster = session(
+        spark, "python3", master="spark://host:7077", parallelize=context.parallelize
+    )
+    assert find_worker_problem(cluster) is None
+    # Spark's own modules are in PYTHONPATH, and kwire's as well: they go by name.
+    bare = python(
+        'PYTHONPATH=$(echo "$PYTHONPATH" | tr : "\\n" | grep pyspark | tr "\\n" :)',
+        f'export PYTHONPATH; exec "{sys.executable}" -S "$@"',
+    )
+    monkeypatch.setattr(context, "pythonExec", bare)
+    problem = find_worker_problem(cluster)
+    assert "which has no kwire (ModuleNotFoundError" in problem
+    assert "kwire spark-bundle" in problem
+    monkeypatch.setattr(context, "pythonExec", "/no/python")
+    assert find_worker_problem(cluster) is None
+
+
+def test_a_session_without_a_context_is_not_asked():
+    """Spark Connect has its workers elsewhere."""
+    assert find_worker_problem(SimpleNamespace()) is None
+
+
+def test_register_says_it_before_anything_is_registered(spark, bare, monkeypatch):
+    """One sentence in place of Spark's error at the first query."""
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", bare)
+    with pytest.raises(ImportError) as caught:
+        kwire.spark.register(spark)
+    assert str(caught.value).startswith("kwire.spark.register: Spark's workers run")
+
+
+def test_a_job_says_it(spark, python, monkeypatch):
+    """A session that a notebook made, given to a job."""
+    old = python("echo 3.7")
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", old)
+    with pytest.raises(JobError, match=r"which is Python 3\.7") as caught:
+        run_tasks(str, [1], sizes=[1], spark=spark)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.gate
+def test_an_environment_that_is_not_activated(tmp_path, bare):
+    """As cron and IDEs do it: the first Python of the PATH is another one."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent(
+            """
+            from pyspark.sql import SparkSession
+            import kwire.spark as ks
+
+            spark = (
+                SparkSession.builder.master("local[1]")
+                .config("spark.ui.enabled", "false")
+                .config("spark.driver.bindAddress", "127.0.0.1")
+                .config("spark.driver.host", "127.0.0.1")
+                .getOrCreate()
+            )
+            ks.register(spark)
+            """
+        )
+    )
+    hidden = {"PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYTHONPATH"}
+    kept = {key: value for key, value in os.environ.items() if key not in hidden}
+    java = os.path.dirname(shutil.which("java"))
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        env=kept
+        | {
+            "PATH": os.pathsep.join((str(tmp_path), java, "/usr/bin", "/bin")),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        },
+        cwd=tmp_path,
+    )
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: kwire.spark.register: Spark's workers run")
+    assert MENDED in last
+    assert "org.apache" not in done.stderr.partition("Traceback")[2]
