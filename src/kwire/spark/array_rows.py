@@ -18,10 +18,17 @@ if TYPE_CHECKING:
 
 
 def as_binary(array: Any) -> pa.BinaryArray:
-    """Make one array of binary of what holds bytes or text."""
+    """Make one array of binary of bytes or text; ``TypeError`` for others."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
-    return array if pa.types.is_binary(array.type) else array.cast(pa.binary())
+    if pa.types.is_binary(array.type):
+        return array
+    try:
+        return array.cast(pa.binary())
+    except (pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        raise TypeError(
+            f"Kafka's bytes must be in a column of binary (got {array.type})"
+        ) from None
 
 
 def is_valid(array: pa.Array) -> np.ndarray:

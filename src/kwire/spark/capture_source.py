@@ -17,6 +17,7 @@ from ..recording import (
     list_capture_files,
     read_capture_file,
 )
+from .short_errors import SparkEntry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _MODES = ("FAILFAST", "DROPMALFORMED")
 _OPTIONS = ("path", "mode")
 
 
-class KafkaCaptureSource(DataSource):
+class KafkaCaptureSource(SparkEntry, DataSource):
     """The data source ``kafka-capture``.
 
     Options: ``path``, a file or a folder at any depth, and ``mode``: FAILFAST ends the
@@ -88,7 +89,7 @@ def _chosen_columns(schema: StructType) -> list[str]:
     return list(schema.fieldNames())
 
 
-class CaptureReader(DataSourceReader):
+class CaptureReader(SparkEntry, DataSourceReader):
     """Lists the files on the driver, reads each in a task."""
 
     def __init__(self, path: str, mode: str, columns: list[str]) -> None:

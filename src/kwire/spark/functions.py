@@ -14,6 +14,9 @@ bad row is null and ``_error`` says why) or FAILFAST (it ends the job, and there
 
 from __future__ import annotations
 
+import inspect
+from functools import wraps
+
 import pyarrow as pa
 
 from ..internal_topics import TOPICS
@@ -35,6 +38,7 @@ from .record_lists import read_records as record_lists
 from .request_headers import HEADER, flat_headers
 from .request_headers import read_headers as header_structs
 from .request_pairs import COLUMNS, ORDER, PAIRS, pair_batches
+from .short_errors import shorten_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -214,6 +218,8 @@ def from_consumer_offsets(
     value, _error> with Kafka's JSON form in ``key`` and ``value``; ``records``: names
     of types with commas between, such as ``OffsetCommit``. Others are then not decoded
     and have no struct, which Spark thanks with speed.
+    ``key`` has the fields of all keys, as Kafka names them: the group of a commit or of
+    a classic group is ``key.group``, that of the newer protocols ``key.group_id``.
     """
     return _from_topic("__consumer_offsets", key, value, options)
 
@@ -270,7 +276,7 @@ def pair_requests(captures: DataFrame) -> DataFrame:
         )
     rows = captures.select(*COLUMNS).repartition(*ORDER[:-1])
     rows = rows.sortWithinPartitions(*ORDER)
-    return rows.mapInArrow(pair_batches, table_ddl(PAIRS))
+    return rows.mapInArrow(shorten_errors(pair_batches), table_ddl(PAIRS))
 
 
 def read_headers(
@@ -426,7 +432,7 @@ def _map(
     schema = rows.select(*keep).schema
     for field in type(schema).fromDDL(table_ddl(kind)):
         schema.add(field)
-    return chosen.mapInArrow(function, schema)
+    return chosen.mapInArrow(shorten_errors(function), schema)
 
 
 def _udf(
@@ -440,8 +446,23 @@ def _udf(
             f"{name} needs pyspark 4.1 or newer; kwire.spark.read_headers and"
             " read_records do with 4.0"
         ) from None
-    function.__name__ = name
-    made: Callable[..., Column] = arrow_udf(function, ddl(kind))
+    wanted = inspect.signature(function)
+    names = list(wanted.parameters)
+
+    @wraps(function)
+    def call(*columns: Any) -> Any:
+        # SQL passes on what it was given, however many these are.
+        try:
+            wanted.bind(*columns)
+        except TypeError:
+            raise TypeError(
+                f"{name}({', '.join(names)}) requires {len(names)}"
+                f" argument{'s' * (len(names) > 1)} (got {len(columns)})"
+            ) from None
+        return function(*columns)
+
+    call.__name__ = name
+    made: Callable[..., Column] = arrow_udf(shorten_errors(call), ddl(kind))
     return made
 
 

@@ -18,6 +18,7 @@ from .layout import Layout, chosen_layout, default_layout
 from .options import read_options
 from .planning import Bounds, find_partitions, look_again, pack, plan_pieces
 from .reading import read_indexes, read_pieces, read_problems
+from .short_errors import SparkEntry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _PUSHDOWN_WORKER = "pyspark.sql.worker.data_source_pushdown_filters"
 
 
-class KafkaLogSource(DataSource):
+class KafkaLogSource(SparkEntry, DataSource):
     """The data source ``kafka-log``.
 
     Columns and options are those of Spark's own source ``kafka``, as far as there is
@@ -59,10 +60,13 @@ class KafkaLogSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """Make the reader of a stream."""
-        from .log_stream import stream_reader
+        from .log_stream import RefusedStreamReader, stream_reader
 
-        options = read_options(self.options)
-        return stream_reader(options, _layout(options, schema))
+        try:
+            options = read_options(self.options)
+            return stream_reader(options, _layout(options, schema))
+        except ValueError as error:
+            return RefusedStreamReader(error)
 
 
 def _layout(options: LogOptions, schema: StructType) -> Layout:
@@ -91,7 +95,7 @@ class Part(InputPartition):
     """What one task reads: pieces, a partition, or segments; the view says which."""
 
 
-class LogReader(DataSourceReader):
+class LogReader(SparkEntry, DataSourceReader):
     """Plans on the driver, reads in the tasks."""
 
     def __init__(self, options: LogOptions, layout: Layout) -> None:

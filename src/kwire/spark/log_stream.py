@@ -30,6 +30,7 @@ from .planning import (
     split_size,
 )
 from .reading import read_pieces
+from .short_errors import SparkEntry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ else:
     KNOWS_LIMITS = True
 
 
-class LogStreamReader(DataSourceStreamReader):
+class LogStreamReader(SparkEntry, DataSourceStreamReader):
     """Reads micro-batches, as all versions of Spark 4 want them.
 
     A partition that appears later is read from its beginning. ``failOnDataLoss`` is
@@ -323,6 +324,35 @@ if KNOWS_LIMITS:
             for place in by_size[:rest]:
                 shares[place] += 1
             return {place: begins[place] + shares[place] for place in ends}
+
+
+class RefusedStreamReader(SparkEntry, DataSourceStreamReader):
+    """Stands for a stream that cannot be; the first thing that Spark asks for fails.
+
+    An error of ``DataSource.streamReader`` itself never reaches the user: Spark 4
+    raises an ``UnboundLocalError`` of its own over it.
+    """
+
+    def __init__(self, error: ValueError) -> None:
+        self._error = error
+
+    def initialOffset(self) -> StreamOffset:
+        """Raise the error."""
+        raise self._error
+
+    def latestOffset(self) -> StreamOffset:
+        """Raise the error."""
+        raise self._error
+
+    def partitions(
+        self, start: StreamOffset, end: StreamOffset
+    ) -> Sequence[InputPartition]:
+        """Raise the error."""
+        raise self._error
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        """Raise the error."""
+        raise self._error
 
 
 def stream_reader(options: LogOptions, layout: Layout) -> LogStreamReader:

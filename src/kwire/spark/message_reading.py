@@ -156,7 +156,12 @@ def version_numbers(versions: Any, count: int) -> np.ndarray:
     if versions is None or isinstance(versions, int):
         number = NO_VERSION if versions is None else versions
         return np.full(count, number, np.int64)
-    filled = versions.cast(pa.int64()).fill_null(NO_VERSION)
+    try:
+        filled = versions.cast(pa.int64()).fill_null(NO_VERSION)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise TypeError(
+            f"versions are whole numbers (got a column of {versions.type})"
+        ) from None
     numbers: np.ndarray = filled.to_numpy(zero_copy_only=False)
     return numbers
 

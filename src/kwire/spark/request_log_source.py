@@ -25,6 +25,7 @@ from ..recording.request_log import (
     split_request_log,
 )
 from ..recording.requests import REQUEST_TYPES, Request, requests_batch
+from .short_errors import SparkEntry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _timezone(name: str) -> tzinfo:
         ) from None
 
 
-class KafkaRequestLogSource(DataSource):
+class KafkaRequestLogSource(SparkEntry, DataSource):
     """The data source ``kafka-request-log``.
 
     A schema that is given chooses among the columns. Raises ``ValueError`` for wrong
@@ -161,7 +162,7 @@ class KafkaRequestLogSource(DataSource):
         return RequestLogReader(options, names)
 
 
-class RequestLogReader(DataSourceReader):
+class RequestLogReader(SparkEntry, DataSourceReader):
     """Cuts the files on the driver, reads them in the tasks."""
 
     def __init__(self, options: RequestLogOptions, names: list[str]) -> None:
