@@ -33,7 +33,7 @@ endif
 .PHONY: help setup build demo test pure check stubs schema vectors data \
 	interop interop-classes interop-brokers interop-pages spark spark-kills \
 	spark-clusters deep sanitize sanitize-gate planted mutants references faults fuzz \
-	coverage promises docs bench wheels workflows bench-safety clean
+	coverage promises docs bench wheel wheels workflows bench-safety clean
 
 help:
 	@echo "make demo     real Kafka traffic and logs through all jobs, on a local Spark"
@@ -47,6 +47,7 @@ help:
 	@echo "make fuzz     fuzzing for MINUTES=10; needs atheris, on CPython 3.11"
 	@echo "make sanitize, references, planted, mutants, faults, coverage"
 	@echo "              the other harnesses; make promises runs all, for SECURITY.md"
+	@echo "make wheel    a wheel for this Python and this machine, into dist"
 	@echo "make wheels   sdist and wheels, tried out on every CPython there is"
 	@echo "make schema   absorb a Kafka release: make schema RELEASE=4.4.0"
 	@echo "make pure     the tests with no compiled engine"
@@ -195,6 +196,12 @@ fuzz: $(VENV)/.built $(VENV)/.has-fuzz
 
 coverage: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-coverage
 	@$(BIN)/python tools/line_coverage.py
+
+wheel: $(VENV)/.made
+	@echo "==> a wheel (compiling takes half a minute)"
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-build-isolation \
+		--no-deps --wheel-dir dist .
+	@ls -1t dist/*.whl | head -1
 
 wheels: $(VENV)/.has-release
 	@echo "==> sdist and wheels, twice and equal, and what is in them"
