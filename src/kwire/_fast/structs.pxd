@@ -48,6 +48,8 @@ cdef struct Layout:
     Py_ssize_t count
     bint tagged
     PyObject** names
+    # A dict from a name to its slot, for keywords in another order.
+    PyObject* places
     PyObject** defaults
     bint* arrays
     # What a message is bound to; None for other structs.

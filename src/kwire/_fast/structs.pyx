@@ -8,8 +8,9 @@ cycle, with a constructor of its own that Python calls without packing arguments
 
 Twin: ``_pure/structs.py``. Differs from its twin in: C fills the slots before anyone
 can see the object, so there is no builder.
-C needs for itself: ``reduce_method``, ``layout_of``, ``new_struct``, ``empty``,
-``find``, ``store``, ``fill``, ``kept``, ``signature``.
+C needs for itself: ``reduce_method``, ``layout_of``, ``new_struct``,
+``struct_dealloc``, ``free_waiting``, ``empty``, ``find``, ``store``, ``fill``,
+``kept``, ``signature``.
 """
 
 from cpython.mem cimport PyMem_Calloc
@@ -58,9 +59,28 @@ cdef extern from "Python.h":
     Py_ssize_t PyTuple_GET_SIZE(PyObject* values)
     bint PyTuple_CheckExact(PyObject* value)
     int PyObject_RichCompareBool(PyObject* a, PyObject* b, int op) except -1
-    bint PyUnicode_Check(PyObject* value)
-    int PyUnicode_Compare(PyObject* a, PyObject* b)
     const char* PyUnicode_AsUTF8(object text) except NULL
+    bint Py_EnterRecursiveCall(const char* where) noexcept
+    void Py_LeaveRecursiveCall()
+
+cdef enum:
+    # How many structs may be freed within each other; a call takes some 100 bytes.
+    MOST_NESTED = 100
+
+cdef extern from *:
+    """
+    #ifdef _MSC_VER
+    #define KWIRE_OF_THREAD static __declspec(thread)
+    #else
+    #define KWIRE_OF_THREAD static __thread
+    #endif
+    /* How many structs this thread is freeing within each other, and those that wait
+       for the outermost, each with the next one in its first word. */
+    KWIRE_OF_THREAD int kwire_nested;
+    KWIRE_OF_THREAD PyObject *kwire_waiting;
+    """
+    int nested "kwire_nested"
+    PyObject* waiting "kwire_waiting"
 
 cdef extern from *:
     """
@@ -111,9 +131,12 @@ def make_struct(
     if tagged:
         fields += ("unknown_tagged_fields",)
         values += ((),)
+    cdef dict places = {}
     layout.tagged = tagged
+    layout.places = kept(places)
     for index in range(count):
         layout.names[index] = kept(fields[index])
+        places[fields[index]] = index
         layout.defaults[index] = kept(values[index])
         layout.arrays[index] = index < count - tagged and arrays[index]
         members[index].name = PyUnicode_AsUTF8(fields[index])
@@ -207,22 +230,22 @@ cdef object to_dict(object self, object ignored):
 
 cdef object plain(object value):
     """Turn a struct into a dict and an array into a list; the rest stays."""
-    if is_struct(value):
+    if is_struct(<PyObject*>value):
         # Through Python, which counts how deep the calls are.
         return value.to_dict()
     if not isinstance(value, tuple):
         return value
     elements = []
     for element in <tuple>value:
-        if is_struct(element):
+        if is_struct(<PyObject*>element):
             element = element.to_dict()
         elements.append(element)
     return elements
 
 
-cdef inline bint is_struct(object value) noexcept:
+cdef inline bint is_struct(PyObject* value) noexcept:
     """Whether a value is an object of a class that ``make_struct`` made."""
-    return dealloc_of(type_of(<void*>value)) == <void*>struct_dealloc
+    return dealloc_of(type_of(value)) == <void*>struct_dealloc
 
 
 cdef object copied(object self, object ignored):
@@ -246,13 +269,49 @@ def binding_of(cls):
 
 
 cdef void struct_dealloc(PyObject* self) noexcept:
+    """Free a struct and what only it refers to.
+
+    A struct in a struct in a struct would take a piece of the C stack for each level,
+    so structs that are nested too deep wait for the outermost one. CPython's own means
+    for this needs objects that the collector tracks.
+    """
+    global nested, waiting
     cdef PyTypeObject* cls = type_of(self)
     cdef Layout* layout = <Layout*>methods_of(cls)
-    cdef Py_ssize_t index
+    cdef Py_ssize_t index, done
+    cdef PyObject* value
     for index in range(layout.count):
-        Py_XDECREF(slots_of(self)[index])
+        value = slots_of(self)[index]
+        if value == NULL or not is_struct(value):
+            Py_XDECREF(value)
+            continue
+        if nested == MOST_NESTED:
+            for done in range(index):
+                slots_of(self)[done] = NULL
+            # Nobody refers to it any more: its first word is free for the next one.
+            (<PyObject**>self)[0] = waiting
+            waiting = self
+            return
+        nested += 1
+        Py_XDECREF(value)
+        nested -= 1
+        slots_of(self)[index] = NULL
+        if waiting != NULL and nested == 0:
+            free_waiting()
     PyObject_Free(self)
     Py_XDECREF(<PyObject*>cls)
+
+
+cdef void free_waiting() noexcept:
+    """Free the structs that were nested too deep, and those that they lead to."""
+    global nested, waiting
+    cdef PyObject* value
+    nested = 1
+    while waiting != NULL:
+        value = waiting
+        waiting = (<PyObject**>value)[0]
+        struct_dealloc(value)
+    nested = 0
 
 
 cdef object struct_repr(object self):
@@ -285,7 +344,13 @@ cdef object struct_richcompare(object self, object other, int op):
 
 
 cdef Py_hash_t struct_hash(object self) except -1:
-    return hash((type(self).__qualname__, values_of(self)))
+    # Unlike repr() and ==, hash() does not look how deep it is.
+    if Py_EnterRecursiveCall(" while hashing a struct"):
+        return -1
+    try:
+        return hash((type(self).__qualname__, values_of(self)))
+    finally:
+        Py_LeaveRecursiveCall()
 
 
 cdef object struct_new(object cls, object args, PyObject* kwargs):
@@ -335,17 +400,11 @@ cdef inline Py_ssize_t find(
     object cls, Layout* layout, PyObject* name, Py_ssize_t guess
 ) except -1:
     """Find a field by name; keywords mostly come in schema order and interned."""
-    cdef Py_ssize_t index
     if guess < layout.count and layout.names[guess] == name:
         return guess
-    for index in range(layout.count):
-        if layout.names[index] == name:
-            return index
-    if not PyUnicode_Check(name):
-        raise TypeError("keywords must be strings")
-    for index in range(layout.count):
-        if PyUnicode_Compare(layout.names[index], name) == 0:
-            return index
+    place = (<dict>layout.places).get(<object>name)
+    if place is not None:
+        return place
     raise TypeError(
         f"{cls.__name__}() got an unexpected keyword argument {<object>name!r}"
     )
