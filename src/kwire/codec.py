@@ -8,6 +8,7 @@ its structs, ``encode`` and ``decode`` are the engine's own.
 
 from __future__ import annotations
 
+from collections import Counter
 from keyword import iskeyword
 
 from . import plan
@@ -53,9 +54,10 @@ def _build(
     binding: plan.Binding,
 ) -> type:
     attributes = tuple(field.attribute for field in struct.fields)
+    uses = Counter(attributes)
     for field in struct.fields:
         name = field.attribute
-        taken = attributes.count(name) > 1 or iskeyword(name)
+        taken = uses[name] > 1 or iskeyword(name)
         if taken or name in facts or name in _RESERVED:
             raise SchemaError(
                 f"the field would be called {name!r} in Python, which is taken",

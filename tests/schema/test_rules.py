@@ -9,6 +9,10 @@ What is a default for which type stands in ``test_defaults.py``.
 
 from __future__ import annotations
 
+import gc
+import importlib
+import time
+
 import pytest
 
 from kwire.errors import SchemaError
@@ -512,6 +516,68 @@ def test_structs_may_nest_as_deep_as_the_limit(kwire):
     assert caught.value.path.startswith("a.f.f.f.f.f.f.f.f.f.f.f.f.f.")
     with pytest.raises(SchemaError, match="nest deeper than 16"):
         language.read_message(deepest(15))
+
+
+@pytest.mark.parametrize("kind", ["S{}", "[]S{}"])
+def test_a_layout_that_grows_tenfold_on_each_level_is_refused(kind):
+    """A default of 10 ** 8 parts, or as many Arrow columns, is none that anyone made.
+
+    The error names the first struct that is too large, from within.
+    """
+    links = [
+        f'{{"name": "S{i}", "versions": "0+", "fields": ['
+        + ",".join(
+            f'{{"name": "F{n}", "type": "{kind.format(i + 1)}", "versions": "0+"}}'
+            for n in range(10)
+        )
+        + "]}"
+        for i in range(8)
+    ]
+    links.append(
+        '{"name": "S8", "versions": "0+", "fields": '
+        '[{"name": "X", "type": "int8", "versions": "0+"}]}'
+    )
+    field = '{"name": "A", "type": "S0", "versions": "0+"}'
+    with pytest.raises(SchemaError) as caught:
+        language.read_message(
+            request(field, f'"commonStructs": [{",".join(links)}],').replace("@", "")
+        )
+    error = caught.value
+    assert (error.rule, error.path) == ("layout-too-large", "S0.F0.F0.F0.F3")
+    assert error.reason.startswith("S3 has more than 65536 fields")
+
+
+@pytest.mark.parametrize("kind", ["int8", "S{}"])
+def test_a_class_takes_time_linear_in_its_fields(kwire, kind):
+    """Four times the fields is about four times the work, not sixteen."""
+
+    def seconds(count):
+        fields = []
+        for index in range(count):
+            name = kind.format(index)
+            inner = '[{"name": "X", "type": "int8", "versions": "0+"}]'
+            inner = f', "fields": {inner}' if name != kind else ""
+            fields.append(
+                f'{{"name": "F{index}", "type": "{name}", "versions": "0+"{inner}}}'
+            )
+        text = request(",".join(fields)).replace("@", "")
+        message = language.read_message(text)
+        times = []
+        for _ in range(2):
+            start = time.process_time()
+            cls = codec.build_class(message)
+            times.append(time.process_time() - start)
+            assert len(cls.__match_args__) == count
+        return min(times)
+
+    codec = importlib.import_module(f"{kwire.__name__}.codec")
+    least = 5000 if kind == "int8" else 1500
+    gc.disable()  # a full collection looks at all classes there are
+    try:
+        few, many = seconds(least), seconds(4 * least)
+    finally:
+        gc.enable()
+    assert many < 9 * few
 
 
 def test_a_message_from_elsewhere_is_checked_too():

@@ -95,6 +95,7 @@ class _Emitter:
         self.layout = layout
         self.binding = binding
         self.names: dict[str, Any] = _NAMES | {"binding": binding}
+        self.given: dict[tuple[str, int], str] = {}
         self.lines: list[str] = []
 
     def add(self, indent: int, *lines: str) -> None:
@@ -104,10 +105,7 @@ class _Emitter:
 
     def name(self, prefix: str, value: object) -> str:
         """Give an object a name in the emitted code, the same one each time."""
-        for name, known in self.names.items():
-            if known is value and name.startswith(prefix):
-                return name
-        name = f"{prefix}{len(self.names)}"
+        name = self.given.setdefault((prefix, id(value)), f"{prefix}{len(self.names)}")
         self.names[name] = value
         return name
 

@@ -205,13 +205,13 @@ class Message:
 
     def structs(self) -> list[Struct]:
         """List the structs below the message, each once, inner before outer."""
-        found: list[Struct] = []
+        found: dict[int, Struct] = {}
 
         def visit(struct: Struct) -> None:
             for field in struct.fields:
-                if field.struct is not None and field.struct not in found:
+                if field.struct is not None and id(field.struct) not in found:
                     visit(field.struct)
-                    found.append(field.struct)
+                    found[id(field.struct)] = field.struct
 
         visit(self.struct)
-        return found
+        return list(found.values())

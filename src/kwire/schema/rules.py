@@ -69,9 +69,9 @@ RULES = (
 
 Other names are ``json``, ``key-unknown``, ``value-invalid`` and ``versions-invalid``
 for what cannot be read, ``api-key-missing`` and ``flexible-override-outside``, which
-Kafka finds later still, ``struct-recursive`` and ``nesting-too-deep``, the
-``empty-element`` of ``plan.py``, and those of ``evolution.py``, which start with
-``evolution-``.
+Kafka finds later still, ``struct-recursive``, ``nesting-too-deep`` and
+``layout-too-large``, the ``empty-element`` of ``plan.py``, and those of
+``evolution.py``, which start with ``evolution-``.
 """
 
 PRIMITIVES = frozenset((*FIXED_SIZES, *VARIABLE_TYPES))
@@ -88,6 +88,15 @@ ENTITY_TYPES = {
 
 MAX_STRUCT_DEPTH = 16
 """How deep structs may nest, so that no later walk can exhaust the stack."""
+
+MAX_LAYOUT_FIELDS = 65_536
+"""How many fields a message may have, with each struct counted at each of its uses.
+
+This is what its default value, the code of the engine in plain Python and its Arrow
+columns grow with. Where each struct holds the next one ten times, each level multiplies
+it by ten, so a short schema could have a default that takes hours to encode. The
+largest message of Kafka has 101.
+"""
 
 _FIELD_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _CLASS_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -343,6 +352,7 @@ def _check_structs(message: Message, places: list[tuple[str, Struct]]) -> None:
             raise SchemaError(reason, rule, path, message.name, *struct.position)
         named[struct.name] = struct
     _check_nesting(message)
+    _check_layout_sizes(message)
 
 
 def _check_nesting(message: Message) -> None:
@@ -376,6 +386,33 @@ def _check_nesting(message: Message) -> None:
         if id(struct) not in heights:
             heights[id(struct)] = visit(struct, struct.name)
     visit(message.struct, "")
+
+
+def _check_layout_sizes(message: Message) -> None:
+    """Count the fields of each struct with those of the structs in it."""
+    sizes: dict[int, int] = {}
+
+    def measure(struct: Struct, path: str) -> None:
+        size = 1
+        for field in struct.fields:
+            below = field.struct
+            place = join(path, field.name)
+            if below is not None and id(below) not in sizes:
+                measure(below, place)
+            size += 1 if below is None else sizes[id(below)]
+            if size > MAX_LAYOUT_FIELDS:
+                rule = "layout-too-large"
+                reason = (
+                    f"{struct.name} has more than {MAX_LAYOUT_FIELDS} fields, those of"
+                    " inner structs counted at each use; use fewer structs in structs"
+                )
+                raise SchemaError(reason, rule, place, message.name, *field.position)
+        sizes[id(struct)] = size
+
+    for struct in message.common_structs:
+        if id(struct) not in sizes:
+            measure(struct, struct.name)
+    measure(message.struct, "")
 
 
 def _generated_field_faults(message: Message, field: Field) -> Iterator[Fault]:
