@@ -38,6 +38,7 @@ FLOORS = [
     {"_backend"},
     {
         *("codec", "messages", "json_form", "framing", "wire", "compression"),
+        "compression_frames",
         *("record_classes", "records", "conversion", "control_records"),
     },
     {
