@@ -216,6 +216,34 @@ def test_a_bad_region_is_reported_once_however_records_are_divided(rooms, orders
 
 
 @pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (
+            {
+                "startingOffsets": '{"orders": {"0": 9}}',
+                "endingOffsets": '{"orders": {"0": 7}}',
+            },
+            "from offset 9 to 7",
+        ),
+        (
+            {
+                "startingTimestamp": str(BASE_TIME + 40),
+                "endingTimestamp": str(BASE_TIME + 31),
+            },
+            "from offset 40 to 31",
+        ),
+    ],
+)
+def test_a_start_above_the_end_is_refused_as_by_sparks_own_source(
+    rooms, orders, given, found
+):
+    """Two values that changed places gave no rows, and nothing said so."""
+    with pytest.raises(ValueError, match="give a start") as caught:
+        rooms.read(orders.root, **given)
+    assert f"orders-0 would be read {found};" in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("given", "expected"),
     [
         ({"startingOffsets": '{"orders": {"0": 7}}'}, range(7, 60)),

@@ -179,22 +179,29 @@ def offset_range(
     """Find the offsets that the options ask for: the first, and the one behind.
 
     None stands for an end of the log. Raises ``ValueError`` if no offset is given for
-    the partition or a timestamp has none, ``DataLoss`` if offsets are gone that
-    ``failOnDataLoss`` wants.
+    the partition, a timestamp has none, or the first is above the one behind,
+    ``DataLoss`` if offsets are gone that ``failOnDataLoss`` wants.
     """
-    start = _end_of_batch(partition, "starting", options)
-    end = _end_of_batch(partition, "ending", options)
+    start = _offset_of_batch(partition, "starting", options)
+    end = _offset_of_batch(partition, "ending", options)
+    if start is not None and end is not None and start > end:
+        raise ValueError(
+            f"{_name_of(partition)} would be read from offset {start} to {end}; give a"
+            " start that is not above the end"
+        )
+    if start is None and "log-start" in partition.checkpoints:
+        # Records that were deleted may still be in the files, and are gone for Kafka.
+        start = partition.start_offset
     if options.fail_on_data_loss:
         check_loss(partition, start, end)
     return start, end
 
 
-def _end_of_batch(partition: Partition, side: str, options: LogOptions) -> int | None:
+def _offset_of_batch(
+    partition: Partition, side: str, options: LogOptions
+) -> int | None:
     number = offset_from(partition, side, options)
-    if side == "starting" and number == EARLIEST:
-        # Records that were deleted may still be in the files, and are gone for Kafka.
-        return partition.start_offset if "log-start" in partition.checkpoints else None
-    if side == "ending" and number == LATEST:
+    if number == (EARLIEST if side == "starting" else LATEST):
         return None
     if number < 0:
         word = "latest" if side == "starting" else "earliest"
