@@ -9,6 +9,7 @@ every class for type checkers; ``tools/stubs.py`` writes it from the same facts.
 from __future__ import annotations
 
 from . import codec
+from .plain_text import did_you_mean
 from .schema import registry
 
 
@@ -46,7 +47,11 @@ def __getattr__(name: str) -> object:
         return __dir__()
     if name in registry.names():
         return _build(name)
-    raise AttributeError(f"Kafka has no message {name!r}; see kwire.messages.ALL")
+    # Python itself looks for names with underscores, and often.
+    near = "" if name.startswith("_") else did_you_mean(name, registry.names())
+    raise AttributeError(
+        f"Kafka has no message {name!r:.100}{near or '; see kwire.messages.ALL'}"
+    )
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LONGEST_NAME = 80
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB", "EB")
 
 
@@ -65,6 +70,25 @@ def count_text(count: int, thing: str) -> str:
     """Write a number of things: "1 batch", "2 batches"."""
     plural = "es" if thing.endswith(("ch", "x")) else "s"
     return f"{count:,} {thing}{'' if count == 1 else plural}"
+
+
+def did_you_mean(wanted: str, names: Iterable[str]) -> str:
+    """Write the end of an error about a name: the three nearest ones, or nothing.
+
+    Near are those that begin so, whatever the case, and those with few other letters.
+    """
+    # For an error alone; most programs never see one.
+    from difflib import get_close_matches
+
+    by_lower = {name.lower(): name for name in names}
+    wanted = wanted[:_LONGEST_NAME].lower()
+    longer = [lower for lower in by_lower if wanted and lower.startswith(wanted)]
+    near = sorted(longer, key=len) + get_close_matches(wanted, by_lower, 3, 0.7)
+    found = list(dict.fromkeys(by_lower[lower] for lower in near))[:3]
+    if not found:
+        return ""
+    *others, last = found
+    return f"; did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
 
 
 def one_line(text: str) -> str:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from . import plan as plans
 from .errors import UnsupportedVersion
+from .plain_text import did_you_mean
 from .schema import registry, releases
 from .versions import NONE, VersionRange
 
@@ -375,18 +376,12 @@ def find_messages(text: str) -> list[str]:
         names = [name for name in found if name is not None]
         if names:
             return names
-    raise KeyError(f"no message {text:.40}{_near(wanted[:80], by_name)}")
+    near = did_you_mean(text, [*map(_stem, by_name.values()), *by_name.values()])
+    near = near or "; kwire schema --all lists every message"
+    raise KeyError(f"no message {text:.40}{near}")
 
 
-def _near(wanted: str, by_name: dict[str, str]) -> str:
-    from difflib import get_close_matches
-
-    names = dict(by_name)
-    for name in by_name.values():
-        for ending in (ending for endings in _ENDINGS for ending in endings):
-            name = name.removesuffix(ending)
-        names[name.lower()] = name
-    close = get_close_matches(wanted, names, 3)
-    if not close:
-        return "; kwire schema --all lists every message"
-    return f"; near to it: {', '.join(names[name] for name in close)}"
+def _stem(name: str) -> str:
+    for ending in (ending for endings in _ENDINGS for ending in endings):
+        name = name.removesuffix(ending)
+    return name

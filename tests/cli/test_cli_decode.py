@@ -353,7 +353,7 @@ def test_lines_are_filled_and_not_wider_than_asked(kwire):
         (("0000000 0000 1700\n0000004",), "swaps the bytes of its words"),
         (("00000000: 0001\n00000003: 04",), "offsets of this dump do not fit"),
         (("@no/such/file",), "no/such/file: no such file"),
-        (("-r", "Fetc", "00"), "near to it: Fetch"),
+        (("-r", "Fetc", "00"), "did you mean Fetch, "),
         (("-r", "Fetch", "00"), "say which with --version"),
         (("-r", "Fetch", "-v", "99", "00"), "has the versions 0-18, and not 99"),
         (("-r", "FetchRequest", "-v", "4", "00"), "FetchRequest has no response"),

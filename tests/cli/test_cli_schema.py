@@ -201,7 +201,7 @@ def test_a_file_that_exists_is_not_touched(run, tmp_path):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["fetc"], "no message fetc; near to it: Fetch "),
+        (["fetc"], "no message fetc; did you mean Fetch, "),
         (["95"], "no API has the key 95; they go from 0 to 94"),
         (["--release", "5.9"], "no release 5.9; they go from 0.8.0 to "),
         (["--since", "x"], "no release x; "),

@@ -269,7 +269,7 @@ def test_messages_are_found_by_what_people_call_them(guide, text, names):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("fetc", "no message fetc; near to it: Fetch"),
+        ("fetc", "no message fetc; did you mean Fetch, FetchRequest or FetchSnapshot?"),
         ("999", "no API has the key 999; they go from 0 to 94"),
         ("qqqq", "no message qqqq; kwire schema --all lists every message"),
     ],

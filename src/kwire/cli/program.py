@@ -20,7 +20,7 @@ import click
 from .. import __version__
 from .._backend import backend
 from ..errors import KwireError
-from ..plain_text import one_line
+from ..plain_text import did_you_mean, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +54,16 @@ class Program(click.Group):
         module = f"{__package__}.commands.{cmd_name.replace('-', '_')}"
         command: click.Command = importlib.import_module(module).command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; an error names those that are near."""
+        names = self.list_commands(ctx)
+        if args[0] not in names and not args[0].startswith("-"):
+            near = did_you_mean(args[0], names)
+            raise click.UsageError(f"no command is named {args[0]!r:.100}{near}", ctx)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command and see its output off."""
