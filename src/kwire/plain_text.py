@@ -95,6 +95,17 @@ def one_line(text: str) -> str:
     """Escape line ends and all else that a terminal would not print as it stands."""
     if text.isprintable():
         return text
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
-    )
+    return "".join(map(_escaped, text))
+
+
+def escape_controls(text: str) -> str:
+    """Escape as ``one_line`` does, but leave line ends (LF) and tabs."""
+    if text.isprintable():
+        return text
+    return "".join(c if c in "\n\t" else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode()

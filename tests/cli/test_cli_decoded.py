@@ -7,6 +7,9 @@ import shutil
 import pytest
 from made_logs import DATA, write_log
 
+from kwire import encode, internal_topics, messages
+
+OFFSETS = "__consumer_offsets"
 NEWEST = DATA / "4.3.1" / "data"
 
 
@@ -51,7 +54,61 @@ def test_raw_switches_decoding_off(run):
 
 def test_a_table_names_the_message(run):
     out = run("dump", NEWEST, "-t", "__transaction_state", "-n", 1).out
-    assert 'TransactionLogKey {"transactionalId":"' in out
+    assert "TransactionLog transactionalId=one producerId=12 " in out
+
+
+def test_members_of_groups_are_decoded(run):
+    """What members wrote for each other is no base64 where it can be read."""
+    seen = 0
+    for release in ("2.8.2", "3.9.2", "4.3.1"):
+        ran = run("dump", DATA / release / "data", "-t", OFFSETS, "-o", "jsonl")
+        for row in ran.rows:
+            value = row.get("value_json", {"name": None})
+            if value["name"] != "GroupMetadataValue":
+                continue
+            for member in value["data"]["members"]:
+                subscription, assignment = member["subscription"], member["assignment"]
+                assert subscription["name"] == "ConsumerProtocolSubscription"
+                (topic,) = subscription["data"]["topics"]
+                assert assignment["name"] == "ConsumerProtocolAssignment"
+                assigned = assignment["data"]["assignedPartitions"]
+                assert assigned == [{"topic": topic, "partitions": [0]}]
+                seen += 1
+    assert seen >= 3
+
+
+def group_of(protocol_type, subscription):
+    """Make the key and value of a group of one member."""
+    member = messages.GroupMetadataValue.MemberMetadata(subscription=subscription)
+    value = messages.GroupMetadataValue(protocol_type=protocol_type, members=[member])
+    key = messages.GroupMetadataKey(group="g")
+    return internal_topics.encode(OFFSETS, key, value, 3)
+
+
+def test_members_that_cannot_be_read_stay_bytes(run, tmp_path):
+    """Other protocols have other bytes, and a member may write anything."""
+    groups = [
+        ("connect", b"\0\0\0\0\0\0"),
+        ("consumer", b"\0\0\xff"),
+        ("consumer", b""),
+    ]
+    rows = [(*group_of(*group), 0, []) for group in groups]
+    write_log(tmp_path / f"{OFFSETS}-0", [rows])
+    ran = run("dump", tmp_path, "-o", "jsonl")
+    members = [row["value_json"]["data"]["members"][0] for row in ran.rows]
+    assert [each["subscription"] for each in members] == ["AAAAAAAA", "AAD/", ""]
+
+
+def test_members_of_a_newer_client_are_decoded(run, tmp_path):
+    """Its versions append; what kwire knows of them is read."""
+    subscription = messages.ConsumerProtocolSubscription(topics=["t"])
+    newest = messages.ConsumerProtocolSubscription.valid_versions.max
+    data = b"\0\x63" + encode(subscription, newest) + b"more"
+    rows = [(*group_of("consumer", data), 0, [])]
+    write_log(tmp_path / f"{OFFSETS}-0", [rows])
+    (row,) = run("dump", tmp_path, "-o", "jsonl").rows
+    (member,) = row["value_json"]["data"]["members"]
+    assert member["subscription"]["data"]["topics"] == ["t"]
 
 
 def test_what_cannot_be_decoded_is_raw_with_the_reason(run, tmp_path):

@@ -68,7 +68,7 @@ def test_ls_csv_reads_back(run, orders):
 def test_ls_shows_empty_segments_as_such(run, tmp_path):
     write_log(tmp_path / "idle-0", [])
     row = run("ls", tmp_path, "-o", "jsonl").rows[0]
-    assert (row["size"], row["start_offset"], row["magics"]) == (0, -1, [])
+    assert (row["size"], row["start_offset"], row["magics"]) == (0, None, [])
     assert run("ls", tmp_path).out.splitlines()[-1].split() == [
         *("0", "1", "0", "B", "-", "-", "-")
     ]
@@ -104,6 +104,20 @@ def test_verify_tells_what_is_damaged(run, damaged):
     assert problem["path"] == str(damaged) and problem["reason"] == "crc"
     assert (problem["last_good_offset"], problem["next_good_offset"]) == (4, 10)
     assert "1 problem" in ran.err
+
+
+def test_what_is_not_known_is_null(run, tmp_path):
+    """An offset of -1 is no offset: rows of JSON have null, those of CSV nothing."""
+    (tmp_path / "t-0").mkdir()
+    (tmp_path / "t-0" / f"{0:020}.log").write_bytes(b"garbage" * 30)
+    (problem,) = run("verify", tmp_path, "-o", "jsonl").rows
+    assert (problem["last_good_offset"], problem["next_good_offset"]) == (None, None)
+    assert ",,," in run("verify", tmp_path, "-o", "csv").out.replace("garbage", "")
+    (row,) = run("ls", tmp_path, "-o", "jsonl").rows
+    assert -1 not in row.values() and row["start_offset"] is None
+    (tmp_path / "recovery-point-offset-checkpoint").write_text("nonsense\n")
+    (first, _) = run("verify", tmp_path, "-o", "jsonl").rows
+    assert (first["reason"], first["partition"]) == ("checkpoint", None)
 
 
 @pytest.mark.parametrize("form", ["table", "csv"])

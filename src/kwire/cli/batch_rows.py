@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ..plain_text import time_text
-from .output import Csv, JsonLines, Table
+from .output import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from .. import log
     from ..records import BatchHeader
-    from .output import Output
+    from .output import Output, RowFormat
 
     Item = tuple[log.Segment, BatchHeader]
 
@@ -31,17 +31,17 @@ _NUMBERS = (
 )
 
 
-def open_batches(output: Output, form: str) -> BatchWriter:
+def open_batches(output: Output, form: RowFormat) -> BatchWriter:
     """Make the writer for a form."""
-    return BatchTable(output) if form == "table" else BatchLines(output, form)
+    return BatchTable(output) if form.is_table else BatchLines(output, form)
 
 
 class BatchLines:
     """Batches as JSON lines or CSV."""
 
-    def __init__(self, output: Output, form: str) -> None:
+    def __init__(self, output: Output, form: RowFormat) -> None:
         names = "topic", "partition", "path", *_NUMBERS
-        self._rows = JsonLines(output) if form == "jsonl" else Csv(output, names)
+        self._rows = form.open_rows(output, names)
 
     def write(self, item: Item) -> None:
         """Write one line."""

@@ -19,7 +19,8 @@ from .. import net, sasl
 from ..errors import KwireError
 from ..messages import DescribeClusterRequest, MetadataRequest
 from ..negotiation import CONTROLLERS, fallback_table
-from .program import explain, say
+from .program import explain
+from .terminal import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ shown as they are.
 
 from __future__ import annotations
 
-from .. import internal_topics, wire
+from .. import codec, internal_topics, messages, wire
 from ..control_records import decode_control_record
 from ..errors import KwireError
 from ..json_form import to_json
@@ -17,11 +17,14 @@ from .cells import NULL, Cell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..messages import Message
     from ..records import Record
 
     Decoded = tuple[tuple[Cell, Cell] | None, str | None]
 
+_CONSUMER_PROTOCOL = "consumer"
 _KEYLESS = ("__cluster_metadata", "__remote_log_metadata")
 
 
@@ -43,6 +46,8 @@ def decode_internal(topic: str, record: Record) -> Decoded:
         value_cell = NULL
         if value is not None and record.value is not None:
             value_cell = _json(value, _version(topic, record.value))
+            if isinstance(value, messages.GroupMetadataValue):
+                _decode_members(value, value_cell.content["data"])
     except KwireError as error:
         return None, str(error)
     return (key_cell, value_cell), None
@@ -69,6 +74,37 @@ def _json(message: Message, version: int) -> Cell:
         "data": to_json(message, version),
     }
     return Cell("json", content)
+
+
+def _decode_members(group: Any, data: dict[str, Any]) -> None:
+    """Decode what the members of a consumer group wrote for each other.
+
+    It takes the place of the base64 in ``data``, which is the JSON form of ``group``;
+    what has no sense stays base64.
+    """
+    if group.protocol_type != _CONSUMER_PROTOCOL:
+        return
+    for member, form in zip(group.members, data["members"], strict=True):
+        for name, cls in (
+            ("subscription", messages.ConsumerProtocolSubscription),
+            ("assignment", messages.ConsumerProtocolAssignment),
+        ):
+            cell = _embedded(cls, getattr(member, name))
+            if cell is not None:
+                form[name] = cell.content
+
+
+def _embedded(cls: type[Message], data: bytes) -> Cell | None:
+    """Read INT16 version and a message, as Kafka's ``ConsumerProtocol`` writes them.
+
+    Clients may be newer than kwire: their versions only append.
+    """
+    version = min(_int16(data), cls.valid_versions.max)
+    try:
+        message = codec.decode(cls, data[2:], version, compat="java")
+    except KwireError:
+        return None
+    return _json(message, version)
 
 
 def _version(topic: str, value: bytes) -> int:

@@ -14,7 +14,8 @@ import click
 
 from .. import log
 from ..regular_files import NotRegularFile, open_regular
-from .program import explain, say
+from .program import explain
+from .terminal import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

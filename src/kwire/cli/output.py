@@ -4,31 +4,37 @@
 
 Rows are dicts of what JSON knows; a table takes cells of text. Everything is written
 as it comes. Only a terminal gets bold letters, and lines that are cut to its width;
-files and pipes get UTF-8 and every character.
+files and pipes get UTF-8 and every character. What a terminal may be sent is decided
+in ``terminal.py``.
 """
 
 from __future__ import annotations
 
-import csv
 import io
 import os
+import re
 import shutil
+import stat
 import sys
 import time
 from contextlib import contextmanager
+from functools import wraps
 from json import dumps
+from typing import NamedTuple
 
 import click
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
 from ..new_files import new_file
 from ..plain_text import one_line
 from .cells import compact_json
+from .terminal import EscapingConsole, write_bold
+from .text_columns import cut, fold, pad
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Protocol, TextIO
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any, Protocol, TextIO
 
     Row = Mapping[str, object]
 
@@ -42,27 +48,74 @@ FLUSH_SECONDS = 0.1
 """How long a written line waits at most while more are written."""
 
 _WIDEST = 24
-"""No column of a table is wider for the sake of one row."""
+"""No column of a table in a terminal is wider for the sake of one row."""
 
-format_option = click.option(
-    "--format",
-    "-o",
-    "form",
-    type=click.Choice(("table", "jsonl", "csv")),
-    default="table",
-    help="Table for people (the default), JSON lines, or CSV.",
+_WIDEST_IN_PIPES = 64
+"""How far a column of a table grows elsewhere; every character is written there."""
+
+_FORMULA = re.compile("'*[=+\\-@\t\r\n]")
+"""How a cell begins that spreadsheets run, or that was defused in this way before."""
+
+_IN_QUOTES = re.compile('[,"\r\n]')
+
+_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
+
+csv_option = click.option(
+    "--csv-safe/--csv-exact",
+    default=None,
+    help="CSV text that a spreadsheet would run (= + - @) gets a ' in front, or none."
+    " Default: safe in terminals and files, exact in pipes.",
 )
+
+
+def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the form of its rows: a ``RowFormat``, as ``form``."""
+
+    @click.option(
+        "--format",
+        "-o",
+        "form",
+        type=click.Choice(("table", "jsonl", "csv")),
+        default="table",
+        help="Table for people (the default), JSON lines, or CSV.",
+    )
+    @csv_option
+    @wraps(command)
+    def run(form: str, csv_safe: bool | None, **options: Any) -> Any:
+        return command(form=RowFormat(form, csv_safe), **options)
+
+    return run
+
+
+class RowFormat(NamedTuple):
+    """The form of rows: "table", "jsonl" or "csv", and what ``csv_option`` says."""
+
+    name: str
+    csv_safe: bool | None = None
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is the table for people, whose writer each command makes."""
+        return self.name == "table"
+
+    def open_rows(self, output: Output, names: Sequence[str]) -> RowWriter:
+        """Make the writer of JSON lines or CSV; ``names`` are the columns of CSV."""
+        if self.name == "jsonl":
+            return JsonLines(output)
+        return Csv(output, names, self.csv_safe)
 
 
 class Output:
     """A stream of text that is seen early: the first line goes out at once.
 
-    ``width`` is that of a terminal in columns, None for anything else.
+    ``width`` is that of a terminal in columns, None for anything else. ``is_kept`` says
+    that the stream is a file.
     """
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, *, is_kept: bool = False) -> None:
         self._stream = stream
         self._flushed = 0.0
+        self.is_kept = is_kept
         self.width = None
         if stream.isatty():
             self.width = shutil.get_terminal_size().columns
@@ -75,11 +128,27 @@ class Output:
     def write(self, text: str) -> int:
         """Write text, line ends included."""
         written = self._stream.write(text)
+        self._flush_soon()
+        return written
+
+    def write_bold(self, text: str) -> None:
+        """Write text that is bold where that can be seen."""
+        if self._has_colour:
+            write_bold(self._stream, text)
+        else:
+            self._stream.write(text)
+        self._flush_soon()
+
+    def write_bytes(self, data: bytes) -> None:
+        """Write bytes as they are; for pipes and files, and not mixed with text."""
+        self._stream.buffer.write(data)
+        self._flush_soon()
+
+    def _flush_soon(self) -> None:
         now = time.monotonic()
         if now - self._flushed > FLUSH_SECONDS:
             self._stream.flush()
             self._flushed = now
-        return written
 
     def json(self, value: object) -> str:
         """Write a value as JSON in one line.
@@ -92,9 +161,9 @@ class Output:
             return text
         return "".join(c if c.isprintable() else dumps(c)[1:-1] for c in text)
 
-    def bold(self, text: str) -> str:
-        """Make a line bold where that can be seen."""
-        return click.style(text, bold=True) if self._has_colour else text
+    def console(self) -> EscapingConsole:
+        """Make the console that draws in this terminal."""
+        return EscapingConsole(self._stream)
 
 
 @contextmanager
@@ -105,14 +174,21 @@ def open_output(path: str | None = None) -> Iterator[Output]:
     """
     if path is None:
         _prepare(sys.stdout)
-        yield Output(sys.stdout)
+        yield Output(sys.stdout, is_kept=_is_file(sys.stdout))
         sys.stdout.flush()
         return
     with new_file(path) as file:
         text = io.TextIOWrapper(file)
         _prepare(text)
-        yield Output(text)
+        yield Output(text, is_kept=True)
         text.flush()
+
+
+def _is_file(stream: TextIO) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except io.UnsupportedOperation:
+        return False
 
 
 def _prepare(stream: TextIO) -> None:
@@ -123,6 +199,14 @@ def _prepare(stream: TextIO) -> None:
         stream.reconfigure(  # type: ignore[attr-defined]
             encoding="utf-8", errors="backslashreplace", newline="\n"
         )
+
+
+def known_numbers(row: Row) -> dict[str, object]:
+    """Give a row with None in place of -1, by which kwire says that it knows none."""
+    return {
+        name: None if value == -1 and isinstance(value, int) else value
+        for name, value in row.items()
+    }
 
 
 class JsonLines:
@@ -137,70 +221,118 @@ class JsonLines:
 
 
 class Csv:
-    """CSV with a line of names, LF at the end of lines; lists and objects as JSON."""
+    """CSV with a line of names, LF at the end of lines; lists and objects as JSON.
 
-    def __init__(self, output: Output, names: Sequence[str]) -> None:
-        self._writer = csv.DictWriter(output, names, lineterminator="\n", restval="")
-        self._writer.writeheader()
+    ``safe`` is for spreadsheets: text that they would take for a formula gets a ``'``
+    in front, numbers do not. None is yes for terminals and files, no for pipes.
+    """
+
+    def __init__(
+        self, output: Output, names: Sequence[str], safe: bool | None = None
+    ) -> None:
+        self._in_terminal = output.width is not None
+        self._safe = self._in_terminal or output.is_kept if safe is None else safe
+        self._output = output
+        self._names = names
+        self._write(names)
 
     def write(self, row: Row) -> None:
         """Write one row; None is an empty field."""
-        self._writer.writerow(
-            {
-                name: compact_json(value)
-                if isinstance(value, (dict, list, bool))
-                else value
-                for name, value in row.items()
-            }
-        )
+        self._write([self._field(row.get(name)) for name in self._names])
+
+    def _write(self, fields: Sequence[str]) -> None:
+        # A lone CR ends a row for many readers; not all writers put it into quotes.
+        quoted = [
+            '"' + field.replace('"', '""') + '"' if _IN_QUOTES.search(field) else field
+            for field in fields
+        ]
+        self._output.write(",".join(quoted) + "\n")
+
+    def _field(self, value: object) -> str:
+        if isinstance(value, (dict, list, bool)):
+            return self._output.json(value)
+        if not isinstance(value, str):
+            return "" if value is None else str(value)
+        if self._safe and _FORMULA.match(value) and not _NUMBER.fullmatch(value):
+            value = f"'{value}"
+        # A row is one line of a terminal, whatever is in it.
+        return one_line(value) if self._in_terminal else value
 
 
 class Table:
     """Lines for people, under a line of titles and between headings.
 
     A column is its title and its least width; a negative one is aligned to the right.
-    In a terminal no column but the last takes much more than a quarter of a line.
+    Whatever is in a cell, a row is one line. A column grows with what is in it, so that
+    the rows behind a long cell are aligned again. In a terminal no column but the last
+    takes much more than a quarter of a line, and what is longer is cut.
     """
 
     def __init__(self, output: Output, columns: Sequence[tuple[str, int]]) -> None:
         self._output = output
         self._widths = [width for _, width in columns]
-        share = sys.maxsize if output.width is None else output.width // 4
-        self._most = [max(abs(width), share) for width in self._widths]
-        self._most[-1] = sys.maxsize
+        widest = _WIDEST_IN_PIPES if output.width is None else output.width // 4
+        self._widest = [max(abs(width), widest) for width in self._widths]
         self._heading = ""
         self._write(self._line([title for title, _ in columns]), bold=True)
 
     def write(self, cells: Sequence[str], heading: str = "") -> None:
         """Write one line, and before it the heading unless it stands already."""
+        self._write_heading(heading)
+        self._write(self._line([one_line(cell) for cell in cells]))
+
+    def write_words(
+        self, cells: Sequence[str], words: Sequence[str], needed: int, heading: str
+    ) -> None:
+        """Write a line whose last cell is words, which may reach over several columns.
+
+        In a terminal they go on below the second column if they do not fit; the
+        ``needed`` first ones are shown whatever it takes.
+        """
+        self._write_heading(heading)
+        words = [one_line(word) for word in words]
+        begin = self._line([*cells, "|"]).removesuffix("|")
+        width = self._output.width
+        if width is None:
+            self._write(begin + " ".join(words))
+            return
+        indent = abs(self._widths[0]) + 2
+        rooms = max(width - cell_len(begin), 1), max(width - indent, 1)
+        first, *others = fold(words, needed, *rooms)
+        self._write(begin + first)
+        for line in others:
+            self._write(" " * indent + line)
+
+    def _write_heading(self, heading: str) -> None:
         if heading != self._heading:
             self._heading = heading
             self._write(one_line(heading), bold=True)
-        self._write(self._line(cells))
 
     def _line(self, cells: Sequence[str]) -> str:
-        line = "  ".join(map(_padded, map(_cut, cells, self._most), self._widths))
-        return line.rstrip(" ")
+        *columns, last = cells
+        line = "".join(
+            f"{self._cell(index, cell)}  " for index, cell in enumerate(columns)
+        )
+        return (line + pad(last, self._widths[-1])).rstrip(" ")
+
+    def _cell(self, index: int, text: str) -> str:
+        width, widest = self._widths[index], self._widest[index]
+        size = len(text) if text.isascii() else cell_len(text)
+        if size > abs(width):
+            if self._output.width is not None:
+                text = cut(text, widest)
+            width = min(size, widest) * (1 if width >= 0 else -1)
+            self._widths[index] = width
+        return pad(text, width)
 
     def _write(self, line: str, bold: bool = False) -> None:
         width = self._output.width
         if width is not None:
-            line = _cut(line, width)
-        self._output.write((self._output.bold(line) if bold else line) + "\n")
-
-
-def _cut(text: str, width: int) -> str:
-    # A character is two cells wide at most.
-    if 2 * len(text) <= width or cell_len(text) <= width:
-        return text
-    return set_cell_size(text, width - 1).rstrip(" ") + "…"
-
-
-def _padded(text: str, width: int) -> str:
-    if text.isascii():
-        return text.ljust(width) if width >= 0 else text.rjust(-width)
-    spaces = " " * (abs(width) - cell_len(text))
-    return text + spaces if width >= 0 else spaces + text
+            line = cut(line, width)
+        if bold:
+            self._output.write_bold(line)
+            line = ""
+        self._output.write(f"{line}\n")
 
 
 def write_table(
@@ -208,13 +340,16 @@ def write_table(
 ) -> None:
     """Write a table whose rows are all known: (heading, cells).
 
-    Columns fit what is in them, within reason. Titles that begin with a space are
-    aligned to the right.
+    Columns fit what is in them; in a terminal within reason. Titles that begin with a
+    space are aligned to the right.
     """
+    rows = [(heading, [one_line(cell) for cell in cells]) for heading, cells in rows]
     columns = []
     for index, title in enumerate(titles):
         width = max([cell_len(cells[index]) for _, cells in rows], default=0)
-        width = max(min(width, _WIDEST), len(title.lstrip()))
+        if output.width is not None:
+            width = min(width, _WIDEST)
+        width = max(width, len(title.lstrip()))
         columns.append((title.lstrip(), -width if title.startswith(" ") else width))
     table = Table(output, columns)
     for heading, cells in rows:

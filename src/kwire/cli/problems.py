@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from ..plain_text import one_line
-from .output import Csv, JsonLines
+from .output import known_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .. import log
-    from .output import Output, RowWriter
+    from .output import Output, RowFormat
 
 FIELDS = (
     *("path", "topic", "partition", "position", "length", "reason"),
@@ -21,13 +21,9 @@ FIELDS = (
 class ProblemWriter:
     """Writes each problem as it is found, and counts them."""
 
-    def __init__(self, output: Output, form: str) -> None:
+    def __init__(self, output: Output, form: RowFormat) -> None:
         self._output = output
-        self._rows: RowWriter | None = None
-        if form == "jsonl":
-            self._rows = JsonLines(output)
-        elif form == "csv":
-            self._rows = Csv(output, FIELDS)
+        self._rows = None if form.is_table else form.open_rows(output, FIELDS)
         self.count = 0
 
     def write(self, problem: log.Problem) -> None:
@@ -36,4 +32,6 @@ class ProblemWriter:
         if self._rows is None:
             self._output.write(one_line(str(problem)) + "\n")
         else:
-            self._rows.write({name: getattr(problem, name) for name in FIELDS})
+            self._rows.write(
+                known_numbers({name: getattr(problem, name) for name in FIELDS})
+            )

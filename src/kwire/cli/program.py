@@ -21,6 +21,7 @@ from .. import __version__
 from .._backend import backend
 from ..errors import KwireError
 from ..plain_text import did_you_mean, one_line
+from .terminal import guard_terminals, say, say_usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ class Program(click.Group):
 
     def main(self, *args: Any, **options: Any) -> NoReturn:
         """Run and exit; whatever goes wrong is one line."""
+        guard_terminals()
         options["standalone_mode"] = False
         try:
             code = super().main(*args, **options)
@@ -86,10 +88,7 @@ class Program(click.Group):
             code = CANNOT
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "kwire"
-            click.echo(
-                f"{path}: {_one_line(error.format_message())} (see {path} --help)",
-                err=True,
-            )
+            say_usage(path, _one_line(error.format_message()))
             code = CANNOT
         except click.Abort:
             code = INTERRUPTED
@@ -97,11 +96,6 @@ class Program(click.Group):
             say(explain(error))
             code = CANNOT
         sys.exit(code or FINE)
-
-
-def say(message: str) -> None:
-    """Tell people something; data goes to stdout, this to stderr."""
-    click.echo(f"kwire: {one_line(message)}", err=True)
 
 
 def explain(error: Exception) -> str:

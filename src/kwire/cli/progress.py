@@ -7,10 +7,8 @@ Shown on stderr, and only where that is a terminal.
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -22,6 +20,9 @@ from rich.progress import (
 from rich.progress import (
     Progress as Bar,
 )
+
+from ..plain_text import one_line
+from .terminal import error_console
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Progress:
     """The bar of one job of ``size`` bytes, shown while the ``with`` block runs."""
 
     def __init__(self, size: int, *, wanted: bool = True) -> None:
-        console = Console(file=sys.stderr)
+        console = error_console()
         wanted = wanted and console.is_terminal and not console.is_dumb_terminal
         self._bar = Bar(
             TextColumn("{task.description}"),
@@ -64,6 +65,7 @@ class Progress:
 
     def name(self, current: str) -> None:
         """Say what is being read now."""
+        current = one_line(current)
         if len(current) > _NAME:
             current = "…" + current[1 - _NAME :]
         self._bar.update(self._task, description=escape(current))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ..plain_text import one_line, time_text
 from .cells import NULL, Cell, cell_of, compact_json, shown
 from .decoded import decode_control, decode_internal
+from .decoded_text import is_decoded, record_words
 from .output import Csv, JsonLines, Table
 
 TYPE_CHECKING = False
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..records import Batch, Record
-    from .output import Output
+    from .output import Output, RowFormat
+
+
+_KEY_WIDTH = 14
 
 
 class RecordRow(NamedTuple):
@@ -65,30 +69,49 @@ class RowMaker:
         )
 
 
+def open_records(
+    output: Output, form: RowFormat, byte_format: str, headers: bool
+) -> RecordTable | RecordJsonLines | RecordCsv:
+    """Make the writer for a form."""
+    if form.is_table:
+        return RecordTable(output, byte_format, headers)
+    if form.name == "jsonl":
+        return RecordJsonLines(output, byte_format, headers)
+    return RecordCsv(output, byte_format, headers, form.csv_safe)
+
+
 class RecordTable:
     """Records as lines for people, a heading for each partition."""
 
     def __init__(self, output: Output, byte_format: str, headers: bool) -> None:
         self._byte_format = byte_format
         self._headers = headers
-        columns = ("OFFSET", -10), ("TIME (UTC)", 23), ("KEY", 14), ("VALUE", 0)
+        # In a terminal the column has its last width from the first row on.
+        key_width = _KEY_WIDTH if output.width is None else output.width // 4
+        key = "KEY", max(_KEY_WIDTH, key_width)
+        columns = ("OFFSET", -10), ("TIME (UTC)", 23), key, ("VALUE", 0)
         self._table = Table(output, columns)
 
     def write(self, row: RecordRow) -> None:
         """Write one line."""
         record = row.record
-        value = shown(row.value)
+        more = []
         if row.error:
-            value = f"{value}  ! {one_line(row.error)}"
+            more.append(f" ! {one_line(row.error)}")
         if self._headers and record.headers:
             pairs = (
                 f"{one_line(name)}={shown(cell_of(content, self._byte_format))}"
                 for name, content in record.headers
             )
-            value = f"{value}  {{{', '.join(pairs)}}}"
-        time = time_text(record.timestamp)
-        cells = str(record.offset), time, shown(row.key), value
-        self._table.write(cells, f"{row.topic}-{row.partition}")
+            more.append(f" {{{', '.join(pairs)}}}")
+        place = str(record.offset), time_text(record.timestamp)
+        heading = f"{row.topic}-{row.partition}"
+        if is_decoded(row.key, row.value):
+            words, needed = record_words(row.key, row.value)
+            self._table.write_words(place, words + more, needed, heading)
+        else:
+            value = " ".join([shown(row.value), *more])
+            self._table.write((*place, shown(row.key), value), heading)
 
 
 class RecordJsonLines:
@@ -114,13 +137,15 @@ class RecordJsonLines:
 class RecordCsv:
     """Records as CSV."""
 
-    def __init__(self, output: Output, byte_format: str, headers: bool) -> None:
+    def __init__(
+        self, output: Output, byte_format: str, headers: bool, safe: bool | None
+    ) -> None:
         self._byte_format = byte_format
         self._headers = headers
         names = ["topic", "partition", "offset", "timestamp", "timestamp_type"]
         names += ["key_encoding", "key", "value_encoding", "value"]
         names += ["headers"] if headers else []
-        self._csv = Csv(output, [*names, "error"])
+        self._csv = Csv(output, [*names, "error"], safe)
 
     def write(self, row: RecordRow) -> None:
         """Write one line."""

@@ -10,12 +10,13 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from ...plain_text import count_text, one_line
+from ...plain_text import count_text
 from ...schema import releases
 from ..job_options import out_option, rows_of, spark_option
-from ..output import Csv, JsonLines, format_option, open_output, write_table
-from ..program import FINE, PROBLEMS, say
+from ..output import RowFormat, format_option, open_output, write_table
+from ..program import FINE, PROBLEMS
 from ..progress import Progress
+from ..terminal import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def command(
     out: str,
     spark: str | None,
     time_zone: tzinfo,
-    form: str,
+    form: RowFormat,
 ) -> int:
     """Tell who breaks when brokers are upgraded, by recorded traffic and request logs.
 
@@ -140,11 +141,11 @@ def command(
         )
     rows = rows_of(result.tables["clients"])
     with open_output() as output:
-        if form == "table":
+        if form.is_table:
             titles = ("verdict", "client", " requests", " breaking", "why")
             write_table(output, titles, [("", _cells(row)) for row in rows])
         else:
-            writer = JsonLines(output) if form == "jsonl" else Csv(output, _NAMES)
+            writer = form.open_rows(output, _NAMES)
             for row in rows:
                 writer.write({name: row[name] for name in _NAMES})
     problems = result.counts["problems"]
@@ -170,8 +171,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     client_id = "(no client id)" if row["client_id"] is None else row["client_id"]
     return (
         row["verdict"],
-        # They name themselves, and may mean to steer a terminal.
-        one_line(f"{client_id}@{row['address'] or '?'}"),
+        f"{client_id}@{row['address'] or '?'}",
         str(row["requests"]),
         str(row["breaking_requests"]),
         row["reason"] or "",

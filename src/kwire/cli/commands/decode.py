@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import click
-from rich.console import Console
 from rich.highlighter import JSONHighlighter
 from rich.text import Text
 
@@ -14,7 +13,8 @@ from ...plain_text import one_line
 from ..byte_pieces import MOST_FAILURES, pieces_of, takes_bytes
 from ..message_json import MessageJson, laid_out
 from ..output import open_output
-from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain, say
+from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
+from ..terminal import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,4 +102,4 @@ def _write(output: Output, form: str, value: Any) -> None:
         lines = laid_out(value, output.width).split("\n")
         text = Text("\n".join(map(one_line, lines)))
         JSONHighlighter().highlight(text)
-        Console().print(text, soft_wrap=True)
+        output.console().print(text, soft_wrap=True)

@@ -19,11 +19,12 @@ from ..batch_rows import open_batches
 from ..cells import BYTE_FORMATS, read_bytes
 from ..decoded import is_internal
 from ..inputs import Inputs, files_of, say_unreadable, takes_partitions
-from ..output import open_output
+from ..output import RowFormat, csv_option, open_output
 from ..parquet import load_pyarrow, open_parquet
-from ..program import CANNOT, EXIT_CODES, FINE, say
+from ..program import CANNOT, EXIT_CODES, FINE
 from ..progress import Progress
-from ..record_rows import RecordCsv, RecordJsonLines, RecordTable, RowMaker
+from ..record_rows import RowMaker, open_records
+from ..terminal import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from ...records import Batch, BatchHeader, Record
 
-_WRITERS = {"table": RecordTable, "jsonl": RecordJsonLines, "csv": RecordCsv}
+_FORMS = "table", "jsonl", "csv", "parquet"
 _SUFFIXES = {".parquet": "parquet", ".jsonl": "jsonl", ".csv": "csv"}
 
 
@@ -123,9 +124,10 @@ class Wanted(NamedTuple):
     "--format",
     "-o",
     "form",
-    type=click.Choice((*_WRITERS, "parquet")),
+    type=click.Choice(_FORMS),
     help="By default what the name of --output says, else a table.",
 )
+@csv_option
 @click.option(
     "--output",
     metavar="FILE",
@@ -133,6 +135,7 @@ class Wanted(NamedTuple):
 )
 def command(
     form: str | None,
+    csv_safe: bool | None,
     output: str | None,
     limit: int | None,
     batches: bool,
@@ -183,10 +186,11 @@ def command(
         else:
             out = stack.enter_context(open_output(output))
             to_terminal = out.width is not None
+            rows_form = RowFormat(form, csv_safe)
             if batches:
-                writer = open_batches(out, form)
+                writer = open_batches(out, rows_form)
             else:
-                writer = _WRITERS[form](out, format_bytes, headers)
+                writer = open_records(out, rows_form, format_bytes, headers)
         progress = stack.enter_context(Progress(inputs.size, wanted=not to_terminal))
         reader = _Reader(inputs, wanted, progress, skip_corrupt)
         if batches:

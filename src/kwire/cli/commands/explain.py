@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import click
-from rich.console import Console
 from rich.text import Text
 
 from ...limits import MIB
@@ -13,7 +12,8 @@ from ...plain_text import one_line
 from ..byte_map_rows import row_of, value_text
 from ..byte_pieces import MOST_FAILURES, pieces_of, takes_bytes
 from ..output import JsonLines, open_output
-from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain, say
+from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
+from ..terminal import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class _Table:
     def __init__(self, output: Output, data: bytes, maps: Sequence[ByteMap]) -> None:
         self._output = output
         self._data = data
-        self._console = Console() if output.width is not None else None
+        self._console = output.console() if output.width is not None else None
         width = output.width or 100
         spans = [span for found in maps for span in found.spans]
         self._shown = 4 if width < 100 else 8 if width < 140 else 16

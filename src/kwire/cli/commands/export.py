@@ -11,9 +11,16 @@ import click
 from ...plain_text import count_text
 from ..inputs import takes_partitions
 from ..job_options import out_option, rows_of, spark_option
-from ..output import Csv, JsonLines, format_option, open_output, write_table
-from ..program import EXIT_CODES, FINE, PROBLEMS, say
+from ..output import (
+    RowFormat,
+    format_option,
+    known_numbers,
+    open_output,
+    write_table,
+)
+from ..program import EXIT_CODES, FINE, PROBLEMS
 from ..progress import Progress
+from ..terminal import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +53,7 @@ def command(
     include: tuple[str, ...],
     out: str,
     spark: str | None,
-    form: str,
+    form: RowFormat,
 ) -> int:
     """Recover the records of log files, damaged or not, into Parquet files.
 
@@ -70,16 +77,16 @@ def command(
         )
     rows = rows_of(result.tables["coverage"])
     with open_output() as output:
-        if form == "table":
+        if form.is_table:
             shown = sorted(rows, key=lambda row: row["lost_offsets"] == 0)[:_LINES]
             shown.sort(key=lambda row: (row["topic"], row["partition"]))
             write_table(output, _TITLES, [(row["topic"], _cells(row)) for row in shown])
             if len(shown) < len(rows):
                 output.write(f"and {len(rows) - len(shown):,} more\n")
         else:
-            writer = JsonLines(output) if form == "jsonl" else Csv(output, _NAMES)
+            writer = form.open_rows(output, _NAMES)
             for row in rows:
-                writer.write({name: row[name] for name in _NAMES})
+                writer.write(known_numbers({name: row[name] for name in _NAMES}))
     lost = sum(row["lost_offsets"] for row in rows)
     say(
         f"{count_text(result.counts['records'], 'record')} of"

@@ -15,10 +15,17 @@ import click
 
 from ... import log
 from ...errors import DecodeError, KwireError
-from ...plain_text import count_text, one_line, size_text, time_range_text
+from ...plain_text import count_text, size_text, time_range_text
 from ..inputs import Inputs, files_of, say_unreadable, takes_partitions
-from ..output import Csv, JsonLines, format_option, open_output, write_table
-from ..program import CANNOT, EXIT_CODES, FINE, explain, say
+from ..output import (
+    RowFormat,
+    format_option,
+    known_numbers,
+    open_output,
+    write_table,
+)
+from ..program import CANNOT, EXIT_CODES, FINE, explain
+from ..terminal import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...records import BatchHeader
-    from ..output import Output, RowWriter
+    from ..output import Output
 
 _TITLES = (" PARTITION", " SEGMENTS", " SIZE", "OFFSETS", "TIME (UTC)", "FORMAT")
 _SEGMENT_TITLES = ("SEGMENT", " SIZE", "OFFSETS", "TIME (UTC)", "FORMAT")
@@ -47,7 +54,7 @@ class Glance(NamedTuple):
 @takes_partitions
 @click.option("--segments", "-l", is_flag=True, help="A line for each segment.")
 @format_option
-def command(form: str, segments: bool, **chosen: Any) -> int:
+def command(form: RowFormat, segments: bool, **chosen: Any) -> int:
     """List topics and partitions: segments, sizes, offsets, times, formats.
 
     Offsets end before the second number. Formats are the magic of the batches and the
@@ -170,16 +177,16 @@ def _together(glances: Iterable[Glance]) -> Glance:
 
 
 def _write(
-    output: Output, form: str, segments: bool, rows: list[dict[str, Any]]
+    output: Output, form: RowFormat, segments: bool, rows: list[dict[str, Any]]
 ) -> None:
-    if form == "table":
+    if form.is_table:
         titles = _SEGMENT_TITLES if segments else _TITLES
         write_table(output, titles, [_line(row, segments) for row in rows])
         return
     names = list(rows[0]) if rows else []
-    lines: RowWriter = JsonLines(output) if form == "jsonl" else Csv(output, names)
+    lines = form.open_rows(output, names)
     for row in rows:
-        lines.write(row)
+        lines.write(known_numbers(row))
 
 
 def _line(row: dict[str, Any], segments: bool) -> tuple[str, list[str]]:
@@ -195,7 +202,7 @@ def _line(row: dict[str, Any], segments: bool) -> tuple[str, list[str]]:
     ]
     if segments:
         heading = folder
-        cells = [one_line(name), *cells]
+        cells = [name, *cells]
     else:
         heading = f"{row['topic']}  ({folder})"
         number = "-" if row["partition"] < 0 else str(row["partition"])

@@ -10,9 +10,10 @@ import click
 
 from ...plain_text import count_text, time_text
 from ..job_options import out_option, rows_of, spark_option
-from ..output import Csv, JsonLines, format_option, open_output, write_table
-from ..program import EXIT_CODES, FINE, say
+from ..output import RowFormat, format_option, open_output, write_table
+from ..program import EXIT_CODES, FINE
 from ..progress import Progress
+from ..terminal import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def command(
     group: tuple[str, ...],
     stuck_after: float,
     spark: str | None,
-    form: str,
+    form: RowFormat,
 ) -> int:
     """Tell what consumer groups did, from the log directories of brokers.
 
@@ -74,13 +75,13 @@ def command(
         )
     rows = _rows(result.tables["groups"])
     with open_output() as output:
-        if form == "table":
+        if form.is_table:
             write_table(output, _TITLES, [("", _cells(row)) for row in rows[:_LINES]])
             if len(rows) > _LINES:
                 output.write(f"and {len(rows) - _LINES:,} more\n")
         else:
             names = list(rows[0]) if rows else []
-            writer = JsonLines(output) if form == "jsonl" else Csv(output, names)
+            writer = form.open_rows(output, names)
             for row in rows:
                 writer.write(row)
     missing = sorted(set(group) - {row["group"] for row in rows})

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 import time
 from contextlib import suppress
 
 import click
-from rich.console import Console
 
 from ...net import address_text, split_address
 from ...plain_text import count_text, one_line, size_text
@@ -24,7 +22,8 @@ from ...recording.relay import (
     Relay,
     read_listen,
 )
-from ..program import EXIT_CODES, FINE, say
+from ..program import EXIT_CODES, FINE
+from ..terminal import error_console, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ def command(
             "is where the relay itself listens; name a broker",
             param_hint="'--upstream'",
         )
-    console = Console(file=sys.stderr)
+    console = error_console()
     shows = console.is_terminal and not console.is_dumb_terminal
 
     def tell(sentence: str) -> None:

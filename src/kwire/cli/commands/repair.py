@@ -11,10 +11,11 @@ import click
 from ... import log
 from ...plain_text import count_text, size_text
 from ...regular_files import open_regular
-from ..output import format_option, open_output
+from ..output import RowFormat, format_option, open_output
 from ..problems import ProblemWriter
-from ..program import FINE, PROBLEMS, say
+from ..program import FINE, PROBLEMS
 from ..progress import Progress
+from ..terminal import say
 
 
 @click.command(
@@ -34,7 +35,7 @@ from ..progress import Progress
     help="The new file; it must not exist.",
 )
 @format_option
-def command(segment: str, target: str, form: str) -> int:
+def command(segment: str, target: str, form: RowFormat) -> int:
     """Copy the whole batches of a .log file to a new file, byte for byte.
 
     The damaged file is only read. What is left out is told on stdout, a line for each

@@ -18,7 +18,7 @@ from ...plain_text import size_text
 from ...schema import registry, releases
 from ...versions import HIGHEST, NONE, VersionRange
 from ..output import JsonLines, Table, open_output
-from ..program import say
+from ..terminal import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def _notes_text(notes: list[tuple[str, str]]) -> str:
 def _write_layouts(output: Output, form: str, chosen: Chosen) -> None:
     lines = JsonLines(output)
     apis = {api.api_key: api for api in protocol_guide.apis(chosen.release)}
-    texts = []
+    begun = False
     for name in chosen.names:
         entry = registry.find(name)
         is_api = entry.kind in ("request", "response")
@@ -211,8 +211,10 @@ def _write_layouts(output: Output, form: str, chosen: Chosen) -> None:
             if form == "jsonl":
                 lines.write(_layout_facts(layout, notes))
                 continue
-            texts.append(_layout_text(output, layout, notes))
-    output.write("\n".join(texts))
+            if begun:
+                output.write("\n")
+            begun = True
+            _write_layout(output, layout, notes)
 
 
 def _layouts(chosen: Chosen, name: str, api: Api | None, is_api: bool) -> list[Layout]:
@@ -247,7 +249,7 @@ def _layout_facts(layout: Layout, notes: list[tuple[str, str]]) -> dict[str, Any
     }
 
 
-def _layout_text(output: Output, layout: Layout, notes: list[tuple[str, str]]) -> str:
+def _write_layout(output: Output, layout: Layout, notes: list[tuple[str, str]]) -> None:
     remarks = []
     if layout.header_version is not None:
         remarks.append(f"header version {layout.header_version}")
@@ -255,8 +257,10 @@ def _layout_text(output: Output, layout: Layout, notes: list[tuple[str, str]]) -
         same = versions == str(layout.versions)
         remarks.append(note if same else f"{versions} {note}")
     first, end, rest = layout.text(output.width).partition("\n")
-    remark = f"# {', '.join(remarks)}\n" if remarks else ""
-    return remark + output.bold(first) + end + rest
+    if remarks:
+        output.write(f"# {', '.join(remarks)}\n")
+    output.write_bold(first)
+    output.write(end + rest)
 
 
 def _write_changes(output: Output, form: str, chosen: Chosen, old: str) -> None:

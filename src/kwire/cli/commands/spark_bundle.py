@@ -13,7 +13,9 @@ import click
 
 from ...plain_text import size_text
 from ...spark.bundling import bundle, setting
-from ..program import EXIT_CODES, say
+from ..output import open_output
+from ..program import EXIT_CODES
+from ..terminal import say
 
 _ENGINE = re.compile(r"kwire/_fast/decoder\.(.+)\.(?:so|pyd)")
 
@@ -51,7 +53,8 @@ def command(out: str, wheels: tuple[str, ...], no_compression: bool) -> None:
     except ValueError as error:
         raise click.ClickException(str(error)) from None
     say(f"wrote {out}, {size_text(os.path.getsize(path))}: {_content(path)}")
-    click.echo(f"spark.archives={setting(out)}")
+    with open_output() as output:
+        output.write(f"spark.archives={setting(out)}\n")
 
 
 def _content(path: Path) -> str:

@@ -12,10 +12,11 @@ from ... import log
 from ...errors import DecodeError, KwireError
 from ...plain_text import count_text, size_text
 from ..inputs import Inputs, takes_partitions
-from ..output import format_option, open_output
+from ..output import RowFormat, format_option, open_output
 from ..problems import ProblemWriter
-from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain, say
+from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..progress import Progress
+from ..terminal import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     help="An incomplete batch at the end of the newest segment is a problem, too.",
 )
 @format_option
-def command(form: str, deep: bool, strict_tail: bool, **chosen: Any) -> int:
+def command(form: RowFormat, deep: bool, strict_tail: bool, **chosen: Any) -> int:
     """Check checksums, offsets, gaps, indexes and what else lies beside a log.
 
     Each problem is a line on stdout: file, byte, length, what is wrong, and the good

@@ -26,7 +26,8 @@ from ...schema import registry, releases
 from ...versions import NONE, VersionRange
 from ..brokers import reach_all, read_access, read_addresses, takes_brokers
 from ..output import JsonLines, Table, open_output
-from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, say
+from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS
+from ..terminal import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

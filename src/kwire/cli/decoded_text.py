@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decoded keys and values as words for people: ``OffsetCommit group=g offset=12``.
+
+The cells are made in ``decoded.py``; JSON lines and CSV have them as JSON.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .cells import NULL, compact_json, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .cells import Cell
+
+_PLAIN = re.compile(r"""[^\s"'=\[{,\\]+""")
+"""What is text without quotes around it."""
+
+
+def is_decoded(key: Cell, value: Cell) -> bool:
+    """Whether a record is of an internal topic, and was understood."""
+    return key.encoding == "json" or (key == NULL and value.encoding == "json")
+
+
+def record_words(key: Cell, value: Cell) -> tuple[list[str], int]:
+    """Write a decoded record: its words, and how many of them it takes to know it.
+
+    Those are what the key says (group, topic, partition) and the first field of the
+    value, which is the offset of a commit.
+    """
+    if key == NULL:
+        return message_words(value), 2
+    name = key.content["name"].removesuffix("Key")
+    words = [name, *_fields(key.content["data"])]
+    if value.encoding != "json":
+        return [*words, shown(value)], len(words) + 1
+    rest = message_words(value)
+    if rest[0] == f"{name}Value":
+        rest = rest[1:]
+    return words + rest, len(words) + 1
+
+
+def message_words(cell: Cell) -> list[str]:
+    """Write a decoded message: its name, and a word for each of its fields."""
+    return [cell.content["name"], *_fields(cell.content["data"])]
+
+
+def _fields(data: dict[str, Any]) -> list[str]:
+    return [f"{name}={_value(content)}" for name, content in data.items()]
+
+
+def _value(content: Any) -> str:
+    is_plain = isinstance(content, str) and _PLAIN.fullmatch(content)
+    if is_plain and content.isprintable():
+        return str(content)
+    return compact_json(content)

@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The one way to a terminal: what stdout and stderr print, with controls escaped.
+
+    anything -> sys.stdout, sys.stderr (TerminalText) ------ escape ---+-> terminal
+    rows ----> Output (output.py), bold lines -------------- escape ---+
+    rich ----> EscapingConsole, colours and the moving bar - escape ---+
+
+Names of topics, groups, clients and files are chosen by others, and a terminal obeys
+what is written to it. So ``guard_terminals`` puts a stream that escapes in front of
+each terminal: what click, ``warnings``, ``logging`` or a traceback writes is escaped as
+well. Colours are added behind that, here alone. Pipes and files get every character;
+the forms of rows are in ``output.py``.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import click
+from rich.console import Console
+from rich.segment import Segment
+
+from ..plain_text import escape_controls, one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TextIO
+
+    from rich.console import ConsoleOptions, RenderableType
+
+
+class TerminalText(io.TextIOWrapper):
+    """The text stream of a terminal, which lets no control but LF and tab through.
+
+    ``styled`` is the same terminal for what is escaped already and gets colours.
+    """
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        stream.flush()
+        buffer, encoding = stream.buffer, stream.encoding
+        line_buffering = stream.line_buffering
+        # What the encoding lacks is escaped too; nothing stays behind in either text.
+        super().__init__(
+            buffer, encoding, "backslashreplace", None, line_buffering, True
+        )
+        self.styled = io.TextIOWrapper(
+            buffer, encoding, "backslashreplace", None, line_buffering, True
+        )
+
+    def write(self, text: str) -> int:
+        """Write text with its control characters escaped."""
+        super().write(escape_controls(text))
+        return len(text)
+
+
+def guard_terminals() -> None:
+    """Put the escaping stream in place of stdout and stderr where they are terminals.
+
+    For the whole process: a traceback comes when the program has returned.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper) and stream.isatty():
+            setattr(sys, name, TerminalText(stream))
+
+
+def write_bold(stream: TextIO, text: str) -> None:
+    """Write text in bold to a terminal, escaped like any other."""
+    _styled(stream).write(click.style(escape_controls(text), bold=True))
+
+
+class EscapingConsole(Console):
+    """A console of rich that escapes the text of all that it is given to draw."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(file=_styled(stream))
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Draw something in segments; what is no control of rich's own is escaped."""
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield Segment(escape_controls(segment.text), segment.style)
+
+
+def _styled(stream: TextIO) -> TextIO:
+    return stream.styled if isinstance(stream, TerminalText) else stream
+
+
+def error_console() -> EscapingConsole:
+    """Make the console that draws on stderr."""
+    return EscapingConsole(sys.stderr)
+
+
+def say(message: str) -> None:
+    """Write a line for people to stderr; data goes to stdout."""
+    print(f"kwire: {one_line(message)}", file=sys.stderr)
+
+
+def say_usage(path: str, message: str) -> None:
+    """Write what is wrong with the arguments of a command, and where its help is."""
+    print(one_line(f"{path}: {message} (see {path} --help)"), file=sys.stderr)

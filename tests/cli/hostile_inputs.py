@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs in which every name that a stranger chooses tries to steer the terminal.
+
+Logs, groups, request logs and frames, all valid. What must not arrive is judged by the
+tests.
+"""
+
+import json
+
+from made_logs import START, write_log
+
+from kwire import encode, framing, internal_topics, messages, records
+
+NAME = "\x1b]52;c;cHduZWQ=\x07\x1b[2J\x1b[7A\x9b5m\x85\u202e\u2066\b\rx"
+"""For names of files: clipboard, screen, cursor, C1, writing direction, line."""
+
+TEXT = f"\0=1+1{NAME}\nFORGED \ufeff\x7f\N{LINE SEPARATOR}"
+"""For everything else: NUL and a line of one's own as well."""
+
+LONE = TEXT + "\udc9b"
+"""For JSON, which can name half a character."""
+
+
+def write_topic(root):
+    """Write a topic: a hostile name, and hostile keys, values and headers."""
+    rows = [
+        (TEXT.encode(), b"=1+1", START, [(TEXT, TEXT.encode())]),
+        (b"\x1b[2J\xff", TEXT.encode(), START, [("\x9b5m", b"\x9b")]),
+        (b"-1", b"=cmd|'/c calc'!A0", START, [("@x", b"\t=1")]),
+    ]
+    return write_log(root / f"{NAME}-0", [rows])
+
+
+def write_damaged(root):
+    """Write a topic of which one byte is wrong."""
+    path = write_topic(root)
+    data = bytearray(path.read_bytes())
+    data[70] ^= 1
+    path.write_bytes(data + b"\x1b[2J")
+    return path
+
+
+def write_groups(root):
+    """Write commits, a classic group and one of a newer kind."""
+    subscription = messages.ConsumerProtocolSubscription(topics=[TEXT])
+    member = messages.GroupMetadataValue.MemberMetadata(
+        member_id=TEXT,
+        client_id=TEXT,
+        client_host=TEXT,
+        subscription=b"\0\0" + encode(subscription, 0),
+        assignment=TEXT.encode(),
+    )
+    group = messages.GroupMetadataValue(
+        protocol_type="consumer",
+        generation=1,
+        protocol=TEXT,
+        leader=TEXT,
+        members=[member],
+    )
+    commit = messages.OffsetCommitValue(offset=1, metadata=TEXT, commit_timestamp=START)
+    pairs = [
+        (messages.OffsetCommitKey(group=TEXT, topic=TEXT, partition=0), commit, 3),
+        (messages.OffsetCommitKey(group="\n=g", topic=NAME, partition=0), commit, 3),
+        (messages.GroupMetadataKey(group=TEXT), group, 3),
+        (
+            messages.ConsumerGroupMemberMetadataKey(group_id=TEXT, member_id=TEXT),
+            messages.ConsumerGroupMemberMetadataValue(
+                client_id=TEXT,
+                client_host=TEXT,
+                subscribed_topic_names=[TEXT],
+            ),
+            0,
+        ),
+    ]
+    rows = [
+        (*internal_topics.encode("__consumer_offsets", *pair), START, [])
+        for pair in pairs
+    ]
+    return write_log(root / "__consumer_offsets-0", [rows])
+
+
+def write_request_log(path):
+    """Write a request log of a broker, with clients that name themselves badly."""
+    lines = []
+    for number, name in enumerate((TEXT, LONE, None)):
+        request = {
+            "isForwarded": False,
+            "requestHeader": {
+                "requestApiKey": 18,
+                "requestApiVersion": 3,
+                "correlationId": number,
+                "clientId": name,
+                "requestApiKeyName": "API_VERSIONS",
+            },
+            "request": {
+                "clientSoftwareName": name or TEXT,
+                "clientSoftwareVersion": name or TEXT,
+            },
+            "response": {"errorCode": 0, "apiKeys": []},
+            "connection": f"10.0.0.1:9092-10.0.0.{number + 2}:4000-0",
+            "clientInformation": {
+                "softwareName": name or TEXT,
+                "softwareVersion": name or TEXT,
+            },
+        }
+        old = request | {
+            "requestHeader": request["requestHeader"]
+            | {
+                "requestApiKey": 1,
+                "requestApiVersion": 1,
+                "requestApiKeyName": "FETCH",
+            },
+            "request": {},
+            "response": {},
+        }
+        for each in (request, old):
+            lines.append(
+                "[2026-11-21 04:28:48,127] DEBUG Completed request:"
+                f"{json.dumps(each)} (kafka.request.logger)\n"
+            )
+    lines.append(f"[2026-11-21 04:28:49,127] DEBUG Completed request:{{{NAME}\n")
+    path.write_text("".join(lines))
+    return path
+
+
+def write_frames(path):
+    """Write requests whose header and body hold hostile texts, and a record set."""
+    request = messages.MetadataRequest(
+        topics=[messages.MetadataRequest.MetadataRequestTopic(name=TEXT)]
+    )
+    frame = framing.encode_request(request, 5, correlation_id=1, client_id=TEXT)
+    produce = messages.ProduceRequest(
+        transactional_id=TEXT,
+        acks=1,
+        timeout_ms=1,
+        topic_data=[
+            messages.ProduceRequest.TopicProduceData(
+                name=TEXT,
+                partition_data=[
+                    messages.ProduceRequest.PartitionProduceData(
+                        index=0,
+                        records=records.encode_batch(
+                            [(TEXT.encode(), TEXT.encode(), START, [(TEXT, b"\x9b")])]
+                        ),
+                    )
+                ],
+            )
+        ],
+    )
+    path.write_bytes(
+        frame + framing.encode_request(produce, 9, correlation_id=2, client_id=TEXT)
+    )
+    return path

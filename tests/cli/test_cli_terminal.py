@@ -1,0 +1,303 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The terminal belongs to its user: no name, text or error steers it.
+
+Every command and format runs in a terminal over inputs that try to. What is left when
+the colours and the bar of kwire itself are taken away has to be printable.
+"""
+
+import ast
+import csv
+import io
+import os
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import hostile_inputs
+import pytest
+from hostile_inputs import NAME, TEXT
+from loopback_brokers import Broker
+from test_cli_process import BACKENDS, PROGRAM, SOURCE, UNWANTED, in_terminal
+
+from kwire.cli.output import Csv, Output
+from kwire.negotiation import ApiVersionTable
+
+OUR_OWN = re.compile(
+    r"\x1b\[(?:0|1|2|3|[0-9;]*3[0-9]|[0-9;]*9[0-7]|38;[0-9;]+|[0-9;]*49|39)*m"
+    r"|\x1b\[\?25[hl]|\x1b\[2K|\x1b\[1A|\r"
+)
+"""Styles, and how the bar moves: hidden cursor, erased line, one line up."""
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """A folder with all hostile inputs, which is the current one."""
+    root = tmp_path_factory.mktemp("hostile")
+    (root / "good").mkdir()
+    hostile_inputs.write_topic(root / "good")
+    hostile_inputs.write_groups(root / "groups")
+    hostile_inputs.write_topic(root / "groups")
+    path = hostile_inputs.write_damaged(root / "bad")
+    path.with_name("\x1b[2J.checkpoint").write_bytes(b"x")
+    hostile_inputs.write_request_log(root / f"{NAME}.log")
+    hostile_inputs.write_frames(root / f"{NAME}.bin")
+    (root / "many").mkdir()
+    hostile_inputs.write_topic(root / "many" / NAME)
+    return root
+
+
+@pytest.fixture
+def seen(hostile, monkeypatch, tmp_path):
+    """Run a command in a terminal; gives what its user may see, and its exit code."""
+    monkeypatch.chdir(hostile)
+    environment = {
+        **{k: v for k, v in os.environ.items() if k not in UNWANTED},
+        "KWIRE_BACKEND": BACKENDS[-1],
+        "PYTHONPATH": str(SOURCE),
+        "TERM": "xterm-256color",
+        "LC_ALL": "C.UTF-8",
+    }
+
+    def run(*args):
+        args = [str(arg).replace("NEW", str(tmp_path / "new")) for arg in args]
+        code, text = in_terminal(args, environment)
+        return code, judged(text)
+
+    return run
+
+
+def judged(text):
+    """Take away what is kwire's own, and look at the rest."""
+    plain = OUR_OWN.sub("", text)
+    wrong = {c for c in plain if not c.isprintable() and c not in "\n\t"}
+    assert not wrong, f"{sorted(map(hex, map(ord, wrong)))} in {plain!r}"
+    assert "\nFORGED" not in plain, "a name has a line of its own"
+    return plain
+
+
+BIN, LOG = f"{NAME}.bin", f"{NAME}.log"
+LISTEN = ["--listen", "127.0.0.1:0", "--seconds", "1"]
+ROWS = ["table", "jsonl", "csv"]
+COMMANDS = [
+    *(["ls", "good", "groups", "-o", form] for form in ROWS),
+    *(["ls", "-l", "many", "-o", form] for form in ROWS),
+    *(["dump", "good", "groups", "-o", form] for form in ROWS),
+    *(["dump", "good", "--csv-exact", "-o", form] for form in ["csv"]),
+    *(["dump", "groups", "--raw", "-o", form] for form in ROWS),
+    *(["dump", "good", "--batches", "-o", form] for form in ROWS),
+    *(["dump", "bad", "--skip-corrupt", "-o", form] for form in ROWS),
+    ["dump", "bad"],
+    ["dump", "good", "--output", "NEW.jsonl"],
+    *(["verify", "good", "bad", "-o", form] for form in ROWS),
+    ["verify", "--deep", "many"],
+    *(["repair", f"bad/{NAME}-0/{0:020}.log", "--output", "NEW"] for form in ROWS),
+    *(["export", "good", "bad", "--out", "NEW", "-o", form] for form in ROWS),
+    *(["offsets", "groups", "--out", "NEW", "-o", form] for form in ROWS),
+    ["offsets", "groups", "--out", "NEW", "-g", NAME],
+    *(["audit", LOG, "--out", "NEW", "--target", "4.1", "-o", f] for f in ROWS),
+    *(["decode", f"@{BIN}", "-o", form] for form in ("json", "jsonl", "repr")),
+    *(["explain", f"@{BIN}", "-o", form] for form in ("table", "jsonl")),
+    ["explain", f"@{BIN}", "--html", "NEW"],
+    *([command, "good", NAME] for command in ("ls", "dump", "verify", "export")),
+    ["ls", "good", "-t", NAME + "y"],
+    ["decode", NAME],
+    ["decode", "--message", NAME, "00"],
+    ["schema", NAME],
+    ["schema", "--release", NAME],
+    ["schema", "--html", f"{NAME}/x"],
+    ["versions", NAME],
+    ["versions", "127.0.0.1:1", "--require", NAME],
+    ["record", "--listen", NAME, "--upstream", NAME, "--out", NAME],
+    ["record", *LISTEN, "--upstream", f"{NAME}:1", "--out", "NEW"],
+    ["spark-bundle", "--out", f"{NAME}.txt"],
+    ["spark-bundle", "--out", "NEW", "--wheel", NAME],
+    ["dump", "good", "--key", f"hex:{NAME}"],
+    ["dump", "good", "--from-time", NAME],
+    ["dump", "good", "--output", f"x.{NAME}"],
+    ["audit", LOG, "--target", NAME, "--out", "NEW"],
+    ["audit", LOG, "--target", "4.1", "--time-zone", NAME, "--out", "NEW"],
+    [NAME],
+    [f"--{NAME}"],
+    ["ls", f"--{NAME}"],
+    ["ls", "good", "-o", NAME],
+]
+
+
+@pytest.mark.parametrize("args", COMMANDS, ids=lambda args: " ".join(args)[:40].strip())
+def test_nothing_steers_the_terminal(seen, args):
+    """No command prints a control character of others, whatever the names are."""
+    code, text = seen(*args)
+    assert "Traceback" not in text
+    assert text.strip() or code == 0
+
+
+@pytest.mark.parametrize("form", ["table", "jsonl", "compat"])
+def test_brokers_do_not_steer_the_terminal(seen, form):
+    """Racks and hosts are what a broker says; so are the names of features."""
+    broker = Broker(ApiVersionTable.of_release("3.9"), 1, rack=TEXT)
+    other = SimpleNamespace(node_id=2, host=f"{NAME}..h", port=9092, rack=TEXT)
+    broker.cluster = [broker, other]
+    with broker:
+        code, text = seen("versions", broker.address, "--timeout", 2, "-o", form)
+    assert code == 2 and "Traceback" not in text
+
+
+def test_every_command_is_tried(run):
+    """A new command has to be among those that are tried with hostile names."""
+    from kwire.cli.program import program
+
+    tried = {args[0] for args in COMMANDS}
+    assert set(program.list_commands(None)) <= tried
+
+
+def test_what_libraries_print_is_escaped_as_well():
+    """Tracebacks, warnings, logs and prints of others pass the same door."""
+    script = (
+        "import logging, sys, warnings\n"
+        "from kwire.cli.terminal import guard_terminals\n"
+        "guard_terminals()\n"
+        "import click\n"
+        f"text = {NAME!r}\n"
+        "print(text); click.echo(text, err=True); logging.error(text)\n"
+        "warnings.warn(text); sys.stdout.write(text + '\\n'); sys.stderr.write(text)\n"
+        "raise ValueError(text)\n"
+    )
+    text = judged(under_terminal([sys.executable, "-c", script]))
+    assert text.count("\\x1b]52") >= 7 and "ValueError: " in text
+
+
+def under_terminal(command):
+    """Run any program in a terminal; give all that it printed."""
+    import pty
+
+    parent, child = pty.openpty()
+    environment = os.environ | {"PYTHONPATH": str(SOURCE), "LC_ALL": "C.UTF-8"}
+    process = subprocess.Popen(command, stdout=child, stderr=child, env=environment)
+    os.close(child)
+    pieces = []
+    try:
+        while piece := os.read(parent, 65536):
+            pieces.append(piece)
+    except OSError:
+        pass  # The other end is closed.
+    os.close(parent)
+    process.wait()
+    return b"".join(pieces).decode()
+
+
+ALLOWED = {
+    "cli/__init__.py": "the line for who lacks click and rich, without a name in it",
+    "cli/output.py": "Output, whose stream is that of terminal.py in a terminal",
+    "cli/program.py": "flushing stdout, and closing it when nobody reads",
+}
+
+
+def test_one_module_writes_to_the_streams():
+    """Nobody prints, echoes or makes a console but the module that escapes."""
+    folders = [SOURCE / "kwire" / name for name in ("cli", "jobs", "recording")]
+    files = [path for folder in folders for path in folder.rglob("*.py")]
+    found = set()
+    for path in [*files, SOURCE / "kwire" / "net.py"]:
+        if any(map(writes_itself, ast.walk(ast.parse(path.read_text())))):
+            found.add(path.relative_to(SOURCE / "kwire").as_posix())
+    assert found == {"cli/terminal.py", *ALLOWED}
+
+
+STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
+
+
+def writes_itself(node):
+    """Whether a piece of code is a way around ``terminal.py``."""
+    match node:
+        case ast.Call(func=ast.Name(id="print")):
+            return True
+        case ast.Attribute(value=ast.Name(id="click"), attr=name):
+            return name in ("echo", "secho", "style", "echo_via_pager", "progressbar")
+        case ast.Attribute(value=ast.Name(id="sys"), attr=name):
+            return name in STREAMS
+        case ast.ImportFrom(module="rich.console", names=names):
+            return any(name.name == "Console" for name in names)
+        case ast.ImportFrom(module="sys", names=names):
+            return any(name.name in STREAMS for name in names)
+        case ast.ImportFrom(module="rich" | "click", names=names):
+            return any(name.name in ("print", "echo", "secho") for name in names)
+        case ast.Import(names=names):
+            return any(name.name in ("logging", "warnings") for name in names)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="os"), attr="write")):
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print(name)",
+        "click.echo(name)",
+        "sys.stderr.write(name)",
+        "from rich.console import Console",
+        "from sys import stdout",
+        "from rich import print",
+        "os.write(2, name)",
+    ],
+)
+def test_the_scan_sees_ways_around(code):
+    """A scan that finds nothing anywhere would be no test."""
+    assert any(map(writes_itself, ast.walk(ast.parse(code))))
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+cmd", "'+cmd"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("-2+3", "'-2+3"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", "'\r=1"),
+        ("'=1", "''=1"),
+        ("-1", "-1"),
+        ("+4.5", "+4.5"),
+        ("-", "'-"),
+        ("'quoted'", "'quoted'"),
+        ("a=b", "a=b"),
+        ("", ""),
+    ],
+)
+def test_spreadsheets_run_nothing(text, safe):
+    """A cell of CSV is no formula, and a number is still one."""
+    stream = io.StringIO()
+    rows = Csv(Output(stream), ["text", "number"], True)
+    rows.write({"text": text, "number": -1})
+    got = list(csv.reader(io.StringIO(stream.getvalue(), newline="")))
+    assert got == [["text", "number"], [safe, "-1"]]
+
+
+@pytest.mark.parametrize("option", ["--csv-safe", "--csv-exact", None])
+def test_csv_is_safe_in_files_and_exact_in_pipes(hostile, tmp_path, option):
+    """What a person opens is safe by itself; what a program reads is the data."""
+    command = [*PROGRAM, "dump", str(hostile / "good"), "-o", "csv"]
+    command += [option] if option else []
+    environment = os.environ | {"PYTHONPATH": str(SOURCE)}
+    with open(tmp_path / "redirected", "wb") as file:
+        subprocess.run(command, stdout=file, env=environment, check=True)
+    named = tmp_path / "named.csv"
+    subprocess.run([*command, "--output", str(named)], env=environment, check=True)
+    pipe = subprocess.run(command, capture_output=True, env=environment, check=True)
+    texts = {
+        "redirected": (tmp_path / "redirected").read_bytes(),
+        "named": named.read_bytes(),
+        "pipe": pipe.stdout,
+    }
+    for name, text in texts.items():
+        safe = option == "--csv-safe" or (option is None and name != "pipe")
+        assert (b",'=1+1," in text) == safe, name
+        assert (b",=1+1," in text) != safe, name
+
+
+def test_rows_are_one_line_in_a_pipe(hostile, run):
+    """A row of a table is one line wherever it goes: a name cannot forge another."""
+    for args in (["ls", "good"], ["dump", "groups"], ["dump", "good"]):
+        ran = run(args[0], hostile / args[1])
+        assert "\nFORGED" not in ran.out and "\r" not in ran.out
