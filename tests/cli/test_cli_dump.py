@@ -7,6 +7,7 @@ import csv
 import importlib
 import io
 import json
+import os
 
 import pyarrow.parquet as pq
 import pytest
@@ -237,3 +238,98 @@ def test_names_of_headers_that_are_no_text_stop_nothing(run, kwire, tmp_path):
     ran = run("dump", tmp_path, "-o", "jsonl")
     assert ran.code == 0
     assert ran.rows[0]["headers"][0]["key"] == "nn\ufffd\ufffd"
+
+
+def test_an_unknown_suffix_is_an_error(run, orders, tmp_path):
+    """A table under the name of a spreadsheet is no file that anybody wanted."""
+    for name in ("out.xlsx", "out", "out.jsonl.gz", "out.parq"):
+        ran = run("dump", orders, "--output", tmp_path / name)
+        assert ran.code == 2 and ".jsonl" in ran.err and "--format" in ran.err
+        assert not (tmp_path / name).exists()
+    assert run("dump", orders, "--output", tmp_path / "OUT.CSV").code == 0
+    assert (tmp_path / "OUT.CSV").read_text().startswith("topic,partition,")
+    assert run("dump", orders, "--output", tmp_path / "out.txt").code == 0
+    assert run("dump", orders, "--output", tmp_path / "odd", "-o", "csv").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--tail", 3], [17, 18, 19, 2, 3, 4]),
+        (["--tail", 12, "-p", 0], list(range(8, 20))),
+        (["--tail", 50], [*range(20), *range(5)]),
+        (["--tail", 0], []),
+        (["--tail", 2, "--key", "key-1"], [16, 19, 1, 4]),
+        (["--tail", 2, "--to-offset", 9], [7, 8, 3, 4]),
+        (["--tail", 9, "--from-offset", 15], [15, 16, 17, 18, 19]),
+        (["--tail", 3, "--limit", 4], [17, 18, 19, 2]),
+    ],
+)
+def test_tail_is_the_end_of_each_partition(run, orders, options, expected):
+    """The last rows among those that are chosen, in the order of their offsets."""
+    ran = run("dump", orders, "-o", "jsonl", *options)
+    assert [row["offset"] for row in ran.rows] == expected
+
+
+def test_tail_of_batches(run, orders):
+    ran = run("dump", orders, "-o", "jsonl", "--batches", "--tail", 2)
+    assert [row["base_offset"] for row in ran.rows] == [4, 10, 0]
+
+
+def test_tail_does_not_read_what_is_before(run, tmp_path):
+    """Damage at the beginning of a large segment costs its last records nothing."""
+    batches = [[(b"k", os.urandom(50_000), START)] for _ in range(100)]
+    path = write_log(tmp_path / "large-0", batches)
+    data = bytearray(path.read_bytes())
+    data[100] ^= 1
+    path.write_bytes(data)
+    assert run("dump", path, "-o", "jsonl").code == 2
+    ran = run("dump", path, "-o", "jsonl", "--tail", 3)
+    assert (ran.code, offsets(ran)) == (0, [(0, 97), (0, 98), (0, 99)])
+
+
+def test_records_in_a_form_of_ones_own(run, tmp_path):
+    """Signs and escapes as kcat has them; bytes are as they are in the log."""
+    rows = [
+        (b"k1", b"\xff\x00\n", START, [("a", b"1"), ("b", None)]),
+        (None, None, START + 1, []),
+    ]
+    write_log(tmp_path / "odd-3", [rows])
+    target = tmp_path / "out"
+    form = r"%t[%p] %o@%T %k=%v|%s (%K,%S) %h %%\t\\\x41\n"
+    assert run("dump", tmp_path / "odd-3", "-f", form, "--output", target).code == 0
+    assert target.read_bytes() == (
+        b"odd[3] 0@1700000000000 k1=\xff\x00\n|\xff\x00\n (2,3) a=1,b=NULL %\t\\A\n"
+        b"odd[3] 1@1700000000001 =| (-1,-1)  %\t\\A\n"
+    )
+    (tmp_path / "framed").unlink(missing_ok=True)
+    run("dump", tmp_path / "odd-3", "-f", "%R%s", "--output", tmp_path / "framed")
+    assert (tmp_path / "framed").read_bytes() == b"\0\0\0\3\xff\0\n\xff\xff\xff\xff"
+
+
+def test_a_form_of_ones_own_takes_the_other_options(run, orders):
+    """What is chosen, and bytes as hex; nothing is added to what the form says."""
+    ran = run("dump", orders, "-p", 1, "--tail", 2, "-f", r"%o:%k;")
+    assert ran.out == "3:key-0;4:key-1;"
+    ran = run("dump", orders, "-p", 1, "-n", 1, "--format-bytes", "hex", "-f", "%k %h")
+    assert ran.out == "6b65792d30 n=30"
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("%z", "'%z'; there are %t"),
+        ("100%", "'%'"),
+        (r"\q", r"'\\q' is none of"),
+        ("\\", "is none"),
+    ],
+)
+def test_a_wrong_form_is_named(run, orders, form, text):
+    ran = run("dump", orders, "-f", form)
+    assert ran.code == 2 and text in ran.err and ran.out == ""
+
+
+@pytest.mark.parametrize("option", [["-o", "csv"], ["--batches"], ["-o", "parquet"]])
+def test_one_form_at_a_time(run, orders, option):
+    ran = run("dump", orders, "-f", "%k", *option)
+    assert ran.code == 2 and "is a form of its own" in ran.err

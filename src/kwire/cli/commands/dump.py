@@ -2,27 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire dump``: records, or batches, as lines or as a Parquet file.
 
-Here is what is chosen and in which order it is read; how a row looks is the business of
-``record_rows.py``, ``batch_rows.py`` and ``parquet.py``.
+Here are the options; what is read in which order is decided in ``record_reading.py``,
+how a row looks in ``record_rows.py``, ``batch_rows.py`` and ``parquet.py``.
 """
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
-from typing import NamedTuple
 
 import click
 
-from ... import log
-from ...plain_text import count_text, one_line, read_time
+from ...plain_text import count_text, read_time
 from ..batch_rows import open_batches
 from ..cells import BYTE_FORMATS, read_bytes
 from ..decoded import is_internal
-from ..inputs import Inputs, files_of, say_unreadable, takes_partitions
+from ..inputs import Inputs, say_unreadable, takes_partitions
 from ..output import RowFormat, csv_option, open_output
 from ..parquet import load_pyarrow, open_parquet
 from ..program import CANNOT, EXIT_CODES, FINE
 from ..progress import Progress
+from ..record_format import RecordFormat, RecordWriter
+from ..record_reading import RecordReader, Wanted
 from ..record_rows import RowMaker, open_records
 from ..terminal import say
 
@@ -31,10 +32,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from ...records import Batch, BatchHeader, Record
 
-_FORMS = "table", "jsonl", "csv", "parquet"
-_SUFFIXES = {".parquet": "parquet", ".jsonl": "jsonl", ".csv": "csv"}
+_SUFFIXES = {
+    ".txt": "table",
+    ".jsonl": "jsonl",
+    ".csv": "csv",
+    ".parquet": "parquet",
+}
 
 
 class _Time(click.ParamType[int]):
@@ -64,33 +68,6 @@ class _Bytes(click.ParamType[bytes]):
             self.fail(str(error), param, ctx)
 
 
-class Wanted(NamedTuple):
-    """Which records are wanted; None is no condition."""
-
-    from_offset: int | None
-    to_offset: int | None
-    from_time: int | None
-    to_time: int | None
-    key: bytes | None
-
-    def has(self, record: Record) -> bool:
-        """Whether a record meets all but the offsets, which were met in reading."""
-        return (
-            (self.key is None or record.key == self.key)
-            and (self.from_time is None or record.timestamp >= self.from_time)
-            and (self.to_time is None or record.timestamp < self.to_time)
-        )
-
-    def has_batch(self, header: BatchHeader) -> bool:
-        """Whether a batch may hold what is wanted."""
-        return (
-            (self.from_offset is None or header.last_offset >= self.from_offset)
-            and (self.to_offset is None or header.base_offset < self.to_offset)
-            and (self.from_time is None or header.max_timestamp >= self.from_time)
-            and (self.to_time is None or header.base_timestamp < self.to_time)
-        )
-
-
 @click.command(
     epilog=EXIT_CODES, short_help="Print records or batches, or write Parquet."
 )
@@ -103,6 +80,12 @@ class Wanted(NamedTuple):
     "--key", type=_Bytes(), help="Only this key: text, hex:00ff or base64:AP8=."
 )
 @click.option("--limit", "-n", type=click.IntRange(0), help="At most so many rows.")
+@click.option(
+    "--tail",
+    type=click.IntRange(0),
+    metavar="N",
+    help="The last N rows of each partition that are chosen; they are held in memory.",
+)
 @click.option(
     "--isolation",
     type=click.Choice(("read_uncommitted", "read_committed")),
@@ -124,10 +107,19 @@ class Wanted(NamedTuple):
     "--format",
     "-o",
     "form",
-    type=click.Choice(_FORMS),
+    type=click.Choice(tuple(_SUFFIXES.values())),
     help="By default what the name of --output says, else a table.",
 )
 @csv_option
+@click.option(
+    "--record-format",
+    "-f",
+    "own",
+    type=RecordFormat(),
+    metavar="FORMAT",
+    help=r"As kcat: %t topic, %p partition, %o offset, %T time, %k key, %v or %s value,"
+    r" %h headers, %K %S %R lengths; \n \t \xNN.",
+)
 @click.option(
     "--output",
     metavar="FILE",
@@ -136,8 +128,10 @@ class Wanted(NamedTuple):
 def command(
     form: str | None,
     csv_safe: bool | None,
+    own: list[Any] | None,
     output: str | None,
     limit: int | None,
+    tail: int | None,
     batches: bool,
     skip_corrupt: bool,
     isolation: str,
@@ -159,8 +153,12 @@ def command(
     are decoded. Printing begins at once, and no file is held in memory.
     """
     committed = isolation == "read_committed"
-    suffix = "." + (output or "").rpartition(".")[2]
-    form = form or _SUFFIXES.get(suffix, "table")
+    if own is not None and (form is not None or batches):
+        raise click.UsageError(
+            "--record-format is a form of its own: leave --format and --batches out"
+        )
+    if form is None:
+        form = "table" if output is None or own is not None else _form_of(output)
     if form == "parquet" and output is None:
         raise click.UsageError("parquet needs a file: add --output FILE")
     if batches and (form == "parquet" or key is not None or committed or control):
@@ -187,12 +185,14 @@ def command(
             out = stack.enter_context(open_output(output))
             to_terminal = out.width is not None
             rows_form = RowFormat(form, csv_safe)
-            if batches:
+            if own is not None:
+                writer = RecordWriter(out, own, format_bytes)
+            elif batches:
                 writer = open_batches(out, rows_form)
             else:
                 writer = open_records(out, rows_form, format_bytes, headers)
         progress = stack.enter_context(Progress(inputs.size, wanted=not to_terminal))
-        reader = _Reader(inputs, wanted, progress, skip_corrupt)
+        reader = RecordReader(inputs, wanted, tail, progress, skip_corrupt)
         if batches:
             rows: Iterator[Any] = reader.batch_rows()
         else:
@@ -201,6 +201,18 @@ def command(
     if reader.skipped:
         say(f"passed over {count_text(reader.skipped, 'damaged region')}")
     return FINE if inputs.is_complete else CANNOT
+
+
+def _form_of(output: str) -> str:
+    suffix = os.path.splitext(output)[1]
+    form = _SUFFIXES.get(suffix.lower())
+    if form is None:
+        what = f"no format has the suffix {suffix}" if suffix else "it has no suffix"
+        raise click.UsageError(
+            f"--output {output}: {what}; end the name in {', '.join(_SUFFIXES)}, or"
+            " name the format with --format"
+        )
+    return form
 
 
 def _write(
@@ -212,96 +224,3 @@ def _write(
         return
     for _, row in zip(range(limit), rows, strict=False):
         write(row)
-
-
-class _Reader:
-    """Reads what is wanted, file by file, and tells how far it is."""
-
-    def __init__(
-        self, inputs: Inputs, wanted: Wanted, progress: Progress, skip_corrupt: bool
-    ) -> None:
-        self.skipped = 0
-        self._inputs = inputs
-        self._wanted = wanted
-        self._progress = progress
-        self._on_corrupt: Any = self._skip if skip_corrupt else self._stop
-
-    def _skip(self, problem: log.Problem) -> None:
-        self.skipped += 1
-        with self._progress.hidden():
-            say(one_line(str(problem)))
-
-    def _stop(self, problem: log.Problem) -> None:
-        raise click.ClickException(
-            f"{one_line(str(problem))}; add --skip-corrupt to go on behind it"
-        )
-
-    def record_rows(
-        self, maker: RowMaker, isolation: str, control: bool
-    ) -> Iterator[Any]:
-        """Go through the rows of the records that are wanted."""
-        wanted = self._wanted
-        for partition in self._inputs.partitions:
-            topic, number = partition.topic, partition.partition
-            for batch in self._batches(partition, isolation):
-                if batch.is_control and not control:
-                    continue
-                for record in batch.records:
-                    if wanted.has(record):
-                        yield maker.row(topic, number, batch, record)
-
-    def _batches(self, partition: log.Partition, isolation: str) -> Iterator[Batch]:
-        wanted = self._wanted
-        options: dict[str, Any] = {}
-        if isolation == "read_committed":
-            options["transactions"] = partition.transactions()
-        for file, start in self._files(partition):
-            yield from self._watched(
-                start,
-                file,
-                file.batches(
-                    start,
-                    start_offset=wanted.from_offset,
-                    end_offset=wanted.to_offset,
-                    isolation_level=isolation,
-                    on_corrupt=self._on_corrupt,
-                    errors="replace",
-                    **options,
-                ),
-            )
-
-    def batch_rows(self) -> Iterator[tuple[log.Segment, BatchHeader]]:
-        """Go through the batches that are wanted, each with its file."""
-        for partition in self._inputs.partitions:
-            for file, start in self._files(partition):
-                headers = file.headers(start, on_corrupt=self._on_corrupt)
-                for header in self._watched(start, file, headers):
-                    if self._wanted.has_batch(header):
-                        yield file, header
-
-    def _files(self, partition: log.Partition) -> Iterator[tuple[log.Segment, int]]:
-        """Go through the files of a partition, each with the first byte to read."""
-        wanted = self._wanted
-        for file in files_of(partition):
-            self._progress.name(str(file.path))
-            start: int | None = 0
-            above = file.next_base_offset
-            if wanted.from_offset is not None:
-                passed = above is not None and above <= wanted.from_offset
-                start = None if passed else file.seek(wanted.from_offset)
-            if wanted.to_offset is not None and file.base_offset >= wanted.to_offset:
-                start = None
-            if start is not None and wanted.from_time is not None:
-                found = file.seek_timestamp(wanted.from_time)
-                start = None if found is None else max(start, found)
-            if start is None:
-                self._progress.advance(file.size)
-            else:
-                yield file, start
-
-    def _watched(self, start: int, file: log.Segment, items: Any) -> Iterator[Any]:
-        base = self._progress.done
-        for item in items:
-            yield item
-            self._progress.reach(base + item.position + item.size)
-        self._progress.reach(base + file.size)

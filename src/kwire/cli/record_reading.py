@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which records and batches of the inputs are read, in which order, from where.
+
+How a row looks is the business of ``record_rows.py`` and ``batch_rows.py``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import pairwise
+from typing import NamedTuple
+
+import click
+
+from ..limits import MIB
+from ..plain_text import one_line
+from .inputs import files_of
+from .terminal import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from .. import log
+    from ..records import Batch, BatchHeader, Record
+    from .inputs import Inputs
+    from .progress import Progress
+    from .record_rows import RecordRow, RowMaker
+
+    Read = Callable[[log.Segment, int, int | None], Iterator[Any]]
+    """Gives batches or headers that begin between two bytes of a file."""
+
+    MakeRows = Callable[[log.Segment, Any], Iterator[Any]]
+    """Gives the rows of one of them."""
+
+_PIECES = 256
+"""In how many pieces a segment is read backwards; each has a MiB at least."""
+
+
+class Wanted(NamedTuple):
+    """Which records are wanted; None is no condition."""
+
+    from_offset: int | None
+    to_offset: int | None
+    from_time: int | None
+    to_time: int | None
+    key: bytes | None
+
+    def has(self, record: Record) -> bool:
+        """Whether a record meets all but the offsets, which were met in reading."""
+        return (
+            (self.key is None or record.key == self.key)
+            and (self.from_time is None or record.timestamp >= self.from_time)
+            and (self.to_time is None or record.timestamp < self.to_time)
+        )
+
+    def has_batch(self, header: BatchHeader) -> bool:
+        """Whether a batch may hold what is wanted."""
+        return (
+            (self.from_offset is None or header.last_offset >= self.from_offset)
+            and (self.to_offset is None or header.base_offset < self.to_offset)
+            and (self.from_time is None or header.max_timestamp >= self.from_time)
+            and (self.to_time is None or header.base_timestamp < self.to_time)
+        )
+
+
+class RecordReader:
+    """Reads what is wanted, file by file, and tells how far it is.
+
+    With ``tail``, only so many rows of each partition, the last ones.
+    """
+
+    def __init__(
+        self,
+        inputs: Inputs,
+        wanted: Wanted,
+        tail: int | None,
+        progress: Progress,
+        skip_corrupt: bool,
+    ) -> None:
+        self.skipped = 0
+        self._inputs = inputs
+        self._wanted = wanted
+        self._tail = tail
+        self._progress = progress
+        self._on_corrupt: Any = self._skip if skip_corrupt else self._stop
+
+    def _skip(self, problem: log.Problem) -> None:
+        self.skipped += 1
+        with self._progress.hidden():
+            say(one_line(str(problem)))
+
+    def _stop(self, problem: log.Problem) -> None:
+        raise click.ClickException(
+            f"{one_line(str(problem))}; add --skip-corrupt to go on behind it"
+        )
+
+    def record_rows(
+        self, maker: RowMaker, isolation: str, control: bool
+    ) -> Iterator[RecordRow]:
+        """Go through the rows of the records that are wanted."""
+
+        def rows(file: log.Segment, batch: Batch) -> Iterator[RecordRow]:
+            if batch.is_control and not control:
+                return
+            for record in batch.records:
+                if self._wanted.has(record):
+                    yield maker.row(file.topic, file.partition, batch, record)
+
+        for partition in self._inputs.partitions:
+            read = self._reads_batches(partition, isolation)
+            yield from self._rows(partition, read, rows)
+
+    def _reads_batches(self, partition: log.Partition, isolation: str) -> Read:
+        options: dict[str, Any] = {}
+        if isolation == "read_committed":
+            options["transactions"] = partition.transactions()
+
+        def read(file: log.Segment, start: int, end: int | None) -> Iterator[Batch]:
+            return file.batches(
+                start,
+                end,
+                start_offset=self._wanted.from_offset,
+                end_offset=self._wanted.to_offset,
+                isolation_level=isolation,
+                on_corrupt=self._on_corrupt,
+                errors="replace",
+                **options,
+            )
+
+        return read
+
+    def batch_rows(self) -> Iterator[tuple[log.Segment, BatchHeader]]:
+        """Go through the batches that are wanted, each with its file."""
+
+        def read(
+            file: log.Segment, start: int, end: int | None
+        ) -> Iterator[BatchHeader]:
+            return file.headers(start, end, on_corrupt=self._on_corrupt)
+
+        def rows(file: log.Segment, header: BatchHeader) -> Iterator[Any]:
+            if self._wanted.has_batch(header):
+                yield file, header
+
+        for partition in self._inputs.partitions:
+            yield from self._rows(partition, read, rows)
+
+    def _rows(
+        self, partition: log.Partition, read: Read, rows: MakeRows
+    ) -> Iterator[Any]:
+        if self._tail is not None:
+            yield from self._last_rows(partition, read, rows, self._tail)
+            return
+        for file in files_of(partition):
+            self._progress.name(str(file.path))
+            start = self._start(file)
+            base = self._progress.done
+            if start is not None:
+                for item in read(file, start, None):
+                    yield from rows(file, item)
+                    self._progress.reach(base + item.position + item.size)
+            self._progress.reach(base + file.size)
+
+    def _last_rows(
+        self, partition: log.Partition, read: Read, rows: MakeRows, missing: int
+    ) -> list[Any]:
+        """Read a partition from its end, piece by piece, until there are enough."""
+        found: list[Any] = []
+        for file in reversed(files_of(partition)):
+            self._progress.name(str(file.path))
+            start = self._start(file) if missing else None
+            for begin, end in _pieces_from_end(file, start):
+                piece: deque[Any] = deque(maxlen=missing)
+                for item in read(file, begin, end):
+                    piece.extend(rows(file, item))
+                found[:0] = piece
+                missing -= len(piece)
+                if not missing:
+                    break
+            self._progress.advance(file.size)
+        return found
+
+    def _start(self, file: log.Segment) -> int | None:
+        """Find the first byte to read; None where nothing that is wanted can be."""
+        wanted = self._wanted
+        start: int | None = 0
+        above = file.next_base_offset
+        if wanted.from_offset is not None:
+            passed = above is not None and above <= wanted.from_offset
+            start = None if passed else file.seek(wanted.from_offset)
+        if wanted.to_offset is not None and file.base_offset >= wanted.to_offset:
+            start = None
+        if start is not None and wanted.from_time is not None:
+            found = file.seek_timestamp(wanted.from_time)
+            start = None if found is None else max(start, found)
+        return start
+
+
+def _pieces_from_end(
+    file: log.Segment, start: int | None
+) -> list[tuple[int, int | None]]:
+    """Cut a file between batches, from a byte on: the last piece comes first."""
+    if start is None:
+        return []
+    cuts = file.cuts(max(MIB, file.size // _PIECES))
+    begins = [start, *(cut for cut in cuts if cut > start)]
+    return [*pairwise(begins), (begins[-1], None)][::-1]
