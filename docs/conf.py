@@ -3,7 +3,8 @@
 """How the site is built: Sphinx over the Markdown of this folder, by ``make docs``.
 
 What Sphinx cannot do by itself (plain docstrings, the table of messages) is in
-``tools/docs.py``. Nothing is fetched from anywhere, at no time.
+``tools/docs.py``, the pages of APIs in ``tools/api_pages.py``. Nothing is fetched from
+anywhere, at no time.
 """
 
 import os
@@ -22,8 +23,8 @@ copyright = "2026, The kwire authors"
 author = "The kwire authors"
 release = version = kwire.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "docs"]
-source_suffix = {".md": "markdown"}
+extensions = ["myst_parser", "sphinx.ext.autodoc", "docs", "api_pages"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 # Links to headings; what has no heading to point at is a warning, and so an error.
 myst_heading_anchors = 3
 myst_enable_extensions = ["deflist"]

@@ -87,6 +87,13 @@ def message_rows() -> Iterator[tuple[str, ...]]:
         yield name, cls.kind, key, str(cls.valid_versions), flexible
 
 
+def linked(name: str, kind: str) -> str:
+    """Write the name of a message, as a link where its API has a page."""
+    if kind not in ("request", "response"):
+        return name
+    return f":doc:`{name} </apis/{name.removesuffix(kind.capitalize())}>`"
+
+
 def command_helps() -> Iterator[tuple[str, str]]:
     """Give each command of kwire with its help, as a terminal of 80 columns has it."""
     import click
@@ -115,6 +122,7 @@ def setup(app: Any) -> dict[str, bool]:
             lines = [".. list-table::", "   :header-rows: 1", ""]
             for row in (head, *message_rows()):
                 marks = ("   * - ", *["     - "] * (len(row) - 1))
+                row = (linked(*row[:2]), *row[1:])
                 lines += [m + cell for m, cell in zip(marks, row, strict=True)]
             found: list[Any] = self.parse_text_to_nodes("\n".join(lines))
             return found
