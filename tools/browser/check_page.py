@@ -90,6 +90,12 @@ class Page:
             **{"deviceScaleFactor": 1, "mobile": False},
         )
 
+    def print_on(self, width: int, height: int) -> None:
+        """Look at the page as it is printed on paper of a size (pixels)."""
+        self.resize(width, height)
+        light = [{"name": "prefers-color-scheme", "value": "light"}]
+        self.command("Emulation.setEmulatedMedia", media="print", features=light)
+
     def evaluate(self, script: str) -> Any:
         """Run an expression in the page, await it, and return what JSON has of it."""
         done = self.command(

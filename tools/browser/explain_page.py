@@ -4,7 +4,8 @@
 
 Pointing at a byte marks its field and the other way round, a struct marks all of its
 bytes, a click holds what it hits and brings the other side into view, arrow keys go
-from value to value, and the page fits a telephone.
+from value to value, and the page fits a telephone. Records of a compressed batch are
+there and mark its bytes, and on paper nothing is left out.
 
     python tools/browser/explain_page.py [--screenshots FOLDER]
 """
@@ -30,6 +31,14 @@ TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
 MARKED = """[...new Set([...document.querySelectorAll('#{} .{}')]
   .map(each => +each.dataset.s))]"""
 STATUS = "document.getElementById('status').textContent"
+UNPACKED = """[...document.querySelectorAll("details")].filter(
+  each => each.querySelector(":scope > [data-u]")).length"""
+SUMMARY = """[...document.querySelectorAll("summary em")].at(-1).textContent"""
+LAST = 'offset 299, key "key-299", value "value"'
+PAPER = 1040, 720
+LEFT_OUT = """[...document.querySelectorAll("section")].filter(each =>
+  each.scrollHeight > each.clientHeight + 1 || each.scrollWidth > innerWidth)
+  .map(each => each.id)"""
 SEND = """document.querySelector({!r}).dispatchEvent(
   new MouseEvent({!r}, {{bubbles: true}}))"""
 
@@ -101,9 +110,19 @@ def check(path: Path, is_bad: bool, folder: Path) -> list[str]:
         page.evaluate(SEND.format("#bytes [data-s='0']", "click"))
         said = page.evaluate(STATUS)
         expect("status", said.startswith("0x0, 4 bytes, frame: size = "), True)
+        if not is_bad:
+            page.evaluate(SEND.format("#tree [data-u] b", "click"))
+            packed = page.evaluate("+document.querySelector('[data-u]').dataset.u")
+            expect("packed bytes", marked(page, "held")[0], [packed])
+            said = page.evaluate(STATUS)
+            expect("packed value", said.endswith("records[0].offset = 0"), True)
+            expect("packed records", page.evaluate(UNPACKED), ROWS)
+            expect("summary", page.evaluate(SUMMARY), LAST)
         problems = page.evaluate("document.querySelectorAll('.problem').length")
         expect("problems", problems, 2 if is_bad else 0)
         expect("findings", page.findings, [])
+        page.print_on(*PAPER)
+        expect("left out on paper", page.evaluate(LEFT_OUT), [])
     with open_page(str(path), *NARROW, dark=True) as page:
         expect("columns too wide", page.evaluate(TOO_WIDE), 0)
         page.screenshot(str(folder / f"{path.stem}-narrow.png"))

@@ -4,8 +4,9 @@
 
 Each table of a page is read out of the browser and compared with the Parquet files
 beside the page; in light and dark, wide and narrow nothing is loaded, nothing is
-complained about, and nothing sticks out. First of all a page with one wrong number has
-to be found wrong.
+complained about, nothing sticks out, and no words of a chart touch. Tables sort,
+filter, say that they are wider than the page, and are all there on paper. First of all
+a page with one wrong number has to be found wrong.
 
     python tools/browser/report_page.py [FOLDER ...] [--screenshots FOLDER]
 
@@ -34,8 +35,12 @@ from kwire.jobs.tables import REPORT, Output
 VIEWS = {
     "light": (1280, 900, False),
     "dark": (1280, 900, True),
+    "small": (800, 900, False),
     "narrow": (390, 844, False),
 }
+PAPER = 1040, 720
+"""A4 in landscape within its margins, at 96 pixels an inch."""
+
 NOTHING = "\0nothing"
 """Stands for a cell without a value, which is not an empty text."""
 
@@ -51,6 +56,74 @@ OUTSIDE = """[...document.querySelectorAll("svg text")].filter(text => {
   const box = text.getBoundingClientRect();
   return box.width && (box.left < 0 || box.right > innerWidth + 1);
 }).map(text => text.textContent)"""
+TOUCHING = """[...document.querySelectorAll("svg.chart")].flatMap(svg => {
+  const texts = [...svg.querySelectorAll("text")].map(text =>
+    [text.textContent, text.getBoundingClientRect()]).filter(([, box]) => box.width);
+  return texts.flatMap(([words, a], at) => texts.slice(at + 1).filter(([, b]) =>
+    a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom
+  ).map(([others]) => `${words} | ${others}`));
+})"""
+HINTS = """[...document.querySelectorAll(".scroll")].filter(place =>
+  (place.scrollWidth > place.clientWidth)
+    === place.previousElementSibling.querySelector(".hint").hidden)
+  .map(place => place.firstChild.dataset.table)"""
+CUT_OFF = """[...document.querySelectorAll("th, td")].filter(cell => {
+  const box = cell.getBoundingClientRect();
+  return box.right > innerWidth + 1 || !box.width || cell.scrollWidth > box.width + 1;
+}).map(cell => cell.textContent)"""
+SORT = """(() => {
+  const wrong = [], known = value => value !== undefined;
+  for (const table of document.querySelectorAll("table[data-table]")) {
+    const rows = () => [...table.querySelectorAll("tbody tr:not(.none)")];
+    const first = rows();
+    if (first.length < 2) continue;
+    for (const [at, head] of [...table.tHead.rows[0].cells].entries()) {
+      const is_text = ["text", "tone"].includes(head.dataset.kind);
+      for (const sign of [1, -1]) {
+        head.firstChild.click();
+        const all = rows().map(row => row.cells[at].dataset.value);
+        const values = all.filter(known).map(each => is_text ? each : Number(each));
+        const place = `${table.dataset.table}: ${head.dataset.key} ${sign}`;
+        if (all.length !== first.length) wrong.push(`${place}: rows are lost`);
+        if (all.slice(0, values.length).some(each => !known(each)))
+          wrong.push(`${place}: an empty cell before others`);
+        for (let n = 1; n < values.length; n++) {
+          const order = is_text ? words.compare(values[n - 1], values[n])
+            : values[n - 1] - values[n];
+          if (sign * order > 0) wrong.push(`${place}: ${values[n - 1]}, ${values[n]}`);
+        }
+        const state = head.getAttribute("aria-sort");
+        if (state !== (sign > 0 ? "ascending" : "descending")) wrong.push(state);
+      }
+      head.firstChild.click();
+      if (rows().some((row, n) => row !== first[n])) wrong.push("not as it was");
+    }
+  }
+  return wrong;
+})()"""
+FILTER = """(() => {
+  const wrong = [];
+  for (const table of document.querySelectorAll("table[data-table]")) {
+    const input = table.parentElement.previousElementSibling.querySelector("input");
+    const rows = [...table.querySelectorAll("tbody tr:not(.none)")];
+    if (!input !== rows.length < 2) wrong.push(`${table.dataset.table}: a filter`);
+    if (!input) continue;
+    for (const typed of [rows[0].cells[1].textContent.toUpperCase(), "no such row"]) {
+      input.value = typed;
+      input.dispatchEvent(new Event("input"));
+      const left = rows.filter(row => row.checkVisibility());
+      const meant = rows.filter(row => [...row.cells].some(
+        cell => cell.textContent.toLowerCase().includes(typed.trim().toLowerCase())));
+      const told = `${meant.length} of ${rows.length} rows`;
+      if (left.length !== meant.length || input.nextSibling.value !== told)
+        wrong.push(`${table.dataset.table}: ${left.length}, not ${told}`);
+    }
+    input.value = "";
+    input.dispatchEvent(new Event("input"));
+    if (rows.some(row => row.hidden)) wrong.push(`${table.dataset.table}: some left`);
+  }
+  return wrong;
+})()"""
 ALL_HEIGHT = "document.documentElement.scrollHeight"
 
 
@@ -95,6 +168,20 @@ def look(page: Page, view: str) -> list[str]:
     if (width := page.evaluate(TOO_WIDE)) > 0:
         wrong.append(f"{view}: {width} pixels too wide")
     wrong += [f"{view}: {text!r} sticks out" for text in page.evaluate(OUTSIDE)]
+    wrong += [f"{view}: {text!r} touch" for text in page.evaluate(TOUCHING)]
+    wrong += [f"{view}: {name}: a wrong hint" for name in page.evaluate(HINTS)]
+    return wrong
+
+
+def use(page: Page) -> list[str]:
+    """Sort and filter every table, and print the page."""
+    wrong = [f"sorted: {fault}" for fault in page.evaluate(SORT)]
+    wrong += [f"filtered: {fault}" for fault in page.evaluate(FILTER)]
+    page.print_on(*PAPER)
+    if (width := page.evaluate(TOO_WIDE)) > 0:
+        wrong.append(f"printed: {width} pixels too wide")
+    wrong += [f"printed: {text!r} is cut off" for text in page.evaluate(CUT_OFF)]
+    wrong += [f"printed: {text!r} touch" for text in page.evaluate(TOUCHING)]
     return wrong
 
 
@@ -109,6 +196,10 @@ def check(folder: Path, screenshots: Path | None) -> tuple[list[str], int]:
                     faults, count = compare(folder, table)
                     wrong += faults
                     cells += count
+                wrong += use(page)
+                if screenshots is not None:
+                    page.screenshot(str(screenshots / f"{folder.name}-printed.png"))
+            page.command("Emulation.setEmulatedMedia", media="screen")
             if screenshots is not None:
                 page.resize(width, min(page.evaluate(ALL_HEIGHT), 8000))
                 page.screenshot(str(screenshots / f"{folder.name}-{view}.png"))
