@@ -11,6 +11,7 @@ import hashlib
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -210,6 +211,20 @@ def test_a_template_that_forgets_to_escape_escapes():
     shown = PageReader(template.render(a=SIGNS, b=tag("i", SIGNS)))
     assert [each for each, _, _ in shown.tags] == ["p", "i"]
     assert shown.find("p")[0][1] == shown.find("i")[0][1] + "7"
+
+
+def test_markup_is_written_nowhere_else():
+    """No other module has a tag in its strings, or calls text Markup."""
+    home = Path(pages.__file__).parent
+    modules = [
+        path for path in home.parent.rglob("*.py") if not path.is_relative_to(home)
+    ]
+    assert len(modules) > 100
+    for path in modules:
+        assert not re.search(r"</|Markup\(|\|safe", path.read_text("utf-8")), path
+    templates = (home / "templates").glob("*.html")
+    for template in templates:
+        assert not re.search(r"\|\s*safe|autoescape", template.read_text("utf-8"))
 
 
 def test_without_jinja2_one_sentence_names_the_extra(tmp_path):
