@@ -7,6 +7,8 @@ Times are milliseconds since 1970 in UTC, as in records; -1 is none.
 
 from __future__ import annotations
 
+import os
+import re
 from datetime import UTC, datetime, timedelta
 
 TYPE_CHECKING = False
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_NAME = 80
+_NO_TEXT = re.compile("[\ud800-\udfff]")
+_LIKE_ESCAPE = re.compile(r"\\(?=[ux][0-9a-f])")
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB", "EB")
 
 
@@ -109,3 +113,22 @@ def _escaped(character: str) -> str:
     if character.isprintable():
         return character
     return character.encode("unicode_escape").decode()
+
+
+def name_text(name: object) -> str:
+    r"""Write a path, or the name of a topic, as text that tables can hold.
+
+    File systems allow bytes in names that are no UTF-8, which Python keeps as lone
+    surrogates; no JSON, Arrow or HTML can carry those. They become ``\xNN``. A
+    backslash that would read like one becomes ``\x5c``, so that two names never share
+    a text; hence names are given to this function once, as the system has them.
+    """
+    text = str(name)
+    if os.sep != "\\":
+        text = _LIKE_ESCAPE.sub(r"\\x5c", text)
+    return _NO_TEXT.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"

@@ -218,7 +218,7 @@ def test_an_unknown_key_names_what_there_is(log, tmp_path):
             directory[key]
         (text,) = caught.value.args
         assert text == (
-            "no topic 'order': there are 'orders', 'payments'; did you mean 'orders'?"
+            "no topic 'order': there are 'orders', 'payments'; did you mean orders?"
         )
     with pytest.raises(KeyError, match="'payments' has no partition 3: there is 0"):
         directory["payments", 3]

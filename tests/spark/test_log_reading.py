@@ -10,6 +10,7 @@ import base64
 import importlib
 import json
 import lzma
+import os
 import random
 import sys
 from datetime import UTC, datetime, timedelta
@@ -505,6 +506,48 @@ def test_a_file_that_vanished_is_what_the_mode_makes_of_it(rooms, orders):
     assert [row["offset"] for row in read("DROPMALFORMED")] == list(range(30, 60))
     first = read("PERMISSIVE")[0]
     assert (first["offset"], first["bad"]["reason"]) == (None, "missing")
+
+
+@pytest.fixture
+def oddly_named(tmp_path):
+    """Two topics with a damaged batch each; the name of one is no UTF-8."""
+    for name in (b"good-0", b"b\xffd-0"):
+        folder = Folder(tmp_path / os.fsdecode(name))
+        path, spans = folder.segment(0, log_of([5] * 4))
+        folder.beside(0, ".index", ">ii", (9, spans[1][0]))
+        flip(path, spans[2][0] + 70)
+    return tmp_path
+
+
+@pytest.mark.parametrize("view", ["records", "batches"])
+def test_a_topic_whose_name_is_no_utf_8_is_text(rooms, oddly_named, view):
+    """It is shown with escapes, and the good topic beside it is there."""
+    given = {"view": view, "mode": "PERMISSIVE"}
+    rows = rooms.read(oddly_named, **given).to_pylist()
+    assert {row["topic"] for row in rows} == {"good", r"b\xffd"}
+    rows = rooms.read(oddly_named, subscribe=r"b\xffd", **given).to_pylist()
+    assert {row["topic"] for row in rows} == {r"b\xffd"}
+    columns = ["offset", "topic", "file_path", "_corrupt_record"]
+    if view == "records":
+        rows = rooms.read(oddly_named, columns=columns, **given).to_pylist()
+        assert any(rf"b\xffd-0{os.sep}" in row["file_path"] for row in rows)
+        bad = [row["_corrupt_record"] for row in rows if row["_corrupt_record"]]
+        assert len(bad) == 2 and all(each["bytes"] for each in bad)
+
+
+@pytest.mark.parametrize("view", ["problems", "index"])
+def test_views_of_such_a_topic_have_text_too(rooms, oddly_named, view):
+    options = rooms.options.read_options({"path": str(oddly_named), "view": view})
+    layout = rooms.layout.default_layout(options)
+    rows = []
+    for partition in rooms.planning.find_partitions(options):
+        if view == "problems":
+            found = rooms.reading.read_problems(partition, layout, options)
+        else:
+            found = rooms.reading.read_indexes(partition.segments, layout)
+        rows += [row for each in found for row in each.to_pylist()]
+    assert {row["topic"] for row in rows} == {"good", r"b\xffd"}
+    assert sum(rf"b\xffd-0{os.sep}" in row["path"] for row in rows) == 1
 
 
 def test_foreign_and_empty_files_cost_nothing_good(rooms, orders):

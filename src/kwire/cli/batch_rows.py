@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ..plain_text import time_text
+from ..plain_text import name_text, time_text
 from .output import Table
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ class BatchLines:
         fields = {
             "topic": file.topic,
             "partition": file.partition,
-            "path": str(file.path),
+            "path": name_text(file.path),
         }
         self._rows.write(fields | {name: getattr(header, name) for name in _NUMBERS})
 
@@ -86,5 +86,5 @@ class BatchTable:
                 f"v{header.magic} {header.compression}",
                 " ".join(writer),
             ),
-            str(file.path),
+            name_text(file.path),
         )

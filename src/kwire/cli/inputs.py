@@ -13,6 +13,7 @@ import os
 import click
 
 from .. import log
+from ..plain_text import name_text
 from ..regular_files import NotRegularFile, open_regular
 from .program import explain
 from .terminal import say
@@ -122,7 +123,9 @@ def _open(
     path: str, include: tuple[str, ...], closed: list[OSError]
 ) -> log.LogDirectory:
     if path.endswith(_BESIDE):
-        raise click.ClickException(f"{path} holds no records; give the .log file")
+        raise click.ClickException(
+            f"{name_text(path)} holds no records; give the .log file"
+        )
     if os.path.isdir(path):
         os.listdir(path)
     elif "://" not in path:
@@ -132,8 +135,8 @@ def _open(
         for error in (*closed, *found.skipped):
             raise error
         raise click.ClickException(
-            f"no partition in {path}: give a data directory of Kafka, a folder above"
-            " it, the folder of a partition, or a .log file"
+            f"no partition in {name_text(path)}: give a data directory of Kafka, a"
+            " folder above it, the folder of a partition, or a .log file"
         )
     return found
 

@@ -20,7 +20,7 @@ import click
 from .. import __version__
 from .._backend import backend
 from ..errors import KwireError
-from ..plain_text import did_you_mean, one_line
+from ..plain_text import did_you_mean, name_text, one_line
 from .terminal import guard_terminals, say, say_usage
 
 TYPE_CHECKING = False
@@ -104,7 +104,7 @@ def explain(error: Exception) -> str:
         return _one_line(error.format_message())
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         reason = error.strerror[:1].lower() + error.strerror[1:]
-        return _one_line(f"{os.fsdecode(error.filename)}: {reason}")
+        return _one_line(f"{name_text(os.fsdecode(error.filename))}: {reason}")
     if isinstance(error, OSError) and error.strerror:
         return _one_line(error.strerror[:1].lower() + error.strerror[1:])
     return _one_line(str(error))

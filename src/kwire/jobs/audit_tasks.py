@@ -17,6 +17,7 @@ from typing import NamedTuple
 from .. import framing
 from ..errors import KwireError
 from ..messages import ApiVersionsRequest, ApiVersionsResponse, FetchRequest
+from ..plain_text import name_text
 from ..recording.capture_files import (
     REQUEST,
     CaptureError,
@@ -217,7 +218,7 @@ class _Gatherer:
 
 
 def _read_log(source: LogTask, timezone: tzinfo, seen: _Gatherer) -> None:
-    is_empty = True
+    is_empty, shown = True, name_text(source.path)
     try:
         for found in read_request_log(*source, timezone=timezone):
             is_empty = False
@@ -234,11 +235,11 @@ def _read_log(source: LogTask, timezone: tzinfo, seen: _Gatherer) -> None:
                 seen.sightings.problems.append(Problem(*found))
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        seen.sightings.problems.append(Problem(source.path, None, None, reason))
+        seen.sightings.problems.append(Problem(shown, None, None, reason))
         return
     if is_empty and (source.start, source.end) == (0, None):
         reason = "no request in it: neither a capture nor a request log"
-        seen.sightings.problems.append(Problem(source.path, None, None, reason))
+        seen.sightings.problems.append(Problem(shown, None, None, reason))
 
 
 class _Connection:
@@ -284,8 +285,8 @@ class _Recording:
                     if len(self._rows) >= _MOST_ROWS:
                         yield from self._settled()
             except (CaptureError, OSError) as error:
-                reason = str(error).removeprefix(f"{file.path}: ")
-                problems.append(Problem(file.path, None, None, reason))
+                reason = str(error).removeprefix(f"{name_text(file.path)}: ")
+                problems.append(Problem(name_text(file.path), None, None, reason))
         yield from (row.request for row in self._rows)
 
     def _settled(self) -> Iterator[Request]:

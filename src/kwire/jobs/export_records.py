@@ -15,6 +15,7 @@ from ..arrow import null_empty_lists
 from ..columns import decode_records
 from ..errors import DecodeError
 from ..limits import MIB, Limits
+from ..plain_text import name_text
 from ..records import read_batch_header
 from .export_choice import Part, Piece
 from .export_ranges import union, without
@@ -116,7 +117,7 @@ def write(task: WriteTask) -> Written:
                 part = piece.parts[0]
                 miscounted.append(
                     (
-                        *(topic, partition, str(part.segment.path), part.start),
+                        *(topic, partition, name_text(part.segment.path), part.start),
                         *(piece.rows, found + reader.undecoded),
                     )
                 )
@@ -172,7 +173,7 @@ class _PieceReader:
 
     def _part(self, part: Part) -> Iterator[Any]:
         """Read batches a chunk at a time."""
-        path = str(part.segment.path)
+        path = name_text(part.segment.path)
         with part.segment.open() as file:
             chunk: list[BatchHeader] = []
             position = filled = part.start

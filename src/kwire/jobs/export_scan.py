@@ -19,6 +19,7 @@ from .. import log
 from ..errors import DecodeError
 from ..limits import Limits
 from ..new_files import new_file
+from ..plain_text import name_text
 from .tables import load_pyarrow
 
 TYPE_CHECKING = False
@@ -107,7 +108,7 @@ class FileScan(NamedTuple):
     @property
     def path(self) -> str:
         """The file's path."""
-        return str(self.segment.path)
+        return name_text(self.segment.path)
 
     @property
     def ends_badly(self) -> bool:

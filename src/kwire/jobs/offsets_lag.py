@@ -184,9 +184,7 @@ def _open(place: Place, end: int, problems: RowWriter) -> LogEnds | None:
     try:
         ends = LogEnds(place.log, end)
     except OSError as error:
-        problems.write(
-            failure_row(str(place.log.path), place.topic, place.partition, error)
-        )
+        problems.write(failure_row(place.log.path, place.topic, place.partition, error))
         return None
     for problem in ends.problems:
         problems.write(problem_row(problem))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .. import internal_topics, messages
 from ..errors import DecodeError, UnsupportedVersion
-from ..plain_text import count_text
+from ..plain_text import count_text, name_text
 from ..regular_files import NotRegularFile
 from .offsets_groups import GroupRecords, uuid_text
 from .offsets_tables import RowWriter
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..log import Partition, Problem, Segment
+    from ..log.storage import Named
     from ..record_classes import Batch, Record
 
     Row = tuple[Any, ...]
@@ -89,11 +90,11 @@ def problem_row(problem: Problem) -> Row:
 
 
 def failure_row(
-    path: str, topic: str | None, partition: int | None, error: OSError
+    path: Named, topic: str | None, partition: int | None, error: OSError
 ) -> Row:
     """Make the row of a file that could not be read."""
     reason = error.strerror or str(error)
-    error_path = path if error.filename is None else str(error.filename)
+    error_path = name_text(path if error.filename is None else error.filename)
     kind = "skipped" if isinstance(error, NotRegularFile) else "unreadable"
     return (error_path, topic, partition, None, None, None, kind, reason)
 
@@ -161,9 +162,7 @@ class _Reading:
             for segment in self._partition.segments:
                 self._segment(segment)
         except OSError as error:
-            self._flaw(
-                failure_row(str(self._partition.path), TOPIC, self._number, error)
-            )
+            self._flaw(failure_row(self._partition.path, TOPIC, self._number, error))
         for producer, (offset, path, groups) in sorted(self._pending.items()):
             names = ", ".join(dict.fromkeys(groups[:_NAMED]))
             words = (
@@ -185,7 +184,7 @@ class _Reading:
         complete = self._complete or nothing
         end_offset = None if last[0] is None else last[0] + 1
         history = (
-            *(self._number, str(self._partition.path), self._partition.size),
+            *(self._number, name_text(self._partition.path), self._partition.size),
             *(first[0], end_offset, first[1], last[1], *complete),
             *(self._records, self._committed, self._aborted),
             sum(len(groups) for _, _, groups in self._pending.values()),
@@ -201,7 +200,7 @@ class _Reading:
 
     def _segment(self, segment: Segment) -> None:
         """Read a segment, and see whether a cleaner was there."""
-        self._path = str(segment.path)
+        self._path = name_text(segment.path)
         damaged: list[Problem] = []
         expected: int | None = max(segment.base_offset, 0)
         for batch in segment.batches(on_corrupt=damaged.append):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ..plain_text import count_text, size_text, time_text
+from ..plain_text import count_text, name_text, size_text, time_text
 from . import charts
 from .chart_text import duration_text
 from .offsets_groups import ASSIGNING, DEAD, EMPTY, RECONCILING, STABLE
@@ -113,7 +113,8 @@ def page(inputs: LogInputs, sums: Sums, problems: Any, stuck_after_ms: int) -> s
     lags = sums.lag_over_time()
     report = Report(
         "Consumer groups",
-        f"{TOPIC} of {', '.join(inputs.paths)}: {count_text(len(groups), 'group')},"
+        f"{TOPIC} of {', '.join(map(name_text, inputs.paths))}:"
+        f" {count_text(len(groups), 'group')},"
         f" {size_text(inputs.size)} of logs",
     )
     _verdict(report, sums, groups, stuck_after_ms)

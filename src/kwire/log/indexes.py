@@ -19,6 +19,7 @@ from ..errors import DecodeError, InvalidValue, LimitExceeded, UnsupportedVersio
 from ..framing import decode_prefixed
 from ..limits import DEFAULT
 from ..messages import AbortedTxn
+from ..plain_text import name_text
 from ..regular_files import open_regular
 from .problems import in_file
 from .storage import StoredPath, located
@@ -62,7 +63,7 @@ def read_small_file(path: Named, limits: Limits = DEFAULT) -> bytes:
             f"more than {ceiling} bytes are over the ceiling; pass"
             " limits=kwire.Limits(frame_bytes=...) to allow more",
             0,
-            str(path),
+            name_text(path),
         )
     return data
 
@@ -154,9 +155,9 @@ class TransactionIndex:
             try:
                 entries.append(decode_prefixed(AbortedTxn, entry))
             except DecodeError as error:
-                raise in_file(error, path, start) from None
+                raise in_file(error, name_text(path), start) from None
             except UnsupportedVersion as error:
-                raise InvalidValue(str(error), start, str(path)) from None
+                raise InvalidValue(str(error), start, name_text(path)) from None
         self.entries = tuple(entries)
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Literal
 
-    from .storage import Named
-
     OnCorrupt = Literal["raise", "skip"] | Callable[["Problem"], object]
 
 CRC = "crc"
@@ -45,12 +43,13 @@ LOST = frozenset((CRC, HEADER, SIZE, ZEROS, CUT, OFFSET, RECORDS))
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One finding: a bad region of a file, or something that is missing.
+    r"""One finding: a bad region of a file, or something that is missing.
 
     ``position`` and ``length`` are bytes of the file ``path``; a length of 0 means
-    that nothing there is bad, but something is missing in front of it. Offsets are -1
-    where there is no good one, or none is known. ``reason`` is one of the words above,
-    ``detail`` a sentence for people.
+    that nothing there is bad, but something is missing in front of it. Bytes of the
+    path that are no UTF-8 are ``\xNN``. Offsets are -1 where there is no good one, or
+    none is known. ``reason`` is one of the words above, ``detail`` a sentence for
+    people.
     """
 
     path: str
@@ -80,10 +79,11 @@ def raised(problem: Problem) -> CorruptBatch:
     return CorruptBatch(problem.detail, problem.position, problem.path)
 
 
-def in_file(error: DecodeError, path: Named, base: int = 0) -> DecodeError:
+def in_file(error: DecodeError, path: str, base: int = 0) -> DecodeError:
     """Make a decoder's error again with the file in its path.
 
-    ``base`` is the byte of the file that the decoder's input began with.
+    ``path`` is text, as in a ``Problem``. ``base`` is the byte of the file that the
+    decoder's input began with.
     """
     inner = f": {error.path}" if error.path else ""
     return type(error)(

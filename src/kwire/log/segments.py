@@ -16,6 +16,7 @@ from bisect import bisect_left, bisect_right
 
 from ..errors import DecodeError
 from ..limits import DEFAULT, MIB
+from ..plain_text import name_text
 from ..regular_files import check_regular
 from .decoding import decoded, decoded_batch, decoded_columns
 from .file_bytes import FileBytes
@@ -89,7 +90,9 @@ class Segment:
             self.base_offset = 0
             is_newest = False
         match = FOLDER.fullmatch(self.path.absolute().parent.name)
-        self.topic = topic if topic is not None else match[1] if match else ""
+        self.topic = topic or ""
+        if topic is None:
+            self.topic = name_text(match[1]) if match else ""
         self.partition = int(match[2]) if match and partition is None else -1
         if partition is not None:
             self.partition = partition
@@ -156,7 +159,7 @@ class Segment:
         base_offset = self.base_offset if self.base_offset >= 0 else None
         return Walk(
             file,
-            (str(self.path), self.topic, self.partition),
+            (name_text(self.path), self.topic, self.partition),
             base_offset=base_offset,
             expected=None if options.get("start") else base_offset,
             next_base_offset=self.next_base_offset,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ..errors import DecodeError
 from ..limits import DEFAULT
+from ..plain_text import name_text
 from . import problems
 from .checkpoints import read_leader_epochs, read_partition_metadata
 from .decoding import check_records
@@ -78,7 +79,8 @@ def verify(
         {start for _, start in epochs}
     ):
         detail = "epochs and their offsets do not ascend"
-        yield Problem(str(path), *place, 0, 0, problems.LEADER_EPOCH, detail=detail)
+        name = name_text(path)
+        yield Problem(name, *place, 0, 0, problems.LEADER_EPOCH, detail=detail)
         epochs = ()
     path = log.path / "partition.metadata"
     try:
@@ -185,7 +187,7 @@ def _seam(
     base = segment.base_offset
     if base < 0 or base == expected:
         return None
-    place = str(segment.path), segment.topic, segment.partition, 0, 0
+    place = name_text(segment.path), segment.topic, segment.partition, 0, 0
     if base < expected:
         detail = f"the segment before it goes up to offset {expected - 1}"
         return Problem(*place, problems.OVERLAP, expected - 1, base, detail)
@@ -200,7 +202,7 @@ def _unreadable(
 ) -> Problem:
     size = path.stat().st_size
     at = min(error.offset, size)
-    return Problem(str(path), *place, at, size - at, reason, detail=error.reason)
+    return Problem(name_text(path), *place, at, size - at, reason, detail=error.reason)
 
 
 class Checks:
@@ -258,7 +260,10 @@ class Checks:
             size = path.stat().st_size
             detail = f"no entries that ascend behind the first {len(index.entries)}"
             self._unless_torn.append(
-                Problem(str(path), *self._place, at, size - at, reason, detail=detail)
+                Problem(
+                    *(name_text(path), *self._place, at, size - at, reason),
+                    detail=detail,
+                )
             )
 
     def _read_transactions(self) -> None:
@@ -362,7 +367,7 @@ class Checks:
             detail = f"leader epoch {epoch}, where the checkpoint has {right}"
             found.append(
                 Problem(
-                    str(self._segment.path),
+                    name_text(self._segment.path),
                     *self._place,
                     header.position,
                     header.size,
@@ -376,7 +381,7 @@ class Checks:
     def _entry(self, reason: str, number: int, width: int, detail: str) -> Problem:
         path = self._segment.path.with_suffix(f".{reason}")
         at = width * number
-        return Problem(str(path), *self._place, at, width, reason, detail=detail)
+        return Problem(name_text(path), *self._place, at, width, reason, detail=detail)
 
     def end(self, torn_at: int | None) -> Iterable[Problem]:
         """End with a segment; gives what is wrong with the entries that are left.
@@ -428,5 +433,5 @@ class Checks:
                 detail = f"no entry for the ABORT marker of producer {producer}"
                 detail += f" at offset {offset}"
                 found.append(
-                    Problem(str(path), *self._place, 0, 0, reason, detail=detail)
+                    Problem(name_text(path), *self._place, 0, 0, reason, detail=detail)
                 )

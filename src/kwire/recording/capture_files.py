@@ -20,11 +20,12 @@ from typing import NamedTuple
 
 from ..errors import KwireError
 from ..new_files import new_file, sync_folder
+from ..plain_text import name_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
+    from typing import Any, NoReturn
 
 CAPTURE_TYPES = {
     "recording": "string",
@@ -182,7 +183,7 @@ def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
     """
     filesystem, root = _open_filesystem(path)
     kinds = load_pyarrow().fs.FileType
-    info = filesystem.get_file_info(root)
+    info = filesystem.get_file_info([_named(filesystem, root)])[0]
     if info.type == kinds.File:
         return [CaptureFile(os.fspath(path))]
     if info.type == kinds.NotFound:
@@ -231,7 +232,7 @@ def read_capture_file(
     names = _checked(columns)
     filesystem, path = _open_filesystem(file.path)
     try:
-        opened = filesystem.open_input_file(path)
+        opened = filesystem.open_input_file(_named(filesystem, path))
     except FileNotFoundError:
         if file.first is None:
             raise
@@ -239,7 +240,8 @@ def read_capture_file(
         larger = [f for f in _list_folder(filesystem, folder) if _lies_in(file, f)]
         if not larger:
             raise
-        opened = filesystem.open_input_file(larger[0].path)
+        path = larger[0].path
+        opened = filesystem.open_input_file(_named(filesystem, path))
         first, last = file.first, file.last
         for batch in _read(opened, file.path, [*names, "sequence"]):
             yield _between(batch, first, last).select(range(len(names)))
@@ -278,23 +280,55 @@ def _open_filesystem(path: str | os.PathLike[str]) -> tuple[Any, str]:
 
 def _list_folder(filesystem: Any, root: str) -> list[CaptureFile]:
     """List what there is to read, each frame once."""
-    arrow = load_pyarrow()
-    selector = arrow.fs.FileSelector(root, recursive=True)
     folders: dict[str, list[CaptureFile]] = {}
-    for info in filesystem.get_file_info(selector):
-        below = info.path.removeprefix(root).split("/")
-        is_hidden = any(part[:1] in (".", "_") for part in below)
-        if info.type == arrow.fs.FileType.File and not is_hidden:
-            folder, _, name = info.path.rpartition("/")
+    for path in _files_below(filesystem, root):
+        below = path.removeprefix(root).split("/")
+        if not any(part[:1] in (".", "_") for part in below):
+            folder, _, name = path.rpartition("/")
             if match := _NAME.fullmatch(name):
                 first, last = map(int, match.groups())
-                file = CaptureFile(info.path, first, last)
+                file = CaptureFile(path, first, last)
             elif name.endswith(".parquet"):
-                file = CaptureFile(info.path)
+                file = CaptureFile(path)
             else:
                 continue
             folders.setdefault(folder, []).append(file)
     return [file for _, files in sorted(folders.items()) for file in _in_order(files)]
+
+
+def _named(filesystem: Any, path: str) -> str | bytes:
+    """Give a path as pyarrow takes it: names on disks may be no UTF-8."""
+    return os.fsencode(path) if _is_local(filesystem) else path
+
+
+def _is_local(filesystem: Any) -> bool:
+    return isinstance(filesystem, load_pyarrow().fs.LocalFileSystem)
+
+
+def _files_below(filesystem: Any, root: str) -> Iterator[str]:
+    """Go through the regular files below a folder; links to folders are followed."""
+    fs = load_pyarrow().fs
+    if not _is_local(filesystem):
+        for info in filesystem.get_file_info(fs.FileSelector(root, recursive=True)):
+            if info.type == fs.FileType.File:
+                yield info.path
+        return
+    # pyarrow cannot give names that are no UTF-8.
+    seen = set()
+    for folder, below, names in os.walk(root, onerror=_refuse, followlinks=True):
+        status = os.stat(folder)
+        if (status.st_dev, status.st_ino) in seen:
+            below.clear()
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        for name in names:
+            path = os.path.join(folder, name)
+            if os.path.isfile(path):
+                yield path.replace(os.sep, "/")
+
+
+def _refuse(error: OSError) -> NoReturn:
+    raise error
 
 
 def _in_order(files: list[CaptureFile]) -> Iterator[CaptureFile]:
@@ -345,7 +379,7 @@ def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
             lacking = [name for name in names if name not in file.schema_arrow.names]
             if lacking:
                 raise CaptureError(
-                    f"{path}: this Parquet file is no capture, it lacks"
+                    f"{name_text(path)}: this Parquet file is no capture, it lacks"
                     f" {', '.join(lacking)}; name the files of kwire record, or write"
                     " it with kwire.recording.capture_schema()"
                 )
@@ -355,7 +389,7 @@ def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
                 yield arrow.RecordBatch.from_arrays(arrays, schema=schema)
     except (arrow.ArrowException, OSError, UnicodeError) as error:
         raise CaptureError(
-            f"{path}: this file cannot be read as a capture"
+            f"{name_text(path)}: this file cannot be read as a capture"
             f" ({' '.join(str(error).split()).rstrip('.')}); it may be damaged or cut"
             " short: fetch it again, or move it away"
         ) from error

@@ -22,6 +22,7 @@ import zlib
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
+from ..plain_text import name_text
 from ..regular_files import open_regular
 from ..schema import releases
 from ..versions import VersionRange
@@ -145,7 +146,7 @@ def read_request_log(
     """
     name = os.fspath(path)
     with _open(path) as file:
-        place = _Place(name)
+        place, shown = _Place(name), name_text(name)
         try:
             for position, line in _lines(file, start, end):
                 place.lines += 1
@@ -154,10 +155,10 @@ def read_request_log(
                     yield found
                 elif found:
                     number = place.number(start, position)
-                    yield BadLine(name, number, position, found, _shown(line))
+                    yield BadLine(shown, number, position, found, _shown(line))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             reason = f"the gzip file is damaged or cut short ({error}); fetch it again"
-            yield BadLine(name, place.lines + 1, file.tell(), reason, "")
+            yield BadLine(shown, place.lines + 1, file.tell(), reason, "")
 
 
 class _Place:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .. import log
+from ..plain_text import name_text
 from .options import EARLIEST, EVERYWHERE, LATEST
 
 TYPE_CHECKING = False
@@ -123,8 +124,8 @@ def find_partitions(
         if len(several) > 1 and options.duplicates == "error":
             raise ValueError(
                 f"{_name_of(several[0])} is there {len(several)} times:"
-                f" {', '.join(str(each.path) for each in several)}; read one of the"
-                " folders, or choose with duplicates=longest"
+                f" {', '.join(name_text(each.path) for each in several)}; read one of"
+                " the folders, or choose with duplicates=longest"
             )
         chosen.append(longest(several))
     return chosen
@@ -248,17 +249,16 @@ def check_loss(partition: Partition, start: int | None, end: int | None) -> None
 
     Those that a cleaner took are not; None stands for an end of the log.
     """
-    name = _name_of(partition)
+    name, path = _name_of(partition), name_text(partition.path)
     first, last = partition.start_offset, partition.end_offset
     if start is not None and start < first:
         raise DataLoss(
-            f"{partition.path}: {name} begins at offset {first}, offset {start} is"
-            f" gone; {_GO_ON}"
+            f"{path}: {name} begins at offset {first}, offset {start} is gone; {_GO_ON}"
         )
     for asked in (start, end):
         if asked is not None and asked > last:
             raise DataLoss(
-                f"{partition.path}: {name} ends before offset {last}, offset {asked}"
+                f"{path}: {name} ends before offset {last}, offset {asked}"
                 f" is not there; {_GO_ON}"
             )
     for before, behind in pairwise(partition.segments):
@@ -274,8 +274,9 @@ def check_loss(partition: Partition, start: int | None, end: int | None) -> None
         if damaged or (end is not None and ends_at >= end):
             continue
         if ends_at < behind.base_offset and not partition.is_compacted:
+            path = name_text(behind.path)
             raise DataLoss(
-                f"{behind.path}: offsets {ends_at} to {behind.base_offset - 1} of"
+                f"{path}: offsets {ends_at} to {behind.base_offset - 1} of"
                 f" {name} are in no segment; {_GO_ON}"
             )
 

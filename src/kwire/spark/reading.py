@@ -12,6 +12,7 @@ from __future__ import annotations
 from .. import log
 from ..arrow import null_empty_lists
 from ..errors import CorruptBatch, DecodeError
+from ..plain_text import name_text
 from .layout import BATCH_COLUMNS, Layout, arrow_schema
 
 TYPE_CHECKING = False
@@ -119,14 +120,14 @@ class CorruptRows:
         if self._mode == "FAILFAST":
             kind = FileNotFoundError if reason == "missing" else OSError
             raise kind(
-                f"{piece.path}: byte {piece.start}: {reason}:"
+                f"{name_text(piece.path)}: byte {piece.start}: {reason}:"
                 f" {error.strerror or error}; topic {piece.topic}, partition"
                 f" {piece.partition}. It was there when the read was planned; a broker"
                 " may have deleted it. mode=PERMISSIVE or DROPMALFORMED goes on"
             ) from None
         if self._mode == "PERMISSIVE":
-            place = piece.path, piece.topic, piece.partition, piece.start, piece.size
-            self._found.append(log.Problem(*place, reason))
+            place = piece.topic, piece.partition, piece.start, piece.size
+            self._found.append(log.Problem(name_text(piece.path), *place, reason))
 
     def batches(self) -> Iterator[Any]:
         """Make rows of the problems that have come since the last call."""
@@ -146,7 +147,7 @@ class CorruptRows:
                 "position": problem.position,
                 "length": problem.length,
                 "reason": problem.reason,
-                "bytes": _bytes_of(problem),
+                "bytes": _bytes_of(self._piece.path, problem),
             }
         return row
 
@@ -160,9 +161,9 @@ def _offsets(problem: Problem) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-def _bytes_of(problem: Problem) -> bytes | None:
+def _bytes_of(path: str, problem: Problem) -> bytes | None:
     try:
-        with log.Segment(problem.path).open() as file:
+        with log.Segment(path).open() as file:
             end = problem.position + min(problem.length, _SHOWN)
             return bytes(file.data[problem.position : file.fill(problem.position, end)])
     except OSError:
@@ -205,7 +206,7 @@ def _assembler(piece: Piece, layout: Layout) -> Callable[[Records], Iterator[Any
 
     schema = arrow_schema(layout)
     constants = {"topic": piece.topic, "partition": piece.partition}
-    constants["file_path"] = piece.path
+    constants["file_path"] = name_text(piece.path)
     fixed: dict[str, Any] = {}
 
     def column(name: str, batch: Any) -> Any:
@@ -282,7 +283,7 @@ def _read_batches(
                 "base_sequence": header.base_sequence,
                 "is_transactional": header.is_transactional,
                 "is_control": header.is_control,
-                "file_path": piece.path,
+                "file_path": name_text(piece.path),
             }
 
     for batch in _rows_to_batches(found(), layout):
@@ -309,7 +310,7 @@ def read_problems(
             for problem in found:
                 yield {name: getattr(problem, name) for name in layout.columns}
         except OSError as error:
-            path = str(error.filename or partition.path)
+            path = name_text(error.filename or partition.path)
             lost = log.Problem(
                 *(path, partition.topic, partition.partition, 0, 0),
                 reason="missing"
@@ -338,7 +339,7 @@ def _index_rows(segment: Segment) -> Iterator[dict[str, Any]]:
             continue
         if index is None:
             continue
-        at = place | {"path": str(index.path)}
+        at = place | {"path": name_text(index.path)}
         for entry in index.entries:
             if name == "index":
                 yield at | {"index": "offset", "offset": entry[0], "position": entry[1]}

@@ -15,7 +15,7 @@ import click
 
 from ... import log
 from ...errors import DecodeError, KwireError
-from ...plain_text import count_text, size_text, time_range_text
+from ...plain_text import count_text, name_text, size_text, time_range_text
 from ..inputs import Inputs, files_of, say_unreadable, takes_partitions
 from ..output import (
     RowFormat,
@@ -90,7 +90,7 @@ def _rows(partition: log.Partition, each: bool) -> list[dict[str, Any]]:
         "topic": partition.topic,
         "partition": partition.partition,
         "state": partition.state,
-        "path": str(partition.path),
+        "path": name_text(partition.path),
     }
     glances = [(file, _glance(file)) for file in files_of(partition)]
     if each:
@@ -102,7 +102,7 @@ def _rows(partition: log.Partition, each: bool) -> list[dict[str, Any]]:
         return [
             {
                 **place,
-                "path": str(file.path),
+                "path": name_text(file.path),
                 "kind": file.kind,
                 "size": file.size,
                 "is_newest": file.is_newest,

@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+r"""Folders whose names are no UTF-8: written ``\xNN`` everywhere, and no obstacle.
+
+A disk may hold any bytes in a name. No JSON, Arrow table or page can carry them as
+they are, and no such name may cost the data of its neighbour.
+"""
+
+import csv
+import gzip
+import io
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from made_logs import DATA, rows, write_log
+
+from kwire import jobs, log
+from kwire.plain_text import name_text
+
+BAD = r"b\xffd"
+ODD = r"b\x5cxffd"
+"""What a folder is called whose name has the characters of an escape."""
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """Three topics of 5 records: good, one of bytes, one that looks like its escape."""
+    root = Path(os.fsdecode(os.fsencode(tmp_path / "disk") + b"\xfe"))
+    write_log(root / "good-0", [rows(0, 5)])
+    try:
+        write_log(root / os.fsdecode(b"b\xffd-0"), [rows(0, 5)])
+    except OSError:
+        pytest.skip("this file system has no such names")
+    write_log(root / r"b\xffd-0", [rows(0, 5)])
+    return root
+
+
+TOPICS = {"good", BAD, ODD}
+
+
+def test_two_names_never_share_a_text():
+    raw = [
+        b"a",
+        b"\xff",
+        rb"\xff",
+        rb"\x5cxff",
+        b"\\\xff",
+        b"\\x\xff",
+        "ü".encode(),
+        b"\\",
+    ]
+    texts = [name_text(os.fsdecode(name)) for name in raw]
+    assert len(set(texts)) == len(texts)
+    for text in texts:
+        assert json.loads(json.dumps(text)).encode()
+    assert name_text("orders-0") == "orders-0" and name_text("\ud800") == r"\ud800"
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "table"])
+@pytest.mark.parametrize("options", [[], ["-l"]])
+def test_ls(run, disk, form, options):
+    ran = run("ls", disk, "-o", form, *options)
+    assert ran.code == 0
+    if form == "table":
+        assert BAD in ran.out and "good" in ran.out and r"disk\xfe" in ran.out
+        return
+    found = ran.rows if form == "jsonl" else list(csv.DictReader(io.StringIO(ran.out)))
+    assert {row["topic"] for row in found} == TOPICS
+    assert all(r"disk\xfe" in row["path"] for row in found)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "table"])
+def test_verify(run, disk, form):
+    for path in disk.rglob("*.log"):
+        data = bytearray(path.read_bytes())
+        data[70] ^= 1
+        path.write_bytes(data)
+    ran = run("verify", disk, "-o", form)
+    assert ran.code == 1
+    for name in (f"good-0{os.sep}", f"{BAD}-0{os.sep}", f"{ODD}-0{os.sep}"):
+        # JSON doubles the backslash.
+        shown = name.replace("\\", "\\\\") if form == "jsonl" else name
+        assert ran.out.count(shown) == 1
+    if form == "jsonl":
+        assert {row["topic"] for row in ran.rows} == TOPICS
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "table", "parquet"])
+@pytest.mark.parametrize("options", [[], ["--batches"]])
+def test_dump(run, disk, tmp_path, form, options):
+    target = tmp_path / f"out.{form}"
+    if form == "parquet":
+        if options:
+            pytest.skip("batches are lines")
+        assert run("dump", disk, "--output", target).code == 0
+        found = pyarrow.parquet.read_table(target).to_pylist()
+    else:
+        ran = run("dump", disk, "-o", form, *options)
+        assert ran.code == 0
+        if form == "table":
+            assert BAD in ran.out and "good" in ran.out
+            return
+        lines = csv.DictReader(io.StringIO(ran.out))
+        found = ran.rows if form == "jsonl" else list(lines)
+    assert {row["topic"] for row in found} == TOPICS
+    assert len(found) == (3 if options else 15)
+
+
+def test_topics_are_chosen_as_they_are_shown(run, disk):
+    ran = run("dump", disk, "-t", BAD, "-o", "jsonl")
+    assert len(ran.rows) == 5 and {row["topic"] for row in ran.rows} == {BAD}
+    ran = run("dump", disk, "-t", "typo")
+    assert ran.code == 2 and BAD in ran.err
+
+
+def test_export(run, disk, tmp_path):
+    """Each folder is a partition of its own, also where two look alike."""
+    for path in disk.rglob("*.log"):
+        with path.open("ab") as file:
+            file.write(b"garbage")
+        index = path.with_suffix(".snapshot")
+        index.with_stem(f"{9:020}").write_bytes(b"")
+    ran = run("export", disk, "--out", tmp_path / "out", "-o", "jsonl")
+    assert {row["topic"] for row in ran.rows} == TOPICS
+    assert {row["records"] for row in ran.rows} == {5}
+    found = {}
+    for name in ("records", "batches", "problems", "coverage", "lost"):
+        found[name] = pyarrow.parquet.read_table(tmp_path / "out" / name).to_pylist()
+        assert {row["topic"] for row in found[name]} == TOPICS, name
+    assert len(found["records"]) == 15
+    paths = {row["file_path"] for row in found["records"]}
+    assert len(paths) == 3 and all(r"disk\xfe" in path for path in paths)
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert BAD in page and "udcff" not in page
+    for form in ("csv", "table"):
+        ran = run("export", disk, "--out", tmp_path / form, "-o", form)
+        assert BAD in ran.out
+
+
+def test_offsets(run, disk, tmp_path):
+    groups = DATA / "4.3.1" / "data" / "__consumer_offsets-0"
+    shutil.copytree(groups, disk / groups.name)
+    ran = run("offsets", disk, "--out", tmp_path / "out", "-o", "jsonl")
+    assert ran.code == 0
+    history = pyarrow.parquet.read_table(tmp_path / "out" / "history").to_pylist()
+    assert r"disk\xfe" in history[0]["path"]
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert r"disk\xfe" in page and "udcfe" not in page
+
+
+def test_audit(run, tmp_path):
+    """Request logs and captures are read whatever the folder is called."""
+    data = Path(__file__).parents[1] / "data" / "request-logs" / "kafka-3.9.2.log"
+    folder = Path(os.fsdecode(os.fsencode(tmp_path / "in") + b"\xff"))
+    folder.mkdir()
+    (folder / "a.log.gz").write_bytes(gzip.compress(data.read_bytes())[:-300])
+    (folder / os.fsdecode(b"b\xff.log")).write_bytes(data.read_bytes())
+    (folder / os.fsdecode(b"c\xff.parquet")).write_bytes(b"PAR1")
+    ran = run("audit", folder, "--target", "3.9", "--out", tmp_path / "out")
+    assert ran.code == 1, ran.err
+    problems = pyarrow.parquet.read_table(tmp_path / "out" / "problems").to_pylist()
+    assert {Path(row["path"]).parent.name for row in problems} == {r"in\xff"}
+
+
+def test_errors_name_them(run, disk):
+    missing = disk / os.fsdecode(b"no\xff.log")
+    ran = run("ls", missing)
+    assert ran.code == 2 and ran.err.count("\n") == 1
+    assert r"disk\xfe" in ran.err and r"no\xff.log" in ran.err
+    ran = run("repair", disk / "good-0" / f"{0:020}.log", "--output", missing)
+    assert ran.code == 0 and r"no" in ran.err
+    with pytest.raises(KeyError, match="no topic"):
+        log.LogDirectory(disk)["nope"]
+    (checkpoint := disk / "replication-offset-checkpoint").write_bytes(b"\xff")
+    (error,) = log.LogDirectory(disk).unreadable
+    assert error.path.endswith(rf"disk\xfe{os.sep}{checkpoint.name}")
+
+
+def test_jobs_take_paths_of_any_name(disk, tmp_path):
+    result = jobs.export([disk], tmp_path / "out", topics=[BAD])
+    assert result.counts["records"] == 5
