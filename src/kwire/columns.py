@@ -54,12 +54,12 @@ class BytesColumn:
     @property
     def offsets(self) -> NDArray[Any]:
         """Where each row begins and the last one ends, in bytes."""
-        return _numbers(self._array.buffers[1], "int32", len(self) + 1)
+        return _numbers(self._array, "int32", len(self) + 1)
 
     @property
     def data(self) -> NDArray[Any]:
-        """The bytes of all rows."""
-        return _numbers(self._array.buffers[2], "uint8", None)
+        """The bytes of all rows, and of a slice those of the other rows too."""
+        return _view(self._array.buffers[2], "uint8")
 
     @property
     def validity(self) -> NDArray[Any]:
@@ -75,7 +75,7 @@ class BytesColumn:
         return int(self._array.length)
 
     def __getitem__(self, row: int) -> bytes | None:
-        row = range(len(self))[row]
+        row = range(len(self))[row] + self._array.offset
         validity = self._array.buffers[0]
         if validity is not None:
             with memoryview(validity) as bits:
@@ -112,7 +112,7 @@ class HeadersColumn:
     @property
     def offsets(self) -> NDArray[Any]:
         """Which header of all is the first of each record, and the end of the last."""
-        return _numbers(self._array.buffers[1], "int32", len(self) + 1)
+        return _numbers(self._array, "int32", len(self) + 1)
 
     def __len__(self) -> int:
         return int(self._array.length)
@@ -139,6 +139,10 @@ class Records:
     ``attributes``, ``partition_leader_epoch``, ``producer_id``, ``producer_epoch`` and
     ``base_sequence`` tell of each record's batch. ``end_position`` is the byte behind
     the last whole batch. The arrays are views and are not to be written.
+
+    A slice (``records[10:20]``) has some of the records, over the same memory: nothing
+    is copied, and the memory lives as long as the slice. Bounds are those of Python's
+    slices, without a step.
     """
 
     __slots__ = ("_array", "_children", "end_position")
@@ -193,6 +197,32 @@ class Records:
     def __len__(self) -> int:
         return int(self._array.length)
 
+    def __getitem__(self, rows: slice) -> Records:
+        """Slice the records, without a copy.
+
+        ``TypeError`` for what is no slice, ``ValueError`` for a step other than 1.
+        """
+        if not isinstance(rows, slice):
+            raise TypeError(
+                "expected a slice of records, such as records[10:20], got"
+                f" {type(rows).__name__}; the columns have single values:"
+                " records.offset[10], records.key[10]"
+            )
+        start, stop, step = rows.indices(len(self))
+        if step != 1:
+            raise ValueError(
+                f"a slice of records has no step (got {step}); take the rows from the"
+                " columns, or from an Arrow table"
+            )
+        count = max(0, stop - start)
+        children = (_slice(child, start, count) for child in self._array.children)
+        whole = self._array
+        array = type(whole)(
+            *(whole.format, whole.name, count, 0, whole.buffers),
+            *(tuple(children), whole.nullable, whole.metadata),
+        )
+        return Records(array, self.end_position)
+
     def __repr__(self) -> str:
         return f"Records(<{len(self)}>, columns={', '.join(self.names)})"
 
@@ -207,7 +237,7 @@ class Records:
     def _numbers(self, name: str) -> NDArray[Any]:
         found = self._children[name]
         kind = _TYPES.get(found.format, "int64")
-        return _numbers(found.buffers[1], kind, len(self))
+        return _numbers(found, kind, len(self))
 
 
 def decode_records(
@@ -365,15 +395,10 @@ def _inputs_of(columns: Any) -> tuple[Any, ...]:
         if headers is not None:
             pair = headers.children[0]
             below = ((*child.buffers, 0) for child in pair.children)
-            headers = (headers.buffers[1], 0, pair.length, *below)
-        return (
-            len(columns),
-            (*found["offset"].buffers, 0),
-            (*found["timestamp"].buffers, 0),
-            (*found["key"].buffers, 0),
-            (*found["value"].buffers, 0),
-            headers,
-        )
+            headers = (headers.buffers[1], headers.offset, pair.length, *below)
+        names = ("offset", "timestamp", "key", "value")
+        inputs = ((*found[name].buffers, found[name].offset) for name in names)
+        return (len(columns), *inputs, headers)
     from .arrow_input import inputs_of
 
     return inputs_of(columns)
@@ -398,9 +423,31 @@ def _decompress(
 _plain = partial(_decompress, DEFAULT)
 
 
-def _numbers(memory: Any, kind: str, count: int | None) -> Any:
+def _slice(array: Any, start: int, count: int) -> Any:
+    """Make an array of some of the rows of a column, over the same memory."""
+    start += array.offset
+    return type(array)(
+        *(array.format, array.name, count, _count_nulls(array, start, count)),
+        *(array.buffers, array.children, array.nullable, array.metadata, start),
+    )
+
+
+def _count_nulls(array: Any, start: int, count: int) -> int:
+    validity = array.buffers[0]
+    if validity is None or not array.null_count:
+        return 0
+    with memoryview(validity) as view:
+        bits = int.from_bytes(view[start >> 3 : (start + count + 7) >> 3], "little")
+    return count - (bits >> (start & 7) & (1 << count) - 1).bit_count()
+
+
+def _numbers(array: Any, kind: str, count: int) -> Any:
+    """View the numbers of a column from its first row on."""
+    return _view(array.buffers[1], kind)[array.offset : array.offset + count]
+
+
+def _view(memory: Any, kind: str) -> Any:
     array = load_numpy().frombuffer(memory, kind)
-    array = array if count is None else array[:count]
     array.flags.writeable = False
     return array
 
@@ -409,8 +456,10 @@ def _validity(array: Any) -> Any:
     numpy = load_numpy()
     if array.buffers[0] is None:
         return numpy.ones(array.length, bool)
-    bits = numpy.frombuffer(array.buffers[0], "uint8")
-    return numpy.unpackbits(bits, count=array.length, bitorder="little").astype(bool)
+    bits = numpy.frombuffer(array.buffers[0], "uint8")[array.offset >> 3 :]
+    start = array.offset & 7
+    found = numpy.unpackbits(bits, count=start + array.length, bitorder="little")
+    return found[start:].astype(bool)
 
 
 def load_numpy() -> Any:

@@ -66,6 +66,30 @@ def test_pyarrow(records, columns, arrow, name):
     assert pyarrow.array(table.key).to_pylist() == [row[2] for row in expected]
 
 
+def test_slices_leave_by_their_own_rows(records, columns):
+    """The rows of the slice, in pyarrow, polars and DuckDB; no other ones."""
+    for name in DATED:
+        table = columns.decode_records(DATED[name])
+        rows = rows_of(records.decode_batches(DATED[name]), control=False)
+        for wanted in (slice(1, 3), slice(-2, None), slice(2, 2), slice(1, None)):
+            part = table[wanted]
+            batch = pyarrow.record_batch(part)
+            batch.validate(full=True)
+            assert batch.schema == SCHEMA and batch.num_rows == len(part)
+            assert arrow_rows(batch) == rows[wanted]
+            assert batch.column("key").null_count == part.key.null_count
+            for column in (part.key, part.value, part.headers):
+                pyarrow.array(column).validate(full=True)
+            keys = [row[2] for row in rows[wanted]]
+            assert pyarrow.array(part.key).to_pylist() == keys
+            frame = polars.DataFrame(part)
+            assert frame["key"].to_list() == keys
+            pairs = [tuple((h["key"], h["value"]) for h in r) for r in frame["headers"]]
+            assert pairs == [row[4] for row in rows[wanted]]
+            found = duckdb.from_arrow(part).select('"offset", key, value').fetchall()
+            assert found == [(row[0], *row[2:4]) for row in rows[wanted]]
+
+
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 @pytest.mark.parametrize("headers", [True, False])
 @pytest.mark.parametrize("batch_columns", [True, False])

@@ -60,6 +60,95 @@ def test_batch_columns_are_the_head_of_the_entry(records, columns, name):
             assert found[row] == wanted
 
 
+SLICES = [
+    *(slice(None), slice(1, 3), slice(2), slice(-2, None), slice(None, -1)),
+    *(slice(1, None), slice(5, 2), slice(-99, 99), slice(99, 199), slice(0, 0)),
+    *(slice(-3, -1, 1), slice(numpy.int64(1), True + 1)),
+]
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("headers", [True, False])
+def test_slices_are_those_of_a_list(columns, name, headers):
+    """Every column, with nulls and headers; and slices of slices."""
+    options = {"headers": headers, "batch_columns": True}
+    table = columns.decode_records(SETS[name], **options)
+    rows = table_of(table)
+    for rows_wanted in SLICES:
+        found = table[rows_wanted]
+        assert type(found) is type(table) and found.names == table.names
+        assert len(found) == len(rows[rows_wanted])
+        assert table_of(found, whole=False) == rows[rows_wanted]
+        assert found.end_position == table.end_position
+        for each in ("offset", "timestamp_type", *BATCH_COLUMNS):
+            assert (getattr(found, each) == getattr(table, each)[rows_wanted]).all()
+        for part, whole in ((found.key, table.key), (found.value, table.value)):
+            assert [part[row] for row in range(len(part))] == [
+                whole[row] for row in range(len(whole))
+            ][rows_wanted]
+            assert (part.validity == whole.validity[rows_wanted]).all()
+            assert part.null_count == (~part.validity).sum()
+            assert len(part.offsets) == len(part) + 1
+            with pytest.raises(IndexError):
+                part[len(part)]
+        for inner in SLICES:
+            again = table_of(found[inner], whole=False)
+            assert again == rows[rows_wanted][inner]
+
+
+def test_slices_of_many_rows(columns):
+    """Nulls are counted across bytes of the validity, wherever a slice begins."""
+    keys = [None if row % 3 == 0 or 40 < row < 60 else b"%d" % row for row in range(99)]
+    rows = [record(row, row, key, None, HEADERS) for row, key in enumerate(keys)]
+    table = columns.decode_records(batch(*rows))
+    for start in range(99):
+        for stop in (start, start + 1, start + 7, start + 8, start + 9, 99):
+            key = table[start:stop].key
+            assert key.null_count == keys[start:stop].count(None)
+            assert [key[row] for row in range(len(key))] == keys[start:stop]
+
+
+def test_slices_copy_nothing(columns):
+    """The memory is that of the whole, which lives as long as the slice."""
+    table = columns.decode_records(SETS["headers"])
+    part = table[1:]
+    assert numpy.shares_memory(part.offset, table.offset)
+    assert numpy.shares_memory(part.value.data, table.value.data)
+    expected = table_of(part, whole=False)
+    del table
+    assert table_of(part, whole=False) == expected
+    with pytest.raises(ValueError, match="read-only"):
+        part.offset[:1] = 0
+
+
+def test_what_is_no_slice_is_refused(columns):
+    """With what to do instead."""
+    table = columns.decode_records(SETS["headers"])
+    for step in (2, -1):
+        with pytest.raises(ValueError, match=rf"no step \(got {step}\)"):
+            table[::step]
+    for wrong in (0, -1, "key", None, (slice(1), slice(1))):
+        with pytest.raises(TypeError, match=r"such as records\[10:20\]"):
+            table[wrong]
+    with pytest.raises(TypeError):
+        table["a":"b"]
+    with pytest.raises(TypeError, match="expected a slice"):
+        list(table)
+
+
+@pytest.mark.parametrize("name", ["headers", "magic 2 lz4", "all magics", "run"])
+def test_slices_are_encoded(columns, name):
+    """A batch of the rows of the slice alone."""
+    table = columns.decode_records(SETS[name])
+    for rows_wanted in SLICES[:6]:
+        part = table[rows_wanted]
+        assert len(part)
+        again = columns.decode_records(columns.encode_batch(part))
+        rows = table_of(part, whole=False)
+        # Who set the timestamp is the batch's to say, and a new one says 0.
+        assert [row[:5] for row in table_of(again)] == [row[:5] for row in rows]
+
+
 def test_many_sets_in_one_call(records, columns):
     """Columns grow over hundreds of batches of all kinds, small ones and large."""
     dice = random.Random(5)

@@ -38,6 +38,7 @@ cdef class Array:
     cdef readonly str name
     cdef readonly int64_t length
     cdef readonly int64_t null_count
+    cdef readonly int64_t offset
     cdef readonly tuple buffers
     cdef readonly tuple children
     cdef readonly bint nullable

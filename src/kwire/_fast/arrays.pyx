@@ -288,8 +288,9 @@ cdef class Array:
     """A node of an Arrow array: its format, its buffers and its children.
 
     ``format`` is that of the Arrow C data interface, ``buffers`` are ``Memory`` or None
-    in Arrow's order, ``metadata`` goes with the schema. Immutable. The memory of a tree
-    lives until every consumer of any of its nodes has let go.
+    in Arrow's order, ``metadata`` goes with the schema. ``offset`` is the row of the
+    buffers that is the first of the array. Immutable. The memory of a tree lives until
+    every consumer of any of its nodes has let go.
     """
 
     def __init__(
@@ -302,6 +303,7 @@ cdef class Array:
         tuple children=(),
         bint nullable=True,
         dict metadata=None,
+        int64_t offset=0,
     ):
         if self.buffers is not None:
             raise TypeError("an Array cannot be changed; make a new one")
@@ -312,6 +314,7 @@ cdef class Array:
             if not isinstance(child, Array):
                 raise TypeError(f"a child is an Array, not {child!r:.40}")
         set_up(self, format, name, length, null_count, buffers, children, nullable)
+        self.offset = offset
         if metadata:
             self.metadata = metadata
             self.metadata_bytes = encoded_metadata(metadata)
@@ -459,7 +462,7 @@ cdef void fill_array(Array array, ArrowArray* out, Place* place) noexcept:
     cdef Py_ssize_t index
     out.length = array.length
     out.null_count = array.null_count
-    out.offset = 0
+    out.offset = array.offset
     out.n_buffers = PyTuple_GET_SIZE(buffers)
     out.n_children = PyTuple_GET_SIZE(children)
     out.buffers = <const void**>place.pointer

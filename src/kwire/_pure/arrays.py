@@ -43,8 +43,9 @@ class Array:
     """A node of an Arrow array: its format, its buffers and its children.
 
     ``format`` is that of the Arrow C data interface, ``buffers`` are ``Memory`` or None
-    in Arrow's order, ``metadata`` goes with the schema. Immutable. The memory of a tree
-    lives until every consumer of any of its nodes has let go.
+    in Arrow's order, ``metadata`` goes with the schema. ``offset`` is the row of the
+    buffers that is the first of the array. Immutable. The memory of a tree lives until
+    every consumer of any of its nodes has let go.
     """
 
     __slots__ = (
@@ -56,6 +57,7 @@ class Array:
         "name",
         "null_count",
         "nullable",
+        "offset",
     )
 
     format: str
@@ -66,6 +68,7 @@ class Array:
     children: tuple[Array, ...]
     nullable: bool
     metadata: _Metadata | None
+    offset: int
 
     def __init__(
         self,
@@ -77,6 +80,7 @@ class Array:
         children: tuple[Array, ...] = (),
         nullable: bool = True,
         metadata: _Metadata | None = None,
+        offset: int = 0,
     ) -> None:
         for buffer in buffers:
             if buffer is not None and not isinstance(buffer, Memory):
@@ -93,6 +97,7 @@ class Array:
         put(self, "children", children)
         put(self, "nullable", nullable)
         put(self, "metadata", metadata)
+        put(self, "offset", offset)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("an Array cannot be changed; make a new one")

@@ -102,6 +102,7 @@ class _Export:
         else:
             made.length = array.length
             made.null_count = array.null_count
+            made.offset = array.offset
             made.n_buffers = len(array.buffers)
             made.buffers = self.pointers(
                 [None if b is None else self.pinned(b) for b in array.buffers]
