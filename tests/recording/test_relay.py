@@ -8,6 +8,7 @@ Loopback only, and every wait ends.
 """
 
 import asyncio
+import contextlib
 import re
 import socket
 import time
@@ -370,6 +371,106 @@ def test_a_client_that_vanishes_leaves_the_others_alone(tmp_path):
             client.close()
         assert talk(recorder.address, framed(b"ok"), 6) == framed(b"ok")
     assert recorder.messages == []
+
+
+def wait_until(holds):
+    """Wait for what happens in the relay's thread."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def is_ended(client):
+    """Whether the relay has closed a connection; an open one gives nothing."""
+    client.settimeout(0.01)
+    try:
+        return client.recv(1) == b""
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
+
+
+def test_connections_are_limited(tmp_path):
+    """Those above are turned away, and told once; when one ends, another comes in."""
+
+    def script(connection):
+        echo(connection)
+        connection.close()
+
+    with (
+        Listener(script) as peer,
+        Recorder(ANY, peer.address, tmp_path, max_connections=3) as recorder,
+        contextlib.ExitStack() as stack,
+    ):
+        host, _, port = recorder.address.rpartition(":")
+
+        def come():
+            place = host, int(port)
+            return stack.enter_context(socket.create_connection(place, TIMEOUT_S))
+
+        first, *others = [come() for _ in range(3)]
+        wait_until(lambda: recorder.counts.connections == 3)
+        for _ in range(3):
+            assert talk(recorder.address, framed(b"more")) == b""
+        assert not any(map(is_ended, (first, *others)))
+        first.close()
+        wait_until(lambda: talk(recorder.address, framed(b"ok"), 6) == framed(b"ok"))
+    (sentence,) = recorder.messages
+    assert sentence.startswith("3 connections are open, and more are turned away")
+
+
+def test_what_many_clients_half_send_is_limited_together(tmp_path):
+    """Each may announce a large frame; the sum of what they have sent is bounded."""
+    megabyte = 1 << 20
+    with (
+        Listener(echo) as peer,
+        Recorder(ANY, peer.address, tmp_path, max_held=8 * megabyte) as recorder,
+        contextlib.ExitStack() as stack,
+    ):
+        host, _, port = recorder.address.rpartition(":")
+        clients = []
+        for number in range(24):
+            client = socket.create_connection((host, int(port)), TIMEOUT_S)
+            clients.append(stack.enter_context(client))
+            client.sendall((100 * megabyte).to_bytes(4, "big") + bytes(megabyte))
+            least = min(number, 6) * megabyte
+            wait_until(lambda least=least: recorder._relay._held_by_all > least)
+            assert recorder._relay._held_by_all <= 8 * megabyte
+        wait_until(lambda: sum(map(is_ended, clients)) >= 16)
+        # A client that sends whole frames goes on; what it holds is little.
+        for size in (1, 100_000):
+            data = framed(bytes(size))
+            assert talk(recorder.address, data, len(data)) == data
+    (sentence,) = recorder.messages
+    assert "more than 8,388,608 bytes" in sentence and "--max-held" in sentence
+    assert recorder._relay._held_by_all == 0
+
+
+def test_what_slow_readers_leave_unread_is_limited_together(tmp_path):
+    """Answers wait in the relay for clients that do not read them."""
+    answer = framed(bytes(4 << 20))
+
+    def script(connection):
+        while connection.recv(1 << 16):
+            connection.sendall(answer)
+
+    with (
+        Listener(script) as peer,
+        Recorder(ANY, peer.address, tmp_path, max_held=10 << 20) as recorder,
+        contextlib.ExitStack() as stack,
+    ):
+        host, _, port = recorder.address.rpartition(":")
+        for _ in range(12):
+            client = socket.socket()
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect((host, int(port)))
+            stack.enter_context(client).sendall(framed(b"\0\x03\0\x0c\0\0\0\1"))
+            assert recorder._relay._held_by_all <= 10 << 20
+        wait_until(lambda: len(recorder.messages) == 1)
+        assert recorder._relay._held_by_all <= 10 << 20
+    assert "--max-held" in recorder.messages[0]
 
 
 def test_ports_of_brokers_follow_that_of_the_bootstrap(tmp_path):

@@ -9,7 +9,7 @@ import threading
 from contextlib import suppress
 
 from ..net import address_text, split_address
-from .relay import Relay, read_listen
+from .relay import MAX_CONNECTIONS, MAX_HELD, Relay, read_listen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ class Recorder:
         out: str | os.PathLike[str],
         *,
         flush_ms: int = 1000,
+        max_connections: int = MAX_CONNECTIONS,
+        max_held: int = MAX_HELD,
     ) -> None:
         """Listen at once; ``NetworkError`` or ``OSError`` if that cannot be."""
         self.messages: list[str] = []
@@ -42,6 +44,8 @@ class Recorder:
             out,
             tell=self.messages.append,
             flush_ms=flush_ms,
+            max_connections=max_connections,
+            max_held=max_held,
         )
         self.folder = self._relay.folder
         self._failure: BaseException | None = None

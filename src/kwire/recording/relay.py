@@ -41,6 +41,10 @@ MAX_FRAME = 256 << 20
 HIGHEST_MAX_FRAME = 0x1502_FFFF
 """A size above that may as well be the beginning of TLS."""
 
+MAX_CONNECTIONS = 1000
+MAX_HELD = 1 << 30
+"""Bytes of frames, of all connections, that are not complete or not read yet."""
+
 _CHUNK = 1 << 18
 _TURN_FRAMES = 256
 """Frames of one connection that may follow each other before others have their turn."""
@@ -64,7 +68,10 @@ class Relay:
 
     ``listen`` is where clients bootstrap, with port 0 for any; ``upstream`` a broker
     of the cluster; ``out`` the folder that the recording gets its own folder in.
-    ``tell`` takes sentences for people, each once.
+    ``tell`` takes sentences for people, each once. Clients above ``max_connections``
+    are turned away. Where connections hold more than ``max_held`` bytes of frames
+    together, the one that holds most is ended; buffers of at most 1 MiB for each
+    connection come on top.
     """
 
     def __init__(
@@ -76,6 +83,8 @@ class Relay:
         tell: Tell,
         flush_ms: int = 1000,
         max_frame: int = MAX_FRAME,
+        max_connections: int = MAX_CONNECTIONS,
+        max_held: int = MAX_HELD,
         count: int | None = None,
     ) -> None:
         """Make the recording's folder; listening is ``run``'s."""
@@ -87,6 +96,10 @@ class Relay:
         self._unreachable: set[Address] = set()
         self._selves: set[Address] = set()
         self._limits = Limits(frame_bytes=max_frame)
+        self._max_connections = max_connections
+        self._max_held = max_held
+        self._held: dict[_Connection, int] = {}
+        self._held_by_all = 0
         self._count = count
         self._connections = 0
         self._listeners: dict[Address, asyncio.Server] = {}
@@ -201,6 +214,13 @@ class Relay:
         client_reader: asyncio.StreamReader,
         client_writer: asyncio.StreamWriter,
     ) -> None:
+        if len(self._open) >= self._max_connections:
+            client_writer.transport.abort()
+            self._tell_once(
+                f"{self._max_connections:,} connections are open, and more are turned"
+                " away; a higher --max-connections lets them in"
+            )
+            return
         task = asyncio.current_task()
         assert task is not None
         self._open.add(task)
@@ -209,16 +229,18 @@ class Relay:
             if ends is not None:
                 client_ends = client_reader, client_writer
                 connection = _Connection(self, broker, client_ends, ends)
+                self._held[connection] = 0
                 try:
                     await connection.run()
                 finally:
+                    self._release(connection)
                     ends[1].transport.abort()
         except OSError:
             pass  # one side went away: as good as a close
         except KwireError as error:
             self._tell_once(str(error))
         except asyncio.CancelledError:
-            pass  # only the end of the relay cancels
+            pass  # the relay ends, or this connection held too much
         finally:
             client_writer.transport.abort()
             self._open.discard(task)
@@ -264,6 +286,28 @@ class Relay:
             for own, own_port, *_ in bound
         )
 
+    def _hold(self, connection: _Connection, change: int) -> None:
+        """Count what a connection holds; end the one that holds most, if it is needed.
+
+        One that was ended, and has not noticed yet, is not counted any more.
+        """
+        if connection not in self._held:
+            return
+        self._held[connection] += change
+        self._held_by_all += change
+        while self._held_by_all > self._max_held:
+            largest = max(self._held, key=self._held.__getitem__)
+            self._release(largest)
+            largest.end()
+            self._tell_once(
+                f"connections hold more than {self._max_held:,} bytes of frames that"
+                " are not complete or not read: those that hold most are ended; a"
+                " higher --max-held lets them go on"
+            )
+
+    def _release(self, connection: _Connection) -> None:
+        self._held_by_all -= self._held.pop(connection, 0)
+
     async def _listeners_for(
         self, answer: rewriting.Answer, seen_host: str
     ) -> dict[Address, Address]:
@@ -299,6 +343,7 @@ class _Connection:
                 )
         relay._connections += 1
         self._number = relay._connections
+        self._task = asyncio.current_task()
 
     async def run(self) -> None:
         """Relay until both sides have ended, or one has failed."""
@@ -325,6 +370,13 @@ class _Connection:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
 
+    def end(self) -> None:
+        """End the connection; its buffers are dropped at once."""
+        for _, writer in (self._client_ends, self._broker_ends):
+            writer.transport.abort()
+        assert self._task is not None
+        self._task.cancel()
+
     async def _pump(
         self,
         reader: asyncio.StreamReader,
@@ -334,6 +386,7 @@ class _Connection:
     ) -> None:
         splitter = FrameSplitter(self._relay._limits)
         head = b""
+        held = 0
         while chunk := await reader.read(_CHUNK):
             head = head or chunk[:4]
             now = time.time_ns() // 1000
@@ -351,7 +404,11 @@ class _Connection:
                 splitter.check()
             except DecodeError as error:
                 raise _NotKafka(sender, error, head) from error
+            now_held = splitter.pending + writer.transport.get_write_buffer_size()
+            self._relay._hold(self, now_held - held)
             await writer.drain()
+            held = splitter.pending
+            self._relay._hold(self, held - now_held)
             await self._relay._buffer.room()
         if writer.can_write_eof():
             writer.write_eof()

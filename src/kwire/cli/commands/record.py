@@ -18,7 +18,9 @@ from ...net import address_text, split_address
 from ...plain_text import count_text, one_line, size_text
 from ...recording.relay import (
     HIGHEST_MAX_FRAME,
+    MAX_CONNECTIONS,
     MAX_FRAME,
+    MAX_HELD,
     Relay,
     read_listen,
 )
@@ -93,6 +95,21 @@ def _address(reads: Callable[[str], tuple[str, int]]) -> Callable[..., tuple[str
     metavar="BYTES",
     help="Frames above end their connection.",
 )
+@click.option(
+    "--max-connections",
+    type=click.IntRange(min=1),
+    default=MAX_CONNECTIONS,
+    show_default=True,
+    help="Clients above are turned away.",
+)
+@click.option(
+    "--max-held",
+    type=click.IntRange(min=1 << 20),
+    default=MAX_HELD,
+    show_default=True,
+    metavar="BYTES",
+    help="Incomplete or unread frames of all connections; above, the largest ends.",
+)
 def command(
     listen: tuple[str, int],
     upstream: tuple[str, int],
@@ -101,6 +118,8 @@ def command(
     count: int | None,
     flush_ms: int,
     max_frame: int,
+    max_connections: int,
+    max_held: int,
 ) -> int:
     """Relay between Kafka clients and a cluster, and record every frame.
 
@@ -131,6 +150,8 @@ def command(
         tell=tell,
         flush_ms=flush_ms,
         max_frame=max_frame,
+        max_connections=max_connections,
+        max_held=max_held,
         count=count,
     )
     started = time.monotonic()
