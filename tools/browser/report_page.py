@@ -80,7 +80,9 @@ SORT = """(() => {
     for (const [at, head] of [...table.tHead.rows[0].cells].entries()) {
       const is_text = ["text", "tone"].includes(head.dataset.kind);
       for (const sign of [1, -1]) {
-        head.firstChild.click();
+        const press = new KeyboardEvent("keydown", {key: "Enter"});
+        if (sign > 0) head.firstChild.click();
+        else head.firstChild.dispatchEvent(press);
         const all = rows().map(row => row.cells[at].dataset.value);
         const values = all.filter(known).map(each => is_text ? each : Number(each));
         const place = `${table.dataset.table}: ${head.dataset.key} ${sign}`;
@@ -96,6 +98,7 @@ SORT = """(() => {
         if (state !== (sign > 0 ? "ascending" : "descending")) wrong.push(state);
       }
       head.firstChild.click();
+      if (head.querySelector("button")) wrong.push("titles on one sheet alone");
       if (rows().some((row, n) => row !== first[n])) wrong.push("not as it was");
     }
   }

@@ -40,8 +40,15 @@ for (const table of document.querySelectorAll("table[data-table]")) {
     });
     tools.append(input, count);
     for (const [column, head] of heads.entries()) {
-      const button = make("button", { type: "button", textContent: head.textContent });
+      // A real button keeps Chromium from repeating the titles on each sheet of paper.
+      const button = make("span", { role: "button", tabIndex: 0,
+        textContent: head.textContent });
       head.replaceChildren(button);
+      button.addEventListener("keydown", event => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        button.click();
+      });
       button.addEventListener("click", () => {
         const now = head.getAttribute("aria-sort");
         const next = !now ? "ascending" : now === "ascending" ? "descending" : null;
