@@ -11,7 +11,7 @@ Twin: ``_pure/arrays.py``. Differs from its twin in: memory of its own, which is
 cleared and whose large blocks are used again (fresh pages cost more than the walk that
 fills them), and C structs that one ``malloc`` holds for a whole tree.
 C needs for itself: ``take_block``, ``grow_block``, ``resize_block``, ``give_block``,
-``recycled``, ``aligned``, ``memory_of``, ``shrink``, ``new_array``,
+``recycled``, ``aligned``, ``memory_of``, ``shrink``, ``check_made``, ``new_array``,
 ``set_up``, ``new_export``, ``exported``, ``fill_array``, ``fill_schema``,
 ``drop_array``, ``drop_schema``, ``close_array``, ``close_schema``, ``settle``.
 """
@@ -313,6 +313,7 @@ cdef class Array:
         for child in children:
             if not isinstance(child, Array):
                 raise TypeError(f"a child is an Array, not {child!r:.40}")
+            check_made(child)
         set_up(self, format, name, length, null_count, buffers, children, nullable)
         self.offset = offset
         if metadata:
@@ -372,6 +373,13 @@ cdef class Array:
             settle(export)
 
 
+cdef int check_made(Array array) except -1:
+    """Refuse an ``Array`` that ``__init__`` has never seen."""
+    if array.buffers is None:
+        raise TypeError("this Array has no content: make it with Array(format, ...)")
+    return 0
+
+
 cdef Array new_array(
     str format,
     str name,
@@ -428,7 +436,9 @@ cdef bytes encoded_metadata(dict metadata):
 
 cdef Export* new_export(Array array, size_t struct_size, int slots) except NULL:
     """Take memory for an export, which keeps the array alive."""
-    cdef Export* export = <Export*>malloc(
+    cdef Export* export
+    check_made(array)
+    export = <Export*>malloc(
         sizeof(Export)
         + <size_t>array.nodes * (struct_size + sizeof(void*))
         + <size_t>slots * sizeof(void*)

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Objects of the compiled engine that ``__new__`` made and ``__init__`` never saw.
+
+Their fields are empty: a method that counted on them would write to memory that was
+taken for nothing. The types are found, not listed.
+"""
+
+import importlib
+import pkgutil
+
+import pytest
+from guard_pages import check
+
+import kwire
+from kwire import _fast as engine
+
+pytestmark = pytest.mark.skipif(
+    kwire.backend != "fast", reason="plain Python has no memory of its own to write to"
+)
+
+ARGUMENTS = {"import_with": (print, None), "append": (b"key", b"value")}
+"""Those of methods that need some."""
+
+LEAST_TYPES = 5
+
+
+def types_of_the_engine():
+    """Find all classes that modules of the compiled engine define."""
+    found = {}
+    for module in pkgutil.iter_modules(engine.__path__):
+        names = vars(importlib.import_module(f"{engine.__name__}.{module.name}"))
+        for value in names.values():
+            if isinstance(value, type) and value.__module__.startswith(engine.__name__):
+                found[value.__qualname__] = value
+    return found
+
+
+def methods_of(cls):
+    """List the methods that users of a type call, those of protocols among them."""
+    return [
+        name
+        for name, value in vars(cls).items()
+        if callable(value) and (name[0] != "_" or name.startswith("__arrow"))
+    ]
+
+
+def test_a_method_of_an_empty_object_raises():
+    """Neither a capsule nor a result comes from an object without content."""
+    found = types_of_the_engine()
+    assert len(found) >= LEAST_TYPES
+    assert methods_of(found["Array"]) and methods_of(found["RowList"])
+
+    def work(note):
+        for name, cls in found.items():
+            try:
+                empty = cls.__new__(cls)
+            except TypeError:
+                continue
+            for method in methods_of(cls):
+                note((name, method))
+                with pytest.raises((TypeError, AttributeError)):
+                    getattr(empty, method)(*ARGUMENTS.get(method, ()))
+
+    check(work)
+
+
+def test_an_empty_array_is_no_child():
+    """An array over one without content would count too little memory."""
+    array = types_of_the_engine()["Array"]
+    with pytest.raises(TypeError, match="has no content"):
+        array("+s", "", 0, 0, (None,), (array.__new__(array),))
+
+
+def test_empty_memory_is_no_bytes():
+    """A buffer of no bytes at no place can be looked at, and be part of an array."""
+    found = types_of_the_engine()
+    memory = found["Memory"].__new__(found["Memory"])
+    assert bytes(memory) == b"" and len(memory) == 0
+    made = found["Array"]("c", "", 0, 0, (None, memory))
+    assert made.__arrow_c_array__()
