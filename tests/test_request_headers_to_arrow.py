@@ -329,15 +329,19 @@ def test_offsets_are_not_trusted(kwire):
         call([0], start=-1)
 
 
-def test_readers_that_disagree_are_told_of(kwire):
-    """A bad row that ``judge`` finds good is a bug of kwire's, and no silent null."""
-    with pytest.raises(SystemError, match="disagree"):
-        columns_of(kwire).decode_request_headers(
-            kwire.messages.RequestHeader,
-            len,
-            *(None, bytes(4) + (1).to_bytes(4, sys.byteorder), b"\0"),
-            *(0, 1, False, True),
-        )
+def test_a_row_that_is_bad_and_then_good_has_changed(kwire):
+    """A bad row that ``judge`` finds good was written to: an error, no silent null."""
+    given = (
+        *(kwire.messages.RequestHeader, len),
+        *(None, bytes(4) + (1).to_bytes(4, sys.byteorder), b"\0"),
+        *(0, 1, False),
+    )
+    read = columns_of(kwire).decode_request_headers
+    with pytest.raises(kwire.InvalidValue, match="input changed") as caught:
+        read(*given, False)
+    assert caught.value.path == "[0]"
+    (error,) = pyarrow.array(read(*given, True)).field("_error").to_pylist()
+    assert "input changed" in error
 
 
 def test_no_object_is_made_for_a_good_row(twins):

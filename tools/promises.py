@@ -47,6 +47,7 @@ PROMISES = {
     "P18": "tests see the code",
     "P19": "import is cheap",
     "P20": "the engine in plain Python is real",
+    "P21": "memory that changes during a call gives a value or an error of kwire",
 }
 
 

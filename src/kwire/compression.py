@@ -90,8 +90,10 @@ def decompress(
             ceiling = int(min(ceiling, limits.decompressed_bytes))
         if limits.decompressed_ratio is not None:
             ceiling = int(min(ceiling, limits.decompressed_ratio * len(payload)))
+        # Libraries look at their input more than once: what may change is copied.
+        own = payload if type(view.obj) is bytes else memoryview(bytes(payload))
         try:
-            return _READERS[codec - 1](payload, magic, ceiling, allocate)
+            return _READERS[codec - 1](own, magic, ceiling, allocate)
         except Damaged as fault:
             words = f"the {NAMES[codec]} data is damaged: {fault}"
             failure = errors.CorruptBatch(words, position)

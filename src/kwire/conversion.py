@@ -10,7 +10,7 @@ and counted.
 from __future__ import annotations
 
 from . import records
-from .errors import EncodeError
+from .errors import INPUT_CHANGED, EncodeError, decode_failure
 from .limits import DEFAULT, Limits
 
 TYPE_CHECKING = False
@@ -117,8 +117,11 @@ def convert_batches(
             batch = next(
                 records.decode_batches(
                     source, position=position, check_crc=check_crc, limits=limits
-                )
+                ),
+                None,
             )
+            if batch is None:
+                raise decode_failure(INPUT_CHANGED, 0, position, "")
             position += batch.header.size
             part = _converted(batch, to_magic, start_offset, timestamp_type, report)
             if part is None:

@@ -208,7 +208,8 @@ def _subject(message_name: str, version: int | None, path: str) -> str:
     BAD_WRAPPER_OFFSET,
     TOO_MANY_RECORDS,
     COLUMN_TOO_LARGE,
-) = range(1, 25)
+    INPUT_CHANGED,
+) = range(1, 26)
 
 _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
     TRUNCATED: (Truncated, "the input ends here, bytes still needed: {}"),
@@ -251,6 +252,10 @@ _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
     COLUMN_TOO_LARGE: (
         LimitExceeded,
         "a column over 2 GiB; decode fewer bytes in one call",
+    ),
+    INPUT_CHANGED: (
+        InvalidValue,
+        "the input changed while it was read; pass bytes that nothing writes to",
     ),
 }
 

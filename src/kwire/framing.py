@@ -91,6 +91,10 @@ def _decode_request(
         compat=compat,
         limits=limits,
     )
+    if (header.request_api_key, header.request_api_version) != (api_key, version):
+        raise errors.decode_failure(
+            errors.INPUT_CHANGED, 0, 0, "request_api_key", "RequestHeader"
+        )
     return header, _read_body(cls, frame, version, start, zero_copy, compat, limits)
 
 

@@ -17,7 +17,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport INT64_MAX, int8_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from kwire._fast.batches cimport *
-from kwire._fast.big_endian cimport load_int16, load_int32, load_int64
+from kwire._fast.big_endian cimport load_byte, load_int16, load_int32, load_int64
 from kwire._fast.checksums cimport crc32_of, crc32c_of
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
@@ -136,7 +136,9 @@ def measure_run(
                 ):
                     break
                 # Last, as it takes longest.
-                if check_crc and not read_entry(&cursor, position, end, True, &entry):
+                if check_crc and entry.crc != crc32c_of(
+                    0, cursor.start + position + 21, <size_t>(entry.size - 21)
+                ):
                     break
                 expected = entry.last_offset + 1
                 position += entry.size
@@ -169,9 +171,9 @@ cdef int read_entry(
         return 0
     if left <= MAGIC_AT:
         return 0
-    entry.magic = at[MAGIC_AT]
+    entry.magic = load_byte(at + MAGIC_AT)
     if entry.magic > 2:
-        note(cursor, BAD_MAGIC, at, <int8_t>at[MAGIC_AT])
+        note(cursor, BAD_MAGIC, at, <int8_t>entry.magic)
         return 0
     if size > left - LOG_OVERHEAD:
         return 0
@@ -226,7 +228,7 @@ cdef int read_message_head(
         if found != entry.crc:
             note(cursor, BAD_CRC, at, found)
             return 0
-    entry.attributes = <int8_t>at[17]
+    entry.attributes = <int8_t>load_byte(at + 17)
     if entry.attributes & CODEC_MASK > 3:
         note(cursor, BAD_CODEC, at, entry.attributes & CODEC_MASK)
         return 0

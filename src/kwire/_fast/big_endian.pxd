@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Big-endian integers in memory, and the hints that compilers take.
 
-Nothing here checks bounds: the caller has the right to the bytes. Without a twin,
-as Python's own ``struct`` and ``int.from_bytes`` do this for ``_pure``.
+Nothing here checks bounds: the caller has the right to the bytes. Each load reads the
+input once: another process or thread may write to it meanwhile, so a number that was
+checked must not be loaded again. Without a twin, as Python's own ``struct`` and
+``int.from_bytes`` do this for ``_pure``.
 """
 
 from libc.stdint cimport (
@@ -39,33 +41,50 @@ cdef extern from *:
     #define kwire_likely(x) __builtin_expect(!!(x), 1)
     #define kwire_unlikely(x) __builtin_expect(!!(x), 0)
     #endif
+    /* A compiler that runs out of registers may load a value again from where it came
+       from, unless it cannot know where that was. */
+    static inline unsigned long long kwire_once(unsigned long long value) {
+    #if defined(__GNUC__)
+        __asm__("" : "+r"(value));
+        return value;
+    #else
+        volatile unsigned long long kept = value;
+        return kept;
+    #endif
+    }
     """
     uint16_t swap16 "kwire_swap16"(uint16_t) noexcept nogil
     uint32_t swap32 "kwire_swap32"(uint32_t) noexcept nogil
     uint64_t swap64 "kwire_swap64"(uint64_t) noexcept nogil
+    uint64_t once "kwire_once"(uint64_t) noexcept nogil
     bint likely "kwire_likely"(bint) noexcept nogil
     bint unlikely "kwire_unlikely"(bint) noexcept nogil
+
+
+cdef inline uint8_t load_byte(const uint8_t* at) noexcept nogil:
+    """Load a byte that ``require`` has granted."""
+    return <uint8_t>once(at[0])
 
 
 cdef inline int16_t load_int16(const uint8_t* at) noexcept nogil:
     """Load a big-endian int16 from bytes that ``require`` has granted."""
     cdef uint16_t raw
     memcpy(&raw, at, 2)
-    return <int16_t>swap16(raw)
+    return <int16_t>swap16(<uint16_t>once(raw))
 
 
 cdef inline int32_t load_int32(const uint8_t* at) noexcept nogil:
     """Load a big-endian int32 from bytes that ``require`` has granted."""
     cdef uint32_t raw
     memcpy(&raw, at, 4)
-    return <int32_t>swap32(raw)
+    return <int32_t>swap32(<uint32_t>once(raw))
 
 
 cdef inline int64_t load_int64(const uint8_t* at) noexcept nogil:
     """Load a big-endian int64 from bytes that ``require`` has granted."""
     cdef uint64_t raw
     memcpy(&raw, at, 8)
-    return <int64_t>swap64(raw)
+    return <int64_t>swap64(once(raw))
 
 
 cdef inline void store_int16(uint8_t* at, uint16_t value) noexcept nogil:

@@ -14,8 +14,9 @@ C needs for itself: ``read_ints``, ``read_longs``, ``encoded``, ``put_ints``,
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
-from kwire._fast.big_endian cimport likely
+from kwire._fast.big_endian cimport likely, load_int32, unlikely
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
 from kwire._fast.python_api cimport (
@@ -162,30 +163,28 @@ cdef Py_ssize_t read_ints(
 ) noexcept nogil:
     """Read varints of 32 bits; return how many came before a fault."""
     cdef Py_ssize_t index
-    cdef uint32_t raw
-    cdef const uint8_t* at
+    cdef uint32_t raw, four
     for index in range(count):
-        at = cursor.at
-        # Five bytes ahead of the end, the varint needs no check of its own.
-        if likely(cursor.end - at >= 5 and at[0] & at[1] & at[2] & at[3] < 0x80):
-            raw = at[0] & 0x7F
-            if at[0] < 0x80:
-                cursor.at += 1
-            else:
-                raw |= <uint32_t>(at[1] & 0x7F) << 7
-                if at[1] < 0x80:
-                    cursor.at += 2
-                else:
-                    raw |= <uint32_t>(at[2] & 0x7F) << 14
-                    if at[2] < 0x80:
-                        cursor.at += 3
-                    else:
-                        raw |= <uint32_t>at[3] << 21
-                        cursor.at += 4
-        else:
+        # Five bytes ahead of the end, a varint of four needs no check of its own.
+        four = <uint32_t>0x80808080
+        if likely(cursor.end - cursor.at >= 5):
+            four = <uint32_t>load_int32(cursor.at)
+        if unlikely(four & <uint32_t>0x80808080 == <uint32_t>0x80808080):
             raw = read_unsigned_varint(cursor)
             if cursor.fault:
                 return index
+        else:
+            raw = four >> 24 & 0x7F
+            cursor.at += 1
+            if four & <uint32_t>0x80000000:
+                raw |= (four >> 16 & 0x7F) << 7
+                cursor.at += 1
+                if four & 0x800000:
+                    raw |= (four >> 8 & 0x7F) << 14
+                    cursor.at += 1
+                    if four & 0x8000:
+                        raw |= (four & 0x7F) << 21
+                        cursor.at += 1
         out[index] = raw >> 1 ^ (0 - (raw & 1)) if form == ZIGZAG else raw
     return count
 
@@ -197,13 +196,9 @@ cdef Py_ssize_t read_longs(
     cdef Py_ssize_t index
     cdef uint64_t raw
     for index in range(count):
-        if likely(cursor.at < cursor.end and cursor.at[0] < 0x80):
-            raw = cursor.at[0]
-            cursor.at += 1
-        else:
-            raw = read_unsigned_varlong(cursor)
-            if cursor.fault:
-                return index
+        raw = read_unsigned_varlong(cursor)
+        if unlikely(cursor.fault):
+            return index
         out[index] = <int64_t>(raw >> 1 ^ (0 - (raw & 1)))
     return count
 
@@ -224,9 +219,9 @@ cdef object encoded(object array, int form):
         start = <uint8_t*>PyBytes_AS_STRING(out)
         with nogil:
             if form == ZIGZAG_LONG:
-                size = put_longs(start, <const int64_t*>source.buf, count)
+                size = put_longs(start, <const uint8_t*>source.buf, count)
             else:
-                size = put_ints(start, <const uint32_t*>source.buf, count, form)
+                size = put_ints(start, <const uint8_t*>source.buf, count, form)
     finally:
         PyBuffer_Release(&source)
     if _PyBytes_Resize(&out, size) < 0:
@@ -237,14 +232,17 @@ cdef object encoded(object array, int form):
 
 
 cdef Py_ssize_t put_ints(
-    uint8_t* start, const uint32_t* values, Py_ssize_t count, int form
+    uint8_t* start, const uint8_t* values, Py_ssize_t count, int form
 ) noexcept nogil:
-    """Write varints of 32 bits into room for 5 bytes each; return the bytes used."""
+    """Write varints of 32 bits into room for 5 bytes each; return the bytes used.
+
+    ``values`` lie wherever numpy has them, which may be between two addresses.
+    """
     cdef uint8_t* at = start
     cdef Py_ssize_t index
     cdef uint32_t raw
     for index in range(count):
-        raw = values[index]
+        memcpy(&raw, values + 4 * index, 4)
         if form == ZIGZAG:
             raw = raw << 1 ^ (0 - (raw >> 31))
         while raw > 0x7F:
@@ -257,14 +255,15 @@ cdef Py_ssize_t put_ints(
 
 
 cdef Py_ssize_t put_longs(
-    uint8_t* start, const int64_t* values, Py_ssize_t count
+    uint8_t* start, const uint8_t* values, Py_ssize_t count
 ) noexcept nogil:
     """Write varints of 64 bits into room for 10 bytes each; return the bytes used."""
     cdef uint8_t* at = start
     cdef Py_ssize_t index
     cdef uint64_t raw
     for index in range(count):
-        raw = <uint64_t>values[index] << 1 ^ <uint64_t>(values[index] >> 63)
+        memcpy(&raw, values + 8 * index, 8)
+        raw = raw << 1 ^ (0 - (raw >> 63))
         while raw > 0x7F:
             at[0] = <uint8_t>(raw | 0x80)
             at += 1

@@ -14,11 +14,12 @@ version); its missing rows are filled with the default when the next one comes, 
 the end. A bit of ``validity`` is 1 until the row is found null.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from kwire._fast.arrays cimport Block, give_block, grow_block
-from kwire._fast.big_endian cimport unlikely
+from kwire._fast.big_endian cimport load_byte, unlikely
+from kwire._fast.primitives cimport copy_text
 from kwire._fast.program cimport *
 
 cdef enum Outcome:
@@ -99,21 +100,56 @@ cdef inline bint reserve(Column* column, int64_t length, int64_t room) noexcept 
 cdef inline Outcome append_text(
     Column* column, int64_t row, const uint8_t* at, int64_t size
 ) noexcept nogil:
-    """Append text as the last row."""
+    """Append bytes, or text that is known to be UTF-8, as the last row."""
     cdef int64_t used = column.used + size
-    if unlikely(used > column.text.room):
-        if used > column.ceiling:
-            return FULL
-        if not grow_block(&column.text, column.used, max(2 * column.text.room, used)):
-            return NO_MEMORY
-    # Recycled memory may have more room than Arrow has offsets.
-    if unlikely(used > column.ceiling):
-        return FULL
+    cdef Outcome outcome
+    if unlikely(used > column.text.room or used > column.ceiling):
+        outcome = reserve_text(column, used)
+        if outcome != DONE:
+            return outcome
     # Without text there may be no memory for it yet.
     if size:
         memcpy(column.text.data + column.used, at, <size_t>size)
     column.used = used
     offsets_of(column)[row + 1] = <int32_t>used
+    return DONE
+
+
+cdef inline Outcome append_string(
+    Column* column, int64_t row, const uint8_t* at, int64_t size, int64_t* good
+) noexcept nogil:
+    """Append text as the last row, unless ``good`` bytes of it, not all, are UTF-8.
+
+    What is judged is the copy and never the input, which may change meanwhile. Bad
+    text counts before want of room.
+    """
+    cdef int64_t used = column.used + size
+    cdef Outcome outcome
+    cdef uint8_t* copy
+    good[0] = size
+    if unlikely(used > column.text.room or used > column.ceiling):
+        outcome = reserve_text(column, used)
+        if outcome != DONE:
+            good[0] = utf8_prefix(at, size)
+            return outcome
+    if size:
+        copy = column.text.data + column.used
+        if not copy_text(copy, at, size):
+            good[0] = utf8_prefix(copy, size)
+            if good[0] < size:
+                return DONE
+    column.used = used
+    offsets_of(column)[row + 1] = <int32_t>used
+    return DONE
+
+
+cdef inline Outcome reserve_text(Column* column, int64_t used) noexcept nogil:
+    """Make room for ``used`` bytes of text, if the column may have as many."""
+    # Recycled memory may have more room than Arrow has offsets.
+    if used > column.ceiling:
+        return FULL
+    if not grow_block(&column.text, column.used, max(2 * column.text.room, used)):
+        return NO_MEMORY
     return DONE
 
 
@@ -314,16 +350,24 @@ cdef inline int64_t utf8_prefix(const uint8_t* at, int64_t size) noexcept nogil:
     """Find the first byte that is not UTF-8 as Python takes it, or the size."""
     cdef int64_t index = 0
     cdef int64_t more
+    cdef uint64_t word
     cdef uint8_t lead, second
     while index < size:
-        lead = at[index]
+        while index + 8 <= size:
+            memcpy(&word, at + index, 8)
+            if word & <uint64_t>0x8080808080808080:
+                break
+            index += 8
+        if index == size:
+            return size
+        lead = load_byte(at + index)
         if lead < 0x80:
             index += 1
             continue
         more = 1 + (lead >= 0xE0) + (lead >= 0xF0)
         if lead < 0xC2 or lead > 0xF4 or index + more >= size:
             return index
-        second = at[index + 1]
+        second = load_byte(at + index + 1)
         # No overlong forms, no surrogates, nothing above U+10FFFF.
         if (
             (second & 0xC0) != 0x80

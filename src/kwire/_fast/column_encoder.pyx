@@ -4,19 +4,23 @@
 
 A column of bytes is a tuple of its validity (None: no nulls), its 32-bit offsets, its
 bytes, and the row that it begins with; one of numbers lacks the offsets. So slices of
-Arrow arrays come as they are.
+Arrow arrays come as they are, wherever their memory begins.
+
+What decides a size, validity, offsets and numbers, is copied before it is looked at,
+and header keys are checked in the batch: somebody may write to the columns meanwhile.
 
 Twin: ``_pure/column_encoder.py``. Differs from its twin in: noted faults for
 exceptions, and no rows are made on the way.
-C needs for itself: ``open_buffer``, ``open_bits``, ``open_bytes``, ``open_numbers``,
-``open_headers``, ``check_room``, ``close_all``, ``piece``, ``number_at``, ``put_rows``,
-``put_headers``, ``headers_size``, ``failure_of``, ``row_number``.
+C needs for itself: ``open_buffer``, ``copy_buffer``, ``open_bits``, ``open_bytes``,
+``open_numbers``, ``open_headers``, ``close_all``, ``piece``, ``number_at``, ``bit_at``,
+``put_rows``, ``put_headers``, ``headers_size``, ``failure_of``, ``row_number``.
 """
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
+from kwire._fast.arrays cimport Block, give_block, take_block
 from kwire._fast.batches cimport *
 from kwire._fast.big_endian cimport unlikely
 from kwire._fast.decoder cimport get_input
@@ -43,8 +47,10 @@ from kwire._fast.record_encoder cimport (
 from kwire import errors
 
 cdef enum:
-    # Validity, numbers or offsets, and bytes of all columns there can be.
-    BUFFERS = 17
+    # The bytes of keys and values, of records and of headers.
+    BUFFERS = 4
+    # Validity and numbers of two columns, validity and offsets of four, and lists.
+    COPIES = 13
 
 cdef enum Fault:
     FINE
@@ -59,12 +65,13 @@ cdef struct Bytes:
     const int32_t* offsets
     const char* data
     int64_t data_size
-    int64_t start
+    # Where the bits of the first row are.
+    int shift
 
 cdef struct Numbers:
     const uint8_t* validity
     const int64_t* values
-    int64_t start
+    int shift
     # What the rows have where there is no column.
     int64_t step
     int64_t first
@@ -72,6 +79,8 @@ cdef struct Numbers:
 cdef struct Source:
     Py_buffer buffers[BUFFERS]
     int held
+    Block copies[COPIES]
+    int copied
     int64_t count
     Numbers offsets
     Numbers timestamps
@@ -80,6 +89,8 @@ cdef struct Source:
     bint has_headers
     const int32_t* lists
     int64_t header_count
+    # The first header of these rows: the columns of headers may go on for others.
+    int64_t first_header
     Bytes header_key
     Bytes header_value
     int64_t row
@@ -110,8 +121,8 @@ def encode_columns(
     try:
         open_numbers(&s, &s.offsets, offsets, entry.base_offset, 1)
         open_numbers(&s, &s.timestamps, timestamps, -1, 0)
-        open_bytes(&s, &s.key, key, s.count)
-        open_bytes(&s, &s.value, value, s.count)
+        open_bytes(&s, &s.key, key, 0, s.count, s.count)
+        open_bytes(&s, &s.value, value, 0, s.count, s.count)
         open_headers(&s, headers)
         # Bytes of the right size from the start cost less than those that shrink.
         with nogil:
@@ -149,8 +160,7 @@ def encode_columns(
 cdef Fault put_rows(
     Source* s, Entry* entry, uint8_t* at, int64_t* total, int64_t* largest
 ) noexcept nogil:
-    """Write all records where ``total`` bytes have room; for NULL, add them up."""
-    cdef const uint8_t* end = at + total[0]
+    """Write all records where there is room; for NULL, add their bytes up."""
     cdef int64_t previous = entry.base_offset - 1
     cdef int64_t offset, timestamp
     cdef uint64_t raw
@@ -208,10 +218,6 @@ cdef Fault put_rows(
             sum += size + varint_size(<uint32_t>size << 1)
             highest = max(highest, timestamp)
             continue
-        # Nobody should write to columns meanwhile, but somebody may.
-        if unlikely(size + varint_size(<uint32_t>size << 1) > end - at):
-            fault = BAD_OFFSETS
-            break
         put_varint(&at, <uint32_t>size << 1)
         at[0] = 0
         at += 1
@@ -220,14 +226,12 @@ cdef Fault put_rows(
         put_sized(&at, key, key_size)
         put_sized(&at, value, value_size)
         if has_headers:
-            fault = put_headers(s, row, &at, end)
+            fault = put_headers(s, row, &at)
             if unlikely(fault != FINE):
                 break
         else:
             at[0] = 0
             at += 1
-    if fault == FINE and not measure and at != end:
-        fault = BAD_OFFSETS
     if fault != FINE:
         s.row = row
         return fault
@@ -244,24 +248,27 @@ cdef inline int64_t number_at(Numbers* numbers, int64_t row) noexcept nogil:
     """Read a number; null is -1."""
     if numbers.values == NULL:
         return <int64_t>(<uint64_t>numbers.first + <uint64_t>(row * numbers.step))
-    row += numbers.start
-    if numbers.validity != NULL and not numbers.validity[row >> 3] >> (row & 7) & 1:
+    if numbers.validity != NULL and not bit_at(numbers.validity, numbers.shift + row):
         return -1
     return numbers.values[row]
+
+
+cdef inline bint bit_at(const uint8_t* bits, int64_t place) noexcept nogil:
+    """Read a bit, the lowest of a byte first."""
+    return bits[place >> 3] >> (place & 7) & 1
 
 
 cdef inline bint piece(
     Bytes* column, int64_t row, const char** data, Py_ssize_t* size
 ) noexcept nogil:
     """Find the bytes of a row, size -1 for null; False where offsets are not right."""
-    row += column.start
     cdef int64_t start = column.offsets[row]
     cdef int64_t end = column.offsets[row + 1]
     if unlikely(start < 0 or end < start or end > column.data_size):
         return False
     data[0] = column.data + start
     size[0] = end - start
-    if column.validity != NULL and not column.validity[row >> 3] >> (row & 7) & 1:
+    if column.validity != NULL and not bit_at(column.validity, column.shift + row):
         size[0] = -1
     return True
 
@@ -276,7 +283,7 @@ cdef Fault headers_size(Source* s, int64_t row, Py_ssize_t* size) noexcept nogil
     if first < 0 or last < first or last > s.header_count:
         return BAD_OFFSETS
     size[0] += varint_size(<uint32_t>(last - first) << 1)
-    for index in range(first, last):
+    for index in range(first - s.first_header, last - s.first_header):
         if not piece(&s.header_key, index, &data, &length):
             return BAD_OFFSETS
         if length < 0:
@@ -290,42 +297,55 @@ cdef Fault headers_size(Source* s, int64_t row, Py_ssize_t* size) noexcept nogil
     return FINE
 
 
-cdef Fault put_headers(
-    Source* s, int64_t row, uint8_t** at, const uint8_t* end
-) noexcept nogil:
-    """Write the headers of a record, which may not be what they were when checked."""
+cdef Fault put_headers(Source* s, int64_t row, uint8_t** at) noexcept nogil:
+    """Write the headers of a record; of the keys what is written is checked again."""
     cdef int64_t first = s.lists[row]
     cdef int64_t last = s.lists[row + 1]
     cdef int64_t index
     cdef const char* data = NULL
     cdef Py_ssize_t length = -1
-    if first < 0 or last < first or last > s.header_count:
-        return BAD_OFFSETS
-    if varint_size(<uint32_t>(last - first) << 1) > end - at[0]:
-        return BAD_OFFSETS
     put_varint(at, <uint32_t>(last - first) << 1)
-    for index in range(first, last):
-        if not piece(&s.header_key, index, &data, &length):
-            return BAD_OFFSETS
-        if sized_size(length) > end - at[0]:
-            return BAD_OFFSETS
+    for index in range(first - s.first_header, last - s.first_header):
+        piece(&s.header_key, index, &data, &length)
         put_sized(at, data, length)
-        if not piece(&s.header_value, index, &data, &length):
-            return BAD_OFFSETS
-        if sized_size(length) > end - at[0]:
-            return BAD_OFFSETS
+        if unlikely(utf8_prefix(at[0] - length, length) != length):
+            return NOT_UTF8_KEY
+        piece(&s.header_value, index, &data, &length)
         put_sized(at, data, length)
     return FINE
 
 
-cdef int open_buffer(Source* s, object data, const void** start) except -1:
+cdef int open_buffer(Source* s, object data) except -1:
     """Look into a buffer for as long as the call lasts; return its place."""
     if s.held == BUFFERS:
         raise SystemError("more buffers than columns have")
     get_input(b"" if data is None else data, &s.buffers[s.held])
     s.held += 1
-    start[0] = s.buffers[s.held - 1].buf
     return s.held - 1
+
+
+cdef const uint8_t* copy_buffer(
+    Source* s, object data, int64_t start, int64_t end, int64_t least
+) except NULL:
+    """Copy a part of a buffer of ``least`` bytes, for as long as the call lasts."""
+    cdef Py_buffer buffer
+    cdef Block* copy = &s.copies[s.copied]
+    cdef bint is_there
+    cdef bint done = False
+    if s.copied == COPIES:
+        raise SystemError("more buffers than columns have")
+    get_input(b"" if data is None else data, &buffer)
+    is_there = least <= buffer.len
+    if is_there and take_block(copy, end - start):
+        s.copied += 1
+        memcpy(copy.data, <const uint8_t*>buffer.buf + start, <size_t>(end - start))
+        done = True
+    PyBuffer_Release(&buffer)
+    if not is_there:
+        raise errors.EncodeError("expected columns as long as their count", "records")
+    if not done:
+        raise MemoryError
+    return copy.data
 
 
 cdef int64_t row_number(object number) except -1:
@@ -339,85 +359,87 @@ cdef int64_t row_number(object number) except -1:
     return row
 
 
-cdef int check_room(Source* s, int place, int64_t size) except -1:
-    """Check that a buffer has the bytes that its rows need."""
-    if s.buffers[place].len < size:
-        raise errors.EncodeError("expected columns as long as their count", "records")
-    return 0
-
-
-cdef const uint8_t* open_bits(Source* s, object data, int64_t rows) except? NULL:
-    """Look at the validity of rows; NULL where there is none."""
-    cdef const void* bits = NULL
+cdef const uint8_t* open_bits(
+    Source* s, object data, int64_t start, int64_t end, int64_t last
+) except? NULL:
+    """Copy the validity of rows, from the byte of the first; NULL for none."""
     if data is None:
         return NULL
-    check_room(s, open_buffer(s, data, &bits), (rows + 7) // 8)
-    return <const uint8_t*>bits
+    return copy_buffer(s, data, start // 8, (end + 7) // 8, (last + 7) // 8)
 
 
 cdef int open_numbers(
     Source* s, Numbers* numbers, object column, int64_t first, int64_t step
 ) except -1:
-    """Look at a column of int64, or set up what stands for a missing one."""
-    cdef const void* values
-    cdef int place
+    """Copy a column of int64, or set up what stands for a missing one."""
+    cdef int64_t row, end
     numbers.first = first
     numbers.step = step
     numbers.values = NULL
     if column is None:
         return 0
     validity, data, start = column
-    numbers.start = row_number(start)
-    numbers.validity = open_bits(s, validity, numbers.start + s.count)
-    place = open_buffer(s, data, &values)
-    check_room(s, place, 8 * (numbers.start + s.count))
-    numbers.values = <const int64_t*>values
+    row = row_number(start)
+    end = row + s.count
+    numbers.shift = row % 8
+    numbers.validity = open_bits(s, validity, row, end, end)
+    numbers.values = <const int64_t*>copy_buffer(s, data, 8 * row, 8 * end, 8 * end)
     return 0
 
 
 cdef int open_bytes(
-    Source* s, Bytes* bytes_, object column, int64_t count
+    Source* s, Bytes* bytes_, object column, int64_t first, int64_t end, int64_t count
 ) except -1:
-    """Look at a column of bytes."""
-    cdef const void* data
+    """Copy the offsets of rows of a column of bytes, and look at the bytes."""
+    cdef int64_t row
     cdef int place
     validity, offsets, content, start = column
-    bytes_.start = row_number(start)
-    bytes_.validity = open_bits(s, validity, bytes_.start + count)
-    place = open_buffer(s, offsets, &data)
-    bytes_.offsets = <const int32_t*>data
-    if count:
-        check_room(s, place, 4 * (bytes_.start + count + 1))
-    place = open_buffer(s, content, &data)
-    bytes_.data = <const char*>data
+    row = row_number(start)
+    count += row
+    end += row
+    first += row
+    bytes_.shift = first % 8
+    bytes_.validity = open_bits(s, validity, first, end, count)
+    if count > row:
+        bytes_.offsets = <const int32_t*>copy_buffer(
+            s, offsets, 4 * first, 4 * (end + 1), 4 * (count + 1)
+        )
+    place = open_buffer(s, content)
+    bytes_.data = <const char*>s.buffers[place].buf
     bytes_.data_size = s.buffers[place].len
     return 0
 
 
 cdef int open_headers(Source* s, object headers) except -1:
-    """Look at the columns of headers."""
-    cdef const void* lists
-    cdef int64_t start
-    cdef int place
+    """Copy and look at the columns of headers."""
+    cdef int64_t start, size, row
+    cdef int64_t end = 0
     if headers is None or s.count == 0:
         return 0
     offsets, first, count, key, value = headers
     start = row_number(first)
     s.header_count = row_number(count)
-    place = open_buffer(s, offsets, &lists)
-    check_room(s, place, 4 * (start + s.count + 1))
-    s.lists = <const int32_t*>lists + start
+    size = 4 * (start + s.count + 1)
+    s.lists = <const int32_t*>copy_buffer(s, offsets, 4 * start, size, size)
     s.has_headers = True
-    open_bytes(s, &s.header_key, key, s.header_count)
-    open_bytes(s, &s.header_value, value, s.header_count)
+    s.first_header = s.header_count
+    for row in range(s.count + 1):
+        if 0 <= s.lists[row] <= s.header_count:
+            s.first_header = min(s.first_header, <int64_t>s.lists[row])
+            end = max(end, <int64_t>s.lists[row])
+    s.first_header = min(s.first_header, end)
+    open_bytes(s, &s.header_key, key, s.first_header, end, s.header_count)
+    open_bytes(s, &s.header_value, value, s.first_header, end, s.header_count)
     return 0
 
 
 cdef void close_all(Source* s) noexcept:
-    """Let go of all buffers."""
+    """Let go of all buffers and copies."""
     cdef int index
     for index in range(s.held):
         PyBuffer_Release(&s.buffers[index])
+    for index in range(s.copied):
+        give_block(&s.copies[index])
 
 
 cdef object failure_of(Source* s, Fault fault, Entry* entry):

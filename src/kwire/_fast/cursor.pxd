@@ -15,7 +15,7 @@ C needs for itself: ``note``.
 from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-from kwire._fast.big_endian cimport likely, load_int16, load_int32, unlikely
+from kwire._fast.big_endian cimport *
 
 cdef enum:
     # The fault codes of errors.py; a test compares the two lists.
@@ -43,6 +43,7 @@ cdef enum:
     BAD_WRAPPER_OFFSET = 22
     TOO_MANY_RECORDS = 23
     COLUMN_TOO_LARGE = 24
+    INPUT_CHANGED = 25
     # No fault of the input: a Python exception is set.
     PYTHON_ERROR = -1
 
@@ -84,7 +85,7 @@ cdef inline uint8_t read_uint8(Cursor* cursor) noexcept nogil:
     cdef uint8_t value
     if not require(cursor, 1):
         return 0
-    value = cursor.at[0]
+    value = load_byte(cursor.at)
     cursor.at += 1
     return value
 
@@ -113,13 +114,12 @@ cdef inline uint32_t read_unsigned_varint(Cursor* cursor) noexcept nogil:
     Source: ``ByteUtils.readUnsignedVarint``.
     """
     cdef const uint8_t* start = cursor.at
-    cdef uint32_t value = 0
-    cdef uint32_t byte
+    cdef uint32_t byte = read_uint8(cursor)
+    cdef uint32_t value = byte & 0x7F
     cdef int shift
-    if likely(cursor.at < cursor.end and cursor.at[0] < 0x80):
-        cursor.at += 1
-        return start[0]
-    for shift in range(0, 28, 7):
+    if likely(byte < 0x80):
+        return byte
+    for shift in range(7, 28, 7):
         byte = read_uint8(cursor)
         if cursor.fault:
             return 0
@@ -142,10 +142,12 @@ cdef inline uint64_t read_unsigned_varlong(Cursor* cursor) noexcept nogil:
     Source: ``ByteUtils.readUnsignedVarlong``.
     """
     cdef const uint8_t* start = cursor.at
-    cdef uint64_t value = 0
-    cdef uint64_t byte
+    cdef uint64_t byte = read_uint8(cursor)
+    cdef uint64_t value = byte & 0x7F
     cdef int shift
-    for shift in range(0, 63, 7):
+    if likely(byte < 0x80):
+        return byte
+    for shift in range(7, 63, 7):
         byte = read_uint8(cursor)
         if cursor.fault:
             return 0

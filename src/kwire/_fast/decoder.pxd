@@ -14,10 +14,13 @@ from kwire._fast.path cimport Path
 cdef enum:
     SHARED_ARRAYS = 16
     SHARED_CREDIT = 64
+    # The longest array that is shared, in bytes: 16 int32s.
+    SHARED_BYTES = 64
 
 cdef struct SharedArray:
-    # Arrays of the same bytes within one message become one tuple.
-    const uint8_t* at
+    # Arrays of the same bytes within one message become one tuple. The bytes are a
+    # copy: those of the input may have changed.
+    uint8_t data[SHARED_BYTES]
     Py_ssize_t size
     PyObject* value
 

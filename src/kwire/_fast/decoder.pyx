@@ -9,14 +9,14 @@ down on the way out. Nothing is raised before ``failure`` at the top.
 
 Twin: ``_pure/decoder.py``. Differs from its twin in: noted faults for exceptions, a
 path that is written when unwinding, and int arrays of equal bytes that are shared.
-C needs for itself: ``read_int32_array``, ``make_int32s``, ``is_equal``,
-``keep_unknown``, ``is_invalid``, ``note_run``, ``run``, ``exceeds``.
+C needs for itself: ``read_int32_array``, ``make_int32s``, ``copy_int32s``,
+``is_equal``, ``keep_unknown``, ``is_invalid``, ``note_run``, ``run``, ``exceeds``.
 """
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
-from kwire._fast.big_endian cimport likely, load_int16, load_int32, load_int64, unlikely
+from kwire._fast.big_endian cimport *
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport *
 from kwire._fast.path cimport note_field, note_index, path_text
@@ -46,6 +46,8 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
     cdef PyObject* value
     cdef Step* step = table.steps
     cdef Step* last = step + table.step_count
+    cdef const uint8_t* start
+    cdef uint32_t tags
     cdef int op
     if made == NULL:
         d.cursor.fault = PYTHON_ERROR
@@ -89,14 +91,14 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
         note_field(&d.path, step)
         Py_XDECREF(made)
         return NULL
-    if table.flexible and not (
-        likely(d.cursor.at < d.cursor.end) and d.cursor.at[0] == 0
-    ):
-        if not read_tagged_fields(d, table, slots):
-            Py_XDECREF(made)
-            return NULL
-        return made
-    d.cursor.at += table.flexible
+    if table.flexible:
+        start = d.cursor.at
+        tags = read_unsigned_varint(&d.cursor)
+        if unlikely(tags or d.cursor.fault):
+            if not read_tagged_fields(d, table, slots, start, tags):
+                Py_XDECREF(made)
+                return NULL
+            return made
     slots[table.slots - 1] = kept(<PyObject*>_empty)
     return made
 
@@ -177,7 +179,7 @@ cdef PyObject* read_int32_array(Decoding* d, Step* step) noexcept:
     if count == 0:
         return kept(<PyObject*>_empty)
     d.cursor.at += size
-    if d.shared_credit < 0:
+    if d.shared_credit < 0 or size > SHARED_BYTES:
         return make_int32s(at, count)
     place = (
         <uint32_t>load_int32(at) * 31 + <uint32_t>load_int32(at + size - 4) * 7
@@ -185,16 +187,17 @@ cdef PyObject* read_int32_array(Decoding* d, Step* step) noexcept:
     ) % SHARED_ARRAYS
     shared = &d.shared[place]
     if d.shared_in_use >> place & 1:
-        if shared.size == size and is_equal(shared.at, at, size):
+        if shared.size == size and is_equal(shared.data, at, size):
             d.shared_credit += d.shared_credit < SHARED_CREDIT
             return kept(shared.value)
         Py_XDECREF(shared.value)
         d.shared_in_use ^= <unsigned int>1 << place
     d.shared_credit -= 1
-    made = make_int32s(at, count)
+    # The tuple is made of the copy, so that it is what the next ones are compared with.
+    copy_int32s(shared.data, at, size)
+    made = make_int32s(shared.data, count)
     if made != NULL:
         d.shared_in_use |= <unsigned int>1 << place
-        shared.at = at
         shared.size = size
         shared.value = kept(made)
     return made
@@ -217,22 +220,44 @@ cdef inline PyObject* make_int32s(const uint8_t* at, Py_ssize_t count) noexcept:
     return made
 
 
+cdef inline void copy_int32s(
+    uint8_t* to, const uint8_t* at, Py_ssize_t size
+) noexcept nogil:
+    """Copy a few int32s; a call costs more."""
+    cdef uint64_t pair
+    cdef uint32_t last
+    while size >= 8:
+        memcpy(&pair, at, 8)
+        pair = once(pair)
+        memcpy(to, &pair, 8)
+        at += 8
+        to += 8
+        size -= 8
+    if size:
+        memcpy(&last, at, 4)
+        last = <uint32_t>once(last)
+        memcpy(to, &last, 4)
+
+
 cdef inline bint is_equal(
     const uint8_t* a, const uint8_t* b, Py_ssize_t size
 ) noexcept nogil:
-    """Whether two runs of int32s have the same bytes; a call costs more for few."""
-    cdef uint32_t left, right
-    if size > 64:
-        return memcmp(a, b, <size_t>size) == 0
-    while size > 0:
-        memcpy(&left, a, 4)
-        memcpy(&right, b, 4)
+    """Whether a few int32s have the same bytes; a call costs more."""
+    cdef uint64_t left, right
+    cdef uint32_t last_left, last_right
+    while size >= 8:
+        memcpy(&left, a, 8)
+        memcpy(&right, b, 8)
         if left != right:
             return False
-        a += 4
-        b += 4
-        size -= 4
-    return True
+        a += 8
+        b += 8
+        size -= 8
+    if size == 0:
+        return True
+    memcpy(&last_left, a, 4)
+    memcpy(&last_right, b, 4)
+    return last_left == last_right
 
 
 cdef bint read_marker(Cursor* cursor) noexcept:
@@ -265,7 +290,9 @@ cdef bint read_tagged_marker(Cursor* cursor) noexcept:
     return 0 < <int32_t>marker
 
 
-cdef bint read_tagged_fields(Decoding* d, Table* table, PyObject** slots) noexcept:
+cdef bint read_tagged_fields(
+    Decoding* d, Table* table, PyObject** slots, const uint8_t* start, uint32_t count
+) noexcept:
     """Read a tag section; tags that nobody knows are kept as bytes.
 
     Shape: UNSIGNED_VARINT count, then for each tag, size (bytes) and content. Tags
@@ -273,7 +300,7 @@ cdef bint read_tagged_fields(Decoding* d, Table* table, PyObject** slots) noexce
     Source: KIP-482.
     """
     cdef PyObject* unknown = NULL
-    cdef bint done = read_tags(d, table, slots, &unknown)
+    cdef bint done = read_tags(d, table, slots, start, count, &unknown)
     if done and unknown == NULL:
         slots[table.slots - 1] = kept(<PyObject*>_empty)
     elif done:
@@ -286,11 +313,14 @@ cdef bint read_tagged_fields(Decoding* d, Table* table, PyObject** slots) noexce
 
 
 cdef bint read_tags(
-    Decoding* d, Table* table, PyObject** slots, PyObject** unknown
+    Decoding* d,
+    Table* table,
+    PyObject** slots,
+    const uint8_t* start,
+    uint32_t count,
+    PyObject** unknown,
 ) noexcept:
     cdef Cursor* cursor = &d.cursor
-    cdef const uint8_t* start = cursor.at
-    cdef uint32_t count = read_unsigned_varint(cursor)
     cdef uint32_t tag, size
     cdef int64_t previous = -1
     cdef int known

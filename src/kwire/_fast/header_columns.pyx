@@ -24,12 +24,12 @@ from kwire._fast.column_tree cimport Shape, array_of, build_columns
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
 from kwire._fast.message_columns cimport check_sizes, column_full
-from kwire._fast.primitives cimport is_ascii, read_length
+from kwire._fast.primitives cimport read_length
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport PyBuffer_Release, PyBytes_AS_STRING
 
 from kwire import plan
-from kwire.errors import DecodeError, UnsupportedVersion
+from kwire.errors import DecodeError, UnsupportedVersion, decode_failure
 from kwire.limits import DEFAULT
 from kwire.schema import registry
 
@@ -77,8 +77,6 @@ cdef struct Rows:
     const uint8_t* end
 
 cdef list _table = []
-
-cdef str _DISAGREE = "the two readers of headers disagree; please report this"
 
 
 def decode_request_headers(
@@ -252,7 +250,9 @@ cdef inline Reason walk_row(Rows* rows, int64_t place) noexcept nogil:
     cdef int64_t size = rows.default_size
     cdef int64_t row = rows.row
     cdef int64_t entry
-    cdef int16_t version
+    cdef int64_t good
+    cdef int16_t api_key, version
+    cdef int32_t correlation_id
     cdef uint8_t header_version
     cdef Outcome outcome
     if rows.is_large:
@@ -269,8 +269,10 @@ cdef inline Reason walk_row(Rows* rows, int64_t place) noexcept nogil:
     cursor.lenient = False
     if unlikely(wide[1] - wide[0] > rows.ceiling or not require(&cursor, 8)):
         return AT_BAD_ROW
+    api_key = load_int16(cursor.at)
     version = load_int16(cursor.at + 2)
-    entry = <int64_t>load_int16(cursor.at) * rows.table_width + version
+    correlation_id = load_int32(cursor.at + 4)
+    entry = <int64_t>api_key * rows.table_width + version
     if unlikely(
         not 0 <= version < rows.table_width or not 0 <= entry < rows.table_size
     ):
@@ -287,24 +289,23 @@ cdef inline Reason walk_row(Rows* rows, int64_t place) noexcept nogil:
         if size > 0:
             if unlikely(not require(&cursor, <size_t>size)):
                 return AT_BAD_ROW
-            if not is_ascii(text, size) and utf8_prefix(text, size) < size:
-                return AT_BAD_ROW
             cursor.at += size
     if header_version > 1 and unlikely(not skip_tags(&cursor)):
         return AT_BAD_ROW
-    if unlikely(cursor.at - cursor.start > rows.columns.ceiling):
-        return AT_LARGEST_OFFSET
+    good = size
     if size < 0:
         outcome = put_null(&fields[<int>CLIENT_ID], row)
     else:
-        outcome = append_text(&fields[<int>CLIENT_ID], row, text, size)
+        outcome = append_string(&fields[<int>CLIENT_ID], row, text, size, &good)
+    if unlikely(good < size):
+        return AT_BAD_ROW
+    if unlikely(cursor.at - cursor.start > rows.columns.ceiling):
+        return AT_LARGEST_OFFSET
     if unlikely(outcome != DONE):
         return AT_LARGEST_OFFSET if outcome == FULL else AT_NO_MEMORY
-    (<int16_t*>fields[<int>API_KEY].values.data)[row] = load_int16(cursor.start)
+    (<int16_t*>fields[<int>API_KEY].values.data)[row] = api_key
     (<int16_t*>fields[<int>API_VERSION].values.data)[row] = version
-    (<int32_t*>fields[<int>CORRELATION_ID].values.data)[row] = load_int32(
-        cursor.start + 4
-    )
+    (<int32_t*>fields[<int>CORRELATION_ID].values.data)[row] = correlation_id
     (<int32_t*>fields[<int>BODY_POSITION].values.data)[row] = <int32_t>(
         cursor.at - cursor.start
     )
@@ -366,12 +367,15 @@ def header_versions():
 
 
 def judged(judge, frame):
-    """Have a bad row read by ``judge``; return the exception that it raises."""
+    """Have a bad row read by ``judge``; return the exception that it raises.
+
+    If it raises none, the row has changed since it was found bad.
+    """
     try:
         judge(frame)
     except (DecodeError, UnsupportedVersion) as error:
         return error.with_traceback(None)
-    raise SystemError(_DISAGREE)
+    return decode_failure(INPUT_CHANGED, 0, 0, "")
 
 
 def error_of_row(error, row):

@@ -34,7 +34,7 @@ from kwire._fast.column_tree cimport Shape, array_of, build_columns, shape_of
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
 from kwire._fast.path cimport Path, note_field, note_index, path_text
-from kwire._fast.primitives cimport LONGEST_STRING, is_ascii, read_count, read_length
+from kwire._fast.primitives cimport LONGEST_STRING, read_count, read_length
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport PyBuffer_Release, PyBytes_AS_STRING
 
@@ -233,6 +233,8 @@ cdef bint walk_struct(
     cdef Column* child
     cdef Step* step = table.steps
     cdef Step* last = step + table.step_count
+    cdef const uint8_t* start
+    cdef uint32_t tags
     cdef int op
     cdef bint done
     while step < last:
@@ -261,10 +263,11 @@ cdef bint walk_struct(
         step += 1
     if not table.flexible:
         return True
-    if likely(w.cursor.at < w.cursor.end and w.cursor.at[0] == 0):
-        w.cursor.at += 1
+    start = w.cursor.at
+    tags = read_unsigned_varint(&w.cursor)
+    if likely(tags == 0 and not w.cursor.fault):
         return True
-    return walk_tags(w, table, column, row)
+    return walk_tags(w, table, column, row, start, tags)
 
 
 cdef bint walk_field(
@@ -293,7 +296,8 @@ cdef inline bint put_text(
     cdef Cursor* cursor = &w.cursor
     cdef const uint8_t* start = cursor.at
     cdef int64_t size = read_length(cursor, compact, 2 if kind == OP_STRING else 4)
-    cdef int64_t good
+    cdef int64_t good = size
+    cdef Outcome outcome
     if unlikely(cursor.fault):
         return False
     if size < 0:
@@ -306,12 +310,14 @@ cdef inline bint put_text(
         return False
     if not require(cursor, <size_t>size):
         return False
-    if kind == OP_STRING and not is_ascii(cursor.at, size):
-        good = utf8_prefix(cursor.at, size)
-        if good < size:
-            note(cursor, BAD_UTF8, cursor.at + good, 0)
-            return False
-    if unlikely(not is_done(w, append_text(child, row, cursor.at, size))):
+    if kind == OP_STRING:
+        outcome = append_string(child, row, cursor.at, size, &good)
+    else:
+        outcome = append_text(child, row, cursor.at, size)
+    if unlikely(good < size):
+        note(cursor, BAD_UTF8, cursor.at + good, 0)
+        return False
+    if unlikely(not is_done(w, outcome)):
         return False
     cursor.at += size
     return True
@@ -372,23 +378,31 @@ cdef inline void put_fixed_elements(
     Column* elements, const uint8_t* at, int op, int64_t count
 ) noexcept nogil:
     """Put fixed-size elements whose bytes were granted behind the last ones."""
-    cdef int32_t* narrow
+    cdef uint32_t* narrow
+    cdef uint32_t raw
     cdef int64_t index
     if op == OP_INT32:
-        narrow = <int32_t*>elements.values.data + elements.length
+        # Nothing is decided by these, so the compiler may load many at a time.
+        narrow = <uint32_t*>elements.values.data + elements.length
         for index in range(count):
-            narrow[index] = load_int32(at + 4 * index)
+            memcpy(&raw, at + 4 * index, 4)
+            narrow[index] = swap32(raw)
         return
     for index in range(count):
         put_fixed(elements, elements.length + index, op, at)
         at += size_of(op)
 
 
-cdef bint walk_tags(Walk* w, Table* table, Column* column, int64_t row) noexcept nogil:
-    """Read a tag section; tags that nobody knows are checked and skipped."""
+cdef bint walk_tags(
+    Walk* w,
+    Table* table,
+    Column* column,
+    int64_t row,
+    const uint8_t* start,
+    uint32_t count,
+) noexcept nogil:
+    """Read a tag section behind its count; unknown tags are checked and skipped."""
     cdef Cursor* cursor = &w.cursor
-    cdef const uint8_t* start = cursor.at
-    cdef uint32_t count = read_unsigned_varint(cursor)
     cdef uint32_t tag, size
     cdef int64_t previous = -1
     cdef int known

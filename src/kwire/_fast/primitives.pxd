@@ -11,8 +11,8 @@ and whether it exists, is ``decoder.pyx``'s and ``encoder.pyx``'s business.
 Twin: ``_pure/primitives.py``. Differs from its twin in: noted faults for exceptions,
 and fixed-size values that are taken (``get_fixed``) and put (``put_fixed``) without a
 check of their own, as a whole run of them was checked before.
-C needs for itself: ``get_fixed``, ``put_fixed``, ``is_ascii``, ``note_utf8``,
-``write_null``, ``as_int``, ``write_raw``.
+C needs for itself: ``get_fixed``, ``put_fixed``, ``make_text``, ``copy_text``,
+``note_utf8``, ``write_null``, ``as_int``, ``write_raw``.
 """
 
 from libc.stdint cimport (
@@ -74,7 +74,6 @@ cdef inline PyObject* read_string(Cursor* cursor, bint compact, bint nullable) n
     cdef const uint8_t* start = cursor.at
     cdef Py_ssize_t size = read_length(cursor, compact, 2)
     cdef PyObject* text
-    cdef const char* on_error
     if unlikely(cursor.fault):
         return NULL
     if size < 0:
@@ -87,20 +86,64 @@ cdef inline PyObject* read_string(Cursor* cursor, bint compact, bint nullable) n
         return NULL
     if not require(cursor, size):
         return NULL
-    if is_ascii(cursor.at, size):
-        text = PyUnicode_New(size, 127)
-        if text != NULL:
-            memcpy(PyUnicode_1BYTE_DATA(text), cursor.at, <size_t>size)
-    else:
-        on_error = "strict"
-        if cursor.lenient:
-            on_error = "kwire-java"
-        text = PyUnicode_DecodeUTF8(<const char*>cursor.at, size, on_error)
-        if text == NULL:
-            note_utf8(cursor)
-            return NULL
+    text = make_text(cursor.at, size, "kwire-java" if cursor.lenient else "strict")
+    if unlikely(text == NULL):
+        note_utf8(cursor)
+        return NULL
     cursor.at += size
     return text
+
+
+cdef inline PyObject* make_text(
+    const uint8_t* at, Py_ssize_t size, const char* on_error
+) noexcept:
+    """Make a ``str`` of UTF-8; NULL with an exception set for what is none.
+
+    What is judged is the copy and never the input, which may change meanwhile.
+    """
+    cdef PyObject* copy = PyUnicode_New(size, 127)
+    cdef PyObject* text
+    if unlikely(copy == NULL):
+        return NULL
+    if likely(copy_text(<uint8_t*>PyUnicode_1BYTE_DATA(copy), at, size)):
+        return copy
+    text = PyUnicode_DecodeUTF8(<char*>PyUnicode_1BYTE_DATA(copy), size, on_error)
+    Py_XDECREF(copy)
+    return text
+
+
+cdef inline bint copy_text(
+    uint8_t* to, const uint8_t* at, Py_ssize_t size
+) noexcept nogil:
+    """Copy bytes, and tell whether the copy is ASCII; each byte is read once."""
+    cdef uint64_t bits = 0
+    cdef uint64_t word
+    cdef uint32_t half = 0
+    cdef uint8_t byte
+    while size >= 8:
+        memcpy(&word, at, 8)
+        word = once(word)
+        memcpy(to, &word, 8)
+        bits |= word
+        at += 8
+        to += 8
+        size -= 8
+    if size >= 4:
+        memcpy(&half, at, 4)
+        half = <uint32_t>once(half)
+        memcpy(to, &half, 4)
+        at += 4
+        to += 4
+        size -= 4
+        bits |= half
+    while size > 0:
+        byte = load_byte(at)
+        to[0] = byte
+        bits |= byte
+        at += 1
+        to += 1
+        size -= 1
+    return bits & <uint64_t>0x8080808080808080 == 0
 
 
 cdef inline PyObject* read_bytes(Cursor* cursor, bint compact, bint nullable) noexcept:
@@ -139,7 +182,7 @@ cdef inline PyObject* get_fixed(Cursor* cursor, int op) noexcept:
     if op == OP_BOOL:
         return kept(TRUE if at[0] else FALSE)
     if op == OP_INT8:
-        return int_of(<int8_t>at[0])
+        return int_of(<int8_t>load_byte(at))
     if op == OP_INT16:
         return int_of(load_int16(at))
     if op == OP_UINT16:
@@ -177,23 +220,6 @@ cdef inline Py_ssize_t read_count(
         note(cursor, BAD_COUNT, start, count)
         return -1
     return count
-
-
-cdef inline bint is_ascii(const uint8_t* at, Py_ssize_t size) noexcept nogil:
-    """Whether all bytes are below 0x80, eight at a time."""
-    cdef uint64_t word
-    while size >= 8:
-        memcpy(&word, at, 8)
-        if word & <uint64_t>0x8080808080808080:
-            return False
-        at += 8
-        size -= 8
-    while size > 0:
-        if at[0] >= 0x80:
-            return False
-        at += 1
-        size -= 1
-    return True
 
 
 cdef inline void note_utf8(Cursor* cursor) noexcept:

@@ -4,7 +4,8 @@
 
 The third walk over bytes: it reads as ``record_decoder.pyx`` does and refuses what
 that refuses, but appends to the columns of ``column.pxd`` instead of making objects.
-A batch that it cannot read is read again by ``record_decoder.pyx``, which says why.
+A batch that it cannot read is read again by ``record_decoder.pyx``, which says why; if
+that can read it, the input has changed meanwhile.
 
 Twin: ``_pure/record_columns.py``. Differs from its twin in: no object is made for a
 record and the GIL is released, where the twin turns records into columns.
@@ -35,8 +36,6 @@ from kwire._fast.record_decoder import (
 )
 
 LARGEST_OFFSET = 2**31 - 1
-
-cdef str _DISAGREE = "the two readers of records disagree; please report this"
 
 
 cdef Shape plain_shape(str name, str format, int kind, int width):
@@ -245,7 +244,7 @@ cdef Reason walk_entry(Walk* w, object data, object decompress) except *:
         else:
             read_inner_messages(payload, header, check_crc=w.check_crc)
         if reason == BAD_ENTRY:
-            raise SystemError(_DISAGREE)
+            raise errors.decode_failure(errors.INPUT_CHANGED, 0, w.position, "")
     return reason
 
 
@@ -301,6 +300,6 @@ cdef object failure_of(Walk* w, Reason reason, object data):
                 read_records(data, header, replace=w.replace)
             else:
                 read_message_run(data, header, check_crc=w.check_crc)
-            raise SystemError(_DISAGREE)
+            return errors.decode_failure(errors.INPUT_CHANGED, 0, position, "")
     PyErr_Clear()
     return MemoryError()

@@ -21,7 +21,7 @@ from kwire._fast.batches cimport *
 from kwire._fast.big_endian cimport likely, unlikely
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
-from kwire._fast.primitives cimport note_utf8
+from kwire._fast.primitives cimport make_text, note_utf8
 from kwire._fast.python_api cimport *
 from kwire._fast.structs cimport new_struct, slots_of
 
@@ -37,11 +37,6 @@ cdef enum:
     # Header keys that are looked for at their place in the record before.
     KNOWN_NAMES = 8
 
-cdef struct Name:
-    const uint8_t* at
-    Py_ssize_t size
-    PyObject* text
-
 cdef struct Reading:
     # What one call knows; lives on its stack.
     Cursor cursor
@@ -54,7 +49,7 @@ cdef struct Reading:
     # Records of one producer mostly have the same timestamps and header keys.
     int64_t timestamp
     PyObject* timestamp_object
-    Name names[KNOWN_NAMES]
+    PyObject* names[KNOWN_NAMES]
 
 
 def bind_record(cls):
@@ -186,11 +181,12 @@ cdef PyObject* read_record(Reading* r) noexcept:
         r.part = b"value"
         Py_XDECREF(made)
         return NULL
-    if likely(cursor.at < cursor.end and cursor.at[0] == 0):
-        cursor.at += 1
+    start = cursor.at
+    length = zigzag(read_unsigned_varint(cursor))
+    if likely(length == 0 and not cursor.fault):
         slots[4] = kept(<PyObject*>_no_headers)
     else:
-        slots[4] = read_headers(r)
+        slots[4] = read_headers(r, start, length)
         if unlikely(slots[4] == NULL):
             Py_XDECREF(made)
             return NULL
@@ -222,11 +218,11 @@ cdef inline PyObject* make_record(
     return made
 
 
-cdef PyObject* read_headers(Reading* r) noexcept:
-    """Read the headers of a record into a tuple of pairs."""
+cdef PyObject* read_headers(
+    Reading* r, const uint8_t* start, int64_t count
+) noexcept:
+    """Read the headers of a record behind their count into a tuple of pairs."""
     cdef Cursor* cursor = &r.cursor
-    cdef const uint8_t* start = cursor.at
-    cdef int64_t count = zigzag(read_unsigned_varint(cursor))
     cdef Py_ssize_t index
     cdef PyObject* made
     cdef PyObject* pair
@@ -272,7 +268,7 @@ cdef inline PyObject* header_name(Reading* r, Py_ssize_t index) noexcept:
     cdef Cursor* cursor = &r.cursor
     cdef const uint8_t* start = cursor.at
     cdef int64_t size = zigzag(read_unsigned_varint(cursor))
-    cdef Name* known
+    cdef PyObject* known
     cdef PyObject* text
     if unlikely(cursor.fault):
         return NULL
@@ -283,19 +279,18 @@ cdef inline PyObject* header_name(Reading* r, Py_ssize_t index) noexcept:
         return NULL
     start = cursor.at
     cursor.at += size
-    known = &r.names[index % KNOWN_NAMES]
+    known = r.names[index % KNOWN_NAMES]
     if (
-        known.text != NULL
-        and known.size == size
-        and memcmp(known.at, start, <size_t>size) == 0
+        known != NULL
+        and PyUnicode_GET_LENGTH(known) == size
+        and memcmp(PyUnicode_1BYTE_DATA(known), start, <size_t>size) == 0
     ):
-        return kept(known.text)
+        return kept(known)
     text = text_of(r, start, size)
-    if text != NULL:
-        Py_XDECREF(known.text)
-        known.at = start
-        known.size = size
-        known.text = kept(text)
+    # Of other strings the bytes are not at hand.
+    if text != NULL and PyUnicode_IS_COMPACT_ASCII(text):
+        Py_XDECREF(known)
+        r.names[index % KNOWN_NAMES] = kept(text)
     return text
 
 
@@ -584,7 +579,7 @@ cdef void finish(Reading* r) noexcept:
     cdef int index
     Py_XDECREF(r.timestamp_object)
     for index in range(KNOWN_NAMES):
-        Py_XDECREF(r.names[index].text)
+        Py_XDECREF(r.names[index])
 
 
 cdef int check_place(Entry* entry, Py_ssize_t size) except -1:
@@ -635,7 +630,7 @@ cdef inline int64_t zigzag(uint32_t raw) noexcept nogil:
 cdef PyObject* text_of(Reading* r, const uint8_t* start, Py_ssize_t size) noexcept:
     """Decode a header key that ends at byte ``end``."""
     cdef const char* on_error = "replace" if r.replace else "strict"
-    cdef PyObject* text = PyUnicode_DecodeUTF8(<const char*>start, size, on_error)
+    cdef PyObject* text = make_text(start, size, on_error)
     if text == NULL:
         r.cursor.at = start
         note_utf8(&r.cursor)

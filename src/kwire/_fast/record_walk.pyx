@@ -18,21 +18,19 @@ from libc.stdint cimport (
 )
 
 from kwire._fast.batches cimport *
-from kwire._fast.big_endian cimport likely, load_int32, unlikely
+from kwire._fast.big_endian cimport likely, load_byte, load_int32, unlikely
 from kwire._fast.column cimport *
 from kwire._fast.cursor cimport *
-from kwire._fast.primitives cimport is_ascii
-from kwire._fast.python_api cimport (
-    Py_XDECREF,
-    PyErr_Clear,
-    PyUnicode_AsUTF8AndSize,
-    PyUnicode_DecodeUTF8,
-)
+from kwire._fast.primitives cimport make_text
+from kwire._fast.python_api cimport Py_XDECREF, PyErr_Clear, PyUnicode_AsUTF8AndSize
 from kwire._fast.record_walk cimport *
 
 
 cdef void reserve_rows(Walk* w) noexcept nogil:
-    """Make room for what the heads of the entries announce; a hint, no more."""
+    """Make room for what the heads of the entries announce.
+
+    A hint, no more: the walk reads them again, and makes room for what it reads then.
+    """
     cdef const uint8_t* at = w.cursor.start + w.position
     cdef const uint8_t* end = w.cursor.start + w.end
     cdef int64_t rows = 0
@@ -154,12 +152,12 @@ cdef Reason walk_records(
         reason = put_sized(w.value, w.rows, &at, stop, keep)
         if unlikely(reason != AT_END):
             return reason
-        if unlikely(at == stop or at[0] != 0):
-            reason = walk_headers(w, &at, stop, keep)
+        if unlikely(not take_raw(&at, stop, 32, &raw)):
+            return BAD_ENTRY
+        if unlikely(raw != 0):
+            reason = walk_headers(w, raw, &at, stop, keep)
             if unlikely(reason != AT_END):
                 return reason
-        else:
-            at += 1
         if unlikely(at != stop):
             return BAD_ENTRY
         if likely(keep):
@@ -222,17 +220,14 @@ cdef inline Reason put_sized(
 
 
 cdef Reason walk_headers(
-    Walk* w, const uint8_t** at, const uint8_t* end, bint keep
+    Walk* w, uint64_t raw, const uint8_t** at, const uint8_t* end, bint keep
 ) noexcept nogil:
-    """Append the headers of a record, or only check them."""
-    cdef uint64_t raw
-    cdef int64_t count, size
+    """Append the headers of a record behind their count, or only check them."""
+    cdef int64_t count = <int64_t>(raw >> 1)
+    cdef int64_t size, good
     cdef Column* item
     cdef Outcome outcome
     cdef Reason reason
-    if not take_raw(at, end, 32, &raw):
-        return BAD_ENTRY
-    count = <int64_t>(raw >> 1)
     if raw & 1 or count > (end - at[0]) // 2:
         return BAD_ENTRY
     keep = keep and w.headers != NULL
@@ -247,16 +242,19 @@ cdef Reason walk_headers(
         size = <int64_t>(raw >> 1)
         if raw & 1 or size > end - at[0]:
             return BAD_ENTRY
-        if is_ascii(at[0], size) or utf8_prefix(at[0], size) == size:
-            outcome = DONE
-            if keep:
-                outcome = append_text(&item.children[0], item.length, at[0], size)
-        elif w.replace:
+        outcome = DONE
+        if keep:
+            outcome = append_string(
+                &item.children[0], item.length, at[0], size, &good
+            )
+        else:
+            good = utf8_prefix(at[0], size)
+        if unlikely(good < size):
+            if not w.replace:
+                return BAD_ENTRY
             outcome = DONE
             if keep:
                 outcome = put_replaced(&item.children[0], item.length, at[0], size)
-        else:
-            return BAD_ENTRY
         if unlikely(outcome != DONE):
             return NO_ROOM if outcome == NO_MEMORY else TOO_LARGE
         at[0] += size
@@ -281,7 +279,7 @@ cdef Outcome put_replaced(
     cdef Outcome outcome = NO_MEMORY
     cdef Py_ssize_t length
     cdef const char* content = NULL
-    cdef PyObject* text = PyUnicode_DecodeUTF8(<const char*>at, size, "replace")
+    cdef PyObject* text = make_text(at, size, "replace")
     if text != NULL:
         content = PyUnicode_AsUTF8AndSize(text, &length)
     if content != NULL:
@@ -369,7 +367,7 @@ cdef Reason walk_inner(Walk* w, const uint8_t* start, Py_ssize_t size) noexcept 
     w.entry.base_offset = <int64_t>(<uint64_t>first + base)
     at = 0
     while at < size:
-        # The same bytes as before, unless somebody writes to them meanwhile.
+        # The same bytes as before: they are those that decompression gave.
         if (
             not read_entry(&cursor, at, size, False, &inner)
             or inner.magic != w.entry.magic
@@ -408,19 +406,25 @@ cdef inline bint take_raw(
     cdef const uint8_t* start = at[0]
     cdef uint64_t byte
     cdef int shift
-    if likely(start < end and start[0] < 0x80):
-        raw[0] = start[0]
+    if unlikely(start == end):
+        return False
+    byte = load_byte(start)
+    raw[0] = byte
+    if likely(byte < 0x80):
         at[0] = start + 1
         return True
-    if likely(end - start >= 2 and start[1] < 0x80):
-        raw[0] = (start[0] & 0x7F) | <uint64_t>start[1] << 7
-        at[0] = start + 2
+    if unlikely(end - start < 2):
+        return False
+    byte = load_byte(start + 1)
+    raw[0] = (raw[0] & 0x7F) | (byte & 0x7F) << 7
+    start += 2
+    if likely(byte < 0x80):
+        at[0] = start
         return True
-    raw[0] = 0
-    for shift in range(0, bits + 6, 7):
+    for shift in range(14, bits + 6, 7):
         if start == end:
             return False
-        byte = start[0]
+        byte = load_byte(start)
         start += 1
         if shift + 7 > bits and byte >> (bits - shift):
             return False

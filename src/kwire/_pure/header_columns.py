@@ -15,7 +15,13 @@ Python needs for itself: ``read_header``.
 from __future__ import annotations
 
 from .. import plan
-from ..errors import DecodeError, KwireError, UnsupportedVersion
+from ..errors import (
+    INPUT_CHANGED,
+    DecodeError,
+    KwireError,
+    UnsupportedVersion,
+    decode_failure,
+)
 from ..limits import DEFAULT, Limits
 from ..schema import registry
 from .arrays import Array
@@ -42,8 +48,6 @@ _NOTHING = (None,) * 5
 _NOTHING_AT_ALL: tuple[tuple[Any, ...], ...] = ((),) * 5
 
 _table: list[tuple[bytes, int]] = []
-
-_DISAGREE = "the two readers of headers disagree; please report this"
 
 
 def decode_request_headers(
@@ -155,12 +159,15 @@ def header_versions() -> tuple[bytes, int]:
 
 
 def judged(judge: Callable[[bytes], object], frame: bytes) -> KwireError:
-    """Have a bad row read by ``judge``; return the exception that it raises."""
+    """Have a bad row read by ``judge``; return the exception that it raises.
+
+    If it raises none, the row has changed since it was found bad.
+    """
     try:
         judge(frame)
     except (DecodeError, UnsupportedVersion) as error:
         return error.with_traceback(None)
-    raise SystemError(_DISAGREE)
+    return decode_failure(INPUT_CHANGED, 0, 0, "")
 
 
 def error_of_row(error: Any, row: int) -> KwireError:

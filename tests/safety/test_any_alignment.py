@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers that lie between two addresses of their size: Arrow and numpy allow it.
+
+Arrow recommends that buffers are aligned and does not ask for it; those out of a file
+or a socket often are not. A load as if they were is undefined in C, which compilers
+use: ``make sanitize`` reports one.
+"""
+
+import itertools
+
+import numpy
+import pyarrow
+import pytest
+
+
+def shifted(buffer, by):
+    """Copy a buffer to an odd address."""
+    if buffer is None:
+        return None
+    room = numpy.zeros(len(buffer) + 16, dtype="u1")
+    start = -room.ctypes.data % 8 + by
+    room[start : start + len(buffer)] = numpy.frombuffer(buffer, dtype="u1")
+    return pyarrow.py_buffer(room[start : start + len(buffer)])
+
+
+def moved(array, by):
+    """Make an array like another whose buffers all lie at odd addresses."""
+    buffers = [shifted(buffer, by) for buffer in array.buffers()]
+    if isinstance(array, pyarrow.StructArray):
+        children = [moved(array.field(at), by) for at in range(len(array.type))]
+        buffers = buffers[:1]
+    elif isinstance(array, pyarrow.ListArray):
+        children, buffers = [moved(array.values, by)], buffers[:2]
+    else:
+        children = []
+    return pyarrow.Array.from_buffers(
+        array.type, len(array), buffers, array.null_count, array.offset, children
+    )
+
+
+@pytest.mark.parametrize("by", [1, 2, 4, 7])
+def test_columns_are_encoded_wherever_they_lie(kwire, by):
+    """Offsets, numbers and validity at odd addresses, sliced, give the same batch."""
+    rows = [(None if at % 5 else b"key", b"v" * at, at) for at in range(40)]
+    rows = [
+        (*row, [("a" * (at % 3), b"b"), ("c", None)]) for at, row in enumerate(rows)
+    ]
+    table = pyarrow.record_batch(
+        kwire.columns.decode_records(kwire.records.encode_batch(rows))
+    )
+    arrays = [moved(column, by) for column in table.columns]
+    other = pyarrow.RecordBatch.from_arrays(arrays, names=table.schema.names)
+    for start, end in itertools.combinations((0, 1, 9, 40), 2):
+        one, two = (each.slice(start, end - start) for each in (table, other))
+        options = {"base_offset": start}
+        assert kwire.columns.encode_batch(one, **options) == (
+            kwire.columns.encode_batch(two, **options)
+        )
+
+
+@pytest.mark.parametrize("by", [1, 2, 3])
+def test_messages_and_headers_are_decoded_wherever_they_lie(kwire, by):
+    """Offsets of a binary array at odd addresses, 32 bits and 64."""
+    cls = kwire.messages.MetadataRequest
+    frames = [kwire.framing.encode_request(cls(), 9, at)[4:] for at in range(20)]
+    bodies = [kwire.encode(cls(), 9)] * 20
+    for kind in (pyarrow.binary(), pyarrow.large_binary()):
+        array = pyarrow.array(frames, kind)
+        read = kwire.arrow.request_headers_to_arrow
+        assert read(moved(array, by)).equals(read(array))
+        array = pyarrow.array(bodies, kind)
+        read = kwire.arrow.messages_to_arrow
+        assert read(moved(array, by), cls, 9).equals(read(array, cls, 9))
+
+
+@pytest.mark.parametrize("by", [1, 2, 3])
+def test_integers_are_encoded_wherever_they_lie(kwire, by):
+    """An array of numpy may begin anywhere."""
+    for kind, dtype in (
+        *(("unsigned_varints", "u4"), ("varints", "i4"), ("varlongs", "i8")),
+    ):
+        values = numpy.arange(-50 if dtype != "u4" else 0, 200).astype(dtype)
+        room = numpy.zeros(values.nbytes + by, dtype="u1")
+        odd = room[by:].view(dtype)
+        odd[:] = values
+        encode = getattr(kwire.wire, f"encode_{kind}")
+        assert encode(odd) == encode(values)

@@ -1,0 +1,250 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Input that another process writes to during the call: a value or an error of kwire.
+
+A shared mapping, or a ``bytearray`` that another thread fills, may change between two
+looks at the same byte. What was checked must be what is used, or a ``str`` is none,
+Arrow has text that is not UTF-8, and a size is not the one that memory was made for.
+All calls run in a child process, as what this protects from ends the process.
+"""
+
+import itertools
+import mmap
+import struct
+import sys
+import time
+
+import entry_calls as on
+import pyarrow as pa
+import pytest
+from changing_memory import changed, check_texts
+from entries import ENTRIES, plain
+from guard_pages import check
+from hostile import INPUTS
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
+
+LEAST = 5
+"""Calls of each case, however slow the machine is."""
+
+SECONDS = 0.2 * INPUTS / 50_000
+"""For which a case on long input is called."""
+
+LONG = "kwire" * 6000
+"""Long enough for the writer to get between a look at a text and its copy."""
+
+READERS = [
+    entry
+    for entry in ENTRIES.values()
+    if entry.is_view or (entry.name.startswith("spark") and not entry.is_text)
+]
+"""All that read the very memory that they are given."""
+
+
+def outcome(run, package, given):
+    """Make a call and look at all that it gives; tell whether that is a value."""
+    try:
+        value = run(package, given)
+    except package.KwireError as error:
+        check_texts(str(error))
+        return False
+    if isinstance(value, (pa.Array, pa.RecordBatch)):
+        value.validate(full=True)
+    else:
+        check_texts(plain(value))
+    return True
+
+
+def calls(cases, package, seconds):
+    """Make calls in a child process, on memory that changes; count them, and values.
+
+    A case is a name, the call and its good bytes. It is called ``LEAST`` times and for
+    as long as it takes the processors to run both processes at once: the writer may
+    have to wait for its turn.
+    """
+    counts = mmap.mmap(-1, 16)
+    for _, run, seeds in cases:
+        # What is loaded for a call takes longer than many calls.
+        outcome(run, package, memoryview(seeds[0]))
+
+    def work(note):
+        done = values = 0
+        for name, run, seeds in cases:
+            note(name)
+            until = time.monotonic() + seconds
+            for number in itertools.count():
+                if number >= LEAST and time.monotonic() > until:
+                    break
+                given = memory.put(seeds[number % len(seeds)])
+                values += outcome(run, package, given)
+                done += 1
+        counts[:] = struct.pack("=2q", done, values)
+
+    with changed() as memory:
+        check(work)
+    return struct.unpack("=2q", counts)
+
+
+def test_every_entry_reads_memory_that_changes(twins, figure):
+    """The table of all that reads bytes of others, on the compiled engine."""
+    cases = [(entry.name, entry.run, entry.seeds()) for entry in READERS]
+    done, values = calls(cases, twins.fast, SECONDS / 10)
+    assert done // 20 < values < done
+    figure("P21", "calls of other entries", done, least=len(READERS) * LEAST)
+
+
+def messages(package):
+    """Read messages with a long text, strictly and as leniently as Kafka."""
+    cls = package.messages.FindCoordinatorRequest
+    for version in (2, 3):
+        seed = package.encode(cls(key=LONG), version)
+        for options in ({}, {"compat": "java"}, {"zero_copy": True}):
+            yield (
+                f"message {version} {options}",
+                lambda package, data, version=version, options=options: package.decode(
+                    package.messages.FindCoordinatorRequest, data, version, **options
+                ),
+                seed,
+            )
+        yield (
+            f"columns of messages {version}",
+            lambda package, data, version=version: columns_of(package, data, version),
+            seed,
+        )
+    for name in ("string", "compact_string"):
+        seed = getattr(package.wire, f"encode_{name}")(LONG)
+        yield f"wire {name}", on.call(f"wire.decode_{name}"), seed
+
+
+def columns_of(package, data, version):
+    """Read one message into columns, over the very memory of the input."""
+    arrow = on.module(package, "arrow")
+    cls = package.messages.FindCoordinatorRequest
+    return arrow.messages_to_arrow(one_row(data), cls, version, on_error="null")
+
+
+def one_row(data):
+    """Make an Arrow array of one row over the very memory of the input."""
+    offsets = pa.py_buffer(struct.pack("=2i", 0, len(data)))
+    buffers = [None, offsets, pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.binary(), 1, buffers)
+
+
+def headers(package):
+    """Read frames of requests whose client id is long."""
+    request = package.messages.ApiVersionsRequest()
+    seed = package.framing.encode_request(request, 3, 7, LONG)[4:]
+    yield "request", on.call("framing.decode_request"), seed
+    for mode in ("raise", "null"):
+        read = on.call("arrow.request_headers_to_arrow", on_error=mode)
+        yield (
+            f"columns of headers {mode}",
+            lambda package, data, read=read: read(package, one_row(data)),
+            seed,
+        )
+
+
+def records(package):
+    """Read records whose header keys are long, and the same from record to record."""
+    rows = [(b"k", b"v" * 50, 5, [(LONG[:9000], b"h")])] * 3
+    seed = package.records.encode_batch(rows)
+    for errors in ("strict", "replace"):
+        options = {"errors": errors, "check_crc": False}
+        yield (
+            f"records {errors}",
+            lambda package, data, options=options: on.decode_all(
+                package, data, **options
+            ),
+            seed,
+        )
+        read = on.call("arrow.records_to_arrow", **options)
+        yield f"columns of records {errors}", read, seed
+    for codec in ("gzip", "snappy", "lz4", "zstd"):
+        rows = [(b"k", bytes(range(200)) * 20, 5)] * 20
+        seed = package.records.encode_batch(rows, compression=codec)
+        read = on.call("arrow.records_to_arrow", check_crc=False)
+        yield f"columns of {codec}", read, seed
+
+
+@pytest.mark.parametrize("cases", [messages, headers, records])
+def test_long_text_is_what_it_says(twins, figure, cases):
+    """Between a look at a long text and its copy there is time to change it."""
+    package = twins.fast
+    given = [(name, run, [seed]) for name, run, seed in cases(package)]
+    done, values = calls(given, package, SECONDS)
+    assert values
+    figure("P21", f"calls on long {cases.__name__}", done, least=len(given) * LEAST)
+
+
+ROWS = 20
+
+
+def encoded(package, data):
+    """Encode columns that change, and read what was written."""
+    try:
+        table = table_over(data)
+    except pa.ArrowInvalid:
+        # pyarrow has looked at the offsets at a bad moment.
+        return None
+    batch = on.module(package, "columns").encode_batch(table)
+    try:
+        return on.module(package, "arrow").records_to_arrow(batch)
+    except package.KwireError as error:
+        raise AssertionError("a batch that kwire cannot read") from error
+
+
+def table_over(data):
+    """Make columns whose offsets and bytes are the very memory of the input."""
+    places, content = data[: 4 * (ROWS + 1)], data[4 * (ROWS + 1) :]
+    buffers = [None, pa.py_buffer(places), pa.py_buffer(content)]
+    key = pa.Array.from_buffers(pa.binary(), ROWS, buffers)
+    names = pa.Array.from_buffers(pa.string(), ROWS, buffers)
+    pairs = pa.StructArray.from_arrays([names, key], ["key", "value"])
+    lists = pa.ListArray.from_arrays(pa.array(range(ROWS + 1), pa.int32()), pairs)
+    return pa.record_batch({"key": key, "value": key, "headers": lists})
+
+
+def test_columns_that_change_become_a_sound_batch(twins, figure):
+    """A batch that is written has a right checksum, right sizes and header keys."""
+    size = len(LONG) // ROWS
+    seed = struct.pack(f"={ROWS + 1}i", *range(0, len(LONG) + 1, size)) + LONG.encode()
+    done, values = calls([("columns", encoded, [seed])], twins.fast, 4 * SECONDS)
+    assert values
+    figure("P21", "batches written of columns that change", done, least=LEAST)
+
+
+def test_a_frame_whose_header_changes_is_refused(kwire, monkeypatch):
+    """The header and the body of a request are of one API and version."""
+    frame = kwire.framing.encode_request(kwire.messages.MetadataRequest(), 5)[4:]
+    with monkeypatch.context() as patch:
+        other = (b"\0\3\0\6", len(frame))
+        patch.setattr(kwire.framing.frame_hints, "first_bytes", lambda *_: other)
+        with pytest.raises(kwire.InvalidValue, match="input changed"):
+            kwire.framing.decode_request(frame)
+    assert kwire.framing.decode_request(frame)[0].request_api_version == 5
+
+
+def test_a_batch_that_is_gone_is_not_converted(kwire, monkeypatch):
+    """A batch whose header was read and that ends the input now is an error."""
+    batch = kwire.records.encode_batch([(b"k", b"v")])
+    monkeypatch.setattr(kwire.records, "decode_batches", lambda *_, **__: iter(()))
+    with pytest.raises(kwire.InvalidValue, match="input changed"):
+        kwire.records.convert_batches(batch, 1)
+
+
+def test_a_payload_that_may_change_is_copied(kwire, monkeypatch):
+    """A library of a codec gets bytes that nothing else writes to."""
+    given = []
+    compression = on.module(kwire, "compression")
+    batch = kwire.records.encode_batch([(b"k", b"v")], compression="gzip")
+    read = compression._READERS[0]
+
+    def reader(data, *arguments):
+        given.append(data.obj)
+        return read(data, *arguments)
+
+    monkeypatch.setattr(compression, "_READERS", [reader])
+    for data in (batch, bytearray(batch)):
+        assert [each.records for each in kwire.records.decode_batches(data)]
+    assert given[0] is batch
+    assert type(given[1]) is bytes and given[1] is not batch
