@@ -171,7 +171,7 @@ cdef int read_entry(
         return 0
     if left <= MAGIC_AT:
         return 0
-    entry.magic = load_byte(at + MAGIC_AT)
+    entry.magic = <int>load_byte(at + MAGIC_AT)
     if entry.magic > 2:
         note(cursor, BAD_MAGIC, at, <int8_t>entry.magic)
         return 0

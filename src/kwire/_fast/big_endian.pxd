@@ -61,9 +61,9 @@ cdef extern from *:
     bint unlikely "kwire_unlikely"(bint) noexcept nogil
 
 
-cdef inline uint8_t load_byte(const uint8_t* at) noexcept nogil:
-    """Load a byte that ``require`` has granted."""
-    return <uint8_t>once(at[0])
+cdef inline uint64_t load_byte(const uint8_t* at) noexcept nogil:
+    """Load a byte that ``require`` has granted; wide, as varints need it."""
+    return once(at[0])
 
 
 cdef inline int16_t load_int16(const uint8_t* at) noexcept nogil:

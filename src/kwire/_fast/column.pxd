@@ -360,14 +360,14 @@ cdef inline int64_t utf8_prefix(const uint8_t* at, int64_t size) noexcept nogil:
             index += 8
         if index == size:
             return size
-        lead = load_byte(at + index)
+        lead = <uint8_t>load_byte(at + index)
         if lead < 0x80:
             index += 1
             continue
         more = 1 + (lead >= 0xE0) + (lead >= 0xF0)
         if lead < 0xC2 or lead > 0xF4 or index + more >= size:
             return index
-        second = load_byte(at + index + 1)
+        second = <uint8_t>load_byte(at + index + 1)
         # No overlong forms, no surrogates, nothing above U+10FFFF.
         if (
             (second & 0xC0) != 0x80

@@ -85,7 +85,7 @@ cdef inline uint8_t read_uint8(Cursor* cursor) noexcept nogil:
     cdef uint8_t value
     if not require(cursor, 1):
         return 0
-    value = load_byte(cursor.at)
+    value = <uint8_t>load_byte(cursor.at)
     cursor.at += 1
     return value
 

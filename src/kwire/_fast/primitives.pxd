@@ -137,7 +137,7 @@ cdef inline bint copy_text(
         size -= 4
         bits |= half
     while size > 0:
-        byte = load_byte(at)
+        byte = <uint8_t>load_byte(at)
         to[0] = byte
         bits |= byte
         at += 1
