@@ -15,10 +15,11 @@ from libc.stdint cimport uint8_t, uint32_t
 from kwire._fast.python_api cimport (
     PyBUF_SIMPLE,
     PyBuffer_Release,
-    PyErr_Clear,
     PyObject,
     PyObject_CheckBuffer,
     PyObject_GetBuffer,
+    forget_exception,
+    raise_pending,
 )
 
 __all__ = ["crc32", "crc32c"]
@@ -97,7 +98,8 @@ cdef object checksum(object data, object value, Kernel kernel):
     cdef Py_buffer buffer
     cdef uint32_t crc = ~<uint32_t>PyLong_AsUnsignedLongMask(value)
     if PyObject_GetBuffer(<PyObject*>data, &buffer, PyBUF_SIMPLE) < 0:
-        PyErr_Clear()
+        if not forget_exception():
+            raise_pending()
         if PyObject_CheckBuffer(<PyObject*>data):
             raise TypeError("only contiguous bytes have a checksum")
         raise TypeError(f"a bytes-like object is required, not {type(data).__name__!r}")

@@ -27,6 +27,8 @@ cdef struct SharedArray:
 cdef struct Decoding:
     Cursor cursor
     Path path
+    # Until the next look at signals.
+    int steps
     # One bit for each place of ``shared`` that is in use.
     unsigned int shared_in_use
     # Falls with each array that was not shared; below 0 the search is given up.

@@ -142,7 +142,9 @@ cdef PyObject* read_array(Decoding* d, Step* step) noexcept:
     if made == NULL:
         return NULL
     for index in range(count):
-        if inner == OP_STRUCT:
+        if unlikely(not take_step(&d.steps)):
+            value = NULL
+        elif inner == OP_STRUCT:
             value = read_struct(d, step.table)
         elif inner == OP_COMPACT_STRING or inner == OP_STRING:
             value = read_string(&d.cursor, step.compact, False)
@@ -332,6 +334,9 @@ cdef bint read_tags(
         note_field(&d.path, NULL)
         return False
     for _ in range(count):
+        if unlikely(not take_step(&d.steps)):
+            cursor.fault = PYTHON_ERROR
+            return False
         start = cursor.at
         tag = read_unsigned_varint(cursor)
         if not cursor.fault and tag <= previous and not cursor.lenient:
@@ -543,6 +548,7 @@ cdef PyObject* run(Decoding* d, Table* table, bint whole) noexcept:
     """Read one message, and drop the references that only the call needed."""
     cdef int index
     cdef PyObject* made
+    d.steps = STEPS
     d.shared_in_use = 0
     d.shared_credit = SHARED_CREDIT
     made = read_struct(d, table)
@@ -560,8 +566,7 @@ cdef PyObject* run(Decoding* d, Table* table, bint whole) noexcept:
 cdef object failure(Decoding* d, Program program):
     """Build the exception of a noted fault."""
     if d.cursor.fault == PYTHON_ERROR:
-        PyErr_Clear()
-        return MemoryError()
+        raise_pending()
     return errors.decode_failure(
         d.cursor.fault,
         d.cursor.fault_detail,
@@ -588,7 +593,8 @@ cdef object view_of(object data):
 
 cdef int get_input(object data, Py_buffer* buffer) except -1:
     if PyObject_GetBuffer(<PyObject*>data, buffer, PyBUF_SIMPLE) < 0:
-        PyErr_Clear()
+        if not forget_exception():
+            return -1
         if PyObject_CheckBuffer(<PyObject*>data):
             raise TypeError("only contiguous bytes can be decoded")
         raise TypeError(f"a bytes-like object is required, not {type(data).__name__!r}")

@@ -65,6 +65,9 @@ cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
     cdef int op
     cdef int64_t number
     cdef bint done
+    if unlikely(not take_step(&writer.steps)):
+        writer.fault = WRITE_ERROR
+        return False
     while step < last:
         op = step.op
         if op == OP_CHECK:
@@ -92,8 +95,8 @@ cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
         elif op <= OP_UUID:
             done = put_fixed(writer, op, value)
         elif op == OP_ABSENT:
-            done = is_default(value, step.default) or blame(
-                writer, NOT_IN_VERSION, value
+            done = is_default(writer, value, step.default) or (
+                not writer.fault and blame(writer, NOT_IN_VERSION, value)
             )
         elif op > OP_ABSENT or op == OP_TAGGED:
             done = True
@@ -120,7 +123,7 @@ cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
     return False
 
 
-cdef bint is_default(PyObject* value, PyObject* default) noexcept:
+cdef bint is_default(Writer* writer, PyObject* value, PyObject* default) noexcept:
     """Whether a value is a field's default, by identity first.
 
     A value that cannot be compared differs.
@@ -129,8 +132,8 @@ cdef bint is_default(PyObject* value, PyObject* default) noexcept:
     if likely(value == default):
         return True
     equal = PyObject_RichCompareBool(value, default, Py_EQ)
-    if unlikely(equal < 0):
-        PyErr_Clear()
+    if unlikely(equal < 0 and not forget_exception()):
+        writer.fault = WRITE_ERROR
     return equal == 1
 
 
@@ -176,6 +179,9 @@ cdef bint write_array(Writer* writer, Step* step, PyObject* value) noexcept:
         return put_int32s(writer, step, value, count)
     for index in range(count):
         element = PyTuple_GET_ITEM(value, index)
+        if unlikely(not take_step(&writer.steps)):
+            writer.fault = WRITE_ERROR
+            return False
         if inner == OP_STRUCT:
             done = write_struct(writer, step.table, element)
         elif inner <= OP_UUID:
@@ -231,13 +237,17 @@ cdef bint write_tagged_fields(Writer* writer, Table* table, PyObject** slots) no
     count = PyTuple_GET_SIZE(unknown)
     for index in range(table.tagged_count):
         step = &table.tagged[index]
-        known += not is_default(slots[step.slot], step.default)
+        known += not is_default(writer, slots[step.slot], step.default)
+    if unlikely(writer.fault):
+        return False
     if not write_unsigned_varint(writer, <uint32_t>(known + count)):
         return False
     for index in range(table.tagged_count):
         step = &table.tagged[index]
-        if is_default(slots[step.slot], step.default):
+        if is_default(writer, slots[step.slot], step.default):
             continue
+        if unlikely(writer.fault):
+            return False
         if not write_tagged_field(writer, step, slots[step.slot]):
             if writer.step == NULL:
                 writer.step = step
@@ -395,13 +405,3 @@ cdef object pending():
         raise_pending()
     except BaseException as error:
         return error
-
-
-cdef extern from *:
-    """
-    static PyObject *kwire_raise_pending(void) {
-        if (!PyErr_Occurred()) PyErr_NoMemory();
-        return NULL;
-    }
-    """
-    object raise_pending "kwire_raise_pending"()

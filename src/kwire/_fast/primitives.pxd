@@ -272,8 +272,7 @@ cdef inline bint write_string(
     else:
         text = PyUnicode_AsUTF8AndSize(value, &size)
         if text == NULL:
-            PyErr_Clear()
-            return blame(writer, NOT_UTF8, value)
+            return refuse(writer, NOT_UTF8, value)
     if unlikely(size > LONGEST_STRING):
         return blame(writer, TEXT_TOO_LONG, value)
     return write_length(writer, size, compact, 2) and write_raw(writer, text, size)
@@ -296,9 +295,8 @@ cdef inline bint write_bytes(
     if not PyObject_CheckBuffer(value):
         return blame(writer, WRONG_TYPE, value)
     if PyObject_GetBuffer(value, &buffer, PyBUF_SIMPLE) < 0:
-        PyErr_Clear()
         writer.expected = "contiguous bytes"
-        return blame(writer, WRONG_TYPE, value)
+        return refuse(writer, WRONG_TYPE, value)
     if buffer.len > LARGEST:
         done = blame(writer, TOO_LARGE, value)
     else:
@@ -363,8 +361,7 @@ cdef inline bint put_fixed(Writer* writer, int op, PyObject* value) noexcept:
             return blame(writer, NULL_NOT_ALLOWED, value)
         real = PyFloat_AsDouble(value)
         if real == -1.0 and PyErr_Occurred():
-            PyErr_Clear()
-            return blame(writer, WRONG_TYPE, value)
+            return refuse(writer, WRONG_TYPE, value)
         memcpy(&raw, &real, 8)
         store_int64(writer.at, raw)
     else:
@@ -393,8 +390,7 @@ cdef inline bint as_int(
         return blame(writer, OUT_OF_RANGE, value)
     number[0] = PyLong_AsLongLongAndOverflow(value, &overflow)
     if unlikely(number[0] == -1 and not overflow and PyErr_Occurred()):
-        PyErr_Clear()
-        return blame(writer, NULL_NOT_ALLOWED if value == NONE else WRONG_TYPE, value)
+        return refuse(writer, NULL_NOT_ALLOWED if value == NONE else WRONG_TYPE, value)
     if unlikely(overflow or number[0] < low or number[0] > high):
         return blame(writer, OUT_OF_RANGE, value)
     return True

@@ -63,6 +63,7 @@ cdef extern from "Python.h":
     void PyErr_NormalizeException(PyObject** kind, PyObject** value, PyObject** trace)
     int PyErr_GivenExceptionMatches(PyObject* given, PyObject* kind)
     int PyErr_ExceptionMatches(PyObject* kind)
+    int PyErr_CheckSignals()
     PyObject* PyExc_MemoryError
     PyObject* PyExc_UnicodeDecodeError
 
@@ -96,6 +97,30 @@ cdef extern from *:
         }
         return part;
     }
+    /* Forget what an object of the caller's raised when it was asked for its value;
+       false for what has to pass: MemoryError, and KeyboardInterrupt and others that
+       are no Exception. */
+    static inline int kwire_forget_exception(void) {
+        if (PyErr_ExceptionMatches(PyExc_MemoryError)
+            || !PyErr_ExceptionMatches(PyExc_Exception))
+            return 0;
+        PyErr_Clear();
+        return 1;
+    }
+    /* Raise the exception that is set; where memory ran out there may be none. */
+    static inline PyObject *kwire_raise_pending(void) {
+        if (!PyErr_Occurred()) PyErr_NoMemory();
+        return NULL;
+    }
+    /* Count a step of a long loop, and let handlers of signals run every so many, which
+       is every few milliseconds; false, with an exception set, where one raised. */
+    #define KWIRE_STEPS 65536
+    static inline int kwire_take_step(int *steps) {
+        if (--*steps >= 0)
+            return 1;
+        *steps = KWIRE_STEPS;
+        return PyErr_CheckSignals() == 0;
+    }
     #if PY_VERSION_HEX >= 0x030C0000
     #define kwire_is_small_int(v) \
         (PyLong_CheckExact(v) && PyUnstable_Long_IsCompact((PyLongObject *)(v)))
@@ -112,6 +137,10 @@ cdef extern from *:
     PyObject* part_of_view "kwire_part_of_view"(
         PyObject* view, Py_ssize_t start, Py_ssize_t size
     ) noexcept
+    bint forget_exception "kwire_forget_exception"() noexcept
+    object raise_pending "kwire_raise_pending"()
+    int STEPS "KWIRE_STEPS"
+    bint take_step "kwire_take_step"(int* steps) noexcept
     bint is_small_int "kwire_is_small_int"(PyObject* value) noexcept
     int64_t small_int "kwire_small_int"(PyObject* value) noexcept
     PyObject* NONE "Py_None"

@@ -24,7 +24,7 @@ from kwire._fast.column_tree cimport Shape, array_of, build_columns
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
 from kwire._fast.program cimport *
-from kwire._fast.python_api cimport Py_XDECREF, PyBuffer_Release, PyErr_Clear
+from kwire._fast.python_api cimport Py_XDECREF, PyBuffer_Release, raise_pending
 from kwire._fast.record_walk cimport *
 
 from kwire import errors
@@ -301,5 +301,4 @@ cdef object failure_of(Walk* w, Reason reason, object data):
             else:
                 read_message_run(data, header, check_crc=w.check_crc)
             return errors.decode_failure(errors.INPUT_CHANGED, 0, position, "")
-    PyErr_Clear()
-    return MemoryError()
+    raise_pending()

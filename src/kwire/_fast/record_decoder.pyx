@@ -104,6 +104,7 @@ cdef PyObject* read_all(Reading* r) noexcept:
     cdef Py_ssize_t index
     cdef PyObject* made
     cdef PyObject* record
+    cdef int steps = STEPS
     if r.cursor.end - r.cursor.at >= LARGE_PAYLOAD:
         # glibc gives freed heap back to the kernel beyond a threshold, which follows
         # the largest block ever freed: one block, never touched, saves the values of
@@ -118,7 +119,7 @@ cdef PyObject* read_all(Reading* r) noexcept:
         r.cursor.fault = PYTHON_ERROR
         return NULL
     for index in range(count):
-        record = read_record(r)
+        record = read_record(r) if take_step(&steps) else NULL
         if unlikely(record == NULL):
             if not r.cursor.fault:
                 r.cursor.fault = PYTHON_ERROR
@@ -327,6 +328,7 @@ def read_message_run(data, header, *, bint check_crc=True, end=None):
     cdef int64_t largest
     cdef Py_ssize_t stop
     cdef list records = []
+    cdef int steps = STEPS
     begin(&r, header, False)
     get_input(data, &buffer)
     try:
@@ -336,6 +338,9 @@ def read_message_run(data, header, *, bint check_crc=True, end=None):
         first = last = following = r.entry
         largest = first.max_timestamp
         while True:
+            if not take_step(&steps):
+                r.cursor.fault = PYTHON_ERROR
+                break
             made = read_message(&r, &following)
             if made == NULL:
                 break
@@ -497,6 +502,7 @@ def read_inner_messages(data, header, *, bint check_crc=True):
     cdef Py_ssize_t end
     cdef int64_t base = 0
     cdef list records = []
+    cdef int steps = STEPS
     begin(&r, header, False)
     get_input(data, &buffer)
     try:
@@ -513,6 +519,9 @@ def read_inner_messages(data, header, *, bint check_crc=True):
                 break
             if inner.magic and r.entry.attributes & LOG_APPEND_TIME:
                 inner.base_timestamp = r.entry.max_timestamp
+            if not take_step(&steps):
+                r.cursor.fault = PYTHON_ERROR
+                break
             made = read_message(&r, &inner)
             if made == NULL:
                 break
@@ -602,8 +611,7 @@ cdef int check_place(Entry* entry, Py_ssize_t size) except -1:
 cdef object failure_of(Reading* r, Py_ssize_t position):
     """Turn a fault into the exception."""
     if r.cursor.fault == PYTHON_ERROR:
-        PyErr_Clear()
-        return MemoryError()
+        raise_pending()
     return errors.decode_failure(
         r.cursor.fault,
         r.cursor.fault_detail,

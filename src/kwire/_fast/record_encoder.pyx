@@ -64,6 +64,7 @@ def encode_batch(rows, header, compress=None):
     cdef int64_t previous, largest
     cdef PyObject* item
     cdef bint done = True
+    cdef int steps = STEPS
     entry_of(header, &entry)
     check_base(&entry)
     begin(&e, BATCH_OVERHEAD + guessed_size(items))
@@ -73,6 +74,9 @@ def encode_batch(rows, header, compress=None):
         entry.base_timestamp = -1
     e.at += BATCH_OVERHEAD
     for index in range(count):
+        if unlikely(not take_step(&steps)):
+            Py_XDECREF(e.out)
+            raise_pending()
         item = PyTuple_GET_ITEM(<PyObject*>items, index)
         done = split(&e.blame, item, following(previous), &row)
         if done:
@@ -203,6 +207,7 @@ def encode_messages(rows, header, compress=None):
     cdef int64_t largest = -1
     cdef PyObject* item
     cdef bint done = True
+    cdef int steps = STEPS
     cdef int attributes
     entry_of(header, &entry)
     check_base(&entry)
@@ -212,6 +217,9 @@ def encode_messages(rows, header, compress=None):
     previous = entry.base_offset - 1
     begin(&e, guessed_size(items) + len(items) * (LOG_OVERHEAD + MESSAGE_OVERHEAD_1))
     for index in range(len(items)):
+        if unlikely(not take_step(&steps)):
+            Py_XDECREF(e.out)
+            raise_pending()
         item = PyTuple_GET_ITEM(<PyObject*>items, index)
         done = split(&e.blame, item, following(previous), &row)
         if done:

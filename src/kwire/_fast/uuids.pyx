@@ -78,10 +78,10 @@ cdef bint uuid_halves(PyObject* value, uint64_t* high, uint64_t* low) noexcept:
         done = PyErr_Occurred() == NULL
     Py_XDECREF(half)
     Py_XDECREF(number)
-    if not done and PyErr_Occurred() and not PyErr_ExceptionMatches(PyExc_MemoryError):
+    if not done and PyErr_Occurred():
         # An object that only looks like a uuid is the caller's mistake, whatever it
         # raises when it is asked.
-        PyErr_Clear()
+        forget_exception()
     return done
 
 

@@ -476,8 +476,7 @@ cdef object taken(Input* source, PyObject* value):
     if cursor.fault or value == NULL:
         Py_XDECREF(value)
         if cursor.fault <= 0:
-            PyErr_Clear()
-            raise MemoryError
+            raise_pending()
         raise errors.decode_failure(
             cursor.fault, cursor.fault_detail, cursor.fault_offset, ""
         )
@@ -499,8 +498,7 @@ cdef object written(Writer* writer, bint done, str expected):
         return result
     Py_XDECREF(writer.out)
     if writer.fault <= 0:
-        PyErr_Clear()
-        raise MemoryError
+        raise_pending()
     if writer.expected != NULL:
         expected = writer.expected.decode()
     raise errors.encode_failure(writer.fault, expected, <object>writer.value, "")
@@ -530,13 +528,14 @@ cdef PyObject* read_array(Input* source, int code, bint compact) noexcept:
     cdef Py_ssize_t index
     cdef PyObject* made
     cdef PyObject* value
+    cdef int steps = STEPS
     if count < 0:
         return NULL if cursor.fault else kept(NONE)
     made = PyTuple_New(count)
     if made == NULL:
         return NULL
     for index in range(count):
-        value = get_fixed(cursor, code)
+        value = get_fixed(cursor, code) if take_step(&steps) else NULL
         if value == NULL:
             Py_XDECREF(made)
             return NULL
@@ -609,6 +608,9 @@ cdef bint write_array(Writer* writer, object value, int code, bint compact) exce
         return False
     for index in range(count):
         element = elements[index]
+        if not take_step(&writer.steps):
+            writer.fault = WRITE_ERROR
+            return False
         if not write_fixed(writer, code, <PyObject*>element):
             if writer.fault > 0:
                 Py_XDECREF(writer.out)

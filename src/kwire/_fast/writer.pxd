@@ -7,7 +7,8 @@ bytes object that will be returned.
 
 Twin: ``_pure/writer.py``. Differs from its twin in: memory of our own for a
 ``bytearray``, and a noted fault code for the ``ValueFault`` exception.
-C needs for itself: ``start``, ``ensure``, ``grow``, ``finish``, ``blame``.
+C needs for itself: ``start``, ``ensure``, ``grow``, ``finish``, ``blame``,
+``refuse``.
 """
 
 from cpython.object cimport PyObject
@@ -20,7 +21,9 @@ from kwire._fast.program cimport Step
 from kwire._fast.python_api cimport (
     PyBytes_AS_STRING,
     PyBytes_FromStringAndSize,
+    STEPS,
     _PyBytes_Resize,
+    forget_exception,
 )
 
 cdef enum:
@@ -46,6 +49,8 @@ cdef struct Writer:
     # The bytes object that is being filled, NULL while on the stack.
     PyObject* out
     int fault
+    # Until the next look at signals.
+    int steps
     # The value to blame, borrowed; the step it stands for; whether as an element.
     PyObject* value
     Step* step
@@ -59,6 +64,7 @@ cdef struct Writer:
 cdef inline bint start(Writer* writer, Py_ssize_t hint) noexcept:
     """Begin to write about ``hint`` bytes."""
     writer.fault = 0
+    writer.steps = STEPS
     writer.path.depth = 0
     writer.step = NULL
     writer.element = False
@@ -153,4 +159,12 @@ cdef inline bint blame(Writer* writer, int fault, PyObject* value) noexcept nogi
     """Note a value that cannot be written; always False."""
     writer.fault = fault
     writer.value = value
+    return False
+
+
+cdef inline bint refuse(Writer* writer, int fault, PyObject* value) noexcept:
+    """Note a value that raised when it was asked, unless the exception has to pass."""
+    if forget_exception():
+        return blame(writer, fault, value)
+    writer.fault = WRITE_ERROR
     return False

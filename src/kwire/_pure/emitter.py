@@ -343,7 +343,7 @@ class _Writer(_Emitter):
 
     def text_or_bytes(self, step: plan.Step, value: str, indent: int) -> None:
         if step.code == plan.STRING:
-            self.add(indent, f"s = {value}.encode()", "n = len(s)")
+            self.add(indent, f"s = text_bytes({value})", "n = len(s)")
             self.add(indent, f"if n > {plan.LONGEST_STRING}: raise ValueError")
             self.length(step.compact, "h", indent)
         else:
@@ -448,7 +448,7 @@ def _uuid_bytes(value: Any) -> bytes:
 
     if not isinstance(value, uuid.UUID):
         raise TypeError
-    return value.bytes
+    return int.to_bytes(value.int, 16, "big")
 
 
 _NAMES: dict[str, Any] = {
@@ -462,6 +462,7 @@ _NAMES: dict[str, Any] = {
     "put_varint": _put_varint,
     "lengths": [bytes((length + 1,)) for length in range(127)],
     "raw_bytes": _raw_bytes,
+    "text_bytes": str.encode,  # not the method of a subclass
     "uuid_bytes": _uuid_bytes,
 }
 """What emitted code may call besides methods of bytes and str."""

@@ -71,6 +71,8 @@ def is_default(value: object, default: object) -> bool:
         return True
     try:
         return bool(value == default)
+    except MemoryError:
+        raise
     except Exception:
         return False
 
@@ -223,6 +225,8 @@ def encode(message: Any, version: int) -> bytes:
         parts: list[Any] = []
         program.write(message, parts.append)
         return b"".join(parts)
+    except MemoryError:
+        raise
     except Exception:
         # Whatever went wrong, the walk says which value it was.
         return walk(program.layout, message, program.binding)

@@ -15,6 +15,7 @@ Python needs for itself: ``read_fixed_array``, ``make_uuid``, ``write_count``,
 
 from __future__ import annotations
 
+import math
 import operator
 import struct
 
@@ -171,7 +172,7 @@ def write_string(writer: Writer, value: object, compact: bool, nullable: bool) -
     if not isinstance(value, str):
         raise ValueFault(errors.WRONG_TYPE, value)
     try:
-        raw = value.encode()
+        raw = str.encode(value)  # a subclass may have its own idea
     except UnicodeEncodeError:
         raise ValueFault(errors.NOT_UTF8, value) from None
     if len(raw) > plan.LONGEST_STRING:
@@ -190,7 +191,9 @@ def write_bytes(writer: Writer, value: object, compact: bool, nullable: bool) ->
         view = memoryview(value)  # type: ignore[arg-type]
     except TypeError:
         raise ValueFault(errors.WRONG_TYPE, value) from None
-    except ValueError:  # a memoryview that was released
+    except MemoryError:
+        raise
+    except Exception:  # a memoryview that was released, or a __buffer__ that fails
         raise ValueFault(errors.WRONG_TYPE, value, "contiguous bytes") from None
     if not view.c_contiguous:
         raise ValueFault(errors.WRONG_TYPE, value, "contiguous bytes")
@@ -207,6 +210,8 @@ def write_fixed(writer: Writer, code: int, value: object) -> None:
     if code in plan.INT_RANGES:
         try:
             number = operator.index(value)  # type: ignore[arg-type]
+        except MemoryError:
+            raise
         except Exception:
             raise ValueFault(errors.WRONG_TYPE, value) from None
         low, high = plan.INT_RANGES[code]
@@ -219,14 +224,20 @@ def write_fixed(writer: Writer, code: int, value: object) -> None:
         writer.out.append(value)
     elif code == plan.FLOAT64:
         try:
-            writer.out += struct.pack(">d", value)
+            # Asked by ldexp, as pack replaces whatever the value raises.
+            real = math.ldexp(value, 0)  # type: ignore[arg-type]
+            writer.out += struct.pack(">d", real)
+        except MemoryError:
+            raise
         except Exception:
             raise ValueFault(errors.WRONG_TYPE, value) from None
     else:
         import uuid
 
         try:
-            raw = value.bytes if isinstance(value, uuid.UUID) else b""
+            raw = value.int.to_bytes(16, "big") if isinstance(value, uuid.UUID) else b""
+        except MemoryError:
+            raise
         except Exception:  # an object that only looks like a uuid
             raw = b""
         if len(raw) != 16:

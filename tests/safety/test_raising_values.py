@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Objects of callers that raise when they are asked, and signals in long calls.
+
+What a value raises is its caller's mistake and becomes ``EncodeError``, but for what
+has nothing to do with the value: MemoryError, and KeyboardInterrupt, SystemExit and
+others that are no ``Exception``. Which odd values are refused in which words is for
+``tests/twins/test_refused_values.py``.
+"""
+
+import asyncio
+import signal
+import time
+import uuid
+
+import pytest
+
+PASSING = [
+    KeyboardInterrupt,
+    SystemExit,
+    MemoryError,
+    GeneratorExit,
+    asyncio.CancelledError,
+]
+
+
+class Raising:
+    """Raises a given exception, whatever it is asked."""
+
+    def __init__(self, error):
+        """Keep what to raise."""
+        self.error = error
+
+    def fail(self, *args):
+        """Raise it."""
+        raise self.error
+
+    __index__ = __float__ = __eq__ = __iter__ = __len__ = __buffer__ = fail
+    __hash__ = None
+
+
+class RaisingUuid(uuid.UUID):
+    """A uuid that raises when it is asked for its number."""
+
+    def __init__(self, error):
+        """Keep what to raise."""
+        object.__setattr__(self, "error", error)
+
+    @property
+    def int(self):
+        """Raise it."""
+        raise object.__getattribute__(self, "error")
+
+
+def calls(kwire, error):
+    """Make the calls that ask an object for its value, with one that raises."""
+    m, wire, encode = kwire.messages, kwire.wire, kwire.encode
+    value = Raising(error)
+    assignment, quotas = m.ConsumerProtocolAssignment, m.AlterClientQuotasRequest
+    partitions = assignment.TopicPartition(partitions=[1, value])
+    quota = quotas.EntryData(ops=[quotas.OpData(value=value)])
+    topic = m.FetchRequest.FetchTopic(topic_id=RaisingUuid(error))
+    return {
+        "int32": lambda: encode(m.FetchRequest(max_wait_ms=value), 4),
+        "int32 array": lambda: encode(assignment(assigned_partitions=[partitions]), 0),
+        "float64": lambda: encode(quotas(entries=[quota]), 0),
+        "uuid": lambda: encode(m.FetchRequest(topics=[topic]), 13),
+        "absent": lambda: encode(m.MetadataRequest(allow_auto_topic_creation=value), 1),
+        "tagged": lambda: encode(m.FetchRequest(cluster_id=value), 12),
+        "wire varint": lambda: wire.encode_varint(value),
+        "wire array": lambda: wire.encode_array([value], "int8"),
+        "record timestamp": lambda: kwire.records.encode_batch([(b"", b"", value)]),
+        "record headers": lambda: kwire.records.encode_batch([(b"", b"", 1, value)]),
+    }
+
+
+NAMES = [
+    *("int32", "int32 array", "float64", "uuid", "absent", "tagged"),
+    *("wire varint", "wire array", "record timestamp", "record headers"),
+]
+
+
+@pytest.mark.parametrize("kind", PASSING)
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_no_fault_of_the_value_passes(kwire, name, kind):
+    """The very exception, not one made of it."""
+    error = kind("not yours")
+    with pytest.raises(kind) as caught:
+        calls(kwire, error)[name]()
+    assert caught.value is error
+
+
+@pytest.mark.parametrize("kind", [ZeroDivisionError, TypeError, RecursionError])
+@pytest.mark.parametrize("name", [name for name in NAMES if "record" not in name])
+def test_any_other_exception_is_the_fault_of_the_value(kwire, name, kind):
+    """It becomes the error that names the field."""
+    with pytest.raises(kwire.EncodeError):
+        calls(kwire, kind("yours"))[name]()
+
+
+def test_a_str_is_written_as_it_is(twins):
+    """Not by the method of a subclass, nor by that of another object."""
+
+    class Shouting(str):
+        __slots__ = ()
+
+        def encode(self, *args):
+            return b"NO"
+
+    class Other:
+        def encode(self):
+            return b"NO"
+
+    written = []
+    for kwire in twins:
+        topic = kwire.messages.FetchRequest.FetchTopic
+        request = kwire.messages.FetchRequest
+        written.append(kwire.encode(request(topics=[topic(topic=Shouting("a"))]), 4))
+        with pytest.raises(kwire.EncodeError):
+            kwire.encode(request(topics=[topic(topic=Other())]), 4)
+    assert written[0] == written[1]
+    assert b"\0\1a" in written[0]
+
+
+class Interrupted(Exception):
+    """What the handler of a signal raises here."""
+
+
+def long_calls(kwire):
+    """Make calls that take the compiled engine a good part of a second."""
+    m, count = kwire.messages, 2_000_000
+    topics = [m.MetadataRequest.MetadataRequestTopic()] * count
+    request = m.MetadataRequest(topics=topics)
+    data = kwire.encode(request, 1)
+    tags = m.ApiVersionsRequest(
+        unknown_tagged_fields=[(tag, b"") for tag in range(count // 2)]
+    )
+    tagged = kwire.encode(tags, 3)
+    rows = [(b"", b"")] * (count // 2)
+    batch = kwire.records.encode_batch(rows)
+    return {
+        "decode": lambda: kwire.decode(m.MetadataRequest, data, 1),
+        "decode tags": lambda: kwire.decode(m.ApiVersionsRequest, tagged, 3),
+        "encode": lambda: kwire.encode(request, 1),
+        "decode records": lambda: next(kwire.records.decode_batches(batch)).records,
+        "encode records": lambda: kwire.records.encode_batch(rows),
+    }
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no timers")
+@pytest.mark.parametrize(
+    "name", ["decode", "decode tags", "encode", "decode records", "encode records"]
+)
+def test_a_long_call_can_be_interrupted(twins, name):
+    """A signal's handler runs long before the call would end."""
+    call = long_calls(twins.fast)[name]
+    call()
+    start = time.process_time()
+    call()
+    whole = time.process_time() - start
+    assert whole > 0.02
+
+    def interrupt(*args):
+        raise Interrupted
+
+    before = signal.signal(signal.SIGVTALRM, interrupt)
+    try:
+        start = time.process_time()
+        signal.setitimer(signal.ITIMER_VIRTUAL, whole / 10)
+        with pytest.raises(Interrupted):
+            call()
+        taken = time.process_time() - start
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    assert taken < whole * 0.7
