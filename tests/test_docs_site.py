@@ -26,7 +26,7 @@ ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 NOT_FOR_USERS = {
-    "errors": {"decode_failure", "encode_failure"},
+    "errors": {"decode_failure", "encode_failure", "quote"},
     "internal_topics": {"read_frame"},
 }
 """What the modules of kwire share among themselves."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ._backend import record_engine as engine
 from .columns import decode_array
+from .errors import quote
 from .framing import decode_request
 from .limits import DEFAULT, Limits
 from .messages import RequestHeader
@@ -167,7 +168,7 @@ def request_headers_to_arrow(
 def _keeps_errors(on_error: str) -> bool:
     """Whether bad rows become null and leave the text of their error."""
     if on_error not in ("raise", "null"):
-        raise ValueError(f'on_error is "raise" or "null", not {on_error!r}')
+        raise ValueError(f'on_error is "raise" or "null", not {quote(on_error)}')
     return on_error == "null"
 
 

@@ -8,6 +8,8 @@ timestamps in ms, binary keys and values, headers as lists of key and value.
 
 from __future__ import annotations
 
+from .errors import EncodeError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 def inputs_of(table: Any) -> tuple[Any, ...]:
     """Take a table apart: count, offsets, timestamps, keys, values and headers.
 
-    Raises ``TypeError`` for what is no table, or has no keys and values.
+    Raises ``TypeError`` for what is no table, or has no keys and values, and
+    ``EncodeError`` with the column as its path for one that cannot be cast.
     """
     try:
         import pyarrow
@@ -25,12 +28,7 @@ def inputs_of(table: Any) -> tuple[Any, ...]:
             "columns that are not kwire's own need pyarrow: pip install kwire[arrow]"
         ) from None
     if not isinstance(table, (pyarrow.RecordBatch, pyarrow.Table)):
-        if hasattr(table, "__arrow_c_array__"):
-            table = pyarrow.record_batch(table)
-        elif hasattr(table, "__arrow_c_stream__"):
-            table = pyarrow.table(table)
-        else:
-            raise TypeError(f"expected columns, got {type(table).__name__}")
+        table = _imported(table, pyarrow)
     names = table.schema.names
     if "key" not in names or "value" not in names:
         raise TypeError(f"expected columns key and value, got {', '.join(names)}")
@@ -44,7 +42,7 @@ def inputs_of(table: Any) -> tuple[Any, ...]:
         "headers": pyarrow.list_(pair),
     }
     found = {
-        name: _column(table.column(name), kind)
+        name: _column(table, name, kind)
         for name, kind in kinds.items()
         if name in names
     }
@@ -70,16 +68,41 @@ def inputs_of(table: Any) -> tuple[Any, ...]:
     )
 
 
-def _column(column: Any, kind: Any) -> Any:
+def _imported(table: Any, pyarrow: Any) -> Any:
+    """Take over columns of another library."""
+    try:
+        if hasattr(table, "__arrow_c_array__"):
+            return pyarrow.record_batch(table)
+        if hasattr(table, "__arrow_c_stream__"):
+            return pyarrow.table(table)
+    except MemoryError:
+        raise
+    except pyarrow.ArrowException as error:
+        raise TypeError(f"expected columns, got an array: {error}") from None
+    raise TypeError(f"expected columns, got {type(table).__name__}")
+
+
+def _column(table: Any, name: str, kind: Any) -> Any:
     """Bring a column into one piece of the type wanted."""
     import pyarrow
 
-    if isinstance(column, pyarrow.ChunkedArray):
-        column = column.combine_chunks()
-    if pyarrow.types.is_timestamp(kind) and pyarrow.types.is_integer(column.type):
-        column = column.cast(pyarrow.int64())
-        return column.view(kind)
-    return column if column.type == kind else column.cast(kind)
+    if table.schema.names.count(name) > 1:
+        raise EncodeError(f"expected one column {name}, got more of that name", name)
+    column = table.column(name)
+    try:
+        if isinstance(column, pyarrow.ChunkedArray):
+            column = column.combine_chunks()
+        if pyarrow.types.is_timestamp(kind) and pyarrow.types.is_integer(column.type):
+            column = column.cast(pyarrow.int64())
+            return column.view(kind)
+        return column if column.type == kind else column.cast(kind)
+    except MemoryError:
+        raise
+    except pyarrow.ArrowException as error:
+        # One line of several, which end with words of Arrow's own source.
+        reason = str(error).partition("\n")[0]
+        words = f"expected a column of {kind}, got {column.type}: {reason}"
+        raise EncodeError(words, name) from None
 
 
 def _buffers(array: Any) -> tuple[Any, ...]:

@@ -301,9 +301,11 @@ def decode_array(
 ) -> tuple[Any, int]:
     """Decode into the engine's own array; what ``decode_records`` and Arrow share."""
     if timestamp_unit not in ("s", "ms", "us", "ns"):
-        raise ValueError(f"timestamp_unit is s, ms, us or ns, not {timestamp_unit!r}")
+        raise ValueError(
+            f"timestamp_unit is s, ms, us or ns, not {timestamp_unit!r:.40}"
+        )
     if errors not in ("strict", "replace"):
-        raise ValueError(f'errors is "strict" or "replace", not {errors!r}')
+        raise ValueError(f'errors is "strict" or "replace", not {errors!r:.40}')
     seen = aborted_transactions
     if seen is not None and not isinstance(seen, TransactionFilter):
         seen = TransactionFilter(seen)
@@ -348,7 +350,8 @@ def encode_batch(
     kind that has ``__arrow_c_array__`` and pyarrow reads: columns key and value, and
     offset, timestamp and headers where there are such. ``base_offset`` is the first
     offset, or 0. Magic 0 and 1 make an object for each record, magic 2 none.
-    Raises ``EncodeError`` with the row in its path.
+    Raises ``EncodeError`` with the row in its path, or the column where that cannot be
+    cast, and ``TypeError`` for what is no table with keys and values.
     """
     count, offsets, timestamps, key, value, headers = _inputs_of(columns)
     if base_offset is None:

@@ -57,7 +57,8 @@ def codec_of(name: str) -> int:
         return NAMES.index(name)
     except ValueError:
         raise errors.EncodeError(
-            f"expected one of {', '.join(NAMES)}, got {name!r:.40}", "compression"
+            f"expected one of {', '.join(NAMES)}, got {errors.quote(name)}",
+            "compression",
         ) from None
 
 
@@ -126,7 +127,7 @@ def compress(codec: int, data: Any, magic: int, level: int | None = None) -> byt
     elif not isinstance(level, int) or not low <= level <= high:
         expected = f"a level from {low} to {high}" if low < high else "no level"
         raise errors.EncodeError(
-            f"expected {expected} for {NAMES[codec]}, got {level!r:.40}",
+            f"expected {expected} for {NAMES[codec]}, got {errors.quote(level)}",
             "compression_level",
         )
     return _WRITERS[codec](payload, magic, level)

@@ -10,7 +10,7 @@ and counted.
 from __future__ import annotations
 
 from . import records
-from .errors import INPUT_CHANGED, EncodeError, decode_failure
+from .errors import INPUT_CHANGED, EncodeError, decode_failure, quote
 from .limits import DEFAULT, Limits
 
 TYPE_CHECKING = False
@@ -89,7 +89,9 @@ def convert_batches(
     Source: ``RecordsUtil.downConvert``, ``LogValidator``.
     """
     if to_magic not in (0, 1, 2):
-        raise EncodeError(f"expected magic 0, 1 or 2, got {to_magic!r:.40}", "to_magic")
+        raise EncodeError(
+            f"expected magic 0, 1 or 2, got {quote(to_magic)}", "to_magic"
+        )
     report = ConversionReport()
     parts: list[bytes] = []
     position = 0

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .versions import VersionRange
 
 
@@ -312,16 +314,56 @@ def encode_failure(
     version: int | None = None,
 ) -> EncodeError:
     """Build the exception for one of the encode faults above."""
-    try:
-        # More of a long value is never shown, and its text takes time to make.
-        if isinstance(value, (bytes, bytearray, str)):
-            value = value[:80]
-        text = repr(value)
-    except Exception:  # an int of 5000 digits, or an object with a mind of its own
-        text = f"<{type(value).__name__}>"
-    if len(text) > 80:
-        text = f"{text[:77]}..."
     words = _ENCODE_FAULTS[fault].format(
-        expected=expected, got=type(value).__name__, value=text
+        expected=expected, got=type(value).__name__, value=quote(value, 80)
     )
     return EncodeError(words, path, message_name, version)
+
+
+_BRACKETS: dict[type, tuple[str, str]] = {
+    tuple: ("(", ")"),
+    list: ("[", "]"),
+    dict: ("{", "}"),
+    set: ("{", "}"),
+}
+
+
+def quote(value: object, most: int = 40) -> str:
+    """Write a value of the caller's into an error: as ``repr`` does, but cut.
+
+    Of strings and of Python's own containers, at any depth, no more is written than is
+    shown, so a tuple of a million elements costs no more than one of a hundred.
+    """
+    text = ""
+    try:
+        for piece in _pieces(value, most):
+            text += piece
+            if len(text) > most:
+                return f"{text[: most - 3]}..."
+    except MemoryError:
+        raise
+    except Exception:  # an int of 5000 digits, or an object with a mind of its own
+        return f"<{type(value).__name__}>"
+    return text
+
+
+def _pieces(value: object, most: int) -> Iterator[str]:
+    """Write a value piece by piece, so that the rest may be left away."""
+    kind = type(value)
+    if isinstance(value, (str, bytes, bytearray)):
+        yield repr(value[: most + 1])
+    elif isinstance(value, (tuple, list, dict, set)) and kind in _BRACKETS and value:
+        first, last = _BRACKETS[kind]
+        yield first
+        for index, element in enumerate(value):
+            if index:
+                yield ", "
+            yield from _pieces(element, most)
+            if isinstance(value, dict):
+                yield ": "
+                yield from _pieces(value[element], most)
+        yield f",{last}" if kind is tuple and len(value) == 1 else last
+    elif hasattr(kind, "__match_args__") and hasattr(kind, "to_dict"):
+        yield f"{kind.__name__}(...)"
+    else:
+        yield repr(value)

@@ -14,7 +14,7 @@ from functools import cache, partial
 from . import messages, wire
 from ._backend import engine
 from .control_records import placed, read_message, read_version
-from .errors import DecodeError, InvalidValue, UnsupportedVersion
+from .errors import DecodeError, InvalidValue, UnsupportedVersion, quote
 from .limits import DEFAULT, Limits
 from .schema import registry
 
@@ -111,7 +111,8 @@ def encode(
     tombstone = value is None and not framed
     if (type(key), fitting[1] if tombstone else type(value)) != fitting:
         raise TypeError(
-            f"no record of {topic} has the key {key!r:.40} and the value {value!r:.40}"
+            f"no record of {topic} has the key {quote(key)}"
+            f" and the value {quote(value)}"
         )
     body = b"" if value is None else engine.encode(value, version)
     if key is None:
@@ -130,7 +131,7 @@ def is_framed(topic: str) -> bool:
     """
     if topic not in _FAMILIES:
         raise ValueError(
-            f"{topic!r:.80} is none of Kafka's internal topics: {', '.join(TOPICS)}"
+            f"{quote(topic)} is none of Kafka's internal topics: {', '.join(TOPICS)}"
         )
     return topic in _FRAMED
 

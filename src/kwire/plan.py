@@ -14,7 +14,7 @@ them to its own struct types.
 
 from __future__ import annotations
 
-from .errors import SchemaError, UnsupportedVersion
+from .errors import SchemaError, UnsupportedVersion, quote
 from .schema.model import FIXED_SIZES, Field, Message, Struct
 
 TYPE_CHECKING = False
@@ -480,7 +480,7 @@ class Binding:
         if number not in self.message.valid_versions:
             raise UnsupportedVersion(
                 f"{self.message.name} has the versions "
-                f"{self.message.valid_versions}, asked for was {version!r}"
+                f"{self.message.valid_versions}, asked for was {quote(version)}"
             )
         return number
 

@@ -106,7 +106,7 @@ def decode_batches(
     if not view.c_contiguous:
         raise TypeError("only contiguous bytes can be decoded")
     if errors not in ("strict", "replace"):
-        raise ValueError(f'errors is "strict" or "replace", not {errors!r}')
+        raise ValueError(f'errors is "strict" or "replace", not {errors!r:.40}')
     end = view.nbytes if end is None else end
     if not 0 <= position <= end <= view.nbytes:
         raise ValueError(f"position is one in the input, not {position}")
@@ -331,7 +331,9 @@ def header_of(
     Source: ``MemoryRecordsBuilder``'s and ``ProduceRequest.validateRecords``' rules.
     """
     if magic not in (0, 1, 2):
-        raise EncodeError(f"expected magic 0, 1 or 2, got {magic!r:.40}", "magic")
+        raise EncodeError(
+            f"expected magic 0, 1 or 2, got {errors.quote(magic)}", "magic"
+        )
     attributes = codec
     for name, value, default, bit in (
         ("is_transactional", is_transactional, False, TRANSACTIONAL),
@@ -369,7 +371,8 @@ def header_of(
             type(number) is not int or not low <= number <= high
         ):
             raise EncodeError(
-                f"expected an int from {low} to {high}, got {number!r:.40}", name
+                f"expected an int from {low} to {high}, got {errors.quote(number)}",
+                name,
             )
     if magic < 2 and codec > 3:
         raise EncodeError("expected another one, zstd came with magic 2", "compression")

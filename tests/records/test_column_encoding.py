@@ -297,3 +297,53 @@ def test_every_column_may_have_nulls(records, columns):
         (5, 7, b"k", None, (("a", b"x"), ("b", None))),
         (6, 8, None, b"w", (("c", b"z"),)),
     ]
+
+
+B = pyarrow.array([b"a"], pyarrow.binary())
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("key", pyarrow.array([1])),
+        ("value", pyarrow.array([[b"a"]])),
+        ("offset", pyarrow.array([1.5])),
+        ("offset", pyarrow.array([2**63], pyarrow.uint64())),
+        ("timestamp", pyarrow.array(["noon"])),
+        ("timestamp", pyarrow.array([2**62], pyarrow.timestamp("s"))),
+        ("timestamp", pyarrow.array([2**64 - 1], pyarrow.uint64())),
+        ("headers", pyarrow.array([[1]])),
+        ("headers", pyarrow.array([[{"key": b"\xff", "value": b""}]])),
+    ],
+)
+def test_columns_that_cannot_be_cast_are_named(kwire, columns, name, column):
+    """It is kwire's error with the column, not pyarrow's."""
+    table = pyarrow.table({"key": B, "value": B} | {name: column})
+    with pytest.raises(kwire.EncodeError) as caught:
+        columns.encode_batch(table)
+    assert type(caught.value) is kwire.EncodeError
+    assert caught.value.path == name
+    assert "\n" not in str(caught.value)
+
+
+def test_a_column_that_is_there_twice_is_named(kwire, columns):
+    """Which of them is meant, nobody knows."""
+    table = pyarrow.Table.from_arrays([B, B, B], ["key", "value", "key"])
+    with pytest.raises(kwire.EncodeError) as caught:
+        columns.encode_batch(table)
+    assert caught.value.path == "key"
+
+
+@pytest.mark.parametrize("protocol", ["array", "stream"])
+def test_an_array_of_another_library_is_no_table(columns, protocol):
+    """It says what it is by the C interface only when it is imported."""
+
+    class Foreign:
+        pass
+
+    made = pyarrow.array([1]) if protocol == "array" else pyarrow.chunked_array([[1]])
+    method = f"__arrow_c_{protocol}__"
+    setattr(Foreign, method, lambda self, schema=None: getattr(made, method)())
+    with pytest.raises(TypeError) as caught:
+        columns.encode_batch(Foreign())
+    assert type(caught.value) is TypeError

@@ -136,7 +136,7 @@ def long_calls(kwire):
         unknown_tagged_fields=[(tag, b"") for tag in range(count // 2)]
     )
     tagged = kwire.encode(tags, 3)
-    rows = [(b"", b"")] * (count // 2)
+    rows = [(b"", b"")] * (2 * count)
     batch = kwire.records.encode_batch(rows)
     return {
         "decode": lambda: kwire.decode(m.MetadataRequest, data, 1),
@@ -154,23 +154,24 @@ def long_calls(kwire):
 def test_a_long_call_can_be_interrupted(twins, name):
     """A signal's handler runs long before the call would end."""
     call = long_calls(twins.fast)[name]
-    call()
-    start = time.process_time()
-    call()
-    whole = time.process_time() - start
-    assert whole > 0.02
+    times = []
+    for _ in range(4):
+        start = time.process_time()
+        call()
+        times.append(time.process_time() - start)
+    assert min(times) > 0.02
 
     def interrupt(*args):
         raise Interrupted
 
-    before = signal.signal(signal.SIGVTALRM, interrupt)
+    before = signal.signal(signal.SIGPROF, interrupt)
     try:
         start = time.process_time()
-        signal.setitimer(signal.ITIMER_VIRTUAL, whole / 10)
         with pytest.raises(Interrupted):
+            signal.setitimer(signal.ITIMER_PROF, min(times) / 5)
             call()
         taken = time.process_time() - start
     finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
-    assert taken < whole * 0.7
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+    assert taken < max(times) * 0.8

@@ -276,7 +276,7 @@ cdef int entry_of(object header, Entry* entry) except -1:
     """Take a head apart; ``TypeError`` for another object."""
     cdef PyObject** slots
     if _header_class == NULL or type_of(<void*>header) != _header_class:
-        raise TypeError(f"expected a BatchHeader, got {header!r:.80}")
+        raise TypeError(f"expected a BatchHeader, got {errors.quote(header, 80)}")
     slots = slots_of(<void*>header)
     entry.position = <object>slots[0]
     entry.size = <object>slots[1]

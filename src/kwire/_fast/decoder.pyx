@@ -605,4 +605,4 @@ cdef bint lenient_of(object compat) except -1:
     """Turn the ``compat=`` argument into the cursor's leniency."""
     if compat == "java":
         return True
-    raise ValueError(f'compat is None or "java", not {compat!r}')
+    raise ValueError(f'compat is None or "java", not {errors.quote(compat)}')

@@ -78,7 +78,14 @@ cdef extern from *:
        for the outermost, each with the next one in its first word. */
     KWIRE_OF_THREAD int kwire_nested;
     KWIRE_OF_THREAD PyObject *kwire_waiting;
+    /* Whether a reference is the last one, as far as that can be told at once. */
+    #ifdef Py_GIL_DISABLED
+    #define kwire_is_last(o) 1
+    #else
+    #define kwire_is_last(o) (Py_REFCNT(o) == 1)
+    #endif
     """
+    bint is_last "kwire_is_last"(PyObject* value) noexcept
     int nested "kwire_nested"
     PyObject* waiting "kwire_waiting"
 
@@ -282,7 +289,7 @@ cdef void struct_dealloc(PyObject* self) noexcept:
     cdef PyObject* value
     for index in range(layout.count):
         value = slots_of(self)[index]
-        if value == NULL or not is_struct(value):
+        if value == NULL or not is_last(value) or not is_struct(value):
             Py_XDECREF(value)
             continue
         if nested == MOST_NESTED:

@@ -309,7 +309,7 @@ def lenient_of(compat: str | None) -> bool:
         return False
     if compat == "java":
         return True
-    raise ValueError(f'compat is None or "java", not {compat!r}')
+    raise ValueError(f'compat is None or "java", not {errors.quote(compat)}')
 
 
 def _plan_of(step: plan.Step) -> plan.Plan:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 
 from .. import framing
-from ..errors import LocalProtocolError, RemoteProtocolError
+from ..errors import LocalProtocolError, RemoteProtocolError, quote
 from ..framing import FrameSplitter
 from ..limits import DEFAULT, Limits
 from ..messages import ApiVersionsRequest, SaslHandshakeRequest, by_key
@@ -88,7 +88,7 @@ class ServerConnection(Endpoint):
         if on_unsupported not in ("close", "empty", "empty-draft"):
             raise ValueError(
                 "on_unsupported is 'close', 'empty' or 'empty-draft', not"
-                f" {on_unsupported!r:.40}"
+                f" {quote(on_unsupported)}"
             )
         super().__init__("client", FrameSplitter(limits), limits, zero_copy, compat)
         self.served = served
