@@ -161,3 +161,68 @@ def test_http_is_recognized(kwire):
     splitter = kwire.framing.FrameSplitter()
     with pytest.raises(kwire.LimitExceeded, match="the peer is no Kafka"):
         list(splitter.feed(b"HTTP/1.1 400 Bad Request\r\n"))
+
+
+def _receive(splitter, stream, read_size):
+    """Let the splitter's own memory receive a stream, ``read_size`` bytes at a time."""
+    frames = []
+    at = 0
+    while at < len(stream):
+        room = splitter.get_buffer()
+        count = min(len(room), read_size, len(stream) - at)
+        room[:count] = stream[at : at + count]
+        frames += splitter.buffer_updated(count)
+        at += count
+    return frames
+
+
+@pytest.mark.parametrize("read_size", [1, 3, 4096, 65536, 1 << 20])
+def test_bytes_received_into_its_memory_give_the_same_frames(kwire, read_size):
+    """Both ways in agree for small, empty and large frames in any order."""
+    sizes = [0, 1, 70_000, 3, 65_531, 65_532, 65_533, 200_000, 0, 5]
+    bodies = [bytes([index]) * size for index, size in enumerate(sizes)]
+    stream = b"".join(len(body).to_bytes(4, "big") + body for body in bodies)
+    fed = kwire.framing.FrameSplitter().split(stream)
+    received = _receive(kwire.framing.FrameSplitter(), stream, read_size)
+    assert [bytes(frame) for frame in received] == fed == bodies
+
+
+def test_a_large_frame_is_the_memory_that_it_arrived_in(kwire):
+    """No copy is made of it, and what comes later does not change it."""
+    splitter = kwire.framing.FrameSplitter()
+    body = bytes(range(256)) * 1024
+    stream = len(body).to_bytes(4, "big") + body
+    (first,) = _receive(splitter, stream, 65536)
+    kept = splitter.get_buffer()
+    kept[:4] = b"\0\0\0\0"
+    assert isinstance(first, memoryview) and first.readonly
+    assert first == body
+    assert len(kept) <= len(stream)
+    assert splitter.buffer_updated(4) == [b""]
+    assert first == body
+
+
+def test_memory_to_receive_into_grows_with_what_has_come(kwire):
+    """An announced size of 90 MiB gives no more than twice the bytes that came."""
+    splitter = kwire.framing.FrameSplitter()
+    stream = (90 << 20).to_bytes(4, "big") + bytes(1 << 20)
+    at = 0
+    while at < len(stream):
+        room = splitter.get_buffer()
+        assert 0 < at + len(room) <= max(65536, 2 * at)
+        count = min(len(room), 60_000, len(stream) - at)
+        room[:count] = stream[at : at + count]
+        assert splitter.buffer_updated(count) == []
+        at += count
+
+
+def test_more_bytes_than_there_was_room_for_are_refused(kwire):
+    """A caller's mistake in counting never reads past the memory."""
+    splitter = kwire.framing.FrameSplitter()
+    with pytest.raises(ValueError, match="length of the buffer"):
+        splitter.buffer_updated(1)
+    room = splitter.get_buffer()
+    with pytest.raises(ValueError, match="length of the buffer"):
+        splitter.buffer_updated(len(room) + 1)
+    with pytest.raises(ValueError, match="length of the buffer"):
+        splitter.buffer_updated(-1)

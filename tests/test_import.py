@@ -39,15 +39,16 @@ FLOORS = [
     {
         *("codec", "messages", "json_form", "framing", "wire", "compression"),
         "compression_frames",
+        "frame_splitter",
         *("record_classes", "records", "conversion", "control_records"),
     },
     {
         *("columns", "arrow_input", "internal_topics"),
         *("negotiation", "connection", "drafts", "sasl", "protocol_guide"),
-        *("protocol_pages", "byte_map", "pages"),
+        *("protocol_pages", "byte_map", "pages", "cluster"),
     },
     {"arrow", "log"},
-    {"spark", "recording", "jobs", "cli", "net", "__main__"},
+    {"spark", "recording", "jobs", "cli", "net", "client", "__main__"},
 ]
 """The floors of the house, the lowest first."""
 

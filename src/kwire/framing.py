@@ -9,19 +9,16 @@ here, and no memory of requests.
 
 from __future__ import annotations
 
-from collections import deque
-from struct import Struct
-
 from . import errors, frame_hints, plan
 from ._backend import engine
-from .errors import DecodeError, InvalidLength, LimitExceeded, UnsupportedVersion
+from .errors import UnsupportedVersion
+from .frame_splitter import FrameSplitter as FrameSplitter
 from .limits import DEFAULT, Limits
 from .messages import RequestHeader, ResponseHeader, by_key
 from .schema import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Literal, TypeVar
 
     from typing_extensions import Buffer
@@ -34,15 +31,9 @@ if TYPE_CHECKING:
 
 engine.bind_headers(RequestHeader, ResponseHeader)
 
-_size_at = Struct(">i").unpack_from
-
 decode_response = engine.decode_response
 encode_request = engine.encode_request
 encode_response = engine.encode_response
-
-_SIZE_BYTES = 4
-_HIGHEST_SIZE = 0x7FFFFFFF
-_TLS_ALERT, _TLS_HANDSHAKE = 0x15, 0x16
 
 
 def decode_request(
@@ -138,116 +129,6 @@ def decode_prefixed(
             cls, data, newest, 2, zero_copy=zero_copy, compat=compat, limits=limits
         )[0]
     return _read_body(cls, data, version, 2, zero_copy, compat, limits)
-
-
-class FrameSplitter:
-    """Splits a stream of bytes into frames.
-
-    Memory grows with the bytes that have come, never with the size that a frame
-    announces. After an error the stream has no meaning: ``feed`` takes nothing more
-    and raises it again.
-    """
-
-    __slots__ = ("_failure", "_limits", "_pending", "_ready", "_start", "_wanted")
-
-    _behind_empty = 0
-    """Bytes that belong to a frame whose size is 0."""
-
-    def __init__(self, limits: Limits = DEFAULT) -> None:
-        self._limits = limits
-        self._pending = bytearray()
-        self._ready: deque[bytes] = deque()
-        self._wanted = _SIZE_BYTES
-        self._start = 0
-        self._failure: tuple[type[DecodeError], str] | None = None
-
-    @property
-    def pending(self) -> int:
-        """The number of bytes that wait for the rest of their frame."""
-        return len(self._pending)
-
-    def feed(self, chunk: Buffer) -> Iterator[bytes]:
-        """Take the next bytes of the stream; iterate over the frames now complete.
-
-        The stream has a size before each frame, as a socket gives it; a frame comes
-        without its size. Frames that are not fetched from the iterator come with the
-        next one. ``LimitExceeded`` for a size over
-        ``limits.frame_bytes`` (and says so if the bytes look like TLS),
-        ``InvalidLength`` for a negative one; the offset counts from the start of the
-        stream. Time is linear in the bytes fed.
-        """
-        self._ready.extend(self.split(chunk))
-        return self._frames()
-
-    def split(self, chunk: Buffer) -> list[bytes]:
-        """Take the next bytes of the stream; list the frames now complete.
-
-        As ``feed``, but what is wrong with the stream is raised by ``check`` alone,
-        when the frames before it have been seen to. After that there are no more.
-        """
-        if self._failure is not None:
-            return []
-        pending = self._pending
-        if pending or type(chunk) is not bytes:
-            # As a memoryview: an array has a mind of its own about being added.
-            pending += memoryview(chunk)
-            if len(pending) < self._wanted:
-                return []
-            # Slices of bytes are the frames at once, those of a bytearray are not.
-            data = bytes(pending)
-            pending.clear()
-        else:
-            data = chunk
-        frames: list[bytes] = []
-        ceiling = self._limits.frame_bytes
-        highest = _HIGHEST_SIZE if ceiling is None else ceiling
-        behind_empty = self._behind_empty
-        at, end = 0, len(data)
-        self._wanted = _SIZE_BYTES
-        while end - at >= _SIZE_BYTES:
-            (size,) = _size_at(data, at)
-            if not 0 <= size <= highest:
-                self._start += at
-                self._failure = self._judge(size, data[at : at + _SIZE_BYTES])
-                return frames
-            start = at + _SIZE_BYTES
-            after = start + (size or behind_empty)
-            if after > end:
-                self._wanted = after - at
-                break
-            frames.append(data[start:after])
-            at = after
-        self._start += at
-        if at < end:
-            pending += data[at:]
-        return frames
-
-    def check(self) -> None:
-        """Raise what is wrong with the stream, if something is."""
-        if self._failure is not None:
-            kind, reason = self._failure
-            raise kind(reason, self._start, "size")
-
-    def _frames(self) -> Iterator[bytes]:
-        while self._ready:
-            yield self._ready.popleft()
-        self.check()
-
-    def _judge(self, size: int, head: bytes) -> tuple[type[DecodeError], str]:
-        if size < 0:
-            return InvalidLength, f"a frame cannot have {size} bytes"
-        ceiling = self._limits.frame_bytes
-        reason = f"a frame of {size} bytes is over the ceiling of {ceiling}"
-        first, second, *_ = head
-        if first in (_TLS_ALERT, _TLS_HANDSHAKE) and second == 3:
-            what = "alert" if first == _TLS_ALERT else "handshake"
-            reason += (
-                f"; the bytes look like a TLS {what}: the peer speaks TLS where"
-                " plaintext was expected"
-            )
-        elif head == b"HTTP":
-            reason += "; the bytes are HTTP, so the peer is no Kafka"
-        return LimitExceeded, reason
 
 
 def _read_body(

@@ -64,6 +64,7 @@ __all__ = [
     "decode_batches",
     "encode_batch",
     "read_batch_header",
+    "read_last_header",
 ]
 
 _ABORT = 0
@@ -72,6 +73,7 @@ _INT64 = 2**63 - 1
 
 measure_run = engine.measure_run
 read_batch_header = engine.read_batch_header
+read_last_header = engine.read_last_header
 
 
 def decode_batches(

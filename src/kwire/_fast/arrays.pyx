@@ -217,6 +217,26 @@ cpdef Memory new_memory(Py_ssize_t size):
     return memory_of(&block, size)
 
 
+cpdef Memory grow_memory(Memory memory, Py_ssize_t used, Py_ssize_t size):
+    """Return memory of ``size`` bytes with the first ``used`` of ``memory``.
+
+    ``memory`` is of no more use, but for the views of it that are alive.
+    """
+    cdef Memory larger
+    if not 0 <= used <= memory.size <= size:
+        raise ValueError(f"{used} of {memory.size} bytes cannot be kept in {size}")
+    if memory.exports:
+        larger = new_memory(size)
+        memcpy(larger.data, memory.data, <size_t>used)
+        return larger
+    if not grow_block(&memory.block, used, size):
+        raise MemoryError
+    memory.data = memory.block.data
+    memory.size = size
+    memset(memory.data + size, 0, ALIGNMENT)
+    return memory
+
+
 cdef Memory memory_of(Block* block, Py_ssize_t size):
     """Make a ``Memory`` the owner of a block, of which ``size`` bytes are used."""
     cdef Memory memory = None

@@ -93,6 +93,49 @@ def read_batch_header(
     return header
 
 
+def read_last_header(data, Py_ssize_t position=0, *, end=None):
+    """Read the header of the last complete entry from byte ``position`` on.
+
+    None where no complete entry is left. Walks from header to header and looks at
+    nothing else: checksums are checked by whoever reads the records. An incomplete
+    entry after it is passed over, as a fetch may cut it.
+    Units: positions and sizes in bytes.
+    Raises ``CorruptBatch`` at the first entry that cannot be one.
+    Source: KIP-74; ``MemoryRecords.batches``.
+    """
+    cdef Py_buffer buffer
+    cdef Cursor cursor
+    cdef Entry entry
+    cdef Entry last
+    cdef Py_ssize_t stop
+    get_input(data, &buffer)
+    try:
+        stop = buffer.len if end is None else end
+        if not 0 <= position <= stop <= buffer.len:
+            raise ValueError(f"position is one in the input, not {position}")
+        cursor.fault = 0
+        cursor.start = <const uint8_t*>buffer.buf
+        last.size = 0
+        with nogil:
+            while read_entry(&cursor, position, stop, False, &entry):
+                last = entry
+                position += entry.size
+    finally:
+        PyBuffer_Release(&buffer)
+    if cursor.fault:
+        raise errors.decode_failure(
+            cursor.fault, cursor.fault_detail, cursor.fault_offset, ""
+        )
+    if not last.size:
+        return None
+    made = make_header(&last)
+    if made == NULL:
+        raise MemoryError
+    header = <object>made
+    Py_XDECREF(made)
+    return header
+
+
 def measure_run(
     data,
     Py_ssize_t position,

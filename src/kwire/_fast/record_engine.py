@@ -7,10 +7,12 @@ Differs from its twin in: nothing.
 
 from __future__ import annotations
 
+from .arrays import grow_memory as grow_memory
 from .arrays import new_memory as new_memory
 from .batches import bind_batch_header as bind_batch_header
 from .batches import measure_run as measure_run
 from .batches import read_batch_header as read_batch_header
+from .batches import read_last_header as read_last_header
 from .checksums import crc32c as crc32c
 from .column_encoder import encode_columns as encode_columns
 from .header_columns import decode_request_headers as decode_request_headers

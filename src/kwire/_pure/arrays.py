@@ -133,6 +133,20 @@ def new_memory(size: int) -> Memory:
     return Memory(size)
 
 
+def grow_memory(memory: Memory, used: int, size: int) -> Memory:
+    """Return memory of ``size`` bytes with the first ``used`` of ``memory``.
+
+    ``memory`` is of no more use, but for the views of it that are alive.
+    """
+    if not 0 <= used <= len(memory) <= size:
+        raise ValueError(f"{used} of {len(memory)} bytes cannot be kept in {size}")
+    larger = new_memory(size)
+    # Between views: a bytearray would copy what it is assigned once more.
+    with memoryview(memory) as source, memoryview(larger) as target:
+        target[:used] = source[:used]
+    return larger
+
+
 def encoded_metadata(metadata: _Metadata) -> bytes:
     """Encode the metadata of a schema as the Arrow C data interface wants it."""
     parts = [len(metadata).to_bytes(4, byteorder)]

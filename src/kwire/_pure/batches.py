@@ -89,6 +89,34 @@ def read_batch_header(
     raise failure
 
 
+def read_last_header(data: Any, position: int = 0, *, end: int | None = None) -> Any:
+    """Read the header of the last complete entry from byte ``position`` on.
+
+    None where no complete entry is left. Walks from header to header and looks at
+    nothing else: checksums are checked by whoever reads the records. An incomplete
+    entry after it is passed over, as a fetch may cut it.
+    Units: positions and sizes in bytes.
+    Raises ``CorruptBatch`` at the first entry that cannot be one.
+    Source: KIP-74; ``MemoryRecords.batches``.
+    """
+    last = None
+    view = memoryview(data)
+    if not view.c_contiguous:
+        raise TypeError("only contiguous bytes can be decoded")
+    with view, view.cast("B") if view.nbytes else memoryview(b"") as source:
+        stop = len(source) if end is None else end
+        if not 0 <= position <= stop <= len(source):
+            raise ValueError(f"position is one in the input, not {position}")
+        try:
+            while (entry := read_entry(source, position, stop, False)) is not None:
+                last = entry
+                position += entry.size
+            return last
+        except Fault as fault:
+            failure = errors.decode_failure(fault.code, fault.detail, fault.offset, "")
+    raise failure
+
+
 def measure_run(
     data: Any,
     position: int,

@@ -19,7 +19,7 @@ from ..errors import (
     RemoteProtocolError,
     UnsupportedVersion,
 )
-from ..framing import FrameSplitter
+from ..frame_splitter import FrameSplitter
 from ..limits import DEFAULT, Limits
 from ..messages import (
     ProduceRequest,
@@ -53,6 +53,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
+    from ..frame_splitter import Frame
     from ..messages import Request
     from ..negotiation import ApiVersionTable, VersionPolicy
     from .events import Event
@@ -202,11 +203,11 @@ class ClientConnection(Endpoint):
         else:
             self.send(SaslAuthenticateRequest(auth_bytes=data))
 
-    def _receive(self, frame: bytes) -> None:
+    def _receive(self, frame: Frame) -> None:
         if self._handshake is not None:
             self._negotiate(self._handshake, frame)
         elif self._raw:
-            self._events.append(SaslToken(frame))
+            self._events.append(SaslToken(bytes(frame)))
         elif len(frame) <= HEADER_BYTES:
             self._receive_empty(frame)
         else:
@@ -229,10 +230,10 @@ class ClientConnection(Endpoint):
             event = (correlation_id, request, version, response)
             self._events.append(_response_received(ResponseReceived, event))
 
-    def _negotiate(self, handshake: ApiVersionsHandshake, frame: bytes) -> None:
+    def _negotiate(self, handshake: ApiVersionsHandshake, frame: Frame) -> None:
         if not frame:
             raise RemoteProtocolError(_EMPTY_FRAME)
-        table = handshake.receive_frame(frame)
+        table = handshake.receive_frame(bytes(frame))
         if table is None:
             self._outgoing.append(handshake.data_to_send())
             return
@@ -241,7 +242,7 @@ class ClientConnection(Endpoint):
         self._next_id = handshake.correlation_id + 1
         self._events.append(Negotiated(table))
 
-    def _unexpected(self, frame: bytes) -> RemoteProtocolError:
+    def _unexpected(self, frame: Frame) -> RemoteProtocolError:
         """Say what is wrong with a frame that is not the answer to the oldest."""
         (came,) = _id_at(frame)
         waiting = [each[0] for each in self._in_flight]
@@ -256,7 +257,7 @@ class ClientConnection(Endpoint):
             f" has; {awaited}"
         )
 
-    def _receive_empty(self, frame: bytes) -> None:
+    def _receive_empty(self, frame: Frame) -> None:
         if len(frame) < HEADER_BYTES:
             raise RemoteProtocolError(
                 f"a frame of {len(frame)} bytes cannot hold a correlation id"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from ..framing import FrameSplitter
+    from ..frame_splitter import Frame, FrameSplitter
     from ..limits import Limits
     from .events import ConnectionClosed, Event
 
@@ -92,11 +92,29 @@ class Endpoint:
             self._events.append(closed)
             self._end(closed.reason)
         elif self._is_listening:
-            try:
-                self._take(chunk)
-            except KwireError as failure:
-                error = self.failure = failure
-                self._end(f"it failed: {failure}")
+            error = self._take(self._splitter.split(chunk))
+        return self._drain(error)
+
+    def get_buffer(self, hint: int = -1) -> memoryview:
+        """Return memory for the next bytes from the peer, never empty.
+
+        Receive into its start and call ``buffer_updated``, as
+        ``asyncio.BufferedProtocol`` does; it is not to be used after that. A frame of
+        more than 64 KiB stays in the memory that it arrived in. Memory grows with what
+        has come, whatever ``hint`` is.
+        """
+        return self._splitter.get_buffer(hint)
+
+    def buffer_updated(self, count: int) -> Iterator[Event]:
+        """Take ``count`` bytes that ``get_buffer`` received; iterate over the events.
+
+        As ``receive_data``, without a copy of large frames. The peer's end of the
+        stream is ``receive_data(b"")``.
+        """
+        self._check_open()
+        error = None
+        if self._is_listening:
+            error = self._take(self._splitter.buffer_updated(count))
         return self._drain(error)
 
     def finish_sasl(self) -> None:
@@ -115,15 +133,22 @@ class Endpoint:
         state = f"over: {self._ended}" if self._ended else "open"
         return f"<{type(self).__name__} with a {self._peer}, {state}>"
 
-    def _take(self, chunk: Buffer) -> None:
+    def _take(self, frames: list[Frame]) -> KwireError | None:
+        """Receive frames; the error is for after the events before it."""
         receive = self._receive
-        for frame in self._splitter.split(chunk):
-            receive(frame)
-            if not self._is_listening:
-                return
-        self._splitter.check()
+        try:
+            for frame in frames:
+                receive(frame)
+                if not self._is_listening:
+                    return None
+            self._splitter.check()
+        except KwireError as failure:
+            self.failure = failure
+            self._end(f"it failed: {failure}")
+            return failure
+        return None
 
-    def _receive(self, frame: bytes) -> None:
+    def _receive(self, frame: Frame) -> None:
         raise NotImplementedError
 
     def _closed(self) -> ConnectionClosed:

@@ -11,8 +11,13 @@ from __future__ import annotations
 from collections import deque
 
 from .. import framing
+<<<<<<< HEAD
 from ..errors import LocalProtocolError, RemoteProtocolError, quote
 from ..framing import FrameSplitter
+=======
+from ..errors import LocalProtocolError, RemoteProtocolError
+from ..frame_splitter import FrameSplitter
+>>>>>>> d0ef159 (Receive frames into the splitter's own memory)
 from ..limits import DEFAULT, Limits
 from ..messages import ApiVersionsRequest, SaslHandshakeRequest, by_key
 from ..negotiation import answer_api_versions
@@ -31,6 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
+    from ..frame_splitter import Frame
     from ..messages import Response
     from ..negotiation import ApiVersionTable
 
@@ -155,9 +161,9 @@ class ServerConnection(Endpoint):
             )
         self._send_raw(data)
 
-    def _receive(self, frame: bytes) -> None:
+    def _receive(self, frame: Frame) -> None:
         if self._raw:
-            self._events.append(SaslToken(frame))
+            self._events.append(SaslToken(bytes(frame)))
             return
         if len(frame) < _REQUEST_START:
             raise RemoteProtocolError(
@@ -168,7 +174,7 @@ class ServerConnection(Endpoint):
         correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
         served = self.served.range_of(api_key)
         if api_key == ApiVersionsRequest.api_key and served:
-            self._answer(frame)
+            self._answer(bytes(frame))
         elif version not in served or not self._knows(api_key, version):
             self._refuse(api_key, version, correlation_id)
         else:

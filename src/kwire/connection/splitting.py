@@ -34,4 +34,4 @@ class DraftSplitter(FrameSplitter):
 
     __slots__ = ()
 
-    _behind_empty = HEADER_BYTES
+    _after_empty = HEADER_BYTES

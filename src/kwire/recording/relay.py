@@ -391,7 +391,7 @@ class _Connection:
             head = head or chunk[:4]
             now = time.time_ns() // 1000
             parts: list[bytes] = []
-            for number, frame in enumerate(splitter.split(chunk), 1):
+            for number, frame in enumerate(map(bytes, splitter.split(chunk)), 1):
                 if not number % _TURN_FRAMES:
                     await asyncio.sleep(0)
                 changed = await passing(frame, now)
