@@ -46,8 +46,8 @@ class FrameSplitter:
 
     Memory grows with the bytes that have come, never with the size that a frame
     announces: it is at most twice the largest frame that the stream has had, its
-    incomplete last one included, and 64 KiB. After an error the stream has no meaning: the
-    splitter takes nothing more and raises the error again.
+    incomplete last one included, and 64 KiB. After an error the stream has no meaning:
+    the splitter takes nothing more and raises the error again.
     """
 
     __slots__ = (

@@ -360,11 +360,16 @@ async def _open(
     try:
         return await asyncio.open_connection(host, port, ssl=context)
     except (OSError, ValueError, OverflowError) as error:
-        raise NetworkError(address_text(host, port), _why(error, context)) from error
+        raise NetworkError(
+            address_text(host, port), connection_problem(error, context)
+        ) from error
 
 
-def _why(error: Exception, context: tls.SSLContext | None) -> str:
-    """Say why there is no connection, and what to do about it."""
+def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
+    """Say why there is no connection, and what to do about it.
+
+    ``context`` is that of TLS, if the connection was to have it.
+    """
     if not isinstance(error, OSError):
         return "this is no address: a name that no host can have, or no port"
     if isinstance(error, tls.SSLCertVerificationError):

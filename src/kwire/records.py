@@ -62,6 +62,7 @@ __all__ = [
     "TransactionFilter",
     "convert_batches",
     "decode_batches",
+    "decode_rows",
     "encode_batch",
     "read_batch_header",
     "read_last_header",
@@ -176,6 +177,43 @@ def _batches(
         # An exception that is kept must not keep the caller's buffer.
         if isinstance(data, memoryview):
             data.release()
+
+
+def decode_rows(
+    data: Buffer,
+    *,
+    start_offset: int | None = None,
+    end_offset: int | None = None,
+    aborted_transactions: Iterable[AbortedTransaction]
+    | TransactionFilter
+    | None = None,
+    errors: Literal["strict", "replace"] = "strict",
+    check_crc: bool = True,
+    limits: Limits = DEFAULT,
+) -> tuple[list[Record], int | None]:
+    """Decode a record set into one list of records; return it and the next offset.
+
+    The next offset is the one after the last complete batch, whatever its records are:
+    control records, aborted, compacted or none. A consumer that goes on there reads
+    nothing twice and waits for nothing. None where there is no complete batch.
+    Records before ``start_offset`` and from ``end_offset`` on are left out; the rest
+    is as with ``decode_batches``.
+    """
+    rows: list[Record] = []
+    last = read_last_header(data)
+    for batch in decode_batches(
+        data,
+        start_offset=start_offset,
+        aborted_transactions=aborted_transactions,
+        errors=errors,
+        check_crc=check_crc,
+        limits=limits,
+    ):
+        rows += batch.records
+    if end_offset is not None:
+        while rows and rows[-1].offset >= end_offset:
+            rows.pop()
+    return rows, None if last is None else last.last_offset + 1
 
 
 def read_records(

@@ -70,7 +70,8 @@ class Plain:
 class Scram:
     """SCRAM: both sides prove that they know the password, and neither sends it.
 
-    ``mechanism`` is "SCRAM-SHA-256" or "SCRAM-SHA-512". An object is for one exchange.
+    ``mechanism`` is "SCRAM-SHA-256" or "SCRAM-SHA-512". An object is for one exchange
+    at a time; ``first`` begins a new one.
     Name and password are taken as UTF-8 without SASLprep, as Kafka takes them. Cost:
     one HMAC for each iteration that the server asks for, ``max_iterations`` at most.
     ``SaslError`` if the server breaks the rules or cannot prove that it is the server.
@@ -94,13 +95,18 @@ class Scram:
         self._digest = _DIGESTS[mechanism]
         self._password = _utf8(password, mechanism)
         self._max_iterations = max_iterations
-        self._nonce = _new_nonce()
-        name = username.replace("=", "=3D").replace(",", "=2C")
-        self._bare = _utf8(f"n={name},r={self._nonce}", mechanism)
+        self._name = username.replace("=", "=3D").replace(",", "=2C")
+        _utf8(self._name, mechanism)
+        self._nonce = ""
+        self._bare = b""
         self._server_signature = b""
 
     def first(self) -> bytes:
-        """Give the bytes to send first: the name and a nonce."""
+        """Begin an exchange: the bytes to send first, the name and a new nonce."""
+        self.is_done = False
+        self._nonce = _new_nonce()
+        self._bare = _utf8(f"n={self._name},r={self._nonce}", self.mechanism)
+        self._server_signature = b""
         return _NO_CHANNEL_BINDING.encode() + self._bare
 
     def challenge(self, data: bytes) -> bytes | None:

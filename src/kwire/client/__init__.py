@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Live topics: from the brokers of a cluster to columns, rows and Arrow.
+
+    with client.connect_sync("broker:9092") as kafka:
+        table = pyarrow.table(kafka.scan("orders", start=timedelta(hours=1)))
+
+Sockets, clocks and what users write are here; what to send to which broker is decided
+in ``kwire.cluster``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..limits import DEFAULT, Limits
+from .asynchronous import Kafka as Kafka
+from .asynchronous import Scan as Scan
+from .chunks import Chunk as Chunk
+from .chunks import ConsumerRecord as ConsumerRecord
+from .options import make_context, make_settings, read_addresses
+from .sync import KafkaSync as KafkaSync
+from .sync import ScanSync as ScanSync
+
+if TYPE_CHECKING:
+    import ssl as tls
+
+
+def connect(
+    addresses: str,
+    *,
+    ssl: tls.SSLContext | bool | None = None,
+    sasl: Any = None,
+    client_id: str | None = "kwire",
+    limits: Limits = DEFAULT,
+    timeout_s: float = 60.0,
+    connect_timeout_s: float = 10.0,
+    request_timeout_s: float = 30.0,
+) -> Kafka:
+    """Name a cluster, to be read over asyncio.
+
+    ``addresses`` is "host:port[,host:port]": some brokers, of which one has to answer.
+    ``ssl`` is a context, or True for one that trusts what the system trusts. ``sasl``
+    is a mechanism of ``kwire.sasl``, or a function that makes one for each connection.
+    ``timeout_s`` is how long nothing may come of a scan that has an end.
+    Connections are made by what is done with the cluster.
+    """
+    settings = make_settings(
+        sasl,
+        client_id=client_id,
+        limits=limits,
+        timeout_s=timeout_s,
+        connect_timeout_s=connect_timeout_s,
+        request_timeout_s=request_timeout_s,
+    )
+    return Kafka(read_addresses(addresses), settings, make_context(ssl))
+
+
+def connect_sync(
+    addresses: str,
+    *,
+    ssl: tls.SSLContext | bool | None = None,
+    sasl: Any = None,
+    client_id: str | None = "kwire",
+    limits: Limits = DEFAULT,
+    timeout_s: float = 60.0,
+    connect_timeout_s: float = 10.0,
+    request_timeout_s: float = 30.0,
+) -> KafkaSync:
+    """Name a cluster, to be read with blocking calls; as ``connect`` otherwise."""
+    settings = make_settings(
+        sasl,
+        client_id=client_id,
+        limits=limits,
+        timeout_s=timeout_s,
+        connect_timeout_s=connect_timeout_s,
+        request_timeout_s=request_timeout_s,
+    )
+    return KafkaSync(read_addresses(addresses), settings, make_context(ssl))

@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a machine of ``cluster`` over asyncio, uvloop included.
+
+Transports, TLS and the clock are here; what to send to whom is the machine's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl as tls
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ..net import connection_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..cluster import ClusterMachine, Link
+    from .blocking import Machine
+
+_GOODBYE_S = 1.0
+"""How long a peer may take to end TLS in good order."""
+
+
+class AsyncRunner:
+    """Moves one machine, on the loop that it was made on."""
+
+    def __init__(
+        self, machine: Machine, cluster: ClusterMachine, context: tls.SSLContext | None
+    ) -> None:
+        self._machine = machine
+        self._cluster = cluster
+        self._context = context
+        self._loop = asyncio.get_running_loop()
+        self._protocols: dict[Link, _LinkProtocol] = {}
+        self._openings: dict[Link, asyncio.Task[None]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._is_closed = False
+        self._failure: BaseException | None = None
+
+    async def run_until(self, is_over: Callable[[], bool]) -> None:
+        """Move the machine until ``is_over``, which is looked at after each step.
+
+        What the machine wants to send by then has been given to the transports, and
+        it keeps moving while nobody waits.
+        """
+        self.step()
+        while not is_over():
+            if self._failure is not None:
+                raise self._failure
+            self._waiter = self._loop.create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+
+    def step(self) -> None:
+        """Have the machine do what it can now."""
+        if self._is_closed:
+            return
+        now = self._loop.time()
+        try:
+            self._machine.advance(now)
+            self._open_and_close()
+        except BaseException as error:
+            self._failure = error
+        for protocol in self._protocols.values():
+            protocol.write()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._machine.wake_at < float("inf"):
+            at = max(self._machine.wake_at, now)
+            self._timer = self._loop.call_at(at, self.step)
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def close(self) -> None:
+        """Close all connections; return when no task and no socket is left."""
+        self._is_closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        for task in self._openings.values():
+            task.cancel()
+        await asyncio.gather(*self._openings.values(), return_exceptions=True)
+        protocols = list(self._protocols.values())
+        self._protocols.clear()
+        await asyncio.gather(*(each.close() for each in protocols))
+
+    def _open_and_close(self) -> None:
+        for link in [link for link in self._openings if link.is_over]:
+            self._openings.pop(link).cancel()
+        for link in [link for link in self._protocols if link.is_over]:
+            self._protocols.pop(link).abort()
+        for link in self._cluster.take_new_links():
+            self._openings[link] = self._loop.create_task(self._open(link))
+
+    async def _open(self, link: Link) -> None:
+        protocol = _LinkProtocol(link, self)
+        try:
+            await self._loop.create_connection(
+                lambda: protocol,
+                link.host,
+                link.port,
+                ssl=self._context,
+                server_hostname=link.host if self._context else None,
+            )
+        except (OSError, ValueError, OverflowError) as error:
+            link.failed(connection_problem(error, self._context), self._loop.time())
+        except asyncio.CancelledError:
+            protocol.abort()
+            raise
+        else:
+            self._protocols[link] = protocol
+            link.connected(self._loop.time())
+        self._openings.pop(link, None)
+        self.step()
+
+
+class _LinkProtocol(asyncio.BufferedProtocol):
+    """Moves the bytes of one link, into the memory that its frames stay in."""
+
+    def __init__(self, link: Link, runner: AsyncRunner) -> None:
+        self._link = link
+        self._runner = runner
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._lost = self._loop.create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._link.get_buffer(sizehint)
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._link.buffer_updated(nbytes, self._loop.time()):
+            self._runner.step()
+        else:
+            # Negotiation and SASL go on without the machine.
+            self.write()
+
+    def eof_received(self) -> bool:
+        if self._link.receive_data(b"", self._loop.time()):
+            self._runner.step()
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self._lost.done():
+            self._lost.set_result(None)
+        if not self._link.is_over:
+            if exc is None or isinstance(exc, ConnectionError):
+                self._link.receive_data(b"", self._loop.time())
+            else:
+                problem = connection_problem(exc, None)
+                self._link.failed(problem, self._loop.time())
+            self._runner.step()
+
+    def write(self) -> None:
+        """Give the transport what the link has to send."""
+        if self._transport is not None and (data := self._link.data_to_send()):
+            self._transport.write(data)
+
+    def abort(self) -> None:
+        """Close the connection without waiting for the peer."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def close(self) -> None:
+        """Close the connection; a peer that does not answer is not waited for."""
+        if self._transport is None:
+            return
+        self._transport.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GOODBYE_S):
+                await self._lost
+            return
+        self._transport.abort()
+        await self._lost

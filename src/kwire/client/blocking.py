@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a machine of ``cluster`` over blocking calls: one thread, one selector.
+
+Sockets, TLS and the clock are here; what to send to whom is the machine's.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import ssl as tls
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
+
+from ..net import connection_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..cluster import ClusterMachine, Link
+
+_LONGEST_WAIT_S = 3600.0
+
+_READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+
+
+class Machine(Protocol):
+    """What a runner moves: ``ClusterMachine`` and those that are built on it."""
+
+    @property
+    def wake_at(self) -> float:
+        """When to call ``advance`` if nothing happens before."""
+
+    def advance(self, now: float) -> None:
+        """Do what can be done now."""
+
+
+class BlockingRunner:
+    """Moves one machine, in the thread that calls ``run_until``."""
+
+    def __init__(
+        self, machine: Machine, cluster: ClusterMachine, context: tls.SSLContext | None
+    ) -> None:
+        self._machine = machine
+        self._cluster = cluster
+        self._context = context
+        self._selector = selectors.DefaultSelector()
+        self._sockets: dict[Link, _LinkSocket] = {}
+
+    def run_until(self, is_over: Callable[[], bool]) -> None:
+        """Move the machine until ``is_over``, which is looked at after each step.
+
+        What the machine wants to send by then has been given to the kernel.
+        """
+        has_news = True
+        while True:
+            now = time.monotonic()
+            if has_news or now >= self._machine.wake_at:
+                self._machine.advance(now)
+                self._open_and_close(now)
+            for each in list(self._sockets.values()):
+                each.write(now)
+            if is_over():
+                return
+            pause = min(max(self._machine.wake_at - now, 0.0), _LONGEST_WAIT_S)
+            has_news = False
+            for key, _ in self._selector.select(pause):
+                has_news |= key.data.step(time.monotonic())
+
+    def close(self) -> None:
+        """Close all sockets."""
+        for each in self._sockets.values():
+            each.close()
+        self._sockets.clear()
+        self._selector.close()
+
+    def _open_and_close(self, now: float) -> None:
+        for link in [link for link in self._sockets if link.is_over]:
+            self._sockets.pop(link).close()
+        for link in self._cluster.take_new_links():
+            self._sockets[link] = _LinkSocket(link, self._selector, self._context, now)
+
+
+class _LinkSocket:
+    """The socket of one link: opening, in the handshake of TLS, or open."""
+
+    def __init__(
+        self,
+        link: Link,
+        selector: selectors.BaseSelector,
+        context: tls.SSLContext | None,
+        now: float,
+    ) -> None:
+        self._link = link
+        self._selector = selector
+        self._context = context
+        self._socket: socket.socket | None = None
+        self._tls: tls.SSLSocket | None = None
+        self._is_open = False
+        self._unsent = memoryview(b"")
+        self._places: list[tuple[int, tuple[object, ...]]] = []
+        self._last_error: OSError | None = None
+        try:
+            found = socket.getaddrinfo(link.host, link.port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError, OverflowError) as error:
+            link.failed(connection_problem(error, context), now)
+            return
+        self._places = [(family, place) for family, _, _, _, place in found]
+        self._try_next(now)
+
+    def step(self, now: float) -> bool:
+        """Do what the socket is ready for; return whether the machine has news."""
+        try:
+            if self._is_open:
+                return self._read(now)
+            if self._tls is None and not self._is_connected():
+                return False
+            return self._shake_hands(now)
+        except (tls.SSLWantReadError, tls.SSLWantWriteError):
+            return False
+        except OSError as error:
+            return self._fail(error, now)
+
+    def write(self, now: float) -> None:
+        """Write what the link has to send, as far as the kernel takes it."""
+        if not self._is_open:
+            return
+        connection = self._connection()
+        try:
+            while True:
+                if not self._unsent:
+                    self._unsent = memoryview(self._link.data_to_send())
+                    if not self._unsent:
+                        self._watch(_READ)
+                        return
+                count = connection.send(self._unsent)
+                self._unsent = self._unsent[count:]
+        except (BlockingIOError, tls.SSLWantWriteError, tls.SSLWantReadError):
+            self._watch(_READ | _WRITE)
+        except OSError as error:
+            self._fail(error, now)
+
+    def close(self) -> None:
+        """Close the socket, whatever state it is in."""
+        if self._socket is not None:
+            with suppress(KeyError, ValueError):
+                self._selector.unregister(self._connection())
+            self._connection().close()
+            self._socket = self._tls = None
+            self._is_open = False
+
+    def _connection(self) -> socket.socket:
+        found = self._tls or self._socket
+        assert found is not None, "there is a socket while the link is not over"
+        return found
+
+    def _try_next(self, now: float) -> None:
+        """Try the next address of the host, or give up."""
+        while self._places:
+            family, place = self._places.pop(0)
+            try:
+                new = socket.socket(family, socket.SOCK_STREAM)
+            except OSError as error:
+                self._last_error = error
+                continue
+            new.setblocking(False)
+            new.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with suppress(BlockingIOError):
+                try:
+                    new.connect(place)
+                except BlockingIOError:
+                    raise
+                except OSError as error:
+                    self._last_error = error
+                    new.close()
+                    continue
+            self._socket = new
+            self._selector.register(new, _READ | _WRITE, self)
+            return
+        problem = self._last_error or OSError("the host has no address")
+        self._link.failed(connection_problem(problem, self._context), now)
+
+    def _is_connected(self) -> bool:
+        assert self._socket is not None
+        code = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if code:
+            raise OSError(code, "")
+        try:
+            self._socket.getpeername()
+        except OSError:
+            return False
+        return True
+
+    def _shake_hands(self, now: float) -> bool:
+        if self._context is not None:
+            if self._tls is None:
+                assert self._socket is not None
+                self._selector.unregister(self._socket)
+                self._tls = self._context.wrap_socket(
+                    self._socket,
+                    server_hostname=self._link.host,
+                    do_handshake_on_connect=False,
+                )
+                self._selector.register(self._tls, _READ, self)
+            try:
+                self._tls.do_handshake()
+            except tls.SSLWantWriteError:
+                self._watch(_READ | _WRITE)
+                return False
+            except tls.SSLWantReadError:
+                self._watch(_READ)
+                return False
+        self._is_open = True
+        self._watch(_READ)
+        self._link.connected(now)
+        return True
+
+    def _read(self, now: float) -> bool:
+        connection = self._connection()
+        has_news = False
+        try:
+            # What TLS has decrypted already, no selector reports.
+            while not has_news or (self._tls is not None and self._tls.pending()):
+                count = connection.recv_into(self._link.get_buffer())
+                if not count:
+                    return self._link.receive_data(b"", now)
+                has_news |= self._link.buffer_updated(count, now)
+        except (BlockingIOError, tls.SSLWantReadError, tls.SSLWantWriteError):
+            pass
+        return has_news
+
+    def _watch(self, events: int) -> None:
+        self._selector.modify(self._connection(), events, self)
+
+    def _fail(self, error: OSError, now: float) -> bool:
+        was_open, had_tls = self._is_open, self._tls is not None
+        self.close()
+        if was_open and isinstance(error, ConnectionError):
+            self._link.receive_data(b"", now)
+        elif was_open or had_tls:
+            self._link.failed(connection_problem(error, self._context), now)
+        else:
+            self._last_error = error
+            self._try_next(now)
+        return True

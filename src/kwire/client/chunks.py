@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a scan returns: chunks of one partition, decoded when they are looked at.
+
+Chunk -> records (columns)  or  rows() (objects)  or  to_arrow() (a record batch)
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import columns
+from ..records import TransactionFilter, decode_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..cluster import Fetched
+    from ..limits import Limits
+    from ..records import Headers, Record
+
+COLUMNS = (
+    "topic",
+    "partition",
+    "offset",
+    "timestamp",
+    "timestamp_type",
+    "key",
+    "value",
+    "headers",
+)
+"""The columns of a scan, in order."""
+
+
+class ConsumerRecord(NamedTuple):
+    """One record, and where it was read. ``timestamp`` is in ms, -1 for none."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+
+
+class DecodingOptions(NamedTuple):
+    """How chunks are decoded: which columns, which unit of time, which limits."""
+
+    columns: tuple[str, ...]
+    timestamp_unit: columns.Unit
+    limits: Limits
+
+
+class Chunk:
+    """What one response held of one partition: record batches, not decoded yet.
+
+    ``next_offset`` is where reading goes on after it, ``high_watermark`` where the
+    partition ended when it was read. Decoding raises ``DecodeError`` for bytes that
+    are wrong, with the offset in ``data``.
+    """
+
+    def __init__(self, fetched: Fetched, options: DecodingOptions) -> None:
+        self.topic = fetched.topic
+        self.partition = fetched.partition
+        self.start_offset = fetched.start_offset
+        self.next_offset = fetched.next_offset
+        self.high_watermark = fetched.high_watermark
+        self.data = fetched.data
+        self._fetched = fetched
+        self._options = options
+
+    @cached_property
+    def records(self) -> columns.Records:
+        """The records as columns."""
+        return columns.decode_records(
+            self.data,
+            start_offset=self._fetched.start_offset,
+            end_offset=self._fetched.end_offset,
+            headers="headers" in self._options.columns,
+            timestamp_unit=self._options.timestamp_unit,
+            aborted_transactions=self._fetched.aborted_transactions,
+            limits=self._options.limits,
+        )
+
+    def rows(self) -> list[Record]:
+        """The records as objects."""
+        # A filter without aborted transactions leaves out control records alone.
+        aborted = self._fetched.aborted_transactions or ()
+        return decode_rows(
+            self.data,
+            start_offset=self._fetched.start_offset,
+            end_offset=self._fetched.end_offset,
+            aborted_transactions=TransactionFilter(aborted),
+            limits=self._options.limits,
+        )[0]
+
+    def messages(self) -> Iterator[ConsumerRecord]:
+        """The records one by one, each with its topic and partition."""
+        make, topic, partition = tuple.__new__, self.topic, self.partition
+        for row in self.rows():
+            yield make(
+                ConsumerRecord,
+                (
+                    topic,
+                    partition,
+                    row.offset,
+                    row.timestamp,
+                    row.key,
+                    row.value,
+                    row.headers,
+                ),
+            )
+
+    def to_arrow(self) -> Any:
+        """The columns that the scan was asked for, as a ``pyarrow.RecordBatch``."""
+        import pyarrow
+
+        records = pyarrow.record_batch(self.records)
+        count = records.num_rows
+        arrays = []
+        for name in self._options.columns:
+            if name == "topic":
+                arrays.append(pyarrow.repeat(pyarrow.scalar(self.topic), count))
+            elif name == "partition":
+                partition = pyarrow.scalar(self.partition, pyarrow.int32())
+                arrays.append(pyarrow.repeat(partition, count))
+            else:
+                arrays.append(records.column(name))
+        schema = arrow_schema(self._options)
+        return pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Chunk of {self.topic}-{self.partition}, offsets {self.start_offset} to"
+            f" {self.next_offset}, {len(self.data)} bytes>"
+        )
+
+
+def arrow_schema(options: DecodingOptions) -> Any:
+    """Return the ``pyarrow.Schema`` of the columns of a scan."""
+    import pyarrow
+
+    empty = columns.decode_records(
+        b"",
+        headers="headers" in options.columns,
+        timestamp_unit=options.timestamp_unit,
+    )
+    known = pyarrow.record_batch(empty).schema
+    first = {"topic": pyarrow.string(), "partition": pyarrow.int32()}
+    return pyarrow.schema(
+        pyarrow.field(name, first[name]) if name in first else known.field(name)
+        for name in options.columns
+    )

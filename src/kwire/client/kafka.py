@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the blocking and the asyncio client have in common: a cluster, and a scan."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from ..cluster import ScanMachine
+from .options import make_decoding_options, make_scan_options
+
+if TYPE_CHECKING:
+    import ssl as tls
+    from collections.abc import Iterable
+
+    from ..cluster import ClusterSettings, DataLost, ScanOptions
+    from ..columns import Unit
+    from .chunks import DecodingOptions
+    from .options import Offsets, Topics
+
+
+class ScanBase:
+    """A scan that has not begun: what to read of which cluster."""
+
+    def __init__(
+        self, kafka: KafkaBase[Any], options: ScanOptions, decoding: DecodingOptions
+    ) -> None:
+        self._kafka = kafka
+        self._options = options
+        self._decoding = decoding
+        self._machine: ScanMachine | None = None
+
+    @property
+    def losses(self) -> list[DataLost]:
+        """Records that were gone, where ``on_data_loss`` let the scan go on."""
+        return [] if self._machine is None else self._machine.losses
+
+    def position(self) -> dict[tuple[str, int], int]:
+        """Return the next offset of each (topic, partition), a ``start`` for later.
+
+        It is that after the last chunk that was returned.
+        """
+        return {} if self._machine is None else self._machine.position()
+
+    def _begin(self, now: float) -> ScanMachine:
+        self._machine = ScanMachine(
+            self._kafka.addresses,
+            self._kafka.settings,
+            self._options,
+            now=now,
+            random=Random(),
+        )
+        return self._machine
+
+
+S = TypeVar("S", bound=ScanBase)
+
+
+class KafkaBase(Generic[S]):
+    """A cluster: where it is, and what is done with it."""
+
+    _scan_class: type[S]
+
+    def __init__(
+        self,
+        addresses: list[tuple[str, int]],
+        settings: ClusterSettings,
+        context: tls.SSLContext | None,
+    ) -> None:
+        self.addresses = addresses
+        self.settings = settings
+        self.context = context
+        self._scans: list[S] = []
+
+    def scan(
+        self,
+        topics: Topics,
+        *,
+        start: Offsets = "earliest",
+        end: Offsets = "latest",
+        follow: bool = False,
+        columns: Iterable[str] | None = None,
+        isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted",
+        memory_bytes: int = 64 << 20,
+        timestamp_unit: Unit = "ms",
+        on_data_loss: Literal["raise", "earliest", "latest"] = "raise",
+        rack: str | None = None,
+    ) -> S:
+        """Read topics from ``start`` to ``end``, or with ``follow`` for ever.
+
+        ``topics`` is a name, several, a compiled pattern that names match as a whole,
+        or {topic: [partitions]}. ``start`` and ``end`` are "earliest", "latest", an
+        offset, a ``datetime``, a ``timedelta`` (so long ago), or a dict of these by
+        (topic, partition), or by partition of a single topic. "latest" is where the
+        partitions end when the scan begins; under "read_committed" that is before the
+        first open transaction. ``columns`` are for Arrow, ``timestamp_unit`` for
+        columns and Arrow. ``memory_bytes`` bounds what is fetched and not yet taken.
+        ``on_data_loss`` is what to do where records are gone that were to be read.
+        With ``rack``, brokers may send the scan to a replica nearby (KIP-392).
+        Nothing is sent before the scan is iterated over. ``ClusterError`` and
+        ``DecodeError`` come from the iteration.
+        """
+        options = make_scan_options(
+            topics,
+            start=start,
+            end=end,
+            follow=follow,
+            isolation=isolation,
+            memory_bytes=memory_bytes,
+            on_data_loss=on_data_loss,
+            rack=rack,
+        )
+        limits = self.settings.limits
+        decoding = make_decoding_options(columns, timestamp_unit, limits)
+        scan = self._scan_class(self, options, decoding)
+        self._scans.append(scan)
+        return scan

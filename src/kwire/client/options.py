@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What users write, as the machines take it: addresses, offsets, times, TLS, SASL."""
+
+from __future__ import annotations
+
+import copy
+import re
+import ssl as tls
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from ..cluster import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
+from ..net import split_address
+from .chunks import COLUMNS, DecodingOptions
+
+if TYPE_CHECKING:
+    from ..cluster.scan_options import Spec
+    from ..columns import Unit
+    from ..limits import Limits
+
+When: TypeAlias = "str | int | datetime | timedelta"
+Topics: TypeAlias = (
+    "str | Iterable[str] | re.Pattern[str] | Mapping[str, Iterable[int]]"
+)
+Offsets: TypeAlias = "When | Mapping[Any, When]"
+
+
+def read_addresses(text: str) -> list[tuple[str, int]]:
+    """Read "host:port[,host:port]"; ``ValueError`` says what is wrong."""
+    addresses = [
+        split_address(each.strip()) for each in text.split(",") if each.strip()
+    ]
+    if not addresses:
+        raise ValueError("an address is needed: write HOST:PORT[,HOST:PORT]")
+    return addresses
+
+
+def make_context(ssl: tls.SSLContext | bool | None) -> tls.SSLContext | None:
+    """Return the TLS context to use: True trusts what the system trusts."""
+    return tls.create_default_context() if ssl is True else ssl or None
+
+
+def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
+    """Make the settings of a cluster; ``sasl`` is a mechanism or makes one."""
+    if sasl is not None:
+        is_mechanism = hasattr(sasl, "first") and hasattr(sasl, "challenge")
+        if not is_mechanism and not callable(sasl):
+            raise TypeError(
+                "sasl must be a mechanism such as sasl.Plain(user, password), or a"
+                f" function that makes one (got {type(sasl).__name__})"
+            )
+        make: Callable[[], Any] = (lambda: copy.copy(sasl)) if is_mechanism else sasl
+        settings["new_mechanism"] = make
+    return ClusterSettings(**settings)
+
+
+def make_scan_options(
+    topics: Topics,
+    *,
+    start: Offsets,
+    end: Offsets,
+    follow: bool,
+    isolation: Literal["read_uncommitted", "read_committed"],
+    memory_bytes: int,
+    on_data_loss: Literal["raise", "earliest", "latest"],
+    rack: str | None,
+) -> ScanOptions:
+    """Read the arguments of ``scan`` that say what to read."""
+    if isolation not in ("read_uncommitted", "read_committed"):
+        raise ValueError(
+            'isolation must be "read_uncommitted" or "read_committed"'
+            f" (got {isolation!r})"
+        )
+    if on_data_loss not in ("raise", "earliest", "latest"):
+        raise ValueError(
+            'on_data_loss must be "raise", "earliest" or "latest"'
+            f" (got {on_data_loss!r})"
+        )
+    if memory_bytes <= 0:
+        raise ValueError(f"memory_bytes must be positive (got {memory_bytes})")
+    names: tuple[str, ...] = ()
+    pattern = partitions = None
+    if isinstance(topics, str):
+        names = (topics,)
+    elif isinstance(topics, re.Pattern):
+        pattern = topics
+    elif isinstance(topics, Mapping):
+        names = tuple(topics)
+        partitions = {name: frozenset(numbers) for name, numbers in topics.items()}
+    else:
+        names = tuple(topics)
+    if pattern is None and not names:
+        raise ValueError("a scan needs a topic (got none)")
+    return ScanOptions(
+        topics=names,
+        pattern=pattern,
+        partitions=partitions,
+        start=_read_offsets("start", start, names),
+        end=_read_offsets("end", end, names),
+        follow=follow,
+        read_committed=isolation == "read_committed",
+        memory_bytes=memory_bytes,
+        on_data_loss=on_data_loss,
+        rack=rack or "",
+    )
+
+
+def make_decoding_options(
+    names: Iterable[str] | None, timestamp_unit: Unit, limits: Limits
+) -> DecodingOptions:
+    """Read the arguments of ``scan`` that say how to decode."""
+    chosen = COLUMNS if names is None else tuple(names)
+    unknown = [name for name in chosen if name not in COLUMNS]
+    if unknown or not chosen:
+        raise ValueError(
+            f"columns must be among {', '.join(COLUMNS)} (got {', '.join(unknown)})"
+        )
+    if timestamp_unit not in ("s", "ms", "us", "ns"):
+        raise ValueError(
+            f'timestamp_unit must be "s", "ms", "us" or "ns" (got {timestamp_unit!r})'
+        )
+    return DecodingOptions(chosen, timestamp_unit, limits)
+
+
+def read_when(name: str, when: When) -> Spec:
+    """Read an offset, "earliest", "latest", a time, or how long ago."""
+    if when == "earliest":
+        return EARLIEST
+    if when == "latest":
+        return LATEST
+    if isinstance(when, datetime):
+        return Lookup(max(int(when.timestamp() * 1000), 0))
+    if isinstance(when, timedelta):
+        return Lookup(max(int((time.time() - when.total_seconds()) * 1000), 0))
+    if isinstance(when, int) and not isinstance(when, bool) and when >= 0:
+        return int(when)
+    raise ValueError(
+        f'{name} must be "earliest", "latest", an offset, a datetime or a timedelta'
+        f" (got {when!r:.60})"
+    )
+
+
+def _read_offsets(
+    name: str, when: Offsets, topics: tuple[str, ...]
+) -> Spec | dict[tuple[str, int], Spec]:
+    if not isinstance(when, Mapping):
+        return read_when(name, when)
+    specs: dict[tuple[str, int], Spec] = {}
+    for key, value in when.items():
+        if isinstance(key, tuple) and len(key) == 2:
+            place = key
+        elif isinstance(key, int) and len(topics) == 1:
+            place = (topics[0], key)
+        else:
+            raise ValueError(
+                f"{name} must have keys (topic, partition), or partitions of a single"
+                f" topic (got {key!r:.60})"
+            )
+        specs[place] = read_when(name, value)
+    return specs

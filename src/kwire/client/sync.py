@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``KafkaSync`` and ``ScanSync``: a cluster and a scan, with blocking calls."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from .blocking import BlockingRunner
+from .chunks import Chunk, ConsumerRecord, arrow_schema
+from .kafka import KafkaBase, ScanBase
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from ..cluster import ScanOptions
+    from .chunks import DecodingOptions
+
+
+class ScanSync(ScanBase):
+    """A scan: iterate over it for chunks, or pass it to a consumer of Arrow streams.
+
+    ``pyarrow.table(scan)``, ``polars.from_arrow(scan)`` and DuckDB's queries take one
+    record batch for each chunk. Its connections are opened by the first chunk and
+    closed after the last one.
+    """
+
+    def __init__(
+        self, kafka: KafkaBase[Any], options: ScanOptions, decoding: DecodingOptions
+    ) -> None:
+        super().__init__(kafka, options, decoding)
+        self._chunks = self._read()
+
+    def messages(self) -> Iterator[ConsumerRecord]:
+        """Iterate over the records one by one."""
+        for chunk in self:
+            yield from chunk.messages()
+
+    def close(self) -> None:
+        """Close the connections; there are no more chunks."""
+        self._chunks.close()
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return self._chunks
+
+    def __next__(self) -> Chunk:
+        return next(self._chunks)
+
+    def __enter__(self) -> ScanSync:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Export what is left of the scan as a stream of record batches."""
+        import pyarrow
+
+        schema = arrow_schema(self._decoding)
+        batches = (chunk.to_arrow() for chunk in self._chunks)
+        reader = pyarrow.RecordBatchReader.from_batches(schema, batches)
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def _read(self) -> Generator[Chunk]:
+        machine = self._begin(time.monotonic())
+        runner = BlockingRunner(machine, machine.cluster, self._kafka.context)
+        try:
+            while True:
+                runner.run_until(machine.has_result)
+                fetched = machine.take()
+                if fetched is None:
+                    break
+                yield Chunk(fetched, self._decoding)
+                machine.release(fetched)
+            if machine.failure is not None:
+                raise machine.failure
+        finally:
+            machine.close(time.monotonic())
+            runner.close()
+
+
+class KafkaSync(KafkaBase[ScanSync]):
+    """A cluster, to be read with blocking calls; ``client.connect_sync`` makes it."""
+
+    _scan_class = ScanSync
+
+    def close(self) -> None:
+        """Close the connections of all scans."""
+        for scan in self._scans:
+            scan.close()
+        self._scans.clear()
+
+    def __enter__(self) -> KafkaSync:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong between a client and a cluster, as exceptions.
+
+Each text names the address, the topic or the partition, and what to do. What is wrong
+with bytes is a ``DecodeError`` of ``kwire.errors``.
+"""
+
+from __future__ import annotations
+
+from ..errors import KwireError
+
+
+class ClusterError(KwireError):
+    """The cluster cannot or will not do what it was asked for."""
+
+
+class BrokersUnreachable(ClusterError):
+    """No broker takes a connection, or none answers in time."""
+
+
+class AuthenticationRefused(ClusterError):
+    """A broker refuses the mechanism of SASL, the user name or the password."""
+
+
+class NotAuthorized(ClusterError):
+    """The user of this connection may not read the topic."""
+
+
+class TopicNotFound(ClusterError):
+    """No topic of the cluster has this name, or the topic has no such partition."""
+
+
+class RequestRefused(ClusterError):
+    """A broker answered with an error that no retry mends: ``error_code``."""
+
+    def __init__(self, text: str, error_code: int) -> None:
+        super().__init__(text, error_code)
+        self.error_code = error_code
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class DataLost(ClusterError):
+    """Records that were to be read are gone: ``topic``, ``partition``, ``offset``.
+
+    ``offset`` is the one that was wanted next.
+    """
+
+    def __init__(self, topic: str, partition: int, offset: int, reason: str) -> None:
+        super().__init__(topic, partition, offset, reason)
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return (
+            f"reading {self.topic}-{self.partition} at offset {self.offset}:"
+            f" {self.reason}; set on_data_loss to 'earliest' or 'latest' to go on"
+        )

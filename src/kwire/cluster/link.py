@@ -1,0 +1,329 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``Link``: one connection to one broker, from the first byte to the last.
+
+    OPENING -> NEGOTIATING -> AUTHENTICATING -> READY -> OVER
+                                  ^--- again, before a session of SASL ends (KIP-368)
+
+The runner opens the socket, reports what happens to it and moves bytes; requests come
+with a function that takes the response, or None when the link ended first. Time is a
+number that is passed in. Which broker to talk to is ``machine.py``'s decision.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import error_codes
+from ..connection import (
+    ClientConnection,
+    ConnectionClosed,
+    Negotiated,
+    RequestUnsupported,
+    ResponseReceived,
+    SaslFailed,
+    SaslStarted,
+    SaslToken,
+)
+from ..errors import KwireError, UnsupportedVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TypeAlias
+
+    from ..connection import Event
+    from ..messages import Request
+    from ..negotiation import ApiVersionTable, Constraint
+    from .settings import ClusterSettings, Mechanism
+
+    Done: TypeAlias = Callable[[Any, float], None]
+
+_REAUTHENTICATE_AT = 0.85
+"""The part of a session's lifetime after which to authenticate again."""
+
+
+class LinkState(Enum):
+    """How far a link has come."""
+
+    OPENING = auto()
+    NEGOTIATING = auto()
+    AUTHENTICATING = auto()
+    READY = auto()
+    OVER = auto()
+
+
+class _Call(NamedTuple):
+    """A request in flight: when it is too late, and what takes the response."""
+
+    deadline: float
+    done: Done
+
+
+class Link:
+    """A connection to the broker at ``host`` and ``port``; ``node_id`` if it is known.
+
+    For the machine: ``send``, ``is_free``, ``check``, ``close``. For the runner:
+    ``connected``, ``failed``, ``data_to_send``, ``get_buffer``, ``buffer_updated``,
+    ``receive_data``. ``reason`` says why the link is over; ``is_refused`` that the
+    broker did not accept the user.
+    """
+
+    __slots__ = (
+        "_calls",
+        "_connection",
+        "_deadline",
+        "_mechanism",
+        "_reauthenticate_at",
+        "_settings",
+        "host",
+        "is_refused",
+        "node_id",
+        "port",
+        "quiet_until",
+        "reason",
+        "state",
+    )
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        node_id: int | None,
+        settings: ClusterSettings,
+        now: float,
+    ) -> None:
+        self.host = host
+        self.port = port
+        self.node_id = node_id
+        self.state = LinkState.OPENING
+        self.reason = ""
+        self.is_refused = False
+        self.quiet_until = now
+        self._settings = settings
+        self._deadline = now + settings.connect_timeout_s
+        self._reauthenticate_at: float | None = None
+        self._mechanism: Mechanism | None = None
+        self._calls: deque[_Call] = deque()
+        self._connection = ClientConnection(
+            settings.client_id,
+            policy=settings.policy,
+            limits=settings.limits,
+            zero_copy=True,
+            compat=settings.compat,
+        )
+
+    @property
+    def address(self) -> str:
+        """The address as people write it: "kafka:9092", "[::1]:9092"."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    @property
+    def table(self) -> ApiVersionTable:
+        """What the broker supports; it ends with the link."""
+        table = self._connection.table
+        assert table is not None, "a link that is ready has negotiated"
+        return table
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the link has ended."""
+        return self.state is LinkState.OVER
+
+    @property
+    def in_flight(self) -> int:
+        """The number of requests that wait for their response."""
+        return len(self._calls)
+
+    def is_free(self, now: float) -> bool:
+        """Whether a request can be sent now: ready, and neither throttled nor due
+        to authenticate again.
+        """
+        return (
+            self.state is LinkState.READY
+            and now >= self.quiet_until
+            and (self._reauthenticate_at is None or now < self._reauthenticate_at)
+        )
+
+    def send(
+        self,
+        request: Request,
+        done: Done,
+        now: float,
+        *,
+        wait_s: float = 0.0,
+        constraints: tuple[Constraint, ...] = (),
+    ) -> None:
+        """Put a request among the bytes to send.
+
+        ``done(response, now)`` is called once: with the response, or with None when
+        the link ended before it came. ``wait_s`` is how long the broker may take on
+        purpose. ``UnsupportedVersion`` and ``EncodeError`` change nothing.
+        """
+        self._connection.send(request, constraints=constraints)
+        timeout = self._settings.request_timeout_s + wait_s
+        self._calls.append(_Call(now + timeout, done))
+
+    def check(self, now: float) -> None:
+        """End the link if it waited too long; authenticate again if it is time."""
+        if self.is_over:
+            return
+        if now >= self._next_deadline():
+            what = "a response" if self.state is LinkState.READY else "a connection"
+            self._end(
+                f"{what} did not come in time; the broker is slow, or no broker", now
+            )
+        elif (
+            self.state is LinkState.READY
+            and not self._calls
+            and self._reauthenticate_at is not None
+            and now >= self._reauthenticate_at
+        ):
+            self._deadline = now + self._settings.request_timeout_s
+            self._authenticate(now)
+
+    def wake_at(self) -> float:
+        """Return when ``check`` has something to do."""
+        at = self._next_deadline()
+        if self._reauthenticate_at is not None and not self._calls:
+            at = min(at, self._reauthenticate_at)
+        return at
+
+    def close(self, now: float) -> None:
+        """End the link from this side; what is in flight gets no response."""
+        self._end("it was closed by this side", now)
+
+    def connected(self, now: float) -> None:
+        """Take note that the socket is open, TLS included."""
+        if self.state is LinkState.OPENING:
+            self.state = LinkState.NEGOTIATING
+
+    def failed(self, reason: str, now: float) -> None:
+        """Take note that the socket could not be opened, or broke."""
+        self._end(reason, now)
+
+    def data_to_send(self) -> bytes:
+        """Return the bytes to write now, once; empty if there are none."""
+        if self.state in (LinkState.OPENING, LinkState.OVER):
+            return b""
+        return self._connection.data_to_send()
+
+    def get_buffer(self, hint: int = -1) -> memoryview:
+        """Return memory to receive into; ``buffer_updated`` comes next."""
+        return self._connection.get_buffer(hint)
+
+    def buffer_updated(self, count: int, now: float) -> bool:
+        """Take ``count`` bytes that were received; return whether anything came of it.
+
+        If so, the machine has to ``advance``.
+        """
+        return not self.is_over and self._take(
+            self._connection.buffer_updated(count), now
+        )
+
+    def receive_data(self, chunk: bytes, now: float) -> bool:
+        """As ``buffer_updated``; empty bytes are the end of the stream."""
+        return not self.is_over and self._take(
+            self._connection.receive_data(chunk), now
+        )
+
+    def _take(self, events: Iterable[Event], now: float) -> bool:
+        something = False
+        try:
+            for event in events:
+                if self.is_over:
+                    break
+                something = True
+                self._react(event, now)
+        except KwireError as error:
+            self._end(str(error), now)
+        return something or self.is_over
+
+    def _react(self, event: Event, now: float) -> None:
+        if isinstance(event, ResponseReceived):
+            self._throttle(event.response, now)
+            self._calls.popleft().done(event.response, now)
+        elif isinstance(event, Negotiated):
+            self._authenticate(now)
+        elif isinstance(event, SaslStarted):
+            assert self._mechanism is not None
+            self._connection.send_sasl_token(self._mechanism.first())
+        elif isinstance(event, SaslToken):
+            self._challenge(event, now)
+        elif isinstance(event, SaslFailed):
+            self._refuse(_refusal(event), now)
+        elif isinstance(event, ConnectionClosed):
+            self._end(event.reason + self._hint(), now)
+        elif isinstance(event, RequestUnsupported):
+            self._end(str(event.error), now)
+
+    def _throttle(self, response: Any, now: float) -> None:
+        # KIP-219: the broker has answered already, and mutes who does not wait.
+        pause_ms = getattr(response, "throttle_time_ms", 0)
+        if pause_ms > 0:
+            self.quiet_until = max(self.quiet_until, now + pause_ms / 1000)
+
+    def _authenticate(self, now: float) -> None:
+        make = self._settings.new_mechanism
+        if make is None:
+            self.state = LinkState.READY
+            return
+        self.state = LinkState.AUTHENTICATING
+        self._reauthenticate_at = None
+        try:
+            self._mechanism = make()
+            self._connection.start_sasl(self._mechanism.mechanism)
+        except UnsupportedVersion:
+            self._refuse("the broker has no SASL at this port", now)
+
+    def _challenge(self, event: SaslToken, now: float) -> None:
+        assert self._mechanism is not None
+        try:
+            token = self._mechanism.challenge(event.data)
+        except KwireError as error:
+            self._refuse(f"{self._mechanism.mechanism}: {error}", now)
+            return
+        if token is not None:
+            self._connection.send_sasl_token(token)
+            return
+        self._connection.finish_sasl()
+        self.state = LinkState.READY
+        if event.session_lifetime_ms > 0:
+            lifetime_s = event.session_lifetime_ms / 1000
+            self._reauthenticate_at = now + lifetime_s * _REAUTHENTICATE_AT
+
+    def _refuse(self, reason: str, now: float) -> None:
+        self.is_refused = True
+        self._end(reason, now)
+
+    def _hint(self) -> str:
+        if self.state is LinkState.NEGOTIATING:
+            return "; it may expect TLS at this port, or not be a Kafka broker"
+        if self.state is LinkState.AUTHENTICATING:
+            return "; it does so where it does not accept the user or the password"
+        return ""
+
+    def _next_deadline(self) -> float:
+        if self.state is LinkState.READY:
+            return self._calls[0].deadline if self._calls else float("inf")
+        return float("inf") if self.is_over else self._deadline
+
+    def _end(self, reason: str, now: float) -> None:
+        if self.is_over:
+            return
+        self.state = LinkState.OVER
+        self.reason = reason
+        self._connection.close()
+        while self._calls:
+            self._calls.popleft().done(None, now)
+
+    def __repr__(self) -> str:
+        return f"<Link to {self.address}, {self.state.name.lower()}>"
+
+
+def _refusal(event: SaslFailed) -> str:
+    if event.mechanisms:
+        return f"the broker accepts only the mechanisms {', '.join(event.mechanisms)}"
+    return event.message or error_codes.name(event.error_code)

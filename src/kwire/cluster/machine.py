@@ -1,0 +1,249 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``ClusterMachine``: the links to a cluster's brokers, and its metadata.
+
+No socket, thread or clock: a runner opens the links that ``take_new_links`` returns,
+moves their bytes, and calls ``advance`` with the time after each of these and at
+``wake_at``. Everything is worked out again at each call from what is known then, so
+that there is no event to miss. What is done with the links is up to those who build on
+this: ``scan.py`` reads topics.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import error_codes
+from ..errors import KwireError
+from .errors import AuthenticationRefused, BrokersUnreachable
+from .link import Link, LinkState
+from .metadata import Broker, Metadata, metadata_request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from random import Random
+
+    from .settings import ClusterSettings
+
+NEVER = float("inf")
+
+
+class _Failures:
+    """How often an address failed in a row, and when to try it again."""
+
+    __slots__ = ("count", "reason", "retry_at")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.reason = ""
+        self.retry_at = 0.0
+
+
+class ClusterMachine:
+    """Links to the brokers of one cluster, by node id; and its metadata, kept fresh.
+
+    ``bootstrap`` are the addresses to begin with. ``topics`` is what metadata is
+    fetched of: names, or None for all. ``failure`` is set once nothing will come of it
+    any more.
+    """
+
+    def __init__(
+        self,
+        bootstrap: Sequence[tuple[str, int]],
+        settings: ClusterSettings,
+        *,
+        now: float,
+        random: Random,
+    ) -> None:
+        self.settings = settings
+        self.random = random
+        self.metadata = Metadata()
+        self.topics: set[str] | None = set()
+        self.failure: KwireError | None = None
+        self.wake_at = now
+        self.version = 0
+        self._bootstrap = list(bootstrap)
+        self._links: dict[tuple[str, int], Link] = {}
+        self._new_links: list[Link] = []
+        self._failures: dict[tuple[str, int], _Failures] = {}
+        self._was_ready = False
+        self._is_asking = False
+        self._is_stale = True
+        self._refreshes = 0
+        self._refresh_at = now
+        self._expires_at = now
+
+    def take_new_links(self) -> list[Link]:
+        """Return the links to open now, once."""
+        links, self._new_links = self._new_links, []
+        return links
+
+    def links(self) -> list[Link]:
+        """Return the links that are not over."""
+        return list(self._links.values())
+
+    def advance(self, now: float) -> None:
+        """Do what can be done now; ``wake_at`` is when there is more to do."""
+        self.wake_at = NEVER
+        for place, link in list(self._links.items()):
+            link.check(now)
+            if link.is_over:
+                del self._links[place]
+                self._note_failure(place, link, now)
+            else:
+                self.wake(link.wake_at())
+                if link.quiet_until > now:
+                    self.wake(link.quiet_until)
+                if link.state is LinkState.READY:
+                    self._note_success(place)
+        if self.failure is None:
+            self._refresh_metadata(now)
+
+    def wake(self, at: float) -> None:
+        """Have ``advance`` called at a time, or earlier."""
+        self.wake_at = min(self.wake_at, at)
+
+    def want_metadata(self) -> None:
+        """Have metadata fetched again, once the pause between refreshes is over."""
+        self._is_stale = True
+
+    def note_progress(self) -> None:
+        """Take note that metadata was good enough: pauses are short again."""
+        self._refreshes = 0
+
+    def link_to(self, node_id: int, now: float) -> Link | None:
+        """Return a link to a broker that takes a request now, or open one.
+
+        None until there is one; ``wake_at`` covers the wait.
+        """
+        broker = self.metadata.brokers.get(node_id)
+        if broker is None:
+            self.want_metadata()
+            return None
+        return self._link_at((broker.host, broker.port), node_id, now)
+
+    def any_link(self, now: float) -> Link | None:
+        """Return a link to any broker that takes a request now, as ``link_to`` does."""
+        free = [link for link in self._links.values() if link.is_free(now)]
+        if free:
+            return min(free, key=lambda link: link.in_flight)
+        if any(link.state is not LinkState.READY for link in self._links.values()):
+            # One is on its way.
+            return None
+        brokers = list(self.metadata.brokers.values())
+        places = [(each.host, each.port) for each in brokers]
+        nodes = {(each.host, each.port): each.node_id for each in brokers}
+        # The addresses to begin with count too: all brokers may have moved (KIP-899).
+        places += [place for place in self._bootstrap if place not in nodes]
+        self.random.shuffle(places)
+        ready = [each for each in places if self._retry_at(each) <= now]
+        for place in ready or ():
+            if place not in self._links:
+                return self._link_at(place, nodes.get(place), now)
+        if places:
+            self.wake(min(self._retry_at(place) for place in places))
+        return None
+
+    def reasons(self) -> str:
+        """Say what is wrong with each address that fails now."""
+        texts = [
+            f"{_address_text(*place)}: {each.reason}"
+            for place, each in self._failures.items()
+            if each.count
+        ]
+        return "; ".join(texts[:5]) or "no broker has answered"
+
+    def close(self, now: float) -> None:
+        """End all links."""
+        for link in self._links.values():
+            link.close(now)
+        self._links.clear()
+        self._new_links.clear()
+
+    def _link_at(
+        self, place: tuple[str, int], node_id: int | None, now: float
+    ) -> Link | None:
+        link = self._links.get(place)
+        if link is not None:
+            if node_id is not None:
+                link.node_id = node_id
+            return link if link.is_free(now) else None
+        retry_at = self._retry_at(place)
+        if retry_at > now:
+            self.wake(retry_at)
+            return None
+        link = Link(*place, node_id, self.settings, now)
+        self._links[place] = link
+        self._new_links.append(link)
+        self.wake(link.wake_at())
+        return None
+
+    def _retry_at(self, place: tuple[str, int]) -> float:
+        failures = self._failures.get(place)
+        return 0.0 if failures is None else failures.retry_at
+
+    def _note_success(self, place: tuple[str, int]) -> None:
+        self._was_ready = True
+        failures = self._failures.get(place)
+        if failures is not None:
+            failures.count = 0
+
+    def _note_failure(self, place: tuple[str, int], link: Link, now: float) -> None:
+        failures = self._failures.setdefault(place, _Failures())
+        failures.count += 1
+        failures.reason = link.reason
+        pause = self.settings.backoff_s(failures.count, self.random.random())
+        failures.retry_at = now + pause
+        self.want_metadata()
+        if link.is_refused:
+            self.failure = AuthenticationRefused(f"{link.address}: {link.reason}")
+        elif not self._was_ready and all(
+            each in self._failures for each in self._bootstrap
+        ):
+            self.failure = BrokersUnreachable(self.reasons())
+
+    def _refresh_metadata(self, now: float) -> None:
+        if self._is_asking or self.topics == set():
+            return
+        due = self._refresh_at if self._is_stale else self._expires_at
+        if now < due:
+            self.wake(due)
+            return
+        link = self.any_link(now)
+        if link is None:
+            return
+        try:
+            link.send(metadata_request(self.topics), self._take_metadata, now)
+        except KwireError as error:
+            self.failure = error
+            return
+        self._is_asking = True
+        self._is_stale = False
+        self._refreshes += 1
+        pause = self.settings.backoff_s(self._refreshes, self.random.random())
+        self._refresh_at = now + pause
+        self._expires_at = now + self.settings.metadata_max_age_s
+
+    def _take_metadata(self, response: Any, now: float) -> None:
+        self._is_asking = False
+        if response is None or not response.brokers:
+            self._is_stale = True
+            return
+        self.metadata.update(response)
+        self.version += 1
+        codes = [each.error_code for each in response.topics]
+        if any(code in _COMING for code in codes):
+            self._is_stale = True
+
+
+_COMING = {error_codes.LEADER_NOT_AVAILABLE, error_codes.UNKNOWN_TOPIC_OR_PARTITION}
+"""Errors of topics that pass when the cluster has made up its mind."""
+
+
+def hinted_brokers(endpoints: Iterable[Any]) -> list[Broker]:
+    """Read the addresses that came with an error (KIP-951)."""
+    return [Broker(each.node_id, each.host, each.port, each.rack) for each in endpoints]
+
+
+def _address_text(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

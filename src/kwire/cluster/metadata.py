@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of a cluster: brokers, topics, and who leads each partition.
+
+Two sources say who leads: a Metadata response, and the hint that a broker gives with
+an error (KIP-951). Both count only if their leader epoch is not older than what is
+known; brokers before Kafka 2.1 give no epochs, and the newest word counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
+
+from .. import error_codes
+from ..messages import MetadataRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+NO_ID = UUID(int=0)
+"""The topic id of brokers that have none (before Metadata version 10)."""
+
+
+class Broker(NamedTuple):
+    """A broker of the cluster, and where it listens."""
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None = None
+
+
+class PartitionInfo(NamedTuple):
+    """A partition: ``leader`` is -1 while there is none, the epoch if not known."""
+
+    leader: int
+    leader_epoch: int
+    replicas: tuple[int, ...] = ()
+    in_sync: tuple[int, ...] = ()
+    offline: tuple[int, ...] = ()
+
+
+class TopicInfo(NamedTuple):
+    """A topic; ``error_code`` is not 0 where the cluster says nothing else of it."""
+
+    name: str
+    topic_id: UUID
+    error_code: int
+    is_internal: bool
+    partitions: dict[int, PartitionInfo]
+
+
+class Metadata:
+    """What the cluster has said of itself so far."""
+
+    def __init__(self) -> None:
+        self.brokers: dict[int, Broker] = {}
+        self.topics: dict[str, TopicInfo] = {}
+        self.cluster_id: str | None = None
+        self.controller = -1
+
+    def update(self, response: Any) -> None:
+        """Take a Metadata response; a topic that it does not name stays as it is."""
+        self.brokers = {
+            each.node_id: Broker(each.node_id, each.host, each.port, each.rack)
+            for each in response.brokers
+        }
+        self.cluster_id = response.cluster_id
+        self.controller = response.controller_id
+        for each in response.topics:
+            if each.name is not None:
+                known = self.topics.get(each.name)
+                self.topics[each.name] = _merged(known, each)
+
+    def partition(self, topic: str, partition: int) -> PartitionInfo | None:
+        """Return what is known of a partition, if anything is."""
+        known = self.topics.get(topic)
+        return None if known is None else known.partitions.get(partition)
+
+    def take_hint(
+        self,
+        topic: str,
+        partition: int,
+        leader: int,
+        leader_epoch: int,
+        brokers: Iterable[Broker],
+    ) -> bool:
+        """Take the leader that came with an error; return whether it is news.
+
+        A hint that is older than what is known, or names a broker without an address,
+        is left alone. Source: KIP-951.
+        """
+        known = self.partition(topic, partition)
+        if known is None or leader < 0 or leader_epoch <= known.leader_epoch:
+            return False
+        hinted = {each.node_id: each for each in brokers}
+        if leader not in hinted and leader not in self.brokers:
+            return False
+        if leader in hinted:
+            self.brokers[leader] = hinted[leader]
+        self.topics[topic].partitions[partition] = known._replace(
+            leader=leader, leader_epoch=leader_epoch
+        )
+        return True
+
+
+def metadata_request(topics: Iterable[str] | None) -> MetadataRequest:
+    """Write the request for some topics, or for all; it creates none."""
+    entry = MetadataRequest.MetadataRequestTopic
+    entries = None if topics is None else [entry(name=name) for name in topics]
+    return MetadataRequest(topics=entries, allow_auto_topic_creation=False)
+
+
+def _merged(known: TopicInfo | None, response: Any) -> TopicInfo:
+    """Return what a response says of a topic, without going back in leader epochs."""
+    partitions: dict[int, PartitionInfo] = {}
+    same = known is not None and known.topic_id == response.topic_id
+    if response.error_code and known is not None and not response.partitions:
+        # What led there still does, until the cluster names another.
+        partitions = known.partitions
+        if response.topic_id == NO_ID:
+            return known._replace(error_code=response.error_code)
+    for each in response.partitions:
+        new = PartitionInfo(
+            each.leader_id
+            if each.error_code != error_codes.LEADER_NOT_AVAILABLE
+            else -1,
+            each.leader_epoch,
+            each.replica_nodes,
+            each.isr_nodes,
+            each.offline_replicas,
+        )
+        old = known.partitions.get(each.partition_index) if known and same else None
+        if old is not None and 0 <= new.leader_epoch < old.leader_epoch:
+            new = old
+        partitions[each.partition_index] = new
+    return TopicInfo(
+        response.name,
+        response.topic_id,
+        response.error_code,
+        response.is_internal,
+        partitions,
+    )

@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``PartitionReader``: how far one partition of a scan is, and what it waits for.
+
+It decides nothing; ``scan.py`` moves it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .scan_options import Lookup
+
+
+class PartitionReader:
+    """One partition of a scan: how far it is, and what it waits for."""
+
+    __slots__ = (
+        "end",
+        "epoch",
+        "failures",
+        "fetch_bytes",
+        "is_busy",
+        "is_done",
+        "is_start_given",
+        "lookups",
+        "partition",
+        "position",
+        "replica",
+        "replica_until",
+        "retry_at",
+        "topic",
+        "topic_id",
+    )
+
+    def __init__(self, topic: str, partition: int, topic_id: Any) -> None:
+        self.topic = topic
+        self.partition = partition
+        self.topic_id = topic_id
+        self.position: int | None = None
+        self.end: int | None = None
+        # What is still to be found before the first fetch: "start", "end".
+        self.lookups: dict[str, Lookup] = {}
+        self.epoch = -1
+        self.is_busy = False
+        self.is_done = False
+        # Whether the position is an offset that has to be there, not one looked up.
+        self.is_start_given = False
+        self.retry_at = 0.0
+        self.failures = 0
+        self.fetch_bytes = 0
+        self.replica = -1
+        self.replica_until = 0.0
+
+    @property
+    def name(self) -> str:
+        """Topic and partition as Kafka writes them: "orders-3"."""
+        return f"{self.topic}-{self.partition}"

@@ -1,0 +1,624 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``ScanMachine``: reads partitions of topics from here to there, or for ever.
+
+    topics --Metadata--> partitions --ListOffsets--> positions --Fetch--> Fetched ...
+
+Each partition is at one of these three stages, and each call of ``advance`` moves all
+that can be moved. What an error of a broker asks for is in ``faults.py``; the requests
+are in ``scan_requests.py``. Records are not decoded here.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from ..errors import KwireError
+from ..messages import FetchRequest
+from ..negotiation import NO_TOPIC_IDS
+from ..records import read_last_header
+from . import faults
+from .errors import BrokersUnreachable, ClusterError, DataLost, TopicNotFound
+from .faults import Reaction
+from .machine import ClusterMachine, hinted_brokers
+from .metadata import NO_ID
+from .partition_reader import PartitionReader
+from .scan_options import EARLIEST, LATEST, Fetched, Lookup
+from .scan_requests import fetch_request, lookups_request
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from random import Random
+    from uuid import UUID
+
+    from .link import Link
+    from .metadata import TopicInfo
+    from .scan_options import ScanOptions, Spec
+    from .settings import ClusterSettings
+
+_UNKNOWN_TOPIC_S = 3.0
+"""How long a topic may be unknown before that is believed: news travels."""
+
+_REPLICA_S = 300.0
+"""How long to read from the replica that a leader named (KIP-392)."""
+
+_LEAST_ROOM = 1 << 16
+"""The least that is worth a Fetch, in bytes."""
+
+
+class ScanMachine:
+    """A scan over the links of its own ``cluster``.
+
+    Call ``advance`` after anything that happened, and at ``wake_at``. ``take`` returns
+    what was fetched, oldest first, and ``release`` gives its memory back to the budget.
+    ``is_done`` once all was taken; ``failure`` is what ended the scan before that.
+    ``losses`` are the records that are gone, if ``on_data_loss`` lets it go on.
+    """
+
+    def __init__(
+        self,
+        bootstrap: Sequence[tuple[str, int]],
+        settings: ClusterSettings,
+        options: ScanOptions,
+        *,
+        now: float,
+        random: Random,
+    ) -> None:
+        self.cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
+        self.cluster.topics = None if options.pattern else set(options.topics)
+        self.options = options
+        self.failure: KwireError | None = None
+        self.losses: list[DataLost] = []
+        self._settings = settings
+        self._readers: dict[tuple[str, int], PartitionReader] = {}
+        self._fetched: deque[Fetched] = deque()
+        self._held = 0
+        self._reserved = 0
+        self._fetching: set[int] = set()
+        self._seen_version = 0
+        self._is_planned = False
+        self._unknown_since: dict[str, float] = {}
+        self._progress_at = now
+
+    @property
+    def wake_at(self) -> float:
+        """When ``advance`` has something to do, if nothing happens before."""
+        return self.cluster.wake_at
+
+    def has_result(self) -> bool:
+        """Whether there is something to take, or nothing more to come."""
+        return bool(self._fetched) or self.failure is not None or self.is_done
+
+    @property
+    def is_done(self) -> bool:
+        """Whether everything was read and taken."""
+        return self._is_planned and not self._fetched and not self._has_open_readers()
+
+    def position(self) -> dict[tuple[str, int], int]:
+        """Return where each partition goes on, after what was taken."""
+        positions = {
+            place: each.position
+            for place, each in self._readers.items()
+            if each.position is not None
+        }
+        for each in reversed(self._fetched):
+            positions[each.topic, each.partition] = each.start_offset
+        return positions
+
+    def take(self) -> Fetched | None:
+        """Return what was fetched next, if anything was."""
+        return self._fetched.popleft() if self._fetched else None
+
+    def release(self, fetched: Fetched) -> None:
+        """Give the memory of what was taken back to the budget."""
+        self._held -= len(fetched.data)
+
+    def advance(self, now: float) -> None:
+        """Do what can be done now."""
+        self.cluster.advance(now)
+        self.failure = self.failure or self.cluster.failure
+        if self.failure is None:
+            self._plan(now)
+            self._look_up(now)
+            self._fetch(now)
+            self._check_progress(now)
+
+    def close(self, now: float) -> None:
+        """End all links."""
+        self.cluster.close(now)
+
+    # Topics to partitions.
+
+    def _plan(self, now: float) -> None:
+        """Have a reader for each partition that is to be read and is known."""
+        cluster = self.cluster
+        is_news = cluster.version != self._seen_version
+        if not cluster.version or not (is_news or self._unknown_since):
+            return
+        self._seen_version = cluster.version
+        if self._is_planned and not self._has_open_readers():
+            return
+        for name in self._names():
+            topic = cluster.metadata.topics.get(name)
+            if topic is None or topic.error_code or not topic.partitions:
+                self._miss(name, topic, now)
+            else:
+                self._unknown_since.pop(name, None)
+                self._read_topic(topic)
+        if not self._unknown_since:
+            self._is_planned = True
+            if not self._readers and not self.options.follow:
+                pattern = self.options.pattern
+                text = (
+                    f"no topic matches the pattern {pattern.pattern!r}"
+                    if pattern
+                    else ""
+                )
+                self.failure = self.failure or TopicNotFound(
+                    text or "no topic was named"
+                )
+
+    def _names(self) -> Sequence[str]:
+        pattern = self.options.pattern
+        if pattern is None:
+            return self.options.topics
+        return sorted(
+            each.name
+            for each in self.cluster.metadata.topics.values()
+            if not each.is_internal and not each.error_code
+            if pattern.fullmatch(each.name)
+        )
+
+    def _miss(self, name: str, topic: TopicInfo | None, now: float) -> None:
+        """Wait for a topic that the cluster does not describe, or give it up."""
+        code = faults.NOT_THERE if topic is None else topic.error_code
+        failure = faults.topic_failure(name, code)
+        give_up_at = self._unknown_since.setdefault(name, now) + _UNKNOWN_TOPIC_S
+        if failure is None or (faults.may_pass(code) and now < give_up_at):
+            self.cluster.want_metadata()
+            self.cluster.wake(give_up_at if failure else now + _UNKNOWN_TOPIC_S)
+        else:
+            self.failure = failure
+
+    def _read_topic(self, topic: TopicInfo) -> None:
+        wanted = (self.options.partitions or {}).get(topic.name)
+        for partition in sorted(topic.partitions if wanted is None else wanted):
+            if partition not in topic.partitions:
+                self.failure = TopicNotFound(
+                    f"topic {topic.name!r} has no partition {partition}; it has"
+                    f" {len(topic.partitions)}, numbered from 0"
+                )
+                return
+            reader = self._readers.get((topic.name, partition))
+            if reader is None:
+                self._read_partition(topic, partition)
+            elif topic.topic_id not in (NO_ID, reader.topic_id) and not reader.is_done:
+                reason = "the topic was deleted and created again"
+                self._lose(reader, reason, topic_id=topic.topic_id)
+
+    def _read_partition(self, topic: TopicInfo, partition: int) -> None:
+        if self._is_planned and not self.options.follow:
+            return
+        place = (topic.name, partition)
+        reader = PartitionReader(*place, topic.topic_id)
+        start = _spec_of(self.options.start, place, EARLIEST)
+        # Of a partition that appears while others are read, nothing is left out.
+        self._set_start(reader, EARLIEST if self._is_planned else start)
+        if not self.options.follow:
+            # Nothing waits for an end that the log does not have yet.
+            reader.lookups["latest"] = LATEST
+            end = _spec_of(self.options.end, place, LATEST)
+            if isinstance(end, int):
+                reader.end = end
+            elif end != LATEST:
+                reader.lookups["end"] = end
+        self._readers[place] = reader
+
+    def _set_start(self, reader: PartitionReader, start: Spec) -> None:
+        reader.is_start_given = isinstance(start, int)
+        if isinstance(start, int):
+            reader.position = start
+        else:
+            reader.position = None
+            reader.lookups["start"] = start
+
+    # Lookups to offsets.
+
+    def _look_up(self, now: float) -> None:
+        """Find offsets: one request for each leader and kind of lookup."""
+        waiting: dict[tuple[int, str], list[PartitionReader]] = {}
+        for reader in self._readers.values():
+            if reader.lookups and self._is_due(reader, now):
+                leader = self._leader(reader)
+                if leader >= 0:
+                    kind = next(iter(reader.lookups))
+                    waiting.setdefault((leader, kind), []).append(reader)
+        for (leader, kind), readers in waiting.items():
+            link = self.cluster.link_to(leader, now)
+            if link is not None:
+                self._send_lookups(link, kind, readers, now)
+
+    def _send_lookups(
+        self, link: Link, kind: str, readers: list[PartitionReader], now: float
+    ) -> None:
+        request = lookups_request(readers, kind, self.cluster.metadata, self.options)
+        by_name = {(each.topic, each.partition): each for each in readers}
+
+        def done(response: Any, now: float) -> None:
+            for each in readers:
+                each.is_busy = False
+            if response is None:
+                self._retry_all(readers, now)
+                return
+            for topic in response.topics:
+                for part in topic.partitions:
+                    reader = by_name.pop((topic.name, part.partition_index), None)
+                    if reader is not None:
+                        self._take_offset(reader, kind, part, now)
+            self._retry_all(list(by_name.values()), now)
+
+        if self._send(link, request, done, now):
+            for each in readers:
+                each.is_busy = True
+
+    def _take_offset(
+        self, reader: PartitionReader, kind: str, part: Any, now: float
+    ) -> None:
+        if part.error_code:
+            self._take_fault(reader, part.error_code, now)
+            return
+        self._note_progress(reader, now)
+        offset = part.offset
+        if offset < 0:
+            # No record is as late as that: the end of the log.
+            reader.lookups[kind] = LATEST
+            return
+        del reader.lookups[kind]
+        if kind == "start":
+            reader.position = offset
+        else:
+            reader.end = offset if reader.end is None else min(reader.end, offset)
+        if kind == "latest" and reader.is_start_given:
+            assert reader.position is not None
+            if reader.position > offset:
+                self._lose(reader, f"the log ends at offset {offset}")
+        if not reader.lookups and reader.end is not None:
+            assert reader.position is not None
+            reader.is_done = reader.position >= reader.end
+
+    # Fetches.
+
+    def _fetch(self, now: float) -> None:
+        """Send a Fetch to each broker that has none in flight, within the budget."""
+        waiting: dict[int, list[PartitionReader]] = {}
+        for reader in self._readers.values():
+            if not reader.is_done and not reader.lookups and self._is_due(reader, now):
+                node = self._replica(reader, now)
+                if node >= 0 and node not in self._fetching:
+                    waiting.setdefault(node, []).append(reader)
+        for node, readers in waiting.items():
+            room = self._room()
+            if not room:
+                return
+            link = self.cluster.link_to(node, now)
+            if link is not None:
+                self._send_fetch(link, node, readers, room, now)
+
+    def _room(self) -> int:
+        """Return how many bytes may be fetched at once now; 0 is to wait."""
+        budget = self.options.memory_bytes
+        taken = self._held + self._reserved
+        brokers = max(len(self.cluster.metadata.brokers), 1)
+        room = max(min(self.options.fetch_bytes, budget // (2 * brokers)), 1)
+        if not taken:
+            return room
+        left = budget - taken
+        return min(room, left) if left >= min(_LEAST_ROOM, room) else 0
+
+    def _send_fetch(
+        self,
+        link: Link,
+        node: int,
+        readers: list[PartitionReader],
+        room: int,
+        now: float,
+    ) -> None:
+        has_ids = all(each.topic_id != NO_ID for each in readers)
+        constraints = () if has_ids else (NO_TOPIC_IDS,)
+        try:
+            version = link.table.pick(FetchRequest, *constraints)
+        except KwireError as error:
+            self.failure = error
+            return
+        metadata = self.cluster.metadata
+        request = fetch_request(readers, room, version, metadata, self.options)
+        by_id = {(each.topic_id, each.partition): each for each in readers}
+        by_name = {(each.topic, each.partition): each for each in readers}
+        wait_s = self.options.max_wait_ms / 1000
+        sent_at = now
+
+        def done(response: Any, now: float) -> None:
+            self._reserved -= room
+            self._fetching.discard(node)
+            for each in readers:
+                each.is_busy = False
+            if response is None:
+                self._retry_all(readers, now)
+            elif response.error_code:
+                for each in readers:
+                    self._take_fault(each, response.error_code, now, node)
+            elif not self._take_response(response, by_id, by_name, node, now):
+                # A broker that has nothing waits; one that does not is waited for.
+                for each in readers:
+                    each.retry_at = max(each.retry_at, sent_at + wait_s / 2)
+
+        if self._send(link, request, done, now, wait_s, constraints):
+            self._reserved += room
+            self._fetching.add(node)
+            for each in readers:
+                each.is_busy = True
+
+    def _take_response(
+        self,
+        response: Any,
+        by_id: Mapping[tuple[UUID, int], PartitionReader],
+        by_name: Mapping[tuple[str, int], PartitionReader],
+        node: int,
+        now: float,
+    ) -> bool:
+        """Take what each partition got; return whether to fetch again at once."""
+        has_records = any(
+            part.records for topic in response.responses for part in topic.partitions
+        )
+        has_news = has_records
+        for topic in response.responses:
+            for part in topic.partitions:
+                index = part.partition_index
+                reader = by_name.get((topic.topic, index)) or by_id.get(
+                    (topic.topic_id, index)
+                )
+                if reader is None:
+                    continue
+                if part.error_code:
+                    is_hinted = self._take_hint(reader, part, response)
+                    self._take_fault(reader, part.error_code, now, node, is_hinted)
+                    has_news = has_news or is_hinted
+                elif part.diverging_epoch.end_offset >= 0:
+                    self._truncate(reader, part.diverging_epoch)
+                elif part.preferred_read_replica >= 0 and not part.records:
+                    reader.replica = part.preferred_read_replica
+                    reader.replica_until = now + _REPLICA_S
+                    has_news = True
+                else:
+                    self._take_records(reader, part, has_records, now)
+        return has_news
+
+    def _take_records(
+        self, reader: PartitionReader, part: Any, has_records: bool, now: float
+    ) -> None:
+        """Take the records of a partition, of a response that has some or none."""
+        self._note_progress(reader, now)
+        self.cluster.note_progress()
+        if not part.records:
+            limit = part.high_watermark
+            if self.options.read_committed and part.last_stable_offset >= 0:
+                limit = part.last_stable_offset
+            # Nothing is left below the end: compaction took it, or it never was.
+            if not has_records and reader.end is not None and limit >= reader.end:
+                reader.is_done = True
+            return
+        assert reader.position is not None
+        try:
+            last = read_last_header(part.records)
+        except KwireError as error:
+            self._fail(reader, str(error), error)
+            return
+        if last is None:
+            self._enlarge(reader, len(part.records))
+            return
+        after = last.last_offset + 1
+        if after <= reader.position:
+            self._fail(
+                reader, f"the broker sent records that end before it, at {after}"
+            )
+            return
+        end = reader.end
+        aborted = part.aborted_transactions or ()
+        self._fetched.append(
+            Fetched(
+                reader.topic,
+                reader.partition,
+                part.records,
+                reader.position,
+                end,
+                after if end is None else min(after, end),
+                part.high_watermark,
+                aborted if self.options.read_committed else None,
+            )
+        )
+        self._held += len(part.records)
+        reader.position = after
+        reader.epoch = last.partition_leader_epoch
+        reader.fetch_bytes = 0
+        reader.is_start_given = True
+        reader.is_done = end is not None and after >= end
+
+    def _enlarge(self, reader: PartitionReader, size: int) -> None:
+        """Fetch more at once: brokers before 0.10.1 cut a batch that is too large."""
+        limit = self._settings.limits.frame_bytes or (1 << 31) - 1
+        if reader.fetch_bytes >= limit:
+            self._fail(
+                reader,
+                f"a record batch is larger than limits.frame_bytes, {limit} bytes",
+            )
+        reader.fetch_bytes = min(2 * max(size, reader.fetch_bytes), limit)
+
+    # What goes wrong.
+
+    def _take_hint(self, reader: PartitionReader, part: Any, response: Any) -> bool:
+        leader = part.current_leader
+        return self.cluster.metadata.take_hint(
+            reader.topic,
+            reader.partition,
+            leader.leader_id,
+            leader.leader_epoch,
+            hinted_brokers(response.node_endpoints),
+        )
+
+    def _take_fault(
+        self,
+        reader: PartitionReader,
+        error_code: int,
+        now: float,
+        node: int = -1,
+        is_hinted: bool = False,
+    ) -> None:
+        """Do what the error of a partition asks for."""
+        reaction = faults.reaction_to(error_code)
+        if 0 <= reader.replica == node:
+            # The leader knows better than a follower.
+            reader.replica = -1
+            self._retry(reader, now)
+        elif reaction is Reaction.OUT_OF_RANGE:
+            self._take_out_of_range(reader)
+        elif reaction is Reaction.FAIL:
+            self.failure = faults.failure(reader.name, error_code)
+        elif reaction is Reaction.RETRY:
+            self._retry(reader, now)
+        elif not is_hinted:
+            # With a hint, the new leader is asked at once (KIP-951).
+            self.cluster.want_metadata()
+            self._retry(reader, now)
+
+    def _take_out_of_range(self, reader: PartitionReader) -> None:
+        if reader.is_start_given:
+            self._lose(reader, "the log has no such offset any more")
+        else:
+            # The log moved on between the lookup and the first fetch.
+            self._set_start(reader, EARLIEST)
+
+    def _truncate(self, reader: PartitionReader, diverging: Any) -> None:
+        """Go back where the log was cut below what was read (KIP-320)."""
+        assert reader.position is not None
+        reader.epoch = diverging.epoch
+        if diverging.end_offset < reader.position:
+            end = diverging.end_offset
+            reason = (
+                f"records from offset {end} on were read, and then lost by the cluster"
+            )
+            self._lose(reader, reason, resume=end)
+
+    def _lose(
+        self,
+        reader: PartitionReader,
+        reason: str,
+        *,
+        topic_id: UUID | None = None,
+        resume: int | None = None,
+    ) -> None:
+        """Records are gone: end the scan, or go on where the options say."""
+        wanted = -1 if reader.position is None else reader.position
+        lost = DataLost(reader.topic, reader.partition, wanted, reason)
+        policy = self.options.on_data_loss
+        if policy == "raise":
+            self.failure = lost
+            return
+        self.losses.append(lost)
+        reader.epoch = -1
+        reader.topic_id = reader.topic_id if topic_id is None else topic_id
+        start = EARLIEST if policy == "earliest" else LATEST
+        self._set_start(reader, start if resume is None else resume)
+
+    def _fail(
+        self, reader: PartitionReader, text: str, cause: KwireError | None = None
+    ) -> None:
+        failure = ClusterError(
+            f"reading {reader.name} at offset {reader.position}: {text}"
+        )
+        failure.__cause__ = cause
+        self.failure = failure
+
+    def _retry_all(self, readers: list[PartitionReader], now: float) -> None:
+        for reader in readers:
+            reader.replica = -1
+            self._retry(reader, now)
+
+    def _retry(self, reader: PartitionReader, now: float) -> None:
+        reader.failures += 1
+        jitter = self.cluster.random.random()
+        reader.retry_at = now + self._settings.backoff_s(reader.failures, jitter)
+
+    def _is_due(self, reader: PartitionReader, now: float) -> bool:
+        if reader.is_busy:
+            return False
+        if reader.retry_at > now:
+            self.cluster.wake(reader.retry_at)
+            return False
+        return True
+
+    def _send(
+        self,
+        link: Link,
+        request: Any,
+        done: Any,
+        now: float,
+        wait_s: float = 0.0,
+        constraints: tuple[Any, ...] = (),
+    ) -> bool:
+        try:
+            link.send(request, done, now, wait_s=wait_s, constraints=constraints)
+        except KwireError as error:
+            self.failure = error
+            return False
+        return True
+
+    def _leader(self, reader: PartitionReader) -> int:
+        """Return the leader; -1, and new metadata to come, while there is none."""
+        known = self.cluster.metadata.partition(reader.topic, reader.partition)
+        if known is None or known.leader < 0:
+            self.cluster.want_metadata()
+            return -1
+        return known.leader
+
+    def _replica(self, reader: PartitionReader, now: float) -> int:
+        """Return the node to fetch from: the leader, or the replica that it named."""
+        if (
+            reader.replica in self.cluster.metadata.brokers
+            and now < reader.replica_until
+        ):
+            return reader.replica
+        reader.replica = -1
+        return self._leader(reader)
+
+    def _has_open_readers(self) -> bool:
+        return any(not each.is_done for each in self._readers.values())
+
+    def _note_progress(self, reader: PartitionReader, now: float) -> None:
+        reader.failures = 0
+        self._progress_at = now
+
+    def _check_progress(self, now: float) -> None:
+        """End a scan of which nothing comes any more, unless it is to follow."""
+        if self.is_done or (self.options.follow and self._is_planned):
+            return
+        if self._fetched or not self._room():
+            # The one who takes has the time that he wants.
+            self._progress_at = now
+        give_up_at = self._progress_at + self._settings.timeout_s
+        self.cluster.wake(give_up_at)
+        if now >= give_up_at:
+            waiting = [each.name for each in self._readers.values() if not each.is_done]
+            what = ", ".join(waiting[:3] or self.options.topics[:3]) or "topics"
+            self.failure = BrokersUnreachable(
+                f"reading {what}: nothing came for {self._settings.timeout_s:g} s;"
+                f" {self.cluster.reasons()}"
+            )
+
+
+def _spec_of(
+    spec: Spec | Mapping[tuple[str, int], Spec], place: tuple[str, int], default: Spec
+) -> Spec:
+    if isinstance(spec, (int, Lookup)):
+        return spec
+    return spec.get(place, default)

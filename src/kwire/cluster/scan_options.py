@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a scan is to read, and the pieces in which it comes. How is ``scan.py``'s."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Mapping
+    from typing import Literal, TypeAlias
+
+    Spec: TypeAlias = "int | Lookup"
+
+_MIB = 1 << 20
+
+
+class Lookup(NamedTuple):
+    """An offset to find: of the first record at ``timestamp`` (ms) or later.
+
+    -2 is the start of the log and -1 its end, as in ListOffsets.
+    """
+
+    timestamp: int
+
+
+EARLIEST = Lookup(-2)
+LATEST = Lookup(-1)
+
+
+@dataclass(frozen=True, slots=True)
+class ScanOptions:
+    """What to read: ``topics`` by name, or all that match ``pattern``.
+
+    ``partitions`` leaves out others of a topic. ``start`` and ``end`` are offsets or
+    lookups, for all partitions or for each (topic, partition); one that is not named
+    is read from its start and to its end. ``memory_bytes`` bounds what is fetched and
+    not yet taken, ``fetch_bytes`` one response.
+    """
+
+    topics: tuple[str, ...] = ()
+    pattern: re.Pattern[str] | None = None
+    partitions: Mapping[str, frozenset[int]] | None = None
+    start: Spec | Mapping[tuple[str, int], Spec] = EARLIEST
+    end: Spec | Mapping[tuple[str, int], Spec] = LATEST
+    follow: bool = False
+    read_committed: bool = False
+    memory_bytes: int = 64 * _MIB
+    fetch_bytes: int = 4 * _MIB
+    max_wait_ms: int = 500
+    on_data_loss: Literal["raise", "earliest", "latest"] = "raise"
+    rack: str = ""
+
+
+class Fetched(NamedTuple):
+    """Record batches of one partition, as a broker sent them.
+
+    Records from ``start_offset`` on and before ``end_offset`` (None: all) are meant;
+    ``next_offset`` is where reading goes on. ``aborted_transactions`` is None unless
+    committed records are read.
+    """
+
+    topic: str
+    partition: int
+    data: memoryview | bytes
+    start_offset: int
+    end_offset: int | None
+    next_offset: int
+    high_watermark: int
+    aborted_transactions: tuple[Any, ...] | None

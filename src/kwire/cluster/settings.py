@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``ClusterSettings``: how a client presents itself, and how long it waits.
+
+Times are in seconds. What sockets need (TLS, addresses) is not here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from ..limits import DEFAULT, Limits
+from ..negotiation import DEFAULT_POLICY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..negotiation import VersionPolicy
+
+
+class Mechanism(Protocol):
+    """One exchange of SASL: ``sasl.Plain``, ``sasl.Scram``, or your own."""
+
+    @property
+    def mechanism(self) -> str:
+        """The name that SaslHandshake sends, such as "PLAIN"."""
+
+    def first(self) -> bytes:
+        """Return the bytes that open the exchange."""
+
+    def challenge(self, data: bytes, /) -> bytes | None:
+        """Answer the bytes of the server; None when it is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSettings:
+    """How a client presents itself to each broker, and how long it waits.
+
+    ``new_mechanism`` makes the mechanism of one SASL exchange. ``compat="java"`` reads
+    responses as leniently as Kafka's own clients, for brokers that others wrote.
+    ``timeout_s`` bounds how long nothing may come of a task that has an end, all
+    retries included.
+    """
+
+    client_id: str | None = "kwire"
+    new_mechanism: Callable[[], Mechanism] | None = None
+    policy: VersionPolicy = DEFAULT_POLICY
+    limits: Limits = DEFAULT
+    compat: Literal["java"] | None = "java"
+    timeout_s: float = 60.0
+    connect_timeout_s: float = 10.0
+    request_timeout_s: float = 30.0
+    retry_backoff_s: float = 0.1
+    retry_backoff_max_s: float = 1.0
+    metadata_max_age_s: float = 300.0
+
+    def backoff_s(self, failures: int, jitter: float) -> float:
+        """Return the pause after so many failures; ``jitter`` is from 0 to 1.
+
+        It doubles up to ``retry_backoff_max_s``, and varies by a fifth, so that many
+        clients do not come back at the same time (KIP-580).
+        """
+        pause = self.retry_backoff_s * float(1 << min(max(failures - 1, 0), 16))
+        return min(pause, self.retry_backoff_max_s) * (0.8 + 0.4 * jitter)
