@@ -299,8 +299,6 @@ class Link:
         self._end(reason, now)
 
     def _hint(self) -> str:
-        if self.state is LinkState.NEGOTIATING:
-            return "; it may expect TLS at this port, or not be a Kafka broker"
         if self.state is LinkState.AUTHENTICATING:
             return "; it does so where it does not accept the user or the password"
         return ""

@@ -136,12 +136,12 @@ class ClusterMachine:
         # The addresses to begin with count too: all brokers may have moved (KIP-899).
         places += [place for place in self._bootstrap if place not in nodes]
         self.random.shuffle(places)
-        ready = [each for each in places if self._retry_at(each) <= now]
-        for place in ready or ():
-            if place not in self._links:
+        free_places = [each for each in places if each not in self._links]
+        for place in free_places:
+            if self._retry_at(place) <= now:
                 return self._link_at(place, nodes.get(place), now)
-        if places:
-            self.wake(min(self._retry_at(place) for place in places))
+        for place in free_places:
+            self.wake(self._retry_at(place))
         return None
 
     def reasons(self) -> str:

@@ -20,6 +20,7 @@ class PartitionReader:
         "epoch",
         "failures",
         "fetch_bytes",
+        "generation",
         "is_busy",
         "is_done",
         "is_start_given",
@@ -42,6 +43,8 @@ class PartitionReader:
         # What is still to be found before the first fetch: "start", "end".
         self.lookups: dict[str, Lookup] = {}
         self.epoch = -1
+        # How often the position was set anew, which makes older responses stale.
+        self.generation = 0
         self.is_busy = False
         self.is_done = False
         # Whether the position is an offset that has to be there, not one looked up.
@@ -56,3 +59,31 @@ class PartitionReader:
     def name(self) -> str:
         """Topic and partition as Kafka writes them: "orders-3"."""
         return f"{self.topic}-{self.partition}"
+
+
+class Asked:
+    """The partitions of a request, and which of them its response is still about.
+
+    One that was set to another position meanwhile is not.
+    """
+
+    __slots__ = ("_generations", "_readers")
+
+    def __init__(self, readers: list[PartitionReader]) -> None:
+        self._readers = readers
+        self._generations = [each.generation for each in readers]
+
+    def begin(self) -> None:
+        """The request has been sent: no other is sent for them."""
+        for each in self._readers:
+            each.is_busy = True
+
+    def take_back(self) -> list[PartitionReader]:
+        """The request is over; return the partitions that its response is about."""
+        for each in self._readers:
+            each.is_busy = False
+        return [
+            each
+            for each, generation in zip(self._readers, self._generations, strict=True)
+            if each.generation == generation
+        ]

@@ -23,12 +23,12 @@ from .errors import BrokersUnreachable, ClusterError, DataLost, TopicNotFound
 from .faults import Reaction
 from .machine import ClusterMachine, hinted_brokers
 from .metadata import NO_ID
-from .partition_reader import PartitionReader
-from .scan_options import EARLIEST, LATEST, Fetched, Lookup
+from .partition_reader import Asked, PartitionReader
+from .scan_options import EARLIEST, LATEST, Fetched, spec_of
 from .scan_requests import fetch_request, lookups_request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from random import Random
     from uuid import UUID
 
@@ -202,13 +202,13 @@ class ScanMachine:
             return
         place = (topic.name, partition)
         reader = PartitionReader(*place, topic.topic_id)
-        start = _spec_of(self.options.start, place, EARLIEST)
+        start = spec_of(self.options.start, place, EARLIEST)
         # Of a partition that appears while others are read, nothing is left out.
         self._set_start(reader, EARLIEST if self._is_planned else start)
         if not self.options.follow:
             # Nothing waits for an end that the log does not have yet.
             reader.lookups["latest"] = LATEST
-            end = _spec_of(self.options.end, place, LATEST)
+            end = spec_of(self.options.end, place, LATEST)
             if isinstance(end, int):
                 reader.end = end
             elif end != LATEST:
@@ -243,14 +243,14 @@ class ScanMachine:
         self, link: Link, kind: str, readers: list[PartitionReader], now: float
     ) -> None:
         request = lookups_request(readers, kind, self.cluster.metadata, self.options)
-        by_name = {(each.topic, each.partition): each for each in readers}
+        asked = Asked(readers)
 
         def done(response: Any, now: float) -> None:
-            for each in readers:
-                each.is_busy = False
+            waiting = asked.take_back()
             if response is None:
-                self._retry_all(readers, now)
+                self._retry_all(waiting, now)
                 return
+            by_name = {(each.topic, each.partition): each for each in waiting}
             for topic in response.topics:
                 for part in topic.partitions:
                     reader = by_name.pop((topic.name, part.partition_index), None)
@@ -259,8 +259,7 @@ class ScanMachine:
             self._retry_all(list(by_name.values()), now)
 
         if self._send(link, request, done, now):
-            for each in readers:
-                each.is_busy = True
+            asked.begin()
 
     def _take_offset(
         self, reader: PartitionReader, kind: str, part: Any, now: float
@@ -268,10 +267,13 @@ class ScanMachine:
         if part.error_code:
             self._take_fault(reader, part.error_code, now)
             return
-        self._note_progress(reader, now)
+        reader.failures = 0
+        self._progress_at = now
         offset = part.offset
         if offset < 0:
             # No record is as late as that: the end of the log.
+            if reader.lookups[kind].timestamp < 0:
+                self._retry(reader, now)
             reader.lookups[kind] = LATEST
             return
         del reader.lookups[kind]
@@ -333,41 +335,39 @@ class ScanMachine:
             return
         metadata = self.cluster.metadata
         request = fetch_request(readers, room, version, metadata, self.options)
-        by_id = {(each.topic_id, each.partition): each for each in readers}
-        by_name = {(each.topic, each.partition): each for each in readers}
         wait_s = self.options.max_wait_ms / 1000
         sent_at = now
+        asked = Asked(readers)
 
         def done(response: Any, now: float) -> None:
             self._reserved -= room
             self._fetching.discard(node)
-            for each in readers:
-                each.is_busy = False
+            waiting = asked.take_back()
             if response is None:
-                self._retry_all(readers, now)
+                self._retry_all(waiting, now)
             elif response.error_code:
-                for each in readers:
+                for each in waiting:
                     self._take_fault(each, response.error_code, now, node)
-            elif not self._take_response(response, by_id, by_name, node, now):
+            elif not self._take_response(response, waiting, node, now):
                 # A broker that has nothing waits; one that does not is waited for.
-                for each in readers:
+                for each in waiting:
                     each.retry_at = max(each.retry_at, sent_at + wait_s / 2)
 
         if self._send(link, request, done, now, wait_s, constraints):
             self._reserved += room
             self._fetching.add(node)
-            for each in readers:
-                each.is_busy = True
+            asked.begin()
 
     def _take_response(
         self,
         response: Any,
-        by_id: Mapping[tuple[UUID, int], PartitionReader],
-        by_name: Mapping[tuple[str, int], PartitionReader],
+        readers: list[PartitionReader],
         node: int,
         now: float,
     ) -> bool:
         """Take what each partition got; return whether to fetch again at once."""
+        by_id = {(each.topic_id, each.partition): each for each in readers}
+        by_name = {(each.topic, each.partition): each for each in readers}
         has_records = any(
             part.records for topic in response.responses for part in topic.partitions
         )
@@ -398,16 +398,13 @@ class ScanMachine:
         self, reader: PartitionReader, part: Any, has_records: bool, now: float
     ) -> None:
         """Take the records of a partition, of a response that has some or none."""
-        self._note_progress(reader, now)
+        reader.failures = 0
         self.cluster.note_progress()
         if not part.records:
-            limit = part.high_watermark
-            if self.options.read_committed and part.last_stable_offset >= 0:
-                limit = part.last_stable_offset
-            # Nothing is left below the end: compaction took it, or it never was.
-            if not has_records and reader.end is not None and limit >= reader.end:
-                reader.is_done = True
+            if not has_records and reader.end is not None:
+                self._take_emptiness(reader, part, reader.end)
             return
+        self._progress_at = now
         assert reader.position is not None
         try:
             last = read_last_header(part.records)
@@ -443,6 +440,19 @@ class ScanMachine:
         reader.fetch_bytes = 0
         reader.is_start_given = True
         reader.is_done = end is not None and after >= end
+
+    def _take_emptiness(self, reader: PartitionReader, part: Any, end: int) -> None:
+        """A broker had all the time it wanted and nothing before ``end``."""
+        limit = part.high_watermark
+        if self.options.read_committed and part.last_stable_offset >= 0:
+            limit = part.last_stable_offset
+        if limit >= end:
+            # Compaction took what was there.
+            reader.is_done = True
+        else:
+            # The log is shorter than it was. Its leader knows where it ends, or says
+            # that it does not know yet (KIP-207).
+            reader.lookups["latest"] = LATEST
 
     def _enlarge(self, reader: PartitionReader, size: int) -> None:
         """Fetch more at once: brokers before 0.10.1 cut a batch that is too large."""
@@ -525,8 +535,13 @@ class ScanMachine:
             self.failure = lost
             return
         self.losses.append(lost)
+        reader.generation += 1
         reader.epoch = -1
-        reader.topic_id = reader.topic_id if topic_id is None else topic_id
+        if topic_id is not None:
+            reader.topic_id = topic_id
+            reader.end = None
+        if not self.options.follow:
+            reader.lookups["latest"] = LATEST
         start = EARLIEST if policy == "earliest" else LATEST
         self._set_start(reader, start if resume is None else resume)
 
@@ -594,10 +609,6 @@ class ScanMachine:
     def _has_open_readers(self) -> bool:
         return any(not each.is_done for each in self._readers.values())
 
-    def _note_progress(self, reader: PartitionReader, now: float) -> None:
-        reader.failures = 0
-        self._progress_at = now
-
     def _check_progress(self, now: float) -> None:
         """End a scan of which nothing comes any more, unless it is to follow."""
         if self.is_done or (self.options.follow and self._is_planned):
@@ -614,11 +625,3 @@ class ScanMachine:
                 f"reading {what}: nothing came for {self._settings.timeout_s:g} s;"
                 f" {self.cluster.reasons()}"
             )
-
-
-def _spec_of(
-    spec: Spec | Mapping[tuple[str, int], Spec], place: tuple[str, int], default: Spec
-) -> Spec:
-    if isinstance(spec, (int, Lookup)):
-        return spec
-    return spec.get(place, default)

@@ -70,3 +70,12 @@ class Fetched(NamedTuple):
     next_offset: int
     high_watermark: int
     aborted_transactions: tuple[Any, ...] | None
+
+
+def spec_of(
+    spec: Spec | Mapping[tuple[str, int], Spec], place: tuple[str, int], default: Spec
+) -> Spec:
+    """Return what holds for one partition."""
+    if isinstance(spec, (int, Lookup)):
+        return spec
+    return spec.get(place, default)

@@ -1,0 +1,318 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Simulated brokers: they answer Metadata, ListOffsets and Fetch as Kafka does.
+
+What is true is in ``SimulatedCluster``; each broker knows the leaders of its own view,
+which lags behind, so that stale metadata and stale hints come about by themselves.
+Versions, headers and the order of responses are ``ServerConnection``'s.
+"""
+
+from __future__ import annotations
+
+import importlib
+from uuid import UUID
+
+from partition_log import PartitionLog
+
+SERVED = ("ApiVersions", "Metadata", "ListOffsets", "Fetch")
+EARLIEST, LATEST = -2, -1
+
+
+class SimulatedTopic:
+    """A topic: its id, and the truth of each partition."""
+
+    def __init__(self, name, topic_id, logs, leaders):
+        """Take logs and leaders by partition."""
+        self.name = name
+        self.topic_id = topic_id
+        self.logs: list[PartitionLog] = logs
+        self.leaders: list[int] = leaders
+
+
+class SimulatedCluster:
+    """The truth: which brokers run, which topics exist and who leads."""
+
+    def __init__(self, kwire, random, count, releases):
+        """Run ``count`` brokers, each of one of the ``releases``."""
+        self.kwire = kwire
+        self.random = random
+        self.messages = kwire.messages
+        self.codes = kwire.error_codes
+        self.topics: dict[str, SimulatedTopic] = {}
+        self.brokers = {
+            node: SimulatedBroker(self, node, random.choice(releases))
+            for node in range(1, count + 1)
+        }
+        self._ids = 0
+
+    def add_topic(self, name, partitions):
+        """Create a topic, under a new id."""
+        self._ids += 1
+        leaders = [self.random.choice(list(self.brokers)) for _ in range(partitions)]
+        logs = [
+            PartitionLog(self.kwire, f"{name}.{self._ids}-{index}", self.random)
+            for index in range(partitions)
+        ]
+        topic = SimulatedTopic(name, UUID(int=self._ids), logs, leaders)
+        self.topics[name] = topic
+        return topic
+
+    def at(self, host, port):
+        """Return the broker that listens at an address."""
+        return self.brokers[port - 9000]
+
+
+class SimulatedBroker:
+    """One broker: what it offers, whether it runs, and what it believes."""
+
+    def __init__(self, cluster, node, release):
+        """Speak as ``release`` does; run from the start."""
+        self.node = node
+        self.is_up = True
+        self.gives_hints = True
+        self.throttle_ms = 0
+        self.fetches = 0
+        self._cluster = cluster
+        self.become(release)
+        # What this broker believes of (topic, partition): id, leader, epoch.
+        self.view: dict[tuple[str, int], tuple[UUID, int, int]] = {}
+
+    def become(self, release):
+        """Be upgraded or downgraded to a release."""
+        kwire = self._cluster.kwire
+        negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
+        table = negotiation.ApiVersionTable
+        offered = dict(table.of_release(release).ranges())
+        keys = {getattr(kwire.messages, f"{name}Request").api_key for name in SERVED}
+        self.table = table.from_ranges(
+            {key: offered[key] for key in keys if key in offered}
+        )
+
+    def connection(self):
+        """Accept a connection."""
+        module = importlib.import_module(f"{self._cluster.kwire.__name__}.connection")
+        return module.ServerConnection(self.table)
+
+    def learn(self):
+        """Believe what is true now."""
+        self.view = {
+            (topic.name, index): (topic.topic_id, leader, topic.logs[index].epoch)
+            for topic in self._cluster.topics.values()
+            for index, leader in enumerate(topic.leaders)
+        }
+
+    def answer(self, request, version):
+        """Answer a request; None if there is nothing to fetch yet."""
+        name = type(request).__name__
+        return getattr(self, f"_{name}")(request, version)
+
+    def _MetadataRequest(self, request, version):
+        make = self._cluster.messages.MetadataResponse
+        topics: dict[str, list] = {}
+        ids = {}
+        for (name, index), (topic_id, leader, epoch) in sorted(self.view.items()):
+            ids[name] = topic_id
+            entry = make.MetadataResponsePartition(
+                partition_index=index,
+                leader_id=leader,
+                leader_epoch=epoch if version >= 7 else -1,
+                replica_nodes=[leader],
+                isr_nodes=[leader],
+            )
+            topics.setdefault(name, []).append(entry)
+        wanted = request.topics
+        names = list(topics) if wanted is None else [each.name for each in wanted]
+        return make(
+            brokers=[
+                make.MetadataResponseBroker(node_id=node, host="sim", port=9000 + node)
+                for node in self._cluster.brokers
+            ],
+            controller_id=1,
+            topics=[
+                make.MetadataResponseTopic(
+                    name=name,
+                    topic_id=ids[name] if version >= 10 else UUID(int=0),
+                    partitions=topics[name],
+                )
+                if name in topics
+                else make.MetadataResponseTopic(
+                    name=name,
+                    error_code=self._cluster.codes.UNKNOWN_TOPIC_OR_PARTITION,
+                )
+                for name in names
+            ],
+        )
+
+    def _ListOffsetsRequest(self, request, version):
+        make = self._cluster.messages.ListOffsetsResponse
+        topics = []
+        for topic in request.topics:
+            parts = []
+            for part in topic.partitions:
+                code, log = self._find(
+                    topic.name, None, part.partition_index, part.current_leader_epoch
+                )
+                offset = -1
+                if log is not None:
+                    offset = self._offset(log, part.timestamp, request.isolation_level)
+                parts.append(
+                    make.ListOffsetsPartitionResponse(
+                        partition_index=part.partition_index,
+                        error_code=code,
+                        offset=offset,
+                    )
+                )
+            topics.append(
+                make.ListOffsetsTopicResponse(name=topic.name, partitions=parts)
+            )
+        return make(topics=topics)
+
+    def _FetchRequest(self, request, version):
+        self.fetches += 1
+        make = self._cluster.messages.FetchResponse
+        responses, endpoints = [], {}
+        left, has_news = request.max_bytes, False
+        for topic in request.topics:
+            parts = []
+            for part in topic.partitions:
+                answer, hint = self._fetch(request, topic, part, version, left)
+                if answer.error_code or answer.diverging_epoch.end_offset >= 0:
+                    has_news = True
+                if answer.records:
+                    has_news = True
+                    left = max(left - len(answer.records), 0)
+                if hint is not None:
+                    endpoints[hint.node_id] = hint
+                parts.append(answer)
+            responses.append(
+                make.FetchableTopicResponse(
+                    topic=topic.topic if version < 13 else "",
+                    topic_id=topic.topic_id,
+                    partitions=parts,
+                )
+            )
+        if not has_news:
+            return None
+        return make(
+            throttle_time_ms=self.throttle_ms,
+            responses=responses,
+            node_endpoints=list(endpoints.values()) if version >= 16 else (),
+        )
+
+    def empty_fetch(self, request, version):
+        """Answer a Fetch whose time is over."""
+        make = self._cluster.messages.FetchResponse
+        responses = []
+        for topic in request.topics:
+            parts = [
+                self._fetch(request, topic, part, version, 0)[0]
+                for part in topic.partitions
+            ]
+            responses.append(
+                make.FetchableTopicResponse(
+                    topic=topic.topic if version < 13 else "",
+                    topic_id=topic.topic_id,
+                    partitions=parts,
+                )
+            )
+        return make(responses=responses)
+
+    def _fetch(self, request, topic, part, version, left):
+        make = self._cluster.messages.FetchResponse
+        codes = self._cluster.codes
+        topic_id = topic.topic_id if version >= 13 else None
+        code, log = self._find(
+            topic.topic, topic_id, part.partition, part.current_leader_epoch
+        )
+        fields, hint = {"partition_index": part.partition}, None
+        if log is None:
+            if code == codes.NOT_LEADER_OR_FOLLOWER and self.gives_hints:
+                fields, hint = self._hinted(topic, part, version, fields)
+            return make.PartitionData(
+                error_code=code, high_watermark=-1, **fields
+            ), hint
+        offset = part.fetch_offset
+        if version >= 12 and part.last_fetched_epoch >= 0:
+            epoch, end = log.end_of_epoch(part.last_fetched_epoch)
+            if epoch < part.last_fetched_epoch or end < offset:
+                fields["diverging_epoch"] = make.EpochEndOffset(
+                    epoch=epoch, end_offset=end
+                )
+                return make.PartitionData(high_watermark=log.end, **fields), None
+        if not log.start <= offset <= log.end:
+            code = codes.OFFSET_OUT_OF_RANGE
+            return make.PartitionData(
+                error_code=code, high_watermark=-1, **fields
+            ), None
+        committed = request.isolation_level == 1
+        size = min(part.partition_max_bytes, left)
+        data = log.read(offset, size, committed, left == request.max_bytes)
+        if committed:
+            entry = make.AbortedTransaction
+            fields["aborted_transactions"] = [
+                entry(producer_id=each.producer_id, first_offset=each.first_offset)
+                for each in log.aborted_in(offset)
+            ]
+        return (
+            make.PartitionData(
+                high_watermark=log.end,
+                last_stable_offset=log.last_stable,
+                log_start_offset=log.start,
+                records=data,
+                **fields,
+            ),
+            None,
+        )
+
+    def _hinted(self, topic, part, version, fields):
+        """Add the leader that this broker believes in, right or not (KIP-951)."""
+        make = self._cluster.messages.FetchResponse
+        name = topic.topic or self._name(topic.topic_id)
+        known = self.view.get((name, part.partition))
+        if version < 12 or known is None or known[1] == self.node:
+            return fields, None
+        _, leader, epoch = known
+        fields["current_leader"] = make.LeaderIdAndEpoch(
+            leader_id=leader, leader_epoch=epoch
+        )
+        if version < 16:
+            return fields, None
+        return fields, make.NodeEndpoint(node_id=leader, host="sim", port=9000 + leader)
+
+    def _name(self, topic_id):
+        for topic in self._cluster.topics.values():
+            if topic.topic_id == topic_id:
+                return topic.name
+        return ""
+
+    def _find(self, name, topic_id, partition, epoch):
+        """Return an error code and None, or 0 and the log that this broker leads."""
+        codes = self._cluster.codes
+        if topic_id is not None:
+            name = self._name(topic_id)
+            if not name:
+                return codes.UNKNOWN_TOPIC_ID, None
+        topic = self._cluster.topics.get(name)
+        if topic is None or partition >= len(topic.logs):
+            return codes.UNKNOWN_TOPIC_OR_PARTITION, None
+        log = topic.logs[partition]
+        if topic.leaders[partition] != self.node:
+            return codes.NOT_LEADER_OR_FOLLOWER, None
+        if 0 <= epoch < log.epoch:
+            return codes.FENCED_LEADER_EPOCH, None
+        if epoch > log.epoch:
+            return codes.UNKNOWN_LEADER_EPOCH, None
+        return 0, log
+
+    def _offset(self, log, timestamp, isolation):
+        if timestamp == LATEST:
+            return log.last_stable if isolation else log.end
+        if timestamp == EARLIEST:
+            return log.start
+        for batch in log.batches:
+            for record in next(
+                iter(self._cluster.kwire.records.decode_batches(batch.data))
+            ).records:
+                if record.timestamp >= timestamp and not batch.is_control:
+                    return record.offset
+        return -1

@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The log of one simulated partition: batches, transactions, retention, compaction.
+
+What has been written and what became of it is remembered, so that a test can say which
+records a reader had to see.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+COMMIT, ABORT = 1, 0
+
+
+class StoredBatch(NamedTuple):
+    """A batch of the log, and the values of its records by offset."""
+
+    base_offset: int
+    last_offset: int
+    epoch: int
+    data: bytes
+    values: dict[int, bytes]
+    producer_id: int = -1
+    is_control: bool = False
+
+
+class Aborted(NamedTuple):
+    """An aborted transaction, as Fetch responses name it, and where it ended."""
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+
+
+class PartitionLog:
+    """A log that is written by ``append`` and friends, and read by ``read``."""
+
+    def __init__(self, kwire, name, random):
+        """Begin empty, in leader epoch 0."""
+        self.name = name
+        self.start = 0
+        self.end = 0
+        self.epoch = 0
+        self.batches: list[StoredBatch] = []
+        self.epoch_starts = {0: 0}
+        self.open: dict[int, int] = {}
+        self.aborted: list[Aborted] = []
+        self.ever: dict[int, set[bytes]] = {}
+        """Each value that was ever readable at an offset."""
+        self.cut: list[int] = []
+        """Where the log was truncated, in order."""
+        self._kwire = kwire
+        self._random = random
+        self._number = 0
+
+    @property
+    def last_stable(self):
+        """The offset of the first record whose transaction is open."""
+        return min(self.open.values(), default=self.end)
+
+    def append(self, count, producer_id=-1):
+        """Write a batch of ``count`` records, in a transaction if by a producer."""
+        random = self._random
+        base = self.end
+        rows, values = [], {}
+        for index in range(count):
+            self._number += 1
+            value = b"%s#%d" % (self.name.encode(), self._number)
+            values[base + index] = value
+            rows.append((b"key-%d" % random.randrange(5), value, 1000 + self._number))
+        if producer_id >= 0:
+            self.open.setdefault(producer_id, base)
+        self._store(rows, values, producer_id)
+
+    def end_transaction(self, producer_id, kind):
+        """Write the marker of a commit or an abort."""
+        first = self.open.pop(producer_id)
+        if kind == ABORT:
+            self.aborted.append(Aborted(producer_id, first, self.end))
+        key = b"\0\0" + kind.to_bytes(2, "big")
+        self._store([(key, b"\0\0\0\0\0\0")], {}, producer_id, is_control=True)
+
+    def delete_before(self, offset):
+        """Let retention take what is before an offset."""
+        self.start = min(max(self.start, offset), self.end)
+        self.batches = [each for each in self.batches if each.last_offset >= self.start]
+
+    def compact(self):
+        """Take records out of batches as the cleaner does, but not the last batch's."""
+        random = self._random
+        kept = []
+        for each in self.batches[:-1]:
+            if each.is_control or each.producer_id >= 0 or random.random() < 0.5:
+                kept.append(each)
+            elif random.random() < 0.5:
+                left = {
+                    offset: value
+                    for offset, value in each.values.items()
+                    if random.random() < 0.5
+                }
+                kept.append(self._rewritten(each, left))
+        self.batches = kept + self.batches[-1:]
+
+    def new_leader(self, cut=0):
+        """Begin a leader epoch; an unclean election loses the last ``cut`` records."""
+        self.epoch += 1
+        if cut:
+            end = max(self.end - cut, self.start)
+            whole = [each for each in self.batches if each.last_offset < end]
+            self.end = whole[-1].last_offset + 1 if whole else self.start
+            self.batches = whole
+            self.cut.append(self.end)
+            self.open = {k: v for k, v in self.open.items() if v < self.end}
+            self.aborted = [a for a in self.aborted if a.last_offset < self.end]
+        self.epoch_starts[self.epoch] = self.end
+
+    def end_of_epoch(self, epoch):
+        """Return the epoch not above ``epoch`` that the log has, and where it ends."""
+        known = [each for each in self.epoch_starts if each <= epoch]
+        if not known:
+            return -1, -1
+        later = [s for e, s in self.epoch_starts.items() if e > epoch]
+        return max(known), min(later, default=self.end)
+
+    def read(self, offset, max_bytes, committed, at_least_one):
+        """Return the bytes of batches from ``offset`` on, as a broker slices them."""
+        limit = self.last_stable if committed else self.end
+        parts, size = [], 0
+        for each in self.batches:
+            if each.last_offset < offset:
+                continue
+            if each.base_offset >= limit:
+                break
+            if size + len(each.data) > max_bytes and not (at_least_one and not parts):
+                # Brokers cut where the limit is, in the middle of a batch.
+                parts.append(each.data[: max(max_bytes - size, 0)])
+                break
+            parts.append(each.data)
+            size += len(each.data)
+        return b"".join(parts)
+
+    def aborted_in(self, offset):
+        """List the aborted transactions that a reader from ``offset`` on may meet."""
+        return [each for each in self.aborted if each.last_offset >= offset]
+
+    def readable(self, start, end, committed):
+        """Return offset and value of each record that a reader has to see."""
+        seen = {}
+        for each in self.batches:
+            for offset, value in each.values.items():
+                if not start <= offset < end:
+                    continue
+                if committed and self.is_aborted(each.producer_id, offset):
+                    continue
+                seen[offset] = value
+        return seen
+
+    def is_aborted(self, producer_id, offset):
+        """Whether a record belongs to an aborted transaction."""
+        return any(
+            each.producer_id == producer_id
+            and each.first_offset <= offset <= each.last_offset
+            for each in self.aborted
+        )
+
+    def _store(self, rows, values, producer_id, is_control=False):
+        data = self._kwire.records.encode_batch(
+            rows,
+            base_offset=self.end,
+            compression=self._random.choice(["none", "none", "gzip"]),
+            producer_id=producer_id,
+            producer_epoch=0 if producer_id >= 0 else -1,
+            base_sequence=0 if producer_id >= 0 else -1,
+            is_transactional=producer_id >= 0,
+            is_control=is_control,
+            partition_leader_epoch=self.epoch,
+        )
+        last = self.end + len(rows) - 1
+        batch = StoredBatch(
+            self.end, last, self.epoch, data, values, producer_id, is_control
+        )
+        self.batches.append(batch)
+        for offset, value in values.items():
+            self.ever.setdefault(offset, set()).add(value)
+        self.end = last + 1
+
+    def _rewritten(self, batch, values):
+        records = self._kwire.records
+        (old,) = records.decode_batches(batch.data)
+        data = records.encode_batch(
+            [each for each in old.records if each.offset in values],
+            base_offset=batch.base_offset,
+            last_offset=batch.last_offset,
+            max_timestamp=None if values else 5000,
+            partition_leader_epoch=batch.epoch,
+        )
+        return batch._replace(data=data, values=values)

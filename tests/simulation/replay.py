@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Run seeds of the simulation by hand: ``python tests/simulation/replay.py 7 8``.
+
+Prints for each what the scan knew at its end beside what was true.
+"""
+
+import sys
+
+from scan_scenario import Scenario
+
+import kwire
+
+
+def main() -> None:
+    """Run the seeds that are named."""
+    for seed in map(int, sys.argv[1:]):
+        scenario = Scenario(kwire, seed)
+        try:
+            scenario.run()
+        except AssertionError as error:
+            print(error)
+        machine = scenario.machine
+        print(f"seed {seed}: failure {machine.failure}, losses {machine.losses}")
+        for name, topic in scenario.cluster.topics.items():
+            for index, log in enumerate(topic.logs):
+                reader = machine._readers.get((name, index))
+                known = {key: getattr(reader, key, None) for key in reader.__slots__}
+                print(f"  {name}-{index}: {known}")
+                print(f"    log {log.start} to {log.end}, cut at {log.cut}")
+                print(
+                    f"    seen {[offset for offset, _ in scenario.seen[name, index]]}"
+                )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,318 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""One scan under the faults of one seed, and what has to be true of it.
+
+Faults happen for a while, then the cluster is well; a scan with an end has to come to
+it. ``run_seed`` raises ``AssertionError`` with the seed and what was wrong.
+"""
+
+from __future__ import annotations
+
+import importlib
+import random as random_module
+from itertools import pairwise
+
+from brokers import SimulatedCluster
+from partition_log import ABORT, COMMIT
+from world import START_S, World
+
+FAULTS_S = 12.0
+LONGEST_S = 200.0
+SLACK = 1 << 16
+RELEASES = ("2.8", "3.3", "3.6", "3.9", "4.1")
+
+
+class Scenario:
+    """A cluster, its faults and a scan, all from one seed."""
+
+    def __init__(self, kwire, seed):
+        """Draw everything from the seed."""
+        self.kwire = kwire
+        self.seed = seed
+        self.random = random = random_module.Random(seed)
+        self.cluster_module = importlib.import_module(f"{kwire.__name__}.cluster")
+        count = random.choice([1, 2, 3])
+        self.cluster = SimulatedCluster(kwire, random, count, RELEASES)
+        self.world = World(self.cluster, random)
+        self.names = ["a", "b"][: random.choice([1, 1, 2])]
+        for name in self.names:
+            topic = self.cluster.add_topic(name, random.choice([1, 2, 3]))
+            for log in topic.logs:
+                self._fill(log, random.randrange(0, 40))
+        for broker in self.cluster.brokers.values():
+            broker.learn()
+        self.committed = random.random() < 0.5
+        self.follow = random.random() < 0.2
+        self.policy = random.choice(["raise", "earliest", "latest"])
+        self.machine = self._machine()
+        self.seen: dict[tuple[str, int], list[tuple[int, bytes]]] = {}
+        self.most_held = 0
+        self.recreated = False
+        self.was_cut = False
+        self.was_deleted = False
+
+    def run(self):
+        """Let it happen; check what came of it."""
+        self._plan_faults()
+        machine, world = self.machine, self.world
+        until = START_S + LONGEST_S
+        if self.follow:
+            until = START_S + FAULTS_S + 30
+        while world.run(machine, machine.has_result, until):
+            fetched = machine.take()
+            if fetched is None:
+                break
+            self._read(fetched)
+            if self.random.random() < 0.1:
+                # A reader that takes its time.
+                world.after(self.random.uniform(0, 3), lambda: None)
+            machine.release(fetched)
+        else:
+            self._expect(self.follow, "the scan came to no end")
+        self._check()
+        machine.close(world.now)
+
+    def _fill(self, log, batches):
+        random = self.random
+        for _ in range(batches):
+            what = random.random()
+            if what < 0.6 or len(log.open) > 1:
+                log.append(random.randint(1, 4))
+            elif what < 0.8:
+                log.append(random.randint(1, 3), producer_id=random.choice([7, 8]))
+            for producer_id in list(log.open):
+                if random.random() < 0.5:
+                    log.end_transaction(producer_id, random.choice([ABORT, COMMIT]))
+        if random.random() < 0.8:
+            for producer_id in list(log.open):
+                log.end_transaction(producer_id, random.choice([ABORT, COMMIT]))
+        if random.random() < 0.3:
+            log.compact()
+        if random.random() < 0.2 and log.end:
+            log.delete_before(random.randrange(log.end))
+
+    def _machine(self):
+        random, module = self.random, self.cluster_module
+        bootstrap = [("sim", 9000 + node) for node in self.cluster.brokers]
+        options = module.ScanOptions(
+            topics=tuple(self.names),
+            follow=self.follow,
+            read_committed=self.committed,
+            memory_bytes=random.choice([2000, 20_000, 1 << 20]),
+            fetch_bytes=random.choice([200, 1000, 1 << 20]),
+            on_data_loss=self.policy,
+        )
+        settings = module.ClusterSettings(request_timeout_s=5.0, connect_timeout_s=3.0)
+        return module.ScanMachine(
+            bootstrap, settings, options, now=START_S, random=self.random
+        )
+
+    # What goes wrong, and when.
+
+    def _plan_faults(self):
+        random = self.random
+        kinds = [
+            self._move_leader,
+            self._move_leader,
+            self._break_wire,
+            self._stop_broker,
+            self._append,
+            self._append,
+            self._learn,
+            self._learn,
+            self._throttle,
+            self._upgrade,
+            self._compact,
+        ]
+        if random.random() < 0.3:
+            kinds += [self._cut, self._delete, self._recreate, self._add_partition]
+        for _ in range(random.randrange(0, 25)):
+            # Not before the first connection: a client that finds nobody says so.
+            when = START_S + random.uniform(0.3, FAULTS_S)
+            self.world.at(when, random.choice(kinds))
+        self.world.at(START_S + FAULTS_S, self._heal)
+
+    def _any_log(self):
+        topic = self.random.choice(list(self.cluster.topics.values()))
+        index = self.random.randrange(len(topic.logs))
+        return topic, index, topic.logs[index]
+
+    def _any_broker(self):
+        return self.random.choice(list(self.cluster.brokers.values()))
+
+    def _move_leader(self):
+        topic, index, log = self._any_log()
+        topic.leaders[index] = self._any_broker().node
+        log.new_leader()
+        if self.random.random() < 0.6:
+            # The new leader knows; the others learn of it later.
+            self.cluster.brokers[topic.leaders[index]].learn()
+        if self.random.random() < 0.5:
+            self._any_broker().learn()
+
+    def _cut(self):
+        topic, index, log = self._any_log()
+        topic.leaders[index] = self._any_broker().node
+        before = log.end
+        log.new_leader(cut=self.random.randint(1, 6))
+        self.was_cut |= log.end < before
+        self._append_to(log)
+
+    def _break_wire(self):
+        self.world.break_wires(self._any_broker().node)
+
+    def _stop_broker(self):
+        broker = self._any_broker()
+        broker.is_up = False
+        self.world.break_wires(broker.node)
+
+        def start():
+            broker.is_up = True
+            broker.learn()
+
+        self.world.after(self.random.uniform(0.1, 5), start)
+
+    def _append(self):
+        self._append_to(self._any_log()[2])
+
+    def _append_to(self, log):
+        for _ in range(self.random.randint(1, 5)):
+            log.append(self.random.randint(1, 3))
+
+    def _learn(self):
+        self._any_broker().learn()
+
+    def _throttle(self):
+        self._any_broker().throttle_ms = self.random.choice([0, 50, 1000])
+
+    def _upgrade(self):
+        broker = self._any_broker()
+        broker.become(self.random.choice(RELEASES))
+        broker.gives_hints = self.random.random() < 0.7
+        self.world.break_wires(broker.node)
+
+    def _compact(self):
+        self._any_log()[2].compact()
+
+    def _delete(self):
+        log = self._any_log()[2]
+        log.delete_before(log.start + self.random.randint(1, 20))
+        self.was_deleted = True
+
+    def _recreate(self):
+        name = self.random.choice(self.names)
+        old = self.cluster.topics[name]
+        topic = self.cluster.add_topic(name, len(old.logs))
+        for log in topic.logs:
+            self._fill(log, self.random.randrange(0, 20))
+        self.recreated = True
+
+    def _add_partition(self):
+        topic, _, log = self._any_log()
+        new = type(log)(self.kwire, f"{topic.name}-new-{len(topic.logs)}", self.random)
+        self._fill(new, 5)
+        topic.logs.append(new)
+        topic.leaders.append(self._any_broker().node)
+
+    def _heal(self):
+        for broker in self.cluster.brokers.values():
+            broker.is_up = True
+            broker.throttle_ms = 0
+            broker.learn()
+        for topic in self.cluster.topics.values():
+            for log in topic.logs:
+                for producer_id in list(log.open):
+                    log.end_transaction(producer_id, COMMIT)
+
+    # What was seen, and whether it was right.
+
+    def _read(self, fetched):
+        self.most_held = max(self.most_held, self.machine._held)
+        rows, next_offset = self.kwire.records.decode_rows(
+            fetched.data,
+            start_offset=fetched.start_offset,
+            end_offset=fetched.end_offset,
+            aborted_transactions=fetched.aborted_transactions or (),
+        )
+        if fetched.end_offset is not None:
+            next_offset = min(next_offset, fetched.end_offset)
+        self._expect(next_offset == fetched.next_offset, "the next offset is wrong")
+        place = (fetched.topic, fetched.partition)
+        seen = self.seen.setdefault(place, [])
+        seen += [(row.offset, row.value) for row in rows]
+
+    def _check(self):
+        machine, failure = self.machine, self.machine.failure
+        losses = list(machine.losses)
+        if failure is not None:
+            if not machine.cluster.version:
+                # Broken off before the first answer: that is said at once.
+                return
+            is_loss = isinstance(failure, self.cluster_module.DataLost)
+            self._expect(is_loss, f"the scan failed: {failure}")
+            losses.append(failure)
+        lost = {(each.topic, each.partition) for each in losses}
+        if lost:
+            had_cause = self.was_cut or self.was_deleted or self.recreated
+            self._expect(had_cause, f"a loss without a cause: {losses}")
+        budget = machine.options.memory_bytes
+        self._expect(self.most_held <= budget + SLACK, f"held {self.most_held} bytes")
+        elapsed = self.world.now - START_S
+        batches = sum(len(t.logs) * 200 for t in self.cluster.topics.values())
+        most = 60 * (elapsed + 10) * len(self.cluster.brokers) + batches
+        self._expect(self.world.requests < most, f"{self.world.requests} requests")
+        for name, topic in self.cluster.topics.items():
+            for index, log in enumerate(topic.logs):
+                if (name, index) not in lost and not self.recreated:
+                    self._check_partition((name, index), log, failure)
+
+    def _check_partition(self, place, log, failure):
+        seen = self.seen.get(place, [])
+        offsets = [offset for offset, _ in seen]
+        self._expect(
+            all(a < b for a, b in pairwise(offsets)),
+            f"{place}: not each record once and in order: {offsets}",
+        )
+        for offset, value in seen:
+            known = log.ever.get(offset, set())
+            self._expect(value in known, f"{place}: {value!r} was never at {offset}")
+        if self.committed:
+            for batch in log.batches:
+                for offset in batch.values:
+                    self._expect(
+                        (offset, batch.values[offset]) not in seen
+                        or not log.is_aborted(batch.producer_id, offset),
+                        f"{place}: aborted record {offset}",
+                    )
+        reader = self.machine._readers.get(place)
+        if failure is not None or reader is None:
+            return
+        end = log.end if reader.end is None else reader.end
+        if self.was_cut and any(cut < end for cut in log.cut):
+            self._check_cut(place, log, seen)
+            return
+        missing = log.readable(log.start, end, self.committed).keys() - set(offsets)
+        self._expect(not missing, f"{place}: records {sorted(missing)} are missing")
+
+    def _check_cut(self, place, log, seen):
+        """Who read on after a cut has to hear of what he had read and is no more."""
+        now = log.readable(0, log.end, False)
+        stale = [
+            offset >= log.end or now.get(offset, value) != value
+            for offset, value in seen
+        ]
+        read_on = seen and not stale[-1]
+        self._expect(
+            not (read_on and any(stale)), f"{place}: records were lost without a word"
+        )
+
+    def _expect(self, is_so, what):
+        if not is_so:
+            raise AssertionError(f"seed {self.seed}: {what}")
+
+
+def run_seed(kwire, seed):
+    """Run one seed; its ``Scenario`` for those who want to look at it."""
+    scenario = Scenario(kwire, seed)
+    scenario.run()
+    return scenario

@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Time and network of a simulation: nothing happens but what is in one queue.
+
+Bytes arrive late and in pieces of any size, connections break with what is on its way,
+and the clock goes from one event to the next.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+
+START_S = 1000.0
+POLL_S = 0.05
+
+
+class World:
+    """The clock, the queue of what is to happen, and the wires between both sides."""
+
+    def __init__(self, cluster, random):
+        """Begin with nothing to happen."""
+        self.now = START_S
+        self.cluster = cluster
+        self.random = random
+        self.wires: list[Wire] = []
+        self.requests = 0
+        self._queue: list[tuple] = []
+        self._order = itertools.count()
+
+    def at(self, when, action):
+        """Have an action done at a time, as a function without arguments."""
+        heapq.heappush(self._queue, (when, next(self._order), action))
+
+    def after(self, delay, action):
+        """Have an action done after a delay."""
+        self.at(self.now + delay, action)
+
+    def delay(self):
+        """Return how long something takes on the network: mostly little."""
+        if self.random.random() < 0.02:
+            return self.random.uniform(0.1, 1.5)
+        return self.random.uniform(0.0005, 0.02)
+
+    def run(self, machine, is_over, until):
+        """Move a machine until ``is_over``, or the time ``until``; whether it was."""
+        machine.advance(self.now)
+        while True:
+            self._connect(machine)
+            if is_over():
+                return True
+            when = machine.wake_at
+            if self._queue and self._queue[0][0] <= when:
+                when, _, action = heapq.heappop(self._queue)
+                self.now = max(self.now, when)
+                action()
+            else:
+                self.now = max(self.now, when)
+            if self.now > until:
+                return False
+            machine.advance(self.now)
+
+    def _connect(self, machine):
+        for link in machine.cluster.take_new_links():
+            wire = Wire(self, link)
+            self.wires.append(wire)
+            self.after(self.delay(), wire.open)
+        self.wires = [wire for wire in self.wires if not wire.is_over]
+        for wire in self.wires:
+            wire.send()
+
+    def break_wires(self, node):
+        """Break all connections with a broker."""
+        for wire in self.wires:
+            if wire.broker.node == node:
+                wire.break_off()
+
+
+class Wire:
+    """A link of the client, and the connection of a broker at the other end."""
+
+    def __init__(self, world, link):
+        """Lead to the broker at the address of the link."""
+        self.world = world
+        self.link = link
+        self.broker = world.cluster.at(link.host, link.port)
+        self.server = None
+        self.is_broken = False
+        self._arrives_at = {"there": 0.0, "back": 0.0}
+
+    @property
+    def is_over(self):
+        """Whether nothing passes any more."""
+        return self.is_broken or self.link.is_over
+
+    def open(self):
+        """Let the broker accept, if it runs."""
+        if self.link.is_over:
+            return
+        if not self.broker.is_up:
+            self.is_broken = True
+            self.link.failed("connection refused", self.world.now)
+            return
+        self.server = self.broker.connection()
+        self.link.connected(self.world.now)
+
+    def break_off(self):
+        """Break the connection; what is on its way is lost."""
+        if not self.is_over:
+            self.is_broken = True
+            self.link.receive_data(b"", self.world.now)
+
+    def send(self):
+        """Put on the wire what the client has to send."""
+        data = self.link.data_to_send()
+        if data:
+            self._carry("there", data, self._arrive)
+
+    def _carry(self, way, data, arrive):
+        """Deliver bytes in order, late, and in pieces."""
+        random = self.world.random
+        at = 0
+        while at < len(data):
+            size = random.choice([1, 7, 100, 4096, 1 << 20])
+            if len(data) > 2000:
+                size = max(size, len(data) // 4)
+            piece = data[at : at + size]
+            at += size
+            when = max(self.world.now + self.world.delay(), self._arrives_at[way])
+            self._arrives_at[way] = when
+            self.world.at(when, lambda piece=piece: self._pass(arrive, piece))
+
+    def _pass(self, arrive, piece):
+        if not self.is_over:
+            arrive(piece)
+
+    def _arrive(self, piece):
+        for event in self.server.receive_data(piece):
+            if type(event).__name__ == "RequestReceived":
+                self.world.requests += 1
+                self._answer(event, self.world.now)
+        self._reply()
+
+    def _answer(self, event, since):
+        """Answer a request now, or a Fetch when there is something to fetch."""
+        if self.is_over:
+            return
+        request, version = event.request, event.version
+        answer = self.broker.answer(request, version)
+        if answer is None:
+            if self.world.now >= since + request.max_wait_ms / 1000:
+                answer = self.broker.empty_fetch(request, version)
+            else:
+                self.world.after(POLL_S, lambda: self._answer(event, since))
+                return
+        self.server.send(event, answer)
+        self._reply()
+
+    def _reply(self):
+        if self.server.wants_close:
+            self.break_off()
+            return
+        data = self.server.data_to_send()
+        if data:
+            self._carry("back", data, self._receive)
+
+    def _receive(self, piece):
+        at = 0
+        while at < len(piece) and not self.link.is_over:
+            room = self.link.get_buffer()
+            count = min(len(room), len(piece) - at)
+            room[:count] = piece[at : at + count]
+            self.link.buffer_updated(count, self.world.now)
+            at += count
