@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from . import errors, frame_hints, plan
 from ._backend import engine
-from .errors import UnsupportedVersion
+from .errors import DecodeError, UnsupportedVersion
 from .frame_splitter import FrameSplitter as FrameSplitter
 from .limits import DEFAULT, Limits
 from .messages import RequestHeader, ResponseHeader, by_key
