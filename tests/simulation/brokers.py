@@ -154,7 +154,9 @@ class SimulatedBroker:
                 )
                 offset = -1
                 if log is not None:
-                    offset = self._offset(log, part.timestamp, request.isolation_level)
+                    # A follower, as all but -1 are, sees the end of the log itself.
+                    committed = request.isolation_level and request.replica_id == -1
+                    offset = self._offset(log, part.timestamp, committed)
                 parts.append(
                     make.ListOffsetsPartitionResponse(
                         partition_index=part.partition_index,
@@ -304,9 +306,9 @@ class SimulatedBroker:
             return codes.UNKNOWN_LEADER_EPOCH, None
         return 0, log
 
-    def _offset(self, log, timestamp, isolation):
+    def _offset(self, log, timestamp, committed):
         if timestamp == LATEST:
-            return log.last_stable if isolation else log.end
+            return log.last_stable if committed else log.end
         if timestamp == EARLIEST:
             return log.start
         for batch in log.batches:

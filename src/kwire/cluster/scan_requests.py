@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from .partition_reader import PartitionReader
     from .scan_options import ScanOptions
 
+_CONSUMER = -1
+"""What a consumer has for a replica id; brokers show followers more of the log."""
+
 FIRST_WITH_FETCHED_EPOCH = 12
 """The Fetch version from which a broker compares epochs by itself (KIP-595)."""
 
@@ -35,6 +38,7 @@ def lookups_request(
         )
         topics.setdefault(reader.topic, []).append(entry)
     return ListOffsetsRequest(
+        replica_id=_CONSUMER,
         isolation_level=int(options.read_committed),
         topics=[
             ListOffsetsRequest.ListOffsetsTopic(name=name, partitions=partitions)
