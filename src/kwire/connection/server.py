@@ -11,13 +11,8 @@ from __future__ import annotations
 from collections import deque
 
 from .. import framing
-<<<<<<< HEAD
 from ..errors import LocalProtocolError, RemoteProtocolError, quote
-from ..framing import FrameSplitter
-=======
-from ..errors import LocalProtocolError, RemoteProtocolError
 from ..frame_splitter import FrameSplitter
->>>>>>> d0ef159 (Receive frames into the splitter's own memory)
 from ..limits import DEFAULT, Limits
 from ..messages import ApiVersionsRequest, SaslHandshakeRequest, by_key
 from ..negotiation import answer_api_versions
