@@ -69,23 +69,19 @@ cdef enum:
 
 cdef extern from *:
     """
-    #ifdef _MSC_VER
+    #if !defined(Py_GIL_DISABLED)
+    /* Under the GIL one count for all threads does: it is only ever too high. */
+    #define KWIRE_OF_THREAD static
+    #elif defined(_MSC_VER)
     #define KWIRE_OF_THREAD static __declspec(thread)
     #else
     #define KWIRE_OF_THREAD static __thread
     #endif
-    /* How many structs this thread is freeing within each other, and those that wait
-       for the outermost, each with the next one in its first word. */
+    /* How many structs are being freed within each other, and those that wait for the
+       outermost, each with the next one in its first word. */
     KWIRE_OF_THREAD int kwire_nested;
     KWIRE_OF_THREAD PyObject *kwire_waiting;
-    /* Whether a reference is the last one, as far as that can be told at once. */
-    #ifdef Py_GIL_DISABLED
-    #define kwire_is_last(o) 1
-    #else
-    #define kwire_is_last(o) (Py_REFCNT(o) == 1)
-    #endif
     """
-    bint is_last "kwire_is_last"(PyObject* value) noexcept
     int nested "kwire_nested"
     PyObject* waiting "kwire_waiting"
 
@@ -284,35 +280,27 @@ cdef void struct_dealloc(PyObject* self) noexcept:
     """
     global nested, waiting
     cdef PyTypeObject* cls = type_of(self)
-    cdef Layout* layout = <Layout*>methods_of(cls)
-    cdef Py_ssize_t index, done
-    cdef PyObject* value
-    for index in range(layout.count):
-        value = slots_of(self)[index]
-        if value == NULL or not is_last(value) or not is_struct(value):
-            Py_XDECREF(value)
-            continue
-        if nested == MOST_NESTED:
-            for done in range(index):
-                slots_of(self)[done] = NULL
-            # Nobody refers to it any more: its first word is free for the next one.
-            (<PyObject**>self)[0] = waiting
-            waiting = self
-            return
-        nested += 1
-        Py_XDECREF(value)
-        nested -= 1
-        slots_of(self)[index] = NULL
-        if waiting != NULL and nested == 0:
-            free_waiting()
+    cdef Py_ssize_t index
+    if nested == MOST_NESTED:
+        # Nobody refers to it any more: its first word is free for the next one.
+        (<PyObject**>self)[0] = waiting
+        waiting = self
+        return
+    nested += 1
+    for index in range((<Layout*>methods_of(cls)).count):
+        Py_XDECREF(slots_of(self)[index])
     PyObject_Free(self)
     Py_XDECREF(<PyObject*>cls)
+    nested -= 1
+    if waiting != NULL and nested == 0:
+        free_waiting()
 
 
 cdef void free_waiting() noexcept:
     """Free the structs that were nested too deep, and those that they lead to."""
     global nested, waiting
     cdef PyObject* value
+    # One that is freed here is not the outermost: none calls this again.
     nested = 1
     while waiting != NULL:
         value = waiting
