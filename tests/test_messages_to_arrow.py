@@ -9,6 +9,7 @@ object for a row and holds no lock.
 
 import importlib
 import math
+import re
 import sys
 import threading
 import time
@@ -65,10 +66,15 @@ def values_of(array):
 
 
 def decoded(kwire, cls, data, version):
-    """Decode one row as an object; return it, or None, and its error, or None."""
+    """Decode one row as an object; return it, or None, and its error, or None.
+
+    The error is without the hint of ``decode`` at a frame in place of a message, which
+    columns leave out.
+    """
     try:
         return kwire.decode(cls, data, version), None
     except kwire.DecodeError as error:
+        error.reason = re.sub(r".* \(as they are: (.*)\)", r"\1", error.reason)
         return None, error.with_traceback(None)
 
 

@@ -104,7 +104,8 @@ def messages_to_arrow(
     ``limits.frame_bytes`` bounds each row.
 
     Raises what ``kwire.decode`` raises for the first bad row; the path begins with the
-    row, ``[7].topics[0]``, and the offset counts from the row's first byte.
+    row, ``[7].topics[0]``, and the offset counts from the row's first byte. Its hint
+    at a frame that was passed in place of a message is left out.
     ``on_error="null"`` goes on instead: a bad row has null in every field, and a last
     field ``_error`` has the text of its error, null for good rows.
     ``LimitExceeded`` where one column would outgrow Arrow's 32-bit offsets.

@@ -24,7 +24,7 @@ from .. import errors, plan
 from ..limits import DEFAULT, Limits
 from ..schema.model import Field, Struct
 from .arrays import Array, Memory
-from .decoder import decode
+from .decoder import decode_part
 from .program import program_of
 
 TYPE_CHECKING = False
@@ -170,7 +170,9 @@ def decoded_rows(
             messages.append(None)
             continue
         try:
-            messages.append(decode(cls, row, version, limits=limits))
+            # Not ``decode``: it would look at each bad row for a hint.
+            message, _ = decode_part(cls, row, version, 0, False, False, limits, True)
+            messages.append(message)
         except errors.DecodeError as error:
             if texts is None:
                 raise type(error)(
