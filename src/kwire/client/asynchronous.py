@@ -5,17 +5,22 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .aio import AsyncRunner
 from .chunks import Chunk, ConsumerRecord
-from .kafka import KafkaBase, ScanBase
+from .kafka import KafkaBase, ScanBase, offsets_by_partition
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
+    from datetime import datetime, timedelta
 
-    from ..cluster import ScanOptions
+    from ..cluster import ScanOptions, TopicInfo
     from .chunks import DecodingOptions
+    from .kafka import Isolation, Query
+    from .options import Topics
+
+R = TypeVar("R")
 
 
 class Scan(ScanBase):
@@ -77,6 +82,49 @@ class Kafka(KafkaBase[Scan]):
 
     _scan_class = Scan
 
+    async def topics(self) -> dict[str, TopicInfo]:
+        """Return what the cluster knows of each topic that the user may see."""
+        return await self._run(self._find_topics(asyncio.get_running_loop().time()))
+
+    # A str is iterable too, but means a single topic.
+    @overload
+    async def offsets(  # type: ignore[overload-overlap]
+        self,
+        topics: str,
+        *,
+        at: str | datetime | timedelta = "latest",
+        isolation: Isolation = "read_uncommitted",
+    ) -> dict[int, int]: ...
+
+    @overload
+    async def offsets(
+        self,
+        topics: Topics,
+        *,
+        at: str | datetime | timedelta = "latest",
+        isolation: Isolation = "read_uncommitted",
+    ) -> dict[tuple[str, int], int]: ...
+
+    async def offsets(
+        self,
+        topics: Topics,
+        *,
+        at: str | datetime | timedelta = "latest",
+        isolation: Isolation = "read_uncommitted",
+    ) -> dict[int, int] | dict[tuple[str, int], int]:
+        """Find an offset of each partition of a topic: {partition: offset}.
+
+        ``at`` is "earliest", "latest", a ``datetime``, or a ``timedelta`` (so long
+        ago): the offset of the first record at that time or later, or of the end of
+        the log if there is none. ``topics`` may be as in ``scan``; if it is not a
+        single name, the keys are (topic, partition), which ``scan`` takes as ``start``.
+        "latest" under "read_committed" is before the first open transaction.
+        """
+        machine = self._find_offsets(
+            topics, at, isolation, asyncio.get_running_loop().time()
+        )
+        return offsets_by_partition(topics, await self._run(machine))
+
     async def close(self) -> None:
         """Close the connections of all scans."""
         for scan in self._scans:
@@ -88,3 +136,15 @@ class Kafka(KafkaBase[Scan]):
 
     async def __aexit__(self, *exception: object) -> None:
         await self.close()
+
+    async def _run(self, machine: Query[R]) -> R:
+        loop = asyncio.get_running_loop()
+        runner = AsyncRunner(machine, machine.cluster, self.context)
+        try:
+            await runner.run_until(machine.has_result)
+            if machine.failure is not None:
+                raise machine.failure
+            return machine.result()
+        finally:
+            machine.close(loop.time())
+            await runner.close()

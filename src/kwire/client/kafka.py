@@ -5,19 +5,43 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
-from ..cluster import ScanMachine
-from .options import make_decoding_options, make_scan_options
+from ..cluster import OffsetsMachine, ScanMachine, TopicsMachine
+from .options import make_decoding_options, make_scan_options, read_lookup
 
 if TYPE_CHECKING:
     import ssl as tls
     from collections.abc import Iterable
+    from datetime import datetime, timedelta
 
-    from ..cluster import ClusterSettings, DataLost, ScanOptions
+    from ..cluster import ClusterMachine, ClusterSettings, DataLost, ScanOptions
     from ..columns import Unit
+    from ..errors import KwireError
     from .chunks import DecodingOptions
     from .options import Offsets, Topics
+
+Isolation: TypeAlias = Literal["read_uncommitted", "read_committed"]
+
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Query(Protocol[R_co]):
+    """A machine that finds something out and is over."""
+
+    cluster: ClusterMachine
+    failure: KwireError | None
+
+    @property
+    def wake_at(self) -> float: ...
+
+    def advance(self, now: float) -> None: ...
+
+    def has_result(self) -> bool: ...
+
+    def result(self) -> R_co: ...
+
+    def close(self, now: float) -> None: ...
 
 
 class ScanBase:
@@ -81,7 +105,7 @@ class KafkaBase(Generic[S]):
         end: Offsets = "latest",
         follow: bool = False,
         columns: Iterable[str] | None = None,
-        isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted",
+        isolation: Isolation = "read_uncommitted",
         memory_bytes: int = 64 << 20,
         timestamp_unit: Unit = "ms",
         on_data_loss: Literal["raise", "earliest", "latest"] = "raise",
@@ -116,3 +140,37 @@ class KafkaBase(Generic[S]):
         scan = self._scan_class(self, options, decoding)
         self._scans.append(scan)
         return scan
+
+    def _find_topics(self, now: float) -> TopicsMachine:
+        return TopicsMachine(self.addresses, self.settings, now=now, random=Random())
+
+    def _find_offsets(
+        self,
+        topics: Topics,
+        at: str | datetime | timedelta,
+        isolation: Isolation,
+        now: float,
+    ) -> OffsetsMachine:
+        options = make_scan_options(
+            topics,
+            start="earliest",
+            end="latest",
+            follow=False,
+            isolation=isolation,
+            memory_bytes=1,
+            on_data_loss="raise",
+            rack=None,
+        )
+        lookup = read_lookup(at)
+        return OffsetsMachine(
+            self.addresses, self.settings, options, lookup, now=now, random=Random()
+        )
+
+
+def offsets_by_partition(
+    topics: Topics, offsets: dict[tuple[str, int], int]
+) -> dict[Any, int]:
+    """Return offsets by partition where the topics are a single name."""
+    if isinstance(topics, str):
+        return {partition: offset for (_, partition), offset in offsets.items()}
+    return offsets

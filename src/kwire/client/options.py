@@ -143,6 +143,17 @@ def read_when(name: str, when: When) -> Spec:
     )
 
 
+def read_lookup(at: str | datetime | timedelta) -> Lookup:
+    """Read which offset of each partition to find."""
+    if isinstance(at, (datetime, timedelta)) or at in ("earliest", "latest"):
+        lookup = read_when("at", at)
+        assert isinstance(lookup, Lookup)
+        return lookup
+    raise ValueError(
+        f'at must be "earliest", "latest", a datetime or a timedelta (got {at!r:.60})'
+    )
+
+
 def _read_offsets(
     name: str, when: Offsets, topics: tuple[str, ...]
 ) -> Spec | dict[tuple[str, int], Spec]:

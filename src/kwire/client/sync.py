@@ -5,17 +5,22 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .blocking import BlockingRunner
 from .chunks import Chunk, ConsumerRecord, arrow_schema
-from .kafka import KafkaBase, ScanBase
+from .kafka import KafkaBase, ScanBase, offsets_by_partition
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
+    from datetime import datetime, timedelta
 
-    from ..cluster import ScanOptions
+    from ..cluster import ScanOptions, TopicInfo
     from .chunks import DecodingOptions
+    from .kafka import Isolation, Query
+    from .options import Topics
+
+R = TypeVar("R")
 
 
 class ScanSync(ScanBase):
@@ -85,6 +90,47 @@ class KafkaSync(KafkaBase[ScanSync]):
 
     _scan_class = ScanSync
 
+    def topics(self) -> dict[str, TopicInfo]:
+        """Return what the cluster knows of each topic that the user may see."""
+        return self._run(self._find_topics(time.monotonic()))
+
+    # A str is iterable too, but means a single topic.
+    @overload
+    def offsets(  # type: ignore[overload-overlap]
+        self,
+        topics: str,
+        *,
+        at: str | datetime | timedelta = "latest",
+        isolation: Isolation = "read_uncommitted",
+    ) -> dict[int, int]: ...
+
+    @overload
+    def offsets(
+        self,
+        topics: Topics,
+        *,
+        at: str | datetime | timedelta = "latest",
+        isolation: Isolation = "read_uncommitted",
+    ) -> dict[tuple[str, int], int]: ...
+
+    def offsets(
+        self,
+        topics: Topics,
+        *,
+        at: str | datetime | timedelta = "latest",
+        isolation: Isolation = "read_uncommitted",
+    ) -> dict[int, int] | dict[tuple[str, int], int]:
+        """Find an offset of each partition of a topic: {partition: offset}.
+
+        ``at`` is "earliest", "latest", a ``datetime``, or a ``timedelta`` (so long
+        ago): the offset of the first record at that time or later, or of the end of
+        the log if there is none. ``topics`` may be as in ``scan``; if it is not a
+        single name, the keys are (topic, partition), which ``scan`` takes as ``start``.
+        "latest" under "read_committed" is before the first open transaction.
+        """
+        machine = self._find_offsets(topics, at, isolation, time.monotonic())
+        return offsets_by_partition(topics, self._run(machine))
+
     def close(self) -> None:
         """Close the connections of all scans."""
         for scan in self._scans:
@@ -96,3 +142,14 @@ class KafkaSync(KafkaBase[ScanSync]):
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def _run(self, machine: Query[R]) -> R:
+        runner = BlockingRunner(machine, machine.cluster, self.context)
+        try:
+            runner.run_until(machine.has_result)
+            if machine.failure is not None:
+                raise machine.failure
+            return machine.result()
+        finally:
+            machine.close(time.monotonic())
+            runner.close()

@@ -18,6 +18,8 @@ from .machine import ClusterMachine as ClusterMachine
 from .metadata import Broker as Broker
 from .metadata import PartitionInfo as PartitionInfo
 from .metadata import TopicInfo as TopicInfo
+from .queries import OffsetsMachine as OffsetsMachine
+from .queries import TopicsMachine as TopicsMachine
 from .scan import ScanMachine as ScanMachine
 from .scan_options import EARLIEST as EARLIEST
 from .scan_options import LATEST as LATEST

@@ -6,7 +6,8 @@
 
 Each partition is at one of these three stages, and each call of ``advance`` moves all
 that can be moved. What an error of a broker asks for is in ``faults.py``; the requests
-are in ``scan_requests.py``. Records are not decoded here.
+are in ``scan_requests.py``, the first two stages in ``lookups.py``. Records are not
+decoded here.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from ..messages import FetchRequest
 from ..negotiation import NO_TOPIC_IDS
 from ..records import read_last_header
 from . import faults
-from .errors import BrokersUnreachable, ClusterError, DataLost, TopicNotFound
+from .errors import ClusterError, DataLost
 from .faults import Reaction
-from .machine import ClusterMachine, hinted_brokers
+from .lookups import LookupMachine
+from .machine import hinted_brokers
 from .metadata import NO_ID
 from .partition_reader import Asked, PartitionReader
 from .scan_options import EARLIEST, LATEST, Fetched, spec_of
-from .scan_requests import fetch_request, lookups_request
+from .scan_requests import fetch_request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,9 +39,6 @@ if TYPE_CHECKING:
     from .scan_options import ScanOptions, Spec
     from .settings import ClusterSettings
 
-_UNKNOWN_TOPIC_S = 3.0
-"""How long a topic may be unknown before that is believed: news travels."""
-
 _REPLICA_S = 300.0
 """How long to read from the replica that a leader named (KIP-392)."""
 
@@ -47,7 +46,7 @@ _LEAST_ROOM = 1 << 16
 """The least that is worth a Fetch, in bytes."""
 
 
-class ScanMachine:
+class ScanMachine(LookupMachine):
     """A scan over the links of its own ``cluster``.
 
     Call ``advance`` after anything that happened, and at ``wake_at``. ``take`` returns
@@ -65,35 +64,21 @@ class ScanMachine:
         now: float,
         random: Random,
     ) -> None:
-        self.cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
-        self.cluster.topics = None if options.pattern else set(options.topics)
-        self.options = options
-        self.failure: KwireError | None = None
+        super().__init__(bootstrap, settings, options, now=now, random=random)
         self.losses: list[DataLost] = []
-        self._settings = settings
-        self._readers: dict[tuple[str, int], PartitionReader] = {}
         self._fetched: deque[Fetched] = deque()
         self._held = 0
         self._reserved = 0
         self._fetching: set[int] = set()
-        self._seen_version = 0
-        self._is_planned = False
-        self._unknown_since: dict[str, float] = {}
-        self._progress_at = now
-
-    @property
-    def wake_at(self) -> float:
-        """When ``advance`` has something to do, if nothing happens before."""
-        return self.cluster.wake_at
 
     def has_result(self) -> bool:
         """Whether there is something to take, or nothing more to come."""
-        return bool(self._fetched) or self.failure is not None or self.is_done
+        return bool(self._fetched) or super().has_result()
 
     @property
     def is_done(self) -> bool:
         """Whether everything was read and taken."""
-        return self._is_planned and not self._fetched and not self._has_open_readers()
+        return not self._fetched and super().is_done
 
     def position(self) -> dict[tuple[str, int], int]:
         """Return where each partition goes on, after what was taken."""
@@ -114,88 +99,7 @@ class ScanMachine:
         """Give the memory of what was taken back to the budget."""
         self._held -= len(fetched.data)
 
-    def advance(self, now: float) -> None:
-        """Do what can be done now."""
-        self.cluster.advance(now)
-        self.failure = self.failure or self.cluster.failure
-        if self.failure is None:
-            self._plan(now)
-            self._look_up(now)
-            self._fetch(now)
-            self._check_progress(now)
-
-    def close(self, now: float) -> None:
-        """End all links."""
-        self.cluster.close(now)
-
-    # Topics to partitions.
-
-    def _plan(self, now: float) -> None:
-        """Have a reader for each partition that is to be read and is known."""
-        cluster = self.cluster
-        is_news = cluster.version != self._seen_version
-        if not cluster.version or not (is_news or self._unknown_since):
-            return
-        self._seen_version = cluster.version
-        if self._is_planned and not self._has_open_readers():
-            return
-        for name in self._names():
-            topic = cluster.metadata.topics.get(name)
-            if topic is None or topic.error_code or not topic.partitions:
-                self._miss(name, topic, now)
-            else:
-                self._unknown_since.pop(name, None)
-                self._read_topic(topic)
-        if not self._unknown_since:
-            self._is_planned = True
-            if not self._readers and not self.options.follow:
-                pattern = self.options.pattern
-                text = (
-                    f"no topic matches the pattern {pattern.pattern!r}"
-                    if pattern
-                    else ""
-                )
-                self.failure = self.failure or TopicNotFound(
-                    text or "no topic was named"
-                )
-
-    def _names(self) -> Sequence[str]:
-        pattern = self.options.pattern
-        if pattern is None:
-            return self.options.topics
-        return sorted(
-            each.name
-            for each in self.cluster.metadata.topics.values()
-            if not each.is_internal and not each.error_code
-            if pattern.fullmatch(each.name)
-        )
-
-    def _miss(self, name: str, topic: TopicInfo | None, now: float) -> None:
-        """Wait for a topic that the cluster does not describe, or give it up."""
-        code = faults.NOT_THERE if topic is None else topic.error_code
-        failure = faults.topic_failure(name, code)
-        give_up_at = self._unknown_since.setdefault(name, now) + _UNKNOWN_TOPIC_S
-        if failure is None or (faults.may_pass(code) and now < give_up_at):
-            self.cluster.want_metadata()
-            self.cluster.wake(give_up_at if failure else now + _UNKNOWN_TOPIC_S)
-        else:
-            self.failure = failure
-
-    def _read_topic(self, topic: TopicInfo) -> None:
-        wanted = (self.options.partitions or {}).get(topic.name)
-        for partition in sorted(topic.partitions if wanted is None else wanted):
-            if partition not in topic.partitions:
-                self.failure = TopicNotFound(
-                    f"topic {topic.name!r} has no partition {partition}; it has"
-                    f" {len(topic.partitions)}, numbered from 0"
-                )
-                return
-            reader = self._readers.get((topic.name, partition))
-            if reader is None:
-                self._read_partition(topic, partition)
-            elif topic.topic_id not in (NO_ID, reader.topic_id) and not reader.is_done:
-                reason = "the topic was deleted and created again"
-                self._lose(reader, reason, topic_id=topic.topic_id)
+    # From where to where.
 
     def _read_partition(self, topic: TopicInfo, partition: int) -> None:
         if self._is_planned and not self.options.follow:
@@ -223,60 +127,11 @@ class ScanMachine:
             reader.position = None
             reader.lookups["start"] = start
 
-    # Lookups to offsets.
+    def _start_over(self, reader: PartitionReader, topic: TopicInfo) -> None:
+        reason = "the topic was deleted and created again"
+        self._lose(reader, reason, topic_id=topic.topic_id)
 
-    def _look_up(self, now: float) -> None:
-        """Find offsets: one request for each leader and kind of lookup."""
-        waiting: dict[tuple[int, str], list[PartitionReader]] = {}
-        for reader in self._readers.values():
-            if reader.lookups and self._is_due(reader, now):
-                leader = self._leader(reader)
-                if leader >= 0:
-                    kind = next(iter(reader.lookups))
-                    waiting.setdefault((leader, kind), []).append(reader)
-        for (leader, kind), readers in waiting.items():
-            link = self.cluster.link_to(leader, now)
-            if link is not None:
-                self._send_lookups(link, kind, readers, now)
-
-    def _send_lookups(
-        self, link: Link, kind: str, readers: list[PartitionReader], now: float
-    ) -> None:
-        request = lookups_request(readers, kind, self.cluster.metadata, self.options)
-        asked = Asked(readers)
-
-        def done(response: Any, now: float) -> None:
-            waiting = asked.take_back()
-            if response is None:
-                self._retry_all(waiting, now)
-                return
-            by_name = {(each.topic, each.partition): each for each in waiting}
-            for topic in response.topics:
-                for part in topic.partitions:
-                    reader = by_name.pop((topic.name, part.partition_index), None)
-                    if reader is not None:
-                        self._take_offset(reader, kind, part, now)
-            self._retry_all(list(by_name.values()), now)
-
-        if self._send(link, request, done, now):
-            asked.begin()
-
-    def _take_offset(
-        self, reader: PartitionReader, kind: str, part: Any, now: float
-    ) -> None:
-        if part.error_code:
-            self._take_fault(reader, part.error_code, now)
-            return
-        reader.failures = 0
-        self._progress_at = now
-        offset = part.offset
-        if offset < 0:
-            # No record is as late as that: the end of the log.
-            if reader.lookups[kind].timestamp < 0:
-                self._retry(reader, now)
-            reader.lookups[kind] = LATEST
-            return
-        del reader.lookups[kind]
+    def _set_offset(self, reader: PartitionReader, kind: str, offset: int) -> None:
         if kind == "start":
             reader.position = offset
         else:
@@ -484,22 +339,14 @@ class ScanMachine:
         node: int = -1,
         is_hinted: bool = False,
     ) -> None:
-        """Do what the error of a partition asks for."""
-        reaction = faults.reaction_to(error_code)
         if 0 <= reader.replica == node:
             # The leader knows better than a follower.
             reader.replica = -1
             self._retry(reader, now)
-        elif reaction is Reaction.OUT_OF_RANGE:
+        elif faults.reaction_to(error_code) is Reaction.OUT_OF_RANGE:
             self._take_out_of_range(reader)
-        elif reaction is Reaction.FAIL:
-            self.failure = faults.failure(reader.name, error_code)
-        elif reaction is Reaction.RETRY:
-            self._retry(reader, now)
-        elif not is_hinted:
-            # With a hint, the new leader is asked at once (KIP-951).
-            self.cluster.want_metadata()
-            self._retry(reader, now)
+        else:
+            super()._take_fault(reader, error_code, now, node, is_hinted)
 
     def _take_out_of_range(self, reader: PartitionReader) -> None:
         if reader.is_start_given:
@@ -554,48 +401,6 @@ class ScanMachine:
         failure.__cause__ = cause
         self.failure = failure
 
-    def _retry_all(self, readers: list[PartitionReader], now: float) -> None:
-        for reader in readers:
-            reader.replica = -1
-            self._retry(reader, now)
-
-    def _retry(self, reader: PartitionReader, now: float) -> None:
-        reader.failures += 1
-        jitter = self.cluster.random.random()
-        reader.retry_at = now + self._settings.backoff_s(reader.failures, jitter)
-
-    def _is_due(self, reader: PartitionReader, now: float) -> bool:
-        if reader.is_busy:
-            return False
-        if reader.retry_at > now:
-            self.cluster.wake(reader.retry_at)
-            return False
-        return True
-
-    def _send(
-        self,
-        link: Link,
-        request: Any,
-        done: Any,
-        now: float,
-        wait_s: float = 0.0,
-        constraints: tuple[Any, ...] = (),
-    ) -> bool:
-        try:
-            link.send(request, done, now, wait_s=wait_s, constraints=constraints)
-        except KwireError as error:
-            self.failure = error
-            return False
-        return True
-
-    def _leader(self, reader: PartitionReader) -> int:
-        """Return the leader; -1, and new metadata to come, while there is none."""
-        known = self.cluster.metadata.partition(reader.topic, reader.partition)
-        if known is None or known.leader < 0:
-            self.cluster.want_metadata()
-            return -1
-        return known.leader
-
     def _replica(self, reader: PartitionReader, now: float) -> int:
         """Return the node to fetch from: the leader, or the replica that it named."""
         if (
@@ -606,22 +411,15 @@ class ScanMachine:
         reader.replica = -1
         return self._leader(reader)
 
-    def _has_open_readers(self) -> bool:
-        return any(not each.is_done for each in self._readers.values())
+    def _retry_all(self, readers: list[PartitionReader], now: float) -> None:
+        for reader in readers:
+            reader.replica = -1
+        super()._retry_all(readers, now)
 
     def _check_progress(self, now: float) -> None:
-        """End a scan of which nothing comes any more, unless it is to follow."""
-        if self.is_done or (self.options.follow and self._is_planned):
+        if self.options.follow and self._is_planned:
             return
         if self._fetched or not self._room():
             # The one who takes has the time that he wants.
             self._progress_at = now
-        give_up_at = self._progress_at + self._settings.timeout_s
-        self.cluster.wake(give_up_at)
-        if now >= give_up_at:
-            waiting = [each.name for each in self._readers.values() if not each.is_done]
-            what = ", ".join(waiting[:3] or self.options.topics[:3]) or "topics"
-            self.failure = BrokersUnreachable(
-                f"reading {what}: nothing came for {self._settings.timeout_s:g} s;"
-                f" {self.cluster.reasons()}"
-            )
+        super()._check_progress(now)

@@ -1,0 +1,314 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``LookupMachine``: from topics to partitions, and to offsets in them.
+
+    topics --Metadata--> partitions --ListOffsets--> offsets
+
+``scan.py`` goes on from these offsets, ``queries.py`` returns them. What an error of a
+broker asks for is in ``faults.py``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import KwireError
+from . import faults
+from .errors import BrokersUnreachable, TopicNotFound
+from .faults import Reaction
+from .machine import ClusterMachine
+from .metadata import NO_ID
+from .partition_reader import Asked, PartitionReader
+from .scan_options import LATEST
+from .scan_requests import lookups_request
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from random import Random
+
+    from .link import Link
+    from .metadata import TopicInfo
+    from .scan_options import ScanOptions
+    from .settings import ClusterSettings
+
+_UNKNOWN_TOPIC_S = 3.0
+"""How long a topic may be unknown before that is believed: news travels."""
+
+
+class LookupMachine:
+    """Finds the partitions of topics and the offsets that each is to be read from.
+
+    Call ``advance`` after anything that happened, and at ``wake_at``. ``is_done`` once
+    nothing is left to do; ``failure`` is what ended it before that. Subclasses define
+    what is looked up for a partition, and what is done with the offset.
+    """
+
+    def __init__(
+        self,
+        bootstrap: Sequence[tuple[str, int]],
+        settings: ClusterSettings,
+        options: ScanOptions,
+        *,
+        now: float,
+        random: Random,
+    ) -> None:
+        self.cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
+        self.cluster.topics = None if options.pattern else set(options.topics)
+        self.options = options
+        self.failure: KwireError | None = None
+        self._settings = settings
+        self._readers: dict[tuple[str, int], PartitionReader] = {}
+        self._seen_version = 0
+        self._is_planned = False
+        self._unknown_since: dict[str, float] = {}
+        self._progress_at = now
+
+    @property
+    def wake_at(self) -> float:
+        """When ``advance`` has something to do, if nothing happens before."""
+        return self.cluster.wake_at
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        return self._is_planned and not self._has_open_readers()
+
+    def has_result(self) -> bool:
+        """Whether there is something to take, or nothing more to come."""
+        return self.failure is not None or self.is_done
+
+    def advance(self, now: float) -> None:
+        """Do what can be done now."""
+        self.cluster.advance(now)
+        self.failure = self.failure or self.cluster.failure
+        if self.failure is None:
+            self._plan(now)
+            self._look_up(now)
+            self._fetch(now)
+            self._check_progress(now)
+
+    def close(self, now: float) -> None:
+        """End all links."""
+        self.cluster.close(now)
+
+    # What subclasses define.
+
+    def _read_partition(self, topic: TopicInfo, partition: int) -> None:
+        """Have a reader for a partition that was not known before."""
+        raise NotImplementedError
+
+    def _start_over(self, reader: PartitionReader, topic: TopicInfo) -> None:
+        """Take note that the topic was deleted and created again."""
+        raise NotImplementedError
+
+    def _set_offset(self, reader: PartitionReader, kind: str, offset: int) -> None:
+        """Take the offset that a lookup of the partition found."""
+        raise NotImplementedError
+
+    def _fetch(self, now: float) -> None:
+        """Read from the offsets that were found, if that is wanted."""
+
+    # Topics to partitions.
+
+    def _plan(self, now: float) -> None:
+        """Have a reader for each partition that is to be read and is known."""
+        cluster = self.cluster
+        is_news = cluster.version != self._seen_version
+        if not cluster.version or not (is_news or self._unknown_since):
+            return
+        self._seen_version = cluster.version
+        if self._is_planned and not self._has_open_readers():
+            return
+        for name in self._names():
+            topic = cluster.metadata.topics.get(name)
+            if topic is None or topic.error_code or not topic.partitions:
+                self._miss(name, topic, now)
+            else:
+                self._unknown_since.pop(name, None)
+                self._read_topic(topic)
+        if not self._unknown_since:
+            self._is_planned = True
+            if not self._readers and not self.options.follow:
+                pattern = self.options.pattern
+                text = (
+                    f"no topic matches the pattern {pattern.pattern!r}"
+                    if pattern
+                    else ""
+                )
+                self.failure = self.failure or TopicNotFound(
+                    text or "no topic was named"
+                )
+
+    def _names(self) -> Sequence[str]:
+        pattern = self.options.pattern
+        if pattern is None:
+            return self.options.topics
+        return sorted(
+            each.name
+            for each in self.cluster.metadata.topics.values()
+            if not each.is_internal and not each.error_code
+            if pattern.fullmatch(each.name)
+        )
+
+    def _miss(self, name: str, topic: TopicInfo | None, now: float) -> None:
+        """Wait for a topic that the cluster does not describe, or give it up."""
+        code = faults.NOT_THERE if topic is None else topic.error_code
+        failure = faults.topic_failure(name, code)
+        give_up_at = self._unknown_since.setdefault(name, now) + _UNKNOWN_TOPIC_S
+        if failure is None or (faults.may_pass(code) and now < give_up_at):
+            self.cluster.want_metadata()
+            self.cluster.wake(give_up_at if failure else now + _UNKNOWN_TOPIC_S)
+        else:
+            self.failure = failure
+
+    def _read_topic(self, topic: TopicInfo) -> None:
+        wanted = (self.options.partitions or {}).get(topic.name)
+        for partition in sorted(topic.partitions if wanted is None else wanted):
+            if partition not in topic.partitions:
+                self.failure = TopicNotFound(
+                    f"topic {topic.name!r} has no partition {partition}; it has"
+                    f" {len(topic.partitions)}, numbered from 0"
+                )
+                return
+            reader = self._readers.get((topic.name, partition))
+            if reader is None:
+                self._read_partition(topic, partition)
+            elif topic.topic_id not in (NO_ID, reader.topic_id) and not reader.is_done:
+                self._start_over(reader, topic)
+
+    # Lookups to offsets.
+
+    def _look_up(self, now: float) -> None:
+        """Find offsets: one request for each leader and kind of lookup."""
+        waiting: dict[tuple[int, str], list[PartitionReader]] = {}
+        for reader in self._readers.values():
+            if reader.lookups and self._is_due(reader, now):
+                leader = self._leader(reader)
+                if leader >= 0:
+                    kind = next(iter(reader.lookups))
+                    waiting.setdefault((leader, kind), []).append(reader)
+        for (leader, kind), readers in waiting.items():
+            link = self.cluster.link_to(leader, now)
+            if link is not None:
+                self._send_lookups(link, kind, readers, now)
+
+    def _send_lookups(
+        self, link: Link, kind: str, readers: list[PartitionReader], now: float
+    ) -> None:
+        request = lookups_request(readers, kind, self.cluster.metadata, self.options)
+        asked = Asked(readers)
+
+        def done(response: Any, now: float) -> None:
+            waiting = asked.take_back()
+            if response is None:
+                self._retry_all(waiting, now)
+                return
+            by_name = {(each.topic, each.partition): each for each in waiting}
+            for topic in response.topics:
+                for part in topic.partitions:
+                    reader = by_name.pop((topic.name, part.partition_index), None)
+                    if reader is not None:
+                        self._take_offset(reader, kind, part, now)
+            self._retry_all(list(by_name.values()), now)
+
+        if self._send(link, request, done, now):
+            asked.begin()
+
+    def _take_offset(
+        self, reader: PartitionReader, kind: str, part: Any, now: float
+    ) -> None:
+        if part.error_code:
+            self._take_fault(reader, part.error_code, now)
+            return
+        if part.offset < 0 and reader.lookups[kind].timestamp < 0:
+            # Each log has a start and an end; this leader does not know them yet.
+            self._retry(reader, now)
+            return
+        reader.failures = 0
+        self._progress_at = now
+        if part.offset < 0:
+            # No record is as late as that: the end of the log.
+            reader.lookups[kind] = LATEST
+            return
+        del reader.lookups[kind]
+        self._set_offset(reader, kind, part.offset)
+
+    def _take_fault(
+        self,
+        reader: PartitionReader,
+        error_code: int,
+        now: float,
+        node: int = -1,
+        is_hinted: bool = False,
+    ) -> None:
+        """Do what the error of a partition asks for.
+
+        ``node`` is the broker that answered, if it need not be the leader.
+        """
+        reaction = faults.reaction_to(error_code)
+        if reaction is Reaction.RETRY:
+            self._retry(reader, now)
+        elif reaction is not Reaction.NEW_LEADER:
+            self.failure = faults.failure(reader.name, error_code)
+        elif not is_hinted:
+            # With a hint, the new leader is asked at once (KIP-951).
+            self.cluster.want_metadata()
+            self._retry(reader, now)
+
+    def _retry_all(self, readers: list[PartitionReader], now: float) -> None:
+        for reader in readers:
+            self._retry(reader, now)
+
+    def _retry(self, reader: PartitionReader, now: float) -> None:
+        reader.failures += 1
+        jitter = self.cluster.random.random()
+        reader.retry_at = now + self._settings.backoff_s(reader.failures, jitter)
+
+    def _is_due(self, reader: PartitionReader, now: float) -> bool:
+        if reader.is_busy:
+            return False
+        if reader.retry_at > now:
+            self.cluster.wake(reader.retry_at)
+            return False
+        return True
+
+    def _send(
+        self,
+        link: Link,
+        request: Any,
+        done: Any,
+        now: float,
+        wait_s: float = 0.0,
+        constraints: tuple[Any, ...] = (),
+    ) -> bool:
+        try:
+            link.send(request, done, now, wait_s=wait_s, constraints=constraints)
+        except KwireError as error:
+            self.failure = error
+            return False
+        return True
+
+    def _leader(self, reader: PartitionReader) -> int:
+        """Return the leader; -1, and new metadata to come, while there is none."""
+        known = self.cluster.metadata.partition(reader.topic, reader.partition)
+        if known is None or known.leader < 0:
+            self.cluster.want_metadata()
+            return -1
+        return known.leader
+
+    def _has_open_readers(self) -> bool:
+        return any(not each.is_done for each in self._readers.values())
+
+    def _check_progress(self, now: float) -> None:
+        """End a task of which nothing comes any more."""
+        if self.is_done:
+            return
+        give_up_at = self._progress_at + self._settings.timeout_s
+        self.cluster.wake(give_up_at)
+        if now >= give_up_at:
+            waiting = [each.name for each in self._readers.values() if not each.is_done]
+            what = ", ".join(waiting[:3] or self.options.topics[:3]) or "topics"
+            self.failure = BrokersUnreachable(
+                f"reading {what}: nothing came for {self._settings.timeout_s:g} s;"
+                f" {self.cluster.reasons()}"
+            )

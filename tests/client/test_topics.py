@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``topics`` and ``offsets`` of both clients, against librdkafka's mock cluster."""
+
+import asyncio
+import importlib
+import socket
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from confluent_kafka import Producer
+
+COUNTS = {0: 3, 1: 0, 2: 5}
+
+
+@pytest.fixture(scope="module")
+def addresses():
+    """Three brokers with a topic of four partitions, of which two have records."""
+    handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
+    for partition, count in COUNTS.items():
+        for number in range(count):
+            handle.produce("orders", b"value %d" % number, partition=partition)
+    assert handle.flush(10) == 0
+    brokers = handle.list_topics(timeout=10).brokers.values()
+    yield ",".join(f"{each.host}:{each.port}" for each in brokers)
+    del handle
+
+
+class Blocking:
+    """Asks with blocking calls."""
+
+    def __init__(self, kwire, addresses):
+        """Name the cluster."""
+        client = importlib.import_module(f"{kwire.__name__}.client")
+        self.kafka = client.connect_sync(addresses, timeout_s=10)
+
+    def ask(self, name, *args, **options):
+        """Call a method and close the cluster."""
+        with self.kafka:
+            return getattr(self.kafka, name)(*args, **options)
+
+
+class OverAsyncio:
+    """Asks over asyncio."""
+
+    def __init__(self, kwire, addresses):
+        """Name the cluster."""
+        client = importlib.import_module(f"{kwire.__name__}.client")
+        self.kafka = client.connect(addresses, timeout_s=10)
+
+    def ask(self, name, *args, **options):
+        """Call a method and close the cluster; no task may be left."""
+
+        async def run():
+            async with self.kafka as kafka:
+                result = await getattr(kafka, name)(*args, **options)
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+            return result
+
+        return asyncio.run(run())
+
+
+@pytest.fixture(params=[Blocking, OverAsyncio])
+def kafka(request, kwire, addresses):
+    """The cluster, by one of both clients."""
+    return request.param(kwire, addresses)
+
+
+def test_topics_are_listed(kafka):
+    """By name, with partitions, leaders and replicas."""
+    topic = kafka.ask("topics")["orders"]
+    assert (topic.name, topic.error_code, topic.is_internal) == ("orders", 0, False)
+    assert sorted(topic.partitions) == [0, 1, 2, 3]
+    for each in topic.partitions.values():
+        assert each.leader in each.replicas and set(each.in_sync) <= set(each.replicas)
+
+
+def test_offsets_of_a_topic_are_by_partition(kafka):
+    """Where the partitions end, unless the start is asked for."""
+    assert kafka.ask("offsets", "orders") == COUNTS | {3: 0}
+    assert kafka.ask("offsets", "orders", at="earliest") == dict.fromkeys(range(4), 0)
+
+
+@pytest.mark.parametrize("at", [timedelta(0), datetime.now(UTC)])
+def test_a_time_after_the_last_record_is_the_end(kafka, at):
+    """As a scan would start there."""
+    assert kafka.ask("offsets", "orders", at=at)[2] == COUNTS[2]
+
+
+def test_offsets_of_several_topics_are_by_place(kafka):
+    """With keys that a scan takes as its start; partitions can be chosen."""
+    assert kafka.ask("offsets", {"orders": [0, 2]}) == {
+        ("orders", 0): 3,
+        ("orders", 2): 5,
+    }
+    assert kafka.ask("offsets", ["orders"])["orders", 0] == 3
+
+
+@pytest.mark.parametrize("at", [5, -1, "newest", None, True])
+def test_what_is_no_offset_to_find_is_named(kafka, at):
+    """An offset itself is not looked up."""
+    with pytest.raises(ValueError, match="at must be"):
+        kafka.ask("offsets", "orders", at=at)
+
+
+def test_a_closed_port_is_one_sentence(kwire, kafka):
+    """It names the address, and does not wait for the timeout."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        kafka.kafka.addresses = [free.getsockname()]
+        with pytest.raises(kwire.KwireError, match=r"127\.0\.0\.1:"):
+            kafka.ask("topics")
