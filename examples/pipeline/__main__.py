@@ -12,16 +12,18 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import polars
 import pyarrow.parquet
 from confluent_kafka import KafkaException
 
 import kwire
 import kwire.spark
-from kwire import KwireError, jobs
+from kwire import KwireError, client, jobs
 from kwire.jobs.running import java_problem, open_session
 
 from . import brokers, frames, old_client, race, traffic
@@ -49,17 +51,19 @@ def main() -> int:
     )
     print("the wire and from disks to reports")
     try:
-        done = record(checks)
-        checks.step(f"Spark starts: local[{race.CORES}], with kwire's formats")
-        with open_session(f"local[{race.CORES}]") as spark:
-            kwire.spark.register(spark)
-            check_frames(checks, spark, done)
-            reports = [audit(checks, spark, done)]
-            lost = injure(checks)
-            reports.append(export(checks, spark, lost))
-            reports.append(offsets(checks, spark))
-            read_log(checks, spark)
-        run_race(checks)
+        with traffic.mock_cluster() as cluster:
+            done = record(checks, cluster)
+            checks.step(f"Spark starts: local[{race.CORES}], with kwire's formats")
+            with open_session(f"local[{race.CORES}]") as spark:
+                kwire.spark.register(spark)
+                check_frames(checks, spark, done)
+                reports = [audit(checks, spark, done)]
+                lost = injure(checks)
+                reports.append(export(checks, spark, lost))
+                reports.append(offsets(checks, spark))
+                read_log(checks, spark)
+            run_race(checks)
+            read_live(checks, cluster, done)
     except FAILURES as failure:
         checks.must(False, "", f"{type(failure).__name__}: {failure}")
     if checks.failed:
@@ -71,14 +75,14 @@ def main() -> int:
     return 0
 
 
-def record(checks: Checks) -> traffic.Traffic:
+def record(checks: Checks, cluster: str) -> traffic.Traffic:
     """Run the clients through ``kwire record``."""
     checks.step(
         "Traffic: a mock cluster of three brokers, a producer for each codec, a"
         " transactional one, a consumer group and a client of 2013, all of them"
         " through kwire record"
     )
-    with traffic.mock_cluster() as upstream, recording(checks, upstream) as address:
+    with recording(checks, cluster) as address:
         done = traffic.run_clients(address, MESSAGES)
         asked = old_client.fetch_once(address, traffic.TOPIC)
     checks.say(
@@ -283,6 +287,29 @@ def run_race(checks: Checks) -> None:
         f"The compiled engine is {gains[0]:.1f}x as fast as pure Python in Spark, on"
         f" {race.CORES} cores; {gains[1]:.1f}x alone, on one core, making Arrow arrays."
         " Medians of three rounds."
+    )
+
+
+def read_live(checks: Checks, cluster: str, done: traffic.Traffic) -> None:
+    """Read the topic from the brokers into polars: no Spark, and no object a record."""
+    checks.step("A live topic, from the mock cluster into polars by kwire.client")
+    with client.connect_sync(cluster) as kafka:
+        begun = time.perf_counter()
+        columns = ("partition", "offset", "key", "value")
+        # The mock cluster gives the markers of its transactions no checksum.
+        scan = kafka.scan(traffic.TOPIC, columns=columns, check_crc=False)
+        orders = polars.DataFrame(scan)
+        took = time.perf_counter() - begun
+    best = orders.group_by("key").len().sort("len", "key", descending=True).row(0)
+    checks.say(
+        f"{orders.height:,} records in {took * 1000:.0f} ms; most orders are of"
+        f" {best[0].decode()}: {best[1]}"
+    )
+    checks.must(
+        orders.height == done.delivered
+        and orders.select("partition", "offset").n_unique() == orders.height,
+        "every message that was confirmed is there once",
+        f"{done.delivered:,} confirmed, {orders.height:,} read",
     )
 
 

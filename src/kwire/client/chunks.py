@@ -51,6 +51,7 @@ class DecodingOptions(NamedTuple):
     columns: tuple[str, ...]
     timestamp_unit: columns.Unit
     limits: Limits
+    check_crc: bool
 
 
 class Chunk:
@@ -81,6 +82,7 @@ class Chunk:
             headers="headers" in self._options.columns,
             timestamp_unit=self._options.timestamp_unit,
             aborted_transactions=self._fetched.aborted_transactions,
+            check_crc=self._options.check_crc,
             limits=self._options.limits,
         )
 
@@ -93,6 +95,7 @@ class Chunk:
             start_offset=self._fetched.start_offset,
             end_offset=self._fetched.end_offset,
             aborted_transactions=TransactionFilter(aborted),
+            check_crc=self._options.check_crc,
             limits=self._options.limits,
         )[0]
 

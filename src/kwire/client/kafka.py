@@ -110,6 +110,7 @@ class KafkaBase(Generic[S]):
         timestamp_unit: Unit = "ms",
         on_data_loss: Literal["raise", "earliest", "latest"] = "raise",
         rack: str | None = None,
+        check_crc: bool = True,
     ) -> S:
         """Read topics from ``start`` to ``end``, or with ``follow`` for ever.
 
@@ -122,6 +123,7 @@ class KafkaBase(Generic[S]):
         columns and Arrow. ``memory_bytes`` bounds what is fetched and not yet taken.
         ``on_data_loss`` is what to do where records are gone that were to be read.
         With ``rack``, brokers may send the scan to a replica nearby (KIP-392).
+        ``check_crc=False`` trusts the checksums of record batches.
         Nothing is sent before the scan is iterated over. ``ClusterError`` and
         ``DecodeError`` come from the iteration.
         """
@@ -136,7 +138,7 @@ class KafkaBase(Generic[S]):
             rack=rack,
         )
         limits = self.settings.limits
-        decoding = make_decoding_options(columns, timestamp_unit, limits)
+        decoding = make_decoding_options(columns, timestamp_unit, limits, check_crc)
         scan = self._scan_class(self, options, decoding)
         self._scans.append(scan)
         return scan
