@@ -122,7 +122,7 @@ class _Reader:
 
     def struct(self, value: object, layout: plan.Plan, path: str) -> Any:
         if not isinstance(value, dict):
-            self.expected(_WORDS[plan.STRUCT], _shown(value), path)
+            self.expected(_WORDS[plan.STRUCT], value, path)
         prefix = f"{path}." if path else ""
         fields = {}
         keys = set()
@@ -149,7 +149,7 @@ class _Reader:
         if not step.is_array:
             return self.value(value, step, path, null)
         if not isinstance(value, list):
-            self.expected(f"an array{null}", _shown(value), path)
+            self.expected(f"an array{null}", value, path, step)
         return tuple(
             self.value(element, step, f"{path}[{index}]", "")
             for index, element in enumerate(value)
@@ -160,8 +160,7 @@ class _Reader:
             return self.struct(value, step.plan, path)
         found = _read_scalar(value, step.code)
         if found is None:
-            shown = plan.secret_text(value) if step.secret else _shown(value)
-            self.expected(_WORDS[step.code] + null, shown, path)
+            self.expected(_WORDS[step.code] + null, value, path, step)
         if step.code == plan.STRING:
             self.check_text(str(found), path)
         return found
@@ -176,7 +175,15 @@ class _Reader:
                 f"a string of {size} bytes is over Kafka's {plan.LONGEST_STRING}", path
             )
 
-    def expected(self, words: str, shown: str, path: str) -> NoReturn:
+    def expected(
+        self, words: str, value: object, path: str, step: plan.Step | None = None
+    ) -> NoReturn:
+        """Refuse a value; it may be a secret, also where a struct with one belongs."""
+        if step is None or step.plan is not None:
+            is_secret = self.binding.message.has_secrets()
+        else:
+            is_secret = step.secret
+        shown = plan.secret_text(value) if is_secret else _shown(value)
         self.fail(f"expected {words}, got {shown}", path)
 
     def fail(self, reason: str, path: str) -> NoReturn:
