@@ -170,6 +170,27 @@ def test_tokens_without_headers_are_secret_after_one_that_has_it():
     raw(talk, (b"c=biws,p=proof", b"v=proof"))
 
 
+@pytest.mark.parametrize("version", [2, 99, -1])
+def test_handshakes_of_unknown_versions_are_secret(version):
+    """A newer handshake may have the first token in it; its header is kept."""
+    talk = Conversation()
+    frame = request(messages.SaslHandshakeRequest(mechanism="PLAIN"), 1, 3) + SECRET
+    frame = frame[:2] + version.to_bytes(2, "big", signed=True) + frame[4:]
+    assert talk.request(frame) == (Header(17, version, 3, "shop"), True)
+    assert talk.response(b"\0\0\0\3" + SECRET)[1]
+
+
+def test_bytes_behind_a_request_are_secret_while_sasl_goes_on():
+    """A token whose beginning can be read as the header of a request."""
+    start = request(messages.ApiVersionsRequest(), 0, 2)
+    handshake = request(messages.SaslHandshakeRequest(mechanism="PLAIN"), 1, 1)
+    talk = Conversation()
+    assert not talk.request(handshake)[1]
+    assert talk.request(start + SECRET) == (NOTHING, True)
+    assert talk.request(start) == (Header(18, 0, 2, "shop"), False)
+    assert Conversation().request(handshake + SECRET)[1]
+
+
 def envelope(inner, times=1, correlation_id=1):
     """Put a request into an Envelope, and that into another one."""
     for _ in range(times):
@@ -242,6 +263,9 @@ def test_what_is_secret_is_what_the_definitions_say():
         "RenewDelegationTokenRequest",
         "SaslAuthenticateRequest",
         "SaslAuthenticateResponse",
+        # In versions that kwire knows, they have no secret.
+        "SaslHandshakeRequest",
+        "SaslHandshakeResponse",
     }
 
 

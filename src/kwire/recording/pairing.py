@@ -132,11 +132,15 @@ class Conversation:
 def _find_secrets(frame: bytes) -> _Secrets:
     """Find whether a request and its response have secrets, by their definitions.
 
-    An Envelope has those of what is in it, if that can be read. Of an API that kwire
-    does not know nothing is secret, unless it comes in an Envelope.
+    An Envelope has those of what is in it, if that can be read. A SaslHandshake that
+    cannot be read, as one of a newer version, may have a token in it. Of an API that
+    kwire does not know nothing is secret, unless it comes in an Envelope.
     """
-    if _head(frame)[0] != EnvelopeRequest.api_key:
-        return _secrets_of(_head(frame)[0])
+    api_key = _head(frame)[0]
+    if api_key == SaslHandshakeRequest.api_key and not _is_request(frame):
+        return _TOKEN
+    if api_key != EnvelopeRequest.api_key:
+        return _secrets_of(api_key)
     for _ in range(_MOST_ENVELOPES + 1):
         try:
             request = framing.decode_request(frame, compat="java", limits=NO_LIMITS)[1]
@@ -191,8 +195,9 @@ def is_answered(frame: Buffer) -> bool:
 
 
 def _is_request(frame: bytes) -> bool:
+    """Whether all of a frame is a request: bytes left over may be of a password."""
     try:
-        framing.decode_request(frame, compat="java", limits=NO_LIMITS)
+        framing.decode_request(frame, limits=NO_LIMITS)
     except KwireError:
         return False
     return True
