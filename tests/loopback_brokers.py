@@ -179,9 +179,12 @@ class Broker(Listener):
                 else:
                     self.requests.append((type(event.request).__name__, event.version))
                     if event.expects_response:
-                        answer = getattr(self, f"_{type(event.request).__name__}")
-                        connection.send(event, answer())
+                        connection.send(event, self.answer(event))
             stream.sendall(connection.data_to_send())
+
+    def answer(self, event):
+        """Answer a request that has nothing to do with SASL."""
+        return getattr(self, f"_{type(event.request).__name__}")()
 
     def _handshake(self, connection, event):
         wanted = event.request.mechanism

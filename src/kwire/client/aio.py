@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import ssl as tls
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..net import connection_problem
 
@@ -36,6 +36,9 @@ class AsyncRunner:
         self._loop = asyncio.get_running_loop()
         self._protocols: dict[Link, _LinkProtocol] = {}
         self._openings: dict[Link, asyncio.Task[None]] = {}
+        # What has not ended yet, wanted or not.
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._alive: set[_LinkProtocol] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._is_closed = False
@@ -83,12 +86,26 @@ class AsyncRunner:
         self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()
-        for task in self._openings.values():
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._openings.values(), return_exceptions=True)
-        protocols = list(self._protocols.values())
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._openings.clear()
         self._protocols.clear()
-        await asyncio.gather(*(each.close() for each in protocols))
+        await asyncio.gather(*(each.close() for each in self._alive))
+
+    def note_alive(self, protocol: _LinkProtocol) -> None:
+        """Take note of a connection, which ``close`` has to end."""
+        self._alive.add(protocol)
+
+    def note_lost(self, protocol: _LinkProtocol) -> None:
+        """Take note that a connection is no more."""
+        self._alive.discard(protocol)
+
+    def fail(self, error: BaseException) -> None:
+        """Have ``run_until`` raise an error that should not have happened."""
+        self._failure = error
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
     def _open_and_close(self) -> None:
         for link in [link for link in self._openings if link.is_over]:
@@ -96,7 +113,10 @@ class AsyncRunner:
         for link in [link for link in self._protocols if link.is_over]:
             self._protocols.pop(link).abort()
         for link in self._cluster.take_new_links():
-            self._openings[link] = self._loop.create_task(self._open(link))
+            task = self._loop.create_task(self._open(link))
+            self._openings[link] = task
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     async def _open(self, link: Link) -> None:
         protocol = _LinkProtocol(link, self)
@@ -131,17 +151,24 @@ class _LinkProtocol(asyncio.BufferedProtocol):
         self._lost = self._loop.create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # Those of uvloop derive from no class of asyncio.
+        self._transport = cast("asyncio.Transport", transport)
+        self._runner.note_alive(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._link.get_buffer(sizehint)
 
     def buffer_updated(self, nbytes: int) -> None:
-        if self._link.buffer_updated(nbytes, self._loop.time()):
+        try:
+            has_news = self._link.buffer_updated(nbytes, self._loop.time())
+        except BaseException as error:
+            # The loop would write it to its log, and go on.
+            self._runner.fail(error)
+            return
+        if has_news:
             self._runner.step()
         else:
-            # Negotiation and SASL go on without the machine.
+            # Negotiation goes on without the machine.
             self.write()
 
     def eof_received(self) -> bool:
@@ -150,6 +177,7 @@ class _LinkProtocol(asyncio.BufferedProtocol):
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._runner.note_lost(self)
         if not self._lost.done():
             self._lost.set_result(None)
         if not self._link.is_over:

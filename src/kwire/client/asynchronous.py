@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import AsyncGeneratorType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .aio import AsyncRunner
@@ -34,6 +35,8 @@ class Scan(ScanBase):
         self, kafka: KafkaBase[Any], options: ScanOptions, decoding: DecodingOptions
     ) -> None:
         super().__init__(kafka, options, decoding)
+        self._runner: AsyncRunner | None = None
+        self._over = asyncio.Event()
         self._chunks = self._read()
 
     async def messages(self) -> AsyncIterator[ConsumerRecord]:
@@ -43,8 +46,18 @@ class Scan(ScanBase):
                 yield record
 
     async def close(self) -> None:
-        """Close the connections; there are no more chunks."""
-        await self._chunks.aclose()
+        """Close the connections; there are no more chunks.
+
+        A task that waits for the next chunk finds that the iteration is over.
+        """
+        self._is_closing = True
+        assert isinstance(self._chunks, AsyncGeneratorType)
+        if not self._chunks.ag_running:
+            await self._chunks.aclose()
+            return
+        if self._runner is not None:
+            self._runner.step()
+        await self._over.wait()
 
     def __aiter__(self) -> AsyncIterator[Chunk]:
         return self._chunks
@@ -62,19 +75,23 @@ class Scan(ScanBase):
         loop = asyncio.get_running_loop()
         machine = self._begin(loop.time())
         runner = AsyncRunner(machine, machine.cluster, self._kafka.context)
+        self._runner = runner
         try:
             while True:
-                await runner.run_until(machine.has_result)
-                fetched = machine.take()
+                await runner.run_until(self._has_result)
+                fetched = None if self._is_closing else machine.take()
                 if fetched is None:
                     break
                 yield Chunk(fetched, self._decoding)
                 machine.release(fetched)
-            if machine.failure is not None:
+            if machine.failure is not None and not self._is_closing:
                 raise machine.failure
         finally:
             machine.close(loop.time())
-            await runner.close()
+            try:
+                await runner.close()
+            finally:
+                self._over.set()
 
 
 class Kafka(KafkaBase[Scan]):
@@ -127,7 +144,7 @@ class Kafka(KafkaBase[Scan]):
 
     async def close(self) -> None:
         """Close the connections of all scans."""
-        for scan in self._scans:
+        for scan in list(self._scans):
             await scan.close()
         self._scans.clear()
 

@@ -48,6 +48,10 @@ class BlockingRunner:
         self._context = context
         self._selector = selectors.DefaultSelector()
         self._sockets: dict[Link, _LinkSocket] = {}
+        self._alarm, self._bell = socket.socketpair()
+        self._alarm.setblocking(False)
+        self._bell.setblocking(False)
+        self._selector.register(self._alarm, _READ)
 
     def run_until(self, is_over: Callable[[], bool]) -> None:
         """Move the machine until ``is_over``, which is looked at after each step.
@@ -64,13 +68,28 @@ class BlockingRunner:
                 each.write(now)
             if is_over():
                 return
+            if any(link.is_over for link in self._sockets):
+                # No name, or no connection: known at once, without an event.
+                has_news = True
+                continue
             pause = min(max(self._machine.wake_at - now, 0.0), _LONGEST_WAIT_S)
             has_news = False
             for key, _ in self._selector.select(pause):
-                has_news |= key.data.step(time.monotonic())
+                if key.data is None:
+                    self._alarm.recv(1 << 10)
+                else:
+                    has_news |= key.data.step(time.monotonic())
+
+    def wake(self) -> None:
+        """Have ``run_until`` look at ``is_over`` now; from any thread."""
+        # Closed is awake, and so is one that has been woken very often.
+        with suppress(OSError):
+            self._bell.send(b"!")
 
     def close(self) -> None:
         """Close all sockets."""
+        self._alarm.close()
+        self._bell.close()
         for each in self._sockets.values():
             each.close()
         self._sockets.clear()
@@ -101,10 +120,10 @@ class _LinkSocket:
         self._is_open = False
         self._unsent = memoryview(b"")
         self._places: list[tuple[int, tuple[object, ...]]] = []
-        self._last_error: OSError | None = None
+        self._last_error: OSError | ValueError | None = None
         try:
             found = socket.getaddrinfo(link.host, link.port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError, OverflowError) as error:
+        except (OSError, ValueError, OverflowError) as error:
             link.failed(connection_problem(error, context), now)
             return
         self._places = [(family, place) for family, _, _, _, place in found]
@@ -120,7 +139,8 @@ class _LinkSocket:
             return self._shake_hands(now)
         except (tls.SSLWantReadError, tls.SSLWantWriteError):
             return False
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            # TLS has a ValueError for the name of a host that it cannot check.
             return self._fail(error, now)
 
     def write(self, now: float) -> None:
@@ -234,7 +254,7 @@ class _LinkSocket:
     def _watch(self, events: int) -> None:
         self._selector.modify(self._connection(), events, self)
 
-    def _fail(self, error: OSError, now: float) -> bool:
+    def _fail(self, error: OSError | ValueError, now: float) -> bool:
         was_open, had_tls = self._is_open, self._tls is not None
         self.close()
         if was_open and isinstance(error, ConnectionError):

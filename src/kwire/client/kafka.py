@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from weakref import WeakSet
 
 from ..cluster import OffsetsMachine, ScanMachine, TopicsMachine
 from .options import make_decoding_options, make_scan_options, read_lookup
@@ -54,6 +56,7 @@ class ScanBase:
         self._options = options
         self._decoding = decoding
         self._machine: ScanMachine | None = None
+        self._is_closing = False
 
     @property
     def losses(self) -> list[DataLost]:
@@ -63,9 +66,20 @@ class ScanBase:
     def position(self) -> dict[tuple[str, int], int]:
         """Return the next offset of each (topic, partition), a ``start`` for later.
 
-        It is that after the last chunk that was returned.
+        It is that after the last chunk that was returned; before the first one, what
+        ``start`` gave as offsets.
         """
-        return {} if self._machine is None else self._machine.position()
+        start = self._options.start
+        given = start.items() if isinstance(start, Mapping) else ()
+        position = {place: spec for place, spec in given if isinstance(spec, int)}
+        if self._machine is not None:
+            position.update(self._machine.position())
+        return position
+
+    def _has_result(self) -> bool:
+        """Whether the iteration goes on: with a chunk, or because it is over."""
+        assert self._machine is not None
+        return self._is_closing or self._machine.has_result()
 
     def _begin(self, now: float) -> ScanMachine:
         self._machine = ScanMachine(
@@ -95,7 +109,7 @@ class KafkaBase(Generic[S]):
         self.addresses = addresses
         self.settings = settings
         self.context = context
-        self._scans: list[S] = []
+        self._scans: WeakSet[S] = WeakSet()
 
     def scan(
         self,
@@ -140,7 +154,7 @@ class KafkaBase(Generic[S]):
         limits = self.settings.limits
         decoding = make_decoding_options(columns, timestamp_unit, limits, check_crc)
         scan = self._scan_class(self, options, decoding)
-        self._scans.append(scan)
+        self._scans.add(scan)
         return scan
 
     def _find_topics(self, now: float) -> TopicsMachine:

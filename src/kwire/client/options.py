@@ -9,7 +9,7 @@ import re
 import ssl as tls
 import time
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..cluster import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
@@ -81,19 +81,16 @@ def make_scan_options(
         )
     if memory_bytes <= 0:
         raise ValueError(f"memory_bytes must be positive (got {memory_bytes})")
+    if follow and end != "latest":
+        raise ValueError(f"end cannot be given with follow=True (got {end!r:.60})")
     names: tuple[str, ...] = ()
     pattern = partitions = None
-    if isinstance(topics, str):
-        names = (topics,)
-    elif isinstance(topics, re.Pattern):
+    if isinstance(topics, re.Pattern):
         pattern = topics
-    elif isinstance(topics, Mapping):
-        names = tuple(topics)
-        partitions = {name: frozenset(numbers) for name, numbers in topics.items()}
     else:
-        names = tuple(topics)
-    if pattern is None and not names:
-        raise ValueError("a scan needs a topic (got none)")
+        names, partitions = _read_topics(topics)
+        if not names:
+            raise ValueError("a scan needs a topic (got none)")
     return ScanOptions(
         topics=names,
         pattern=pattern,
@@ -113,10 +110,12 @@ def make_decoding_options(
 ) -> DecodingOptions:
     """Read the arguments of ``scan`` that say how to decode."""
     chosen = COLUMNS if names is None else tuple(names)
-    unknown = [name for name in chosen if name not in COLUMNS]
-    if unknown or not chosen:
+    # A string would be taken for a list of letters.
+    is_list = not isinstance(names, str)
+    if not is_list or not chosen or not set(chosen) <= set(COLUMNS):
         raise ValueError(
-            f"columns must be among {', '.join(COLUMNS)} (got {', '.join(unknown)})"
+            f"columns must be a list of some of {', '.join(COLUMNS)}"
+            f" (got {names!r:.60})"
         )
     if timestamp_unit not in ("s", "ms", "us", "ns"):
         raise ValueError(
@@ -132,9 +131,10 @@ def read_when(name: str, when: When) -> Spec:
     if when == "latest":
         return LATEST
     if isinstance(when, datetime):
-        return Lookup(max(int(when.timestamp() * 1000), 0))
+        return Lookup(_timestamp_ms(when))
     if isinstance(when, timedelta):
-        return Lookup(max(int((time.time() - when.total_seconds()) * 1000), 0))
+        ago_ms = when // timedelta(milliseconds=1)
+        return Lookup(max(time.time_ns() // 1_000_000 - ago_ms, 0))
     if isinstance(when, int) and not isinstance(when, bool) and when >= 0:
         return int(when)
     raise ValueError(
@@ -154,6 +154,40 @@ def read_lookup(at: str | datetime | timedelta) -> Lookup:
     )
 
 
+def _read_topics(
+    topics: str | Iterable[str] | Mapping[str, Iterable[int]],
+) -> tuple[tuple[str, ...], dict[str, frozenset[int]] | None]:
+    """Read the names of topics; and their partitions, if these are given."""
+    refusal = TypeError(
+        "topics must be a name, names, a compiled pattern, or"
+        f" {{name: [partitions]}} (got {topics!r:.60})"
+    )
+    try:
+        names = (topics,) if isinstance(topics, str) else tuple(topics)
+        partitions = (
+            {name: frozenset(topics[name]) for name in names}
+            if isinstance(topics, Mapping)
+            else None
+        )
+    except TypeError:
+        raise refusal from None
+    if not all(isinstance(name, str) and name for name in names):
+        raise refusal
+    for numbers in (partitions or {}).values():
+        if not numbers or not all(isinstance(each, int) for each in numbers):
+            raise refusal
+    return names, partitions
+
+
+def _timestamp_ms(when: datetime) -> int:
+    """Return the first millisecond that is not before a time; 0 for those before 1970.
+
+    Not by ``datetime.timestamp``: a float loses the last millisecond.
+    """
+    since = when.astimezone(UTC) - datetime.fromtimestamp(0, UTC)
+    return max(-(-since // timedelta(milliseconds=1)), 0)
+
+
 def _read_offsets(
     name: str, when: Offsets, topics: tuple[str, ...]
 ) -> Spec | dict[tuple[str, int], Spec]:
@@ -161,14 +195,15 @@ def _read_offsets(
         return read_when(name, when)
     specs: dict[tuple[str, int], Spec] = {}
     for key, value in when.items():
-        if isinstance(key, tuple) and len(key) == 2:
-            place = key
-        elif isinstance(key, int) and len(topics) == 1:
-            place = (topics[0], key)
-        else:
-            raise ValueError(
-                f"{name} must have keys (topic, partition), or partitions of a single"
-                f" topic (got {key!r:.60})"
-            )
-        specs[place] = read_when(name, value)
+        match key:
+            case (str(topic), int(partition)):
+                pass
+            case int(partition) if len(topics) == 1:
+                topic = topics[0]
+            case _:
+                raise ValueError(
+                    f"{name} must have keys (topic, partition), or partitions of a"
+                    f" single topic (got {key!r:.60})"
+                )
+        specs[topic, partition] = read_when(name, value)
     return specs

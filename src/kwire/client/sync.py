@@ -35,6 +35,7 @@ class ScanSync(ScanBase):
         self, kafka: KafkaBase[Any], options: ScanOptions, decoding: DecodingOptions
     ) -> None:
         super().__init__(kafka, options, decoding)
+        self._runner: BlockingRunner | None = None
         self._chunks = self._read()
 
     def messages(self) -> Iterator[ConsumerRecord]:
@@ -43,8 +44,18 @@ class ScanSync(ScanBase):
             yield from chunk.messages()
 
     def close(self) -> None:
-        """Close the connections; there are no more chunks."""
-        self._chunks.close()
+        """Close the connections; there are no more chunks.
+
+        From another thread, or from a handler of a signal, it ends the wait for the
+        next chunk: the iteration is over, and closes the connections then.
+        """
+        self._is_closing = True
+        try:
+            self._chunks.close()
+        except ValueError:
+            # The generator is running: it is waiting for a chunk right now.
+            if self._runner is not None:
+                self._runner.wake()
 
     def __iter__(self) -> Iterator[Chunk]:
         return self._chunks
@@ -70,15 +81,16 @@ class ScanSync(ScanBase):
     def _read(self) -> Generator[Chunk]:
         machine = self._begin(time.monotonic())
         runner = BlockingRunner(machine, machine.cluster, self._kafka.context)
+        self._runner = runner
         try:
             while True:
-                runner.run_until(machine.has_result)
-                fetched = machine.take()
+                runner.run_until(self._has_result)
+                fetched = None if self._is_closing else machine.take()
                 if fetched is None:
                     break
                 yield Chunk(fetched, self._decoding)
                 machine.release(fetched)
-            if machine.failure is not None:
+            if machine.failure is not None and not self._is_closing:
                 raise machine.failure
         finally:
             machine.close(time.monotonic())
@@ -133,7 +145,7 @@ class KafkaSync(KafkaBase[ScanSync]):
 
     def close(self) -> None:
         """Close the connections of all scans."""
-        for scan in self._scans:
+        for scan in list(self._scans):
             scan.close()
         self._scans.clear()
 

@@ -67,7 +67,7 @@ class Link:
     For the machine: ``send``, ``is_free``, ``check``, ``close``. For the runner:
     ``connected``, ``failed``, ``data_to_send``, ``get_buffer``, ``buffer_updated``,
     ``receive_data``. ``reason`` says why the link is over; ``is_refused`` that the
-    broker did not accept the user.
+    broker did not accept the user, ``error`` what the mechanism raised.
     """
 
     __slots__ = (
@@ -77,6 +77,7 @@ class Link:
         "_mechanism",
         "_reauthenticate_at",
         "_settings",
+        "error",
         "host",
         "is_refused",
         "node_id",
@@ -100,6 +101,7 @@ class Link:
         self.state = LinkState.OPENING
         self.reason = ""
         self.is_refused = False
+        self.error: Exception | None = None
         self.quiet_until = now
         self._settings = settings
         self._deadline = now + settings.connect_timeout_s
@@ -248,8 +250,7 @@ class Link:
         elif isinstance(event, Negotiated):
             self._authenticate(now)
         elif isinstance(event, SaslStarted):
-            assert self._mechanism is not None
-            self._connection.send_sasl_token(self._mechanism.first())
+            self._open_exchange(now)
         elif isinstance(event, SaslToken):
             self._challenge(event, now)
         elif isinstance(event, SaslFailed):
@@ -277,13 +278,22 @@ class Link:
             self._connection.start_sasl(self._mechanism.mechanism)
         except UnsupportedVersion:
             self._refuse("the broker has no SASL at this port", now)
+        except Exception as error:
+            self._refuse_by_mechanism(error, now)
+
+    def _open_exchange(self, now: float) -> None:
+        assert self._mechanism is not None
+        try:
+            self._connection.send_sasl_token(self._mechanism.first())
+        except Exception as error:
+            self._refuse_by_mechanism(error, now)
 
     def _challenge(self, event: SaslToken, now: float) -> None:
         assert self._mechanism is not None
         try:
             token = self._mechanism.challenge(event.data)
-        except KwireError as error:
-            self._refuse(f"{self._mechanism.mechanism}: {error}", now)
+        except Exception as error:
+            self._refuse_by_mechanism(error, now)
             return
         if token is not None:
             self._connection.send_sasl_token(token)
@@ -293,6 +303,13 @@ class Link:
         if event.session_lifetime_ms > 0:
             lifetime_s = event.session_lifetime_ms / 1000
             self._reauthenticate_at = now + lifetime_s * _REAUTHENTICATE_AT
+
+    def _refuse_by_mechanism(self, error: Exception, now: float) -> None:
+        """The mechanism, which may be a user's, raised an error of any kind."""
+        name = "SASL" if self._mechanism is None else self._mechanism.mechanism
+        text = str(error) if isinstance(error, KwireError) else f"{error!r}"
+        self.error = error
+        self._refuse(f"{name}: {text}", now)
 
     def _refuse(self, reason: str, now: float) -> None:
         self.is_refused = True

@@ -19,7 +19,7 @@ from .faults import Reaction
 from .machine import ClusterMachine
 from .metadata import NO_ID
 from .partition_reader import Asked, PartitionReader
-from .scan_options import LATEST
+from .scan_options import LATEST, partitions_in
 from .scan_requests import lookups_request
 
 if TYPE_CHECKING:
@@ -163,13 +163,18 @@ class LookupMachine:
 
     def _read_topic(self, topic: TopicInfo) -> None:
         wanted = (self.options.partitions or {}).get(topic.name)
-        for partition in sorted(topic.partitions if wanted is None else wanted):
+        chosen = set(topic.partitions if wanted is None else wanted)
+        named = chosen | partitions_in(self.options.start, topic.name)
+        named |= partitions_in(self.options.end, topic.name)
+        for partition in sorted(named):
             if partition not in topic.partitions:
                 self.failure = TopicNotFound(
                     f"topic {topic.name!r} has no partition {partition}; it has"
                     f" {len(topic.partitions)}, numbered from 0"
                 )
                 return
+            if partition not in chosen:
+                continue
             reader = self._readers.get((topic.name, partition))
             if reader is None:
                 self._read_partition(topic, partition)

@@ -197,6 +197,7 @@ class ClusterMachine:
         self.want_metadata()
         if link.is_refused:
             self.failure = AuthenticationRefused(f"{link.address}: {link.reason}")
+            self.failure.__cause__ = link.error
         elif not self._was_ready and all(
             each in self._failures for each in self._bootstrap
         ):

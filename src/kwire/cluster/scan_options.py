@@ -79,3 +79,10 @@ def spec_of(
     if isinstance(spec, (int, Lookup)):
         return spec
     return spec.get(place, default)
+
+
+def partitions_in(spec: Spec | Mapping[tuple[str, int], Spec], topic: str) -> set[int]:
+    """Return the partitions of a topic that are named."""
+    if isinstance(spec, (int, Lookup)):
+        return set()
+    return {partition for name, partition in spec if name == topic}

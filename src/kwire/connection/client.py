@@ -279,7 +279,9 @@ class ClientConnection(Endpoint):
         if hasattr(response, "auth_bytes"):
             if response.error_code:
                 return SaslFailed(response.error_code, response.error_message or "")
-            return SaslToken(response.auth_bytes, response.session_lifetime_ms)
+            # Bytes, whatever zero_copy makes of a message: mechanisms decode them.
+            token = bytes(response.auth_bytes)
+            return SaslToken(token, response.session_lifetime_ms)
         if response.error_code:
             return SaslFailed(response.error_code, "", tuple(response.mechanisms))
         self._raw = version == 0

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``LogBroker``: a broker on the loopback interface that has topics to read.
+
+Sockets, TLS and SASL are those of ``loopback_brokers.Broker``; topics, offsets and
+records those of the simulation.
+"""
+
+import random
+import time
+
+from brokers import SimulatedCluster
+from loopback_brokers import Broker
+
+import kwire
+from kwire.messages import (
+    ApiVersionsRequest,
+    SaslAuthenticateRequest,
+    SaslHandshakeRequest,
+)
+from kwire.negotiation import ApiVersionTable
+
+LONGEST_WAIT_S = 0.05
+SASL = {SaslHandshakeRequest.api_key: (1, 1), SaslAuthenticateRequest.api_key: (0, 2)}
+
+
+class LogBroker(Broker):
+    """A cluster of one broker; ``topics`` is {name: records of each partition}."""
+
+    def __init__(self, topics, **options):
+        """Write the topics in small batches, and listen."""
+        self.cluster_truth = SimulatedCluster(kwire, random.Random(1), 1, ("3.9",))
+        for name, counts in topics.items():
+            topic = self.cluster_truth.add_topic(name, len(counts))
+            for log, count in zip(topic.logs, counts, strict=True):
+                for start in range(0, count, 10):
+                    log.append(min(10, count - start))
+        self.node = self.cluster_truth.brokers[1]
+        self.node.learn()
+        ranges = dict(self.node.table.ranges())
+        assert ApiVersionsRequest.api_key in ranges
+        super().__init__(ApiVersionTable.from_ranges({**ranges, **SASL}), **options)
+
+    def log(self, topic, partition=0):
+        """Return the log of a partition, to write to and to compare with."""
+        return self.cluster_truth.topics[topic].logs[partition]
+
+    def answer(self, event):
+        """Answer as the simulated broker does, with the address of this one."""
+        request, version = event.request, event.version
+        response = self.node.answer(request, version)
+        if response is None:
+            time.sleep(min(request.max_wait_ms / 1000, LONGEST_WAIT_S))
+            response = self.node.answer(request, version)
+            if response is None:
+                return self.node.empty_fetch(request, version)
+        if type(response).__name__ == "MetadataResponse":
+            (only,) = response.brokers
+            return response.replace(
+                brokers=[only.replace(host=self.host, port=self.port)]
+            )
+        return response

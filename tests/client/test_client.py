@@ -1,0 +1,222 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scans over both runners: what is read, and in which shapes.
+
+Against a broker of the simulation's on the loopback interface, and librdkafka's mock
+cluster. What goes wrong is in ``test_client_errors.py``, how scans end in
+``test_client_ends.py``.
+"""
+
+import asyncio
+import importlib
+import re
+from datetime import UTC, datetime, timedelta
+
+import duckdb
+import polars
+import pyarrow
+import pytest
+from confluent_kafka import Producer
+from log_broker import LogBroker
+
+COUNTS = {"orders": (35, 20), "orders-eu": (5,), "other": (7,)}
+
+
+@pytest.fixture(scope="module")
+def broker():
+    """A broker with a few topics, which no test changes."""
+    with LogBroker(COUNTS) as running:
+        yield running
+
+
+@pytest.fixture(params=["blocking", "asyncio"])
+def read(request, kwire):
+    """Read a scan to its end: a function of address, topics and options."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+
+    def read_sync(address, topics, **options):
+        with client.connect_sync(address) as kafka:
+            return list(kafka.scan(topics, **options))
+
+    def read_async(address, topics, **options):
+        async def run():
+            async with client.connect(address) as kafka:
+                return [chunk async for chunk in kafka.scan(topics, **options)]
+
+        return asyncio.run(run(), debug=True)
+
+    return read_sync if request.param == "blocking" else read_async
+
+
+def found(chunks):
+    """Give {(topic, partition): {offset: value}} of chunks."""
+    seen = {}
+    for chunk in chunks:
+        rows = seen.setdefault((chunk.topic, chunk.partition), {})
+        rows.update((row.offset, row.value) for row in chunk.rows())
+        assert len(chunk.records) == len(chunk.rows())
+    return {place: rows for place, rows in seen.items() if rows}
+
+
+def wanted(broker, places, start=0, end=1 << 62):
+    """Give the same of what the broker has."""
+    return {
+        (topic, partition): broker.log(topic, partition).readable(start, end, False)
+        for topic, partition in places
+    }
+
+
+ORDERS = [("orders", 0), ("orders", 1)]
+
+
+@pytest.mark.parametrize(
+    ("topics", "places"),
+    [
+        ("orders", ORDERS),
+        (["orders", "other"], [*ORDERS, ("other", 0)]),
+        (re.compile("orders.*"), [*ORDERS, ("orders-eu", 0)]),
+        ({"orders": [1], "other": [0]}, [("orders", 1), ("other", 0)]),
+    ],
+    ids=["name", "names", "pattern", "partitions"],
+)
+def test_topics_are_read_as_they_are_named(read, broker, topics, places):
+    """Each record once, whichever way topics are named."""
+    assert found(read(broker.address, topics)) == wanted(broker, places)
+
+
+def test_offsets_begin_and_end_a_scan(read, broker):
+    """``start`` is the first offset that is read, ``end`` the first that is not."""
+    chunks = read(broker.address, {"orders": [0]}, start=3, end=17)
+    assert found(chunks) == wanted(broker, [("orders", 0)], 3, 17)
+    assert chunks[-1].high_watermark == 35
+
+
+def test_a_scan_from_latest_has_nothing(read, broker):
+    """It ends where the partition ended when the scan began."""
+    assert found(read(broker.address, "orders", start="latest")) == {}
+
+
+def test_offsets_can_be_given_by_partition(read, broker):
+    """By number for a single topic, by topic and number otherwise."""
+    by_number = read(broker.address, "orders", start={0: 30, 1: "latest"})
+    by_place = read(
+        broker.address, "orders", start={("orders", 0): 30, ("orders", 1): "latest"}
+    )
+    assert found(by_number) == wanted(broker, [("orders", 0)], 30) == found(by_place)
+
+
+def test_times_begin_and_end_a_scan(read, broker):
+    """Records have timestamps 1001, 1002, ... ms; a time is looked up by the broker."""
+    start = datetime.fromtimestamp(1.011, UTC)
+    end = datetime.fromtimestamp(1.021, UTC)
+    chunks = read(broker.address, {"orders": [0]}, start=start, end=end)
+    assert found(chunks) == wanted(broker, [("orders", 0)], 10, 20)
+
+
+def test_a_duration_is_so_long_ago(read, broker):
+    """Nothing was written in the last hour, everything in the last 100 years."""
+    assert found(read(broker.address, "other", start=timedelta(hours=1))) == {}
+    chunks = read(broker.address, "other", start=timedelta(days=36500))
+    assert found(chunks) == wanted(broker, [("other", 0)])
+
+
+def test_a_position_is_where_the_next_scan_goes_on(kwire, broker):
+    """Two scans, the first of which stops early, read each record once."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with client.connect_sync(broker.address) as kafka:
+        first = kafka.scan("orders", memory_bytes=1 << 11)
+        chunks = [next(first), next(first)]
+        position = first.position()
+        first.close()
+        assert first.position() == position
+        rest = list(kafka.scan("orders", start=position))
+    both = found([*chunks, *rest])
+    assert both == wanted(broker, ORDERS)
+    assert sum(len(chunk.rows()) for chunk in [*chunks, *rest]) == 55
+
+
+def test_a_position_survives_a_scan_that_read_nothing(kwire, broker):
+    """A scan that is stopped before its first chunk goes on where it was to begin."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    start = {("orders", 0): 20, ("orders", 1): 5}
+    with client.connect_sync(broker.address) as kafka:
+        scan = kafka.scan("orders", start=start)
+        assert scan.position() == start
+        scan.close()
+        assert scan.position() == start
+        one = kafka.scan("orders", start={0: 20, 1: 5})
+        assert one.position() == start
+
+
+def test_records_come_one_by_one_with_their_place(kwire, broker):
+    """``messages()`` of both kinds of scan; every field of a record is there."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with client.connect_sync(broker.address) as kafka:
+        rows = list(kafka.scan("other").messages())
+
+    async def run():
+        async with client.connect(broker.address) as kafka:
+            return [each async for each in kafka.scan("other").messages()]
+
+    assert rows == asyncio.run(run(), debug=True)
+    assert [row.offset for row in rows] == list(range(7))
+    assert {(row.topic, row.partition) for row in rows} == {("other", 0)}
+    assert rows[0].timestamp == 1001 and rows[0].headers == ()
+    assert rows[0].key.startswith(b"key-") and rows[0].value == b"other.3-0#1"
+
+
+def test_a_scan_is_a_table(kwire, broker):
+    """pyarrow, polars and DuckDB take a scan as an Arrow stream."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with client.connect_sync(broker.address) as kafka:
+        table = pyarrow.table(kafka.scan("orders"))
+        assert table.column_names == [
+            *("topic", "partition", "offset", "timestamp", "timestamp_type"),
+            *("key", "value", "headers"),
+        ]
+        assert table.num_rows == 55
+        frame = polars.DataFrame(kafka.scan("orders", columns=("offset", "value")))
+        assert frame.columns == ["offset", "value"]
+        assert sorted(frame["value"]) == sorted(table["value"].to_pylist())
+        scan = kafka.scan("orders", columns=["topic", "offset"])
+        rows = duckdb.sql("select topic, count(*) from scan group by topic").fetchall()
+        assert rows == [("orders", 55)]
+        del scan
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_timestamps_have_the_unit_that_was_wanted(kwire, broker, unit):
+    """The type of the column says the unit, and the time is the same in all."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with client.connect_sync(broker.address) as kafka:
+        columns = ["timestamp"]
+        table = pyarrow.table(kafka.scan("other", columns=columns, timestamp_unit=unit))
+    assert table.schema.field("timestamp").type == pyarrow.timestamp(unit, "UTC")
+    assert table["timestamp"][0].as_py().timestamp() == pytest.approx(1.001, abs=1)
+
+
+def test_an_empty_scan_has_a_schema(kwire, broker):
+    """A table without rows has the same columns."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with client.connect_sync(broker.address) as kafka:
+        full = pyarrow.table(kafka.scan("other"))
+        empty = pyarrow.table(kafka.scan("other", start="latest"))
+    assert empty.num_rows == 0
+    assert empty.schema == full.schema
+
+
+def test_librdkafkas_mock_cluster_is_read(read):
+    """Three brokers that kwire has no part in; every codec, headers and empty keys."""
+    producer = Producer(
+        {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, "log_level": 0}
+    )
+    brokers = producer.list_topics(timeout=15).brokers.values()
+    address = ",".join(f"{each.host}:{each.port}" for each in brokers)
+    rows = [(None if n % 5 == 0 else b"k%d" % n, b"value %d" % n) for n in range(100)]
+    for key, value in rows:
+        producer.produce("live", key=key, value=value, headers=[("n", b"1")])
+    producer.flush(15)
+    chunks = read(address, "live")
+    got = [(row.key, row.value) for chunk in chunks for row in chunk.rows()]
+    assert sorted(got, key=str) == sorted(rows, key=str)
+    del producer

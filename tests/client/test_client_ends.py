@@ -1,0 +1,221 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""However a scan ends, no task, thread or socket is left, and no warning."""
+
+import asyncio
+import gc
+import importlib
+import ssl
+import threading
+import time
+
+import pytest
+from log_broker import LogBroker
+from loopback_brokers import Listener, make_certificate, server_context
+from runners import open_sockets
+
+DELAYS_S = [0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.008, 0.012, 0.02, 0.05]
+
+
+@pytest.fixture(scope="module")
+def contexts(tmp_path_factory):
+    """TLS for a server and for a client."""
+    paths = make_certificate(tmp_path_factory.mktemp("tls"))
+    return server_context(*paths), ssl.create_default_context(cafile=paths[0])
+
+
+@pytest.fixture(scope="module", params=["plain", "tls"])
+def broker(request, contexts):
+    """A broker, and what ``connect`` has to know of it."""
+    server, trusting = contexts if request.param == "tls" else (None, None)
+    with LogBroker({"orders": (300, 300)}, context=server) as running:
+        yield running, {"ssl": trusting}
+
+
+@pytest.fixture
+def client(kwire):
+    """The module, on the engine of the test."""
+    return importlib.import_module(f"{kwire.__name__}.client")
+
+
+def run_cleanly(main, new_loop=None):
+    """Run a coroutine function in debug mode; nothing may be left of it."""
+    complaints = []
+
+    async def run():
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: complaints.append(context))
+        before = open_sockets()
+        await main()
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        # Those of brokers in this process close when their threads see the end.
+        async with asyncio.timeout(5):
+            while open_sockets() > before:
+                await asyncio.sleep(0.001)
+
+    with asyncio.Runner(debug=True, loop_factory=new_loop) as runner:
+        runner.run(run())
+    gc.collect()
+    assert complaints == []
+
+
+def wait_for(condition):
+    """Wait until something is true that a thread brings about."""
+    deadline = time.monotonic() + 5
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize("delay_s", DELAYS_S)
+def test_a_task_can_be_cancelled_at_any_moment(client, broker, delay_s):
+    """While opening, in the handshake of TLS, negotiating, fetching or following."""
+    running, connect = broker
+
+    async def main():
+        async def follow():
+            async with client.connect(running.address, **connect) as kafka:
+                async for _ in kafka.scan("orders", follow=True, memory_bytes=1 << 12):
+                    await asyncio.sleep(0)
+
+        task = asyncio.create_task(follow())
+        await asyncio.sleep(delay_s)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    run_cleanly(main)
+
+
+@pytest.mark.parametrize("delay_s", DELAYS_S[::3])
+def test_closing_ends_a_scan_that_another_task_reads(client, broker, delay_s):
+    """The other task sees the end of the iteration, not an error."""
+    running, connect = broker
+
+    async def main():
+        kafka = client.connect(running.address, **connect)
+
+        async def follow():
+            return [chunk async for chunk in kafka.scan("orders", follow=True)]
+
+        task = asyncio.create_task(follow())
+        await asyncio.sleep(delay_s)
+        await kafka.close()
+        async with asyncio.timeout(5):
+            await task
+
+    run_cleanly(main)
+
+
+def test_a_block_can_be_left_in_the_middle(client, broker):
+    """By ``break``, by an exception of the body, and with a scan not begun."""
+    running, connect = broker
+
+    async def main():
+        async with client.connect(running.address, **connect) as kafka:
+            kafka.scan("orders")
+            async for _ in kafka.scan("orders", memory_bytes=1 << 12):
+                break
+        with pytest.raises(ZeroDivisionError):
+            async with client.connect(running.address, **connect) as kafka:
+                async for _ in kafka.scan("orders", memory_bytes=1 << 12):
+                    raise ZeroDivisionError
+        kafka = client.connect(running.address, **connect)
+        async with kafka.scan("orders", memory_bytes=1 << 12) as scan:
+            await anext(scan)
+
+    run_cleanly(main)
+
+
+def test_a_block_of_the_blocking_client_can_be_left_in_the_middle(client, broker):
+    """As above; and a scan that nobody holds any more closes itself."""
+    running, connect = broker
+    with client.connect_sync(running.address, **connect) as kafka:
+        list(kafka.scan("orders"))
+    before = open_sockets()
+    small = {"memory_bytes": 1 << 12}
+    with client.connect_sync(running.address, **connect) as kafka:
+        kafka.scan("orders")
+        for _ in kafka.scan("orders", **small):
+            break
+        assert open_sockets() > before
+    with (
+        pytest.raises(ZeroDivisionError),
+        client.connect_sync(running.address, **connect) as kafka,
+    ):
+        for _ in kafka.scan("orders", **small):
+            raise ZeroDivisionError
+    kafka = client.connect_sync(running.address, **connect)
+    with kafka.scan("orders", **small) as scan:
+        next(scan)
+    dropped = kafka.scan("orders", **small)
+    next(dropped)
+    del dropped, scan, _
+    gc.collect()
+    wait_for(lambda: open_sockets() <= before)
+
+
+@pytest.mark.parametrize("delay_s", DELAYS_S[::3])
+def test_closing_ends_a_scan_that_another_thread_reads(client, broker, delay_s):
+    """The thread that waits sees the end of the iteration at once."""
+    running, connect = broker
+    ended = []
+    with client.connect_sync(running.address, **connect) as kafka:
+        scan = kafka.scan("orders", follow=True)
+        thread = threading.Thread(target=lambda: ended.append(list(scan)))
+        thread.start()
+        time.sleep(delay_s)
+    thread.join(5)
+    assert len(ended) == 1
+    assert list(scan) == []
+
+
+def test_following_sees_what_is_written_meanwhile(client):
+    """Until it is closed; the position is after the last record."""
+    before = open_sockets()
+    with LogBroker({"live": (5,)}) as running:
+        with client.connect_sync(running.address) as kafka:
+            scan = kafka.scan("live", start="latest", follow=True)
+            threading.Timer(0.1, running.log("live").append, [3]).start()
+            chunk = next(scan)
+            assert [row.offset for row in chunk.rows()] == [5, 6, 7]
+            assert scan.position() == {("live", 0): 8}
+        assert list(scan) == []
+    wait_for(lambda: open_sockets() <= before)
+
+
+def test_a_broker_that_never_answers_can_be_left(client):
+    """Cancelled and closed while a connection is opening, TLS included."""
+
+    def be_silent(stream):
+        while stream.recv(1 << 16):
+            pass
+
+    with Listener(be_silent) as listener:
+        for context in (None, ssl.create_default_context()):
+
+            async def main(context=context):
+                kafka = client.connect(listener.address, ssl=context)
+                with pytest.raises(TimeoutError):
+                    async with asyncio.timeout(0.05), kafka:
+                        await anext(kafka.scan("orders"))
+
+            run_cleanly(main)
+
+
+@pytest.mark.parametrize("delay_s", DELAYS_S[::3])
+def test_uvloop_runs_the_same_client(client, broker, delay_s):
+    """Everything is read, and cancelling leaves nothing; TLS included."""
+    uvloop = pytest.importorskip("uvloop")
+    running, connect = broker
+
+    async def main():
+        async with client.connect(running.address, **connect) as kafka:
+            chunks = [chunk async for chunk in kafka.scan("orders")]
+            assert sum(len(chunk.rows()) for chunk in chunks) == 600
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(delay_s):
+                    async for _ in kafka.scan("orders", follow=True):
+                        pass
+
+    run_cleanly(main, uvloop.new_event_loop)

@@ -1,0 +1,283 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with an address, a password, a topic or an argument is one sentence."""
+
+import importlib
+import re
+import socket
+import ssl
+import time
+from datetime import timedelta
+
+import pytest
+from log_broker import LogBroker
+from loopback_brokers import HOST, Listener, make_certificate, server_context
+from runners import RUNNERS, read
+
+USERS = {"alice": "wonderland"}
+QUICKLY_S = 8
+
+
+@pytest.fixture(scope="module")
+def broker():
+    """A broker without TLS and SASL."""
+    with LogBroker({"orders": (5, 5)}) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """Certificate and key, as paths."""
+    return make_certificate(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(scope="module")
+def trusting(certificate):
+    """The context of a client that trusts the certificate."""
+    return ssl.create_default_context(cafile=certificate[0])
+
+
+@pytest.fixture(scope="module")
+def secure_broker(certificate):
+    """A broker with TLS that lets in those with a password."""
+    context = server_context(*certificate)
+    with LogBroker({"orders": (30,)}, users=USERS, context=context) as running:
+        yield running
+
+
+@pytest.fixture(params=RUNNERS)
+def runner(request):
+    """Which client reads."""
+    return request.param
+
+
+def refusal(kwire, runner, address, *, kind="BrokersUnreachable", **connect):
+    """Read ``orders``, in vain; return the text of the error."""
+    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    began = time.monotonic()
+    with pytest.raises(getattr(cluster, kind)) as caught:
+        read(kwire, runner, address, "orders", connect=connect)
+    assert time.monotonic() - began < QUICKLY_S
+    text = str(caught.value)
+    assert isinstance(caught.value, kwire.KwireError)
+    assert address in text
+    assert "\n" not in text and len(text) < 200
+    return text
+
+
+def test_a_closed_port_is_named(kwire, runner):
+    """Nobody listens."""
+    with socket.create_server((HOST, 0)) as server:
+        port = server.getsockname()[1]
+    text = refusal(kwire, runner, f"{HOST}:{port}")
+    assert text == (
+        f"{HOST}:{port}: nobody listens there; is the broker running, is this its port?"
+    )
+
+
+def test_an_unknown_host_is_named_at_once(kwire, runner):
+    """A name that no server of names knows; it is not waited for."""
+    text = refusal(kwire, runner, "kafka.invalid:9092")
+    assert "this name is not known" in text or "no address" in text
+
+
+def test_all_addresses_are_named(kwire, runner):
+    """Each with its own reason."""
+    with socket.create_server((HOST, 0)) as server:
+        port = server.getsockname()[1]
+    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    addresses = f"kafka.invalid:9092,{HOST}:{port}"
+    with pytest.raises(cluster.BrokersUnreachable) as caught:
+        read(kwire, runner, addresses, "orders")
+    assert f"{HOST}:{port}: nobody listens there" in str(caught.value)
+    assert "kafka.invalid:9092: " in str(caught.value)
+
+
+def test_one_address_that_answers_is_enough(kwire, runner, broker):
+    """The others may be wrong."""
+    with socket.create_server((HOST, 0)) as server:
+        port = server.getsockname()[1]
+    addresses = f"kafka.invalid:1,{HOST}:{port},{broker.address}"
+    chunks = read(kwire, runner, addresses, "orders")
+    assert sum(len(chunk.rows()) for chunk in chunks) == 10
+
+
+def test_tls_to_a_plain_port_is_named(kwire, runner, broker, trusting):
+    """The broker does not understand, and hangs up or answers otherwise."""
+    text = refusal(kwire, runner, broker.address, ssl=trusting)
+    assert "TLS" in text
+
+
+def test_no_tls_to_a_tls_port_is_named(kwire, runner, secure_broker):
+    """The first bytes that come back are an alert of TLS, or nothing."""
+    text = refusal(kwire, runner, secure_broker.address)
+    assert "TLS" in text
+
+
+def test_a_certificate_that_nobody_vouches_for_is_named(kwire, runner, secure_broker):
+    """True trusts what the system trusts."""
+    text = refusal(kwire, runner, secure_broker.address, ssl=True)
+    assert "its certificate is not trusted" in text
+    assert "name the authority" in text
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_tls_and_passwords_let_in(kwire, runner, secure_broker, trusting, mechanism):
+    """Everything is read over TLS after SASL."""
+    sasl = mechanism_of(kwire, mechanism, "wonderland")
+    connect = {"ssl": trusting, "sasl": sasl}
+    chunks = read(kwire, runner, secure_broker.address, "orders", connect=connect)
+    assert sum(len(chunk.rows()) for chunk in chunks) == 30
+
+
+def mechanism_of(kwire, name, password):
+    """Make a mechanism of SASL for the user."""
+    sasl = importlib.import_module(f"{kwire.__name__}.sasl")
+    if name == "PLAIN":
+        return sasl.Plain("alice", password)
+    return sasl.Scram("alice", password, name)
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512"])
+def test_a_wrong_password_is_named(kwire, runner, secure_broker, trusting, mechanism):
+    """It ends the scan at once, and is in no text."""
+    text = refusal(
+        kwire,
+        runner,
+        secure_broker.address,
+        kind="AuthenticationRefused",
+        ssl=trusting,
+        sasl=mechanism_of(kwire, mechanism, "looking-glass"),
+    )
+    assert "Go away" in text and "looking-glass" not in text
+
+
+def test_a_broker_without_sasl_is_named(kwire, runner, broker):
+    """It has no users, so it refuses the handshake."""
+    text = refusal(
+        kwire,
+        runner,
+        broker.address,
+        kind="AuthenticationRefused",
+        sasl=mechanism_of(kwire, "PLAIN", "wonderland"),
+    )
+    assert "SASL" in text
+
+
+def test_a_missing_mechanism_is_named(kwire, runner):
+    """Those that the broker takes are listed."""
+    with LogBroker({}, users=USERS, mechanisms=("SCRAM-SHA-512",)) as running:
+        text = refusal(
+            kwire,
+            runner,
+            running.address,
+            kind="AuthenticationRefused",
+            sasl=mechanism_of(kwire, "PLAIN", "wonderland"),
+        )
+    assert "accepts only the mechanisms SCRAM-SHA-512" in text
+
+
+def test_a_broker_that_hangs_up_is_named(kwire, runner):
+    """As one that wants SASL or TLS does, and one that is no Kafka."""
+    with Listener(lambda stream: stream.recv(1)) as listener:
+        refusal(kwire, runner, listener.address)
+
+
+def test_a_broker_that_is_silent_is_given_up(kwire, runner):
+    """After ``connect_timeout_s``."""
+    with Listener(lambda stream: stream.recv(1 << 16) and stream.recv(1)) as listener:
+        text = refusal(kwire, runner, listener.address, connect_timeout_s=0.3)
+    assert "did not come in time" in text
+
+
+def test_an_unknown_topic_is_named(kwire, runner, broker):
+    """News of a new topic travels, so it is given some seconds."""
+    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    with pytest.raises(cluster.TopicNotFound, match="topic 'nope' does not exist"):
+        read(kwire, runner, broker.address, ["orders", "nope"])
+    with pytest.raises(cluster.TopicNotFound, match=r"no topic matches .*'nope.*'"):
+        read(kwire, runner, broker.address, re.compile("nope.*"))
+
+
+def test_an_unknown_partition_is_named(kwire, runner, broker):
+    """Named by the topics, or by start or end."""
+    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    for topics, options in [
+        ({"orders": [1, 2]}, {}),
+        ("orders", {"start": {2: 0}}),
+        ("orders", {"end": {("orders", 2): 5}}),
+    ]:
+        with pytest.raises(
+            cluster.TopicNotFound, match="topic 'orders' has no partition 2; it has 2"
+        ):
+            read(kwire, runner, broker.address, topics, **options)
+
+
+@pytest.mark.parametrize(
+    ("topics", "options", "text"),
+    [
+        ([], {}, "a scan needs a topic"),
+        ("", {}, "topics must be"),
+        (b"orders", {}, "topics must be"),
+        (None, {}, "topics must be"),
+        (7, {}, "topics must be"),
+        ([7], {}, "topics must be"),
+        ({"orders": 0}, {}, "topics must be"),
+        ({"orders": ["0"]}, {}, "topics must be"),
+        ({"orders": []}, {}, "topics must be"),
+        ("orders", {"start": "oldest"}, "start must be"),
+        ("orders", {"start": -1}, "start must be"),
+        ("orders", {"start": True}, "start must be"),
+        ("orders", {"end": 1.5}, "end must be"),
+        ("orders", {"end": None}, "end must be"),
+        ("orders", {"start": {"0": 1}}, "start must have keys"),
+        ("orders", {"start": {("orders", "0"): 1}}, "start must have keys"),
+        (["a", "b"], {"start": {0: 1}}, "start must have keys"),
+        ("orders", {"follow": True, "end": 7}, "end cannot be given with follow"),
+        ("orders", {"columns": ["offset", "size"]}, "columns must be a list"),
+        ("orders", {"columns": "offset"}, "columns must be a list"),
+        ("orders", {"columns": []}, "columns must be a list"),
+        ("orders", {"timestamp_unit": "m"}, "timestamp_unit must be"),
+        ("orders", {"isolation": "serializable"}, "isolation must be"),
+        ("orders", {"on_data_loss": "ignore"}, "on_data_loss must be"),
+        ("orders", {"memory_bytes": 0}, "memory_bytes must be"),
+    ],
+)
+def test_a_bad_argument_is_named_before_anything_is_sent(kwire, topics, options, text):
+    """``ValueError`` or ``TypeError``, by both clients."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    for connect in (client.connect, client.connect_sync):
+        with pytest.raises((ValueError, TypeError), match=text):
+            connect("kafka.invalid:9092").scan(topics, **options)
+
+
+@pytest.mark.parametrize("address", ["", "kafka", "kafka:0", "kafka:x", ",", "::1:9"])
+def test_a_bad_address_is_named(kwire, address):
+    """What has no port is no address."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with pytest.raises(ValueError, match=r"HOST:PORT|a port is a number"):
+        client.connect(address)
+
+
+def test_a_bad_mechanism_is_named(kwire):
+    """A name and a password by themselves are no mechanism."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with pytest.raises(TypeError, match="sasl must be a mechanism") as caught:
+        client.connect_sync("kafka:9092", sasl=("alice", "wonderland"))
+    assert "wonderland" not in str(caught.value)
+
+
+def test_lost_records_are_reported(kwire, runner, broker):
+    """An offset that the log does not have yet, and one that it has no more."""
+    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    with pytest.raises(cluster.DataLost, match="reading orders-0 at offset 99"):
+        read(kwire, runner, broker.address, {"orders": [0]}, start=99)
+    options = {"start": 99, "on_data_loss": "earliest"}
+    chunks = read(kwire, runner, broker.address, {"orders": [0]}, **options)
+    assert sum(len(chunk.rows()) for chunk in chunks) == 5
+
+
+def test_a_duration_may_be_in_the_future(kwire, runner, broker):
+    """Nothing is as late, and the scan is over at once."""
+    ago = timedelta(days=-1)
+    assert not read(kwire, runner, broker.address, "orders", start=ago)
