@@ -17,6 +17,7 @@ from types import SimpleNamespace
 
 import hostile_inputs
 import pytest
+from confluent_kafka import Producer
 from hostile_inputs import NAME, TEXT
 from loopback_brokers import Broker
 from test_cli_process import BACKENDS, PROGRAM, SOURCE, UNWANTED, in_terminal
@@ -109,6 +110,12 @@ COMMANDS = [
     ["schema", "--release", NAME],
     ["schema", "--html", f"{NAME}/x"],
     ["versions", NAME],
+    ["topics", NAME],
+    ["topics", "127.0.0.1:1", NAME],
+    ["read", NAME, NAME],
+    ["read", "127.0.0.1:1", NAME],
+    ["read", "127.0.0.1:1", "orders", "--from", NAME],
+    ["read", "127.0.0.1:1", "orders", "--output", f"x.{NAME}"],
     ["versions", "127.0.0.1:1", "--require", NAME],
     ["record", "--listen", NAME, "--upstream", NAME, "--out", NAME],
     ["record", *LISTEN, "--upstream", f"{NAME}:1", "--out", "NEW"],
@@ -144,6 +151,43 @@ def test_brokers_do_not_steer_the_terminal(seen, form):
     with broker:
         code, text = seen("versions", broker.address, "--timeout", 2, "-o", form)
     assert code == 2 and "Traceback" not in text
+
+
+@pytest.fixture(scope="module")
+def hostile_cluster():
+    """The address of a broker with a topic that tries to steer the terminal."""
+    handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
+    for key, value in ((TEXT, "=1+1"), ("\x9b5m", TEXT)):
+        handle.produce(NAME, value, key, headers=[(NAME, TEXT)], partition=0)
+    assert handle.flush(10) == 0
+    (broker,) = handle.list_topics(timeout=10).brokers.values()
+    yield f"{broker.host}:{broker.port}"
+    del handle
+
+
+FORMAT = r"%t %p %o %k %v %h %K %S %T %s\n"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        *(["topics", "-o", form] for form in ROWS),
+        *(["read", NAME, "-o", form] for form in ROWS),
+        ["read", NAME, "-f", FORMAT],
+        ["read", NAME, "-p", "9"],
+        ["read", NAME, "--output", "NEW.arrow"],
+        ["read", NAME + "y"],
+        ["topics", NAME + "y"],
+    ],
+    ids=lambda args: " ".join(args)[:40].strip(),
+)
+def test_live_topics_do_not_steer_the_terminal(seen, hostile_cluster, args):
+    """Names of topics, keys, values and headers are what others wrote."""
+    code, text = seen(args[0], hostile_cluster, *args[1:])
+    assert "Traceback" not in text
+    assert code == (2 if NAME + "y" in args or "9" in args else 0)
+    if args[-1] in ROWS or FORMAT in args:
+        assert "]52" in text, "the topic is there, with its name escaped"
 
 
 def test_every_command_is_tried(run):

@@ -28,10 +28,15 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
     from typing import Any
 
+    from ..client import KafkaSync
+
 PASSWORD_VARIABLE = "KWIRE_SASL_PASSWORD"
 
 _AT_ONCE = 64
 """Brokers that are connected to at the same time: a process may have so many."""
+
+_PATIENCE = 3
+"""How often a cluster may keep silent as long as a broker before it is given up."""
 
 _CONTROLLERS = 2
 """What DescribeCluster calls the nodes that a controller may tell of."""
@@ -87,13 +92,26 @@ def _mechanism(name: str, username: str, password: str) -> net.Mechanism:
 
 def takes_brokers(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the arguments and options that ``read_access`` takes."""
+    option = click.option(
+        "--fallback",
+        metavar="VERSION",
+        help="What to assume of brokers before 0.10.0, such as 0.9.0.",
+    )
+    argument = click.argument(
+        "bootstrap", metavar="HOST:PORT...", nargs=-1, required=True
+    )
+    return argument(_takes_access(option(command)))
+
+
+def takes_cluster(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the argument and options that ``connect_cluster`` takes."""
+    argument = click.argument("address", metavar="HOST:PORT[,HOST:PORT]")
+    return argument(_takes_access(command))
+
+
+def _takes_access(command: Callable[..., Any]) -> Callable[..., Any]:
     file = click.Path(exists=True, dir_okay=False)
     for add in (
-        click.option(
-            "--fallback",
-            metavar="VERSION",
-            help="What to assume of brokers before 0.10.0, such as 0.9.0.",
-        ),
         click.option(
             "--timeout",
             "timeout_s",
@@ -122,7 +140,6 @@ def takes_brokers(command: Callable[..., Any]) -> Callable[..., Any]:
             "--ca", type=file, help="Trust this authority, in PEM, and no other."
         ),
         click.option("--tls", is_flag=True, help="Speak TLS."),
-        click.argument("bootstrap", metavar="HOST:PORT...", nargs=-1, required=True),
     ):
         command = add(command)
     return command
@@ -137,7 +154,7 @@ def read_access(
     username: str | None,
     password_file: str | None,
     timeout_s: float,
-    fallback: str | None,
+    fallback: str | None = None,
 ) -> Access:
     """Turn options into what they mean together; ``UsageError`` if they do not fit."""
     for name, value in (("--ca", ca), ("--cert", cert), ("--key", key)):
@@ -169,6 +186,25 @@ def read_access(
     return Access(
         _context(ca, cert, key) if tls else None, credentials, timeout_s, fallback
     )
+
+
+def connect_cluster(address: str, **options: Any) -> KafkaSync:
+    """Name the cluster of an address, to be read with the options of a command line."""
+    from .. import client
+
+    access = read_access(**options)
+    proof = access.credentials
+    try:
+        return client.connect_sync(
+            address,
+            ssl=access.context,
+            sasl=None if proof is None else lambda: _mechanism(*proof),
+            timeout_s=_PATIENCE * access.timeout_s,
+            connect_timeout_s=access.timeout_s,
+            request_timeout_s=access.timeout_s,
+        )
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _password(path: str | None) -> str:

@@ -144,6 +144,10 @@ class Output:
         self._stream.buffer.write(data)
         self._flush_soon()
 
+    def flush(self) -> None:
+        """Let what was written be seen, before waiting for more."""
+        self._stream.flush()
+
     def _flush_soon(self) -> None:
         now = time.monotonic()
         if now - self._flushed > FLUSH_SECONDS:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records as a Parquet file, written in row groups and never held as a whole.
+"""Records as a Parquet or Arrow file, written in groups and never held as a whole.
 
 Keys and values are the bytes of the log; the columns are those of
 ``kwire.arrow.records_to_arrow`` behind topic and partition. Where an internal topic is
@@ -28,24 +28,26 @@ _ROW_BYTES = 100
 """About what a row takes besides its key, its value and its headers."""
 
 
-def load_pyarrow() -> Any:
-    """Import pyarrow, which only this format needs."""
+def _load_pyarrow(form: str) -> Any:
+    """Import pyarrow, which only these formats need."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise ImportError(
-            "parquet needs pyarrow: pip install kwire[arrow]", name="pyarrow"
+            f"{form} needs pyarrow: pip install kwire[arrow]", name="pyarrow"
         ) from None
     return pyarrow
 
 
 @contextmanager
-def open_parquet(path: str, headers: bool, decoded: bool) -> Iterator[RecordParquet]:
-    """Open a new Parquet file; it appears when the ``with`` block ends well."""
-    pyarrow = load_pyarrow()
+def open_arrow_file(
+    path: str, form: str, headers: bool, decoded: bool
+) -> Iterator[RecordGroups]:
+    """Open a new file, "parquet" or "arrow"; it appears when the block ends well."""
+    pyarrow = _load_pyarrow(form)
     with new_file(path) as file:
-        writer = RecordParquet(pyarrow, file, headers, decoded)
+        writer = RecordGroups(pyarrow, file, form, headers, decoded)
         try:
             yield writer
             writer.close()
@@ -54,15 +56,19 @@ def open_parquet(path: str, headers: bool, decoded: bool) -> Iterator[RecordParq
             raise
 
 
-class RecordParquet:
-    """Gathers rows and writes a row group when there are enough."""
+class RecordGroups:
+    """Gathers rows and writes a group when there are enough: rows of columns."""
 
     def __init__(
-        self, pyarrow: Any, file: BinaryIO, headers: bool, decoded: bool
+        self, pyarrow: Any, file: BinaryIO, form: str, headers: bool, decoded: bool
     ) -> None:
         pair = [("key", pyarrow.string()), ("value", pyarrow.binary())]
+        topic = pyarrow.string()
+        if form == "parquet":
+            # A file of Arrow has one dictionary, which would have to be known now.
+            topic = pyarrow.dictionary(pyarrow.int32(), topic)
         fields = [
-            ("topic", pyarrow.dictionary(pyarrow.int32(), pyarrow.string())),
+            ("topic", topic),
             ("partition", pyarrow.int32()),
             ("offset", pyarrow.int64()),
             ("timestamp", pyarrow.timestamp("ms", "UTC")),
@@ -77,9 +83,13 @@ class RecordParquet:
                 fields.append((name, pyarrow.string()))
         self._pyarrow = pyarrow
         self._schema = pyarrow.schema(fields)
-        self._file = pyarrow.parquet.ParquetWriter(
-            file, self._schema, compression="zstd"
-        )
+        if form == "parquet":
+            self._file = pyarrow.parquet.ParquetWriter(
+                file, self._schema, compression="zstd"
+            )
+        else:
+            options = pyarrow.ipc.IpcWriteOptions(compression="zstd")
+            self._file = pyarrow.ipc.new_file(file, self._schema, options=options)
         self._headers = headers
         self._decoded = decoded
         self._rows: list[tuple[Any, ...]] = []
@@ -121,7 +131,7 @@ class RecordParquet:
             self._pyarrow.array, zip(*self._rows, strict=True), self._schema.types
         )
         group = self._pyarrow.Table.from_arrays(list(arrays), schema=self._schema)
-        self._file.write_table(group, row_group_size=len(self._rows))
+        self._file.write_table(group, len(self._rows))
         self._rows.clear()
         self._bytes = 0
 

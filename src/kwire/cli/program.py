@@ -123,13 +123,13 @@ def _one_line(text: str) -> str:
     __version__, prog_name="kwire", message=f"%(prog)s %(version)s, {backend} engine"
 )
 def program() -> None:
-    """Look into Kafka: brokers' versions, the protocol, bytes, and log files.
+    """Look into Kafka: brokers, the protocol, bytes, and log files.
 
-    Of a broker: versions. Of the protocol: schema. Of bytes: decode and explain. Of
-    clients: record and audit. Of log files: ls, dump, verify and repair, and for whole
-    clusters export and offsets; there PATH is a data directory of a broker, a folder
-    above several, the folder of one partition, or one .log file. For a cluster of
-    Spark: spark-bundle.
+    Of brokers: versions, topics and read. Of the protocol: schema. Of bytes: decode and
+    explain. Of clients: record and audit. Of log files: ls, dump, verify and repair,
+    and for whole clusters export and offsets; there PATH is a data directory of a
+    broker, a folder above several, the folder of one partition, or one .log file. For a
+    cluster of Spark: spark-bundle.
 
     Data goes to stdout, everything else to stderr.
     """

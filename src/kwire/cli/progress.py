@@ -34,9 +34,12 @@ _NAME = 24
 
 
 class Progress:
-    """The bar of one job of ``size`` bytes, shown while the ``with`` block runs."""
+    """The bar of one job of ``size`` bytes, shown while the ``with`` block runs.
 
-    def __init__(self, size: int, *, wanted: bool = True) -> None:
+    None is a size that is not known.
+    """
+
+    def __init__(self, size: int | None, *, wanted: bool = True) -> None:
         console = error_console()
         wanted = wanted and console.is_terminal and not console.is_dumb_terminal
         self._bar = Bar(

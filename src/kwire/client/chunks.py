@@ -2,23 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a scan returns: chunks of one partition, decoded when they are looked at.
 
-Chunk -> records (columns)  or  rows() (objects)  or  to_arrow() (a record batch)
+Chunk -> records (columns)  or  rows() and batches() (objects)
+      -> to_arrow() (a record batch)
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .. import columns
-from ..records import TransactionFilter, decode_rows
+from ..records import TransactionFilter, decode_batches, decode_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..cluster import Fetched
     from ..limits import Limits
-    from ..records import Headers, Record
+    from ..records import Batch, Headers, Record
 
 COLUMNS = (
     "topic",
@@ -98,6 +99,24 @@ class Chunk:
             check_crc=self._options.check_crc,
             limits=self._options.limits,
         )[0]
+
+    def batches(
+        self, *, errors: Literal["strict", "replace"] = "strict"
+    ) -> Iterator[Batch]:
+        """The record batches, whose headers have more than records do.
+
+        The last one may have records from ``next_offset`` on, which are not meant.
+        ``errors`` is for header keys that are not UTF-8.
+        """
+        return decode_batches(
+            self.data,
+            start_offset=self._fetched.start_offset,
+            aborted_transactions=TransactionFilter(
+                self._fetched.aborted_transactions or ()
+            ),
+            errors=errors,
+            limits=self._options.limits,
+        )
 
     def messages(self) -> Iterator[ConsumerRecord]:
         """The records one by one, each with its topic and partition."""

@@ -1,0 +1,220 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire read``: the records of live topics, as lines or as a file of columns.
+
+Here are the options and the way from chunks to records; how records are written is
+shared with ``kwire dump`` and in ``record_output.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+
+import click
+
+from ...cluster import DataLost
+from ...errors import DecodeError
+from ..brokers import connect_cluster, takes_cluster
+from ..decoded import is_internal
+from ..program import EXIT_CODES, FINE, INTERRUPTED
+from ..progress import Progress
+from ..record_output import KeyBytes, takes_record_output, write_rows
+from ..terminal import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, TypeAlias
+
+    from ...client import Chunk, KafkaSync
+    from ..record_output import RecordOutput
+    from ..record_rows import RecordRow, RowMaker
+
+    Position: TypeAlias = "str | int | datetime | timedelta"
+
+_NAMES = {
+    "earliest": "earliest",
+    "beginning": "earliest",
+    "latest": "latest",
+    "end": "latest",
+}
+_DURATION = re.compile(r"([0-9]{1,9})([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class _Position(click.ParamType[object]):
+    """Where to begin or end: an offset, a name, a time, or how long ago."""
+
+    name = "position"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Position:
+        if value in _NAMES:
+            return _NAMES[value]
+        try:
+            if re.fullmatch("-?[0-9]{1,19}", value):
+                return int(value)
+            if duration := _DURATION.fullmatch(value):
+                return timedelta(**{_UNITS[duration[2]]: int(duration[1])})
+            moment = datetime.fromisoformat(value)
+            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):
+            self.fail(
+                f"{value!r:.100} is no position: give an offset, earliest, latest,"
+                " a time such as 2026-11-20T08:30:00Z, or a duration such as 1h",
+                *(param, ctx),
+            )
+
+
+@click.command(epilog=EXIT_CODES, short_help="Print records of live topics.")
+@takes_cluster
+@click.argument("topics", metavar="TOPIC...", nargs=-1, required=True)
+@click.option(
+    "--from",
+    "start",
+    type=_Position(),
+    default="earliest",
+    help="Where to begin: an offset, earliest (the default), latest, an ISO-8601 time,"
+    " a duration ago such as 1h; -10 is the last 10 offsets of each partition.",
+)
+@click.option(
+    "--to",
+    "end",
+    type=_Position(),
+    help="Where to stop, itself left out; the default is latest: the end at the start"
+    " of the command.",
+)
+@click.option("--follow", is_flag=True, help="Go on with records as they are written.")
+@click.option(
+    "--partition",
+    "-p",
+    "partitions",
+    type=click.IntRange(0),
+    multiple=True,
+    help="Only this partition; repeatable.",
+)
+@click.option(
+    "--record-key",
+    type=KeyBytes(),
+    help="Only records of this key: text, hex:00ff or base64:AP8=.",
+)
+@click.option("--max", "-n", "limit", type=click.IntRange(0), help="At most N records.")
+@click.option(
+    "--isolation",
+    type=click.Choice(("read_uncommitted", "read_committed")),
+    default="read_uncommitted",
+    help="With read_committed: without aborted and unfinished transactions.",
+)
+@click.option(
+    "--on-data-loss",
+    type=click.Choice(("raise", "earliest", "latest")),
+    default="raise",
+    help="Where to go on if records were deleted that were to be read; default: fail.",
+)
+@takes_record_output
+def command(
+    address: str,
+    topics: tuple[str, ...],
+    start: Position,
+    end: Position | None,
+    follow: bool,
+    partitions: tuple[int, ...],
+    record_key: bytes | None,
+    limit: int | None,
+    isolation: Any,
+    on_data_loss: Any,
+    output: RecordOutput,
+    **access: Any,
+) -> int:
+    """Print the records of topics, from where to where, or for ever with --follow.
+
+    Records of a partition come in the order of their offsets, partitions in turns.
+    Keys and values that are no printable text are base64, and say so. Nothing is
+    committed: no consumer group is involved.
+    """
+    if follow and end is not None:
+        raise click.UsageError("--follow has no end: leave --to out")
+    if isinstance(end, int) and end < 0:
+        raise click.UsageError(f"--to must be an offset of 0 or more (got {end})")
+    with ExitStack() as stack:
+        kafka = stack.enter_context(connect_cluster(address, **access))
+        chosen: Any = list(dict.fromkeys(topics))
+        if partitions:
+            chosen = dict.fromkeys(topics, partitions)
+        begin: Any = start
+        if isinstance(start, int) and start < 0:
+            begin = _find_last(kafka, chosen, -start, isolation)
+        scan = kafka.scan(
+            chosen,
+            start=begin,
+            end="latest" if end is None else end,
+            follow=follow,
+            isolation=isolation,
+            on_data_loss=on_data_loss,
+        )
+        is_decoded = any(map(is_internal, topics))
+        writer, out = stack.enter_context(output.open(is_decoded))
+        is_terminal = out is not None and out.width is not None
+        progress = stack.enter_context(Progress(None, wanted=not is_terminal))
+        flush = None if out is None else out.flush
+        rows = _read_rows(scan, output.row_maker(), record_key, progress, flush)
+        code = FINE
+        try:
+            write_rows(rows, limit, writer.write)
+        except DataLost as loss:
+            raise click.ClickException(
+                f"{_loss_text(loss)}; add --on-data-loss earliest, or latest, to go on"
+            ) from loss
+        except KeyboardInterrupt:
+            if not follow:
+                raise
+            # What was read by then is a complete file.
+            code = INTERRUPTED
+    for lost in scan.losses:
+        say(_loss_text(lost))
+    return code
+
+
+def _loss_text(loss: DataLost) -> str:
+    return f"{loss.topic}-{loss.partition} at offset {loss.offset}: {loss.reason}"
+
+
+def _find_last(
+    kafka: KafkaSync, topics: Any, count: int, isolation: Any
+) -> dict[tuple[str, int], int]:
+    """Find where the last offsets of each partition begin."""
+    starts: dict[tuple[str, int], int] = kafka.offsets(topics, at="earliest")
+    ends: dict[tuple[str, int], int]
+    ends = kafka.offsets(topics, at="latest", isolation=isolation)
+    return {
+        place: max(ends.get(place, start) - count, start)
+        for place, start in starts.items()
+    }
+
+
+def _read_rows(
+    chunks: Iterator[Chunk],
+    maker: RowMaker,
+    key: bytes | None,
+    progress: Progress,
+    flush: Callable[[], object] | None,
+) -> Iterator[RecordRow]:
+    """Go through the rows of the records; nothing is held back before a wait."""
+    for chunk in chunks:
+        progress.name(f"{chunk.topic}-{chunk.partition}")
+        try:
+            for batch in chunk.batches(errors="replace"):
+                for record in batch.records:
+                    if record.offset >= chunk.next_offset:
+                        break
+                    if key is None or record.key == key:
+                        yield maker.row(chunk.topic, chunk.partition, batch, record)
+        except DecodeError as error:
+            raise click.ClickException(
+                f"reading {chunk.topic}-{chunk.partition} from offset"
+                f" {chunk.start_offset} on: {error}"
+            ) from error
+        progress.advance(len(chunk.data))
+        if flush is not None:
+            flush()

@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire topics``: the topics of a cluster, and where their partitions are."""
+
+from __future__ import annotations
+
+import click
+
+from ... import error_codes
+from ...errors import KwireError
+from ...plain_text import count_text, did_you_mean
+from ..brokers import connect_cluster, takes_cluster
+from ..output import RowFormat, format_option, open_output, write_table
+from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
+from ..terminal import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from ...client import KafkaSync
+    from ...cluster import TopicInfo
+
+    Offsets: TypeAlias = dict[tuple[str, int], int]
+
+_NAMES = (
+    *("topic", "topic_id", "is_internal", "partition", "leader", "leader_epoch"),
+    *("replicas", "in_sync", "offline", "start_offset", "end_offset"),
+)
+_TITLES = (
+    *(" PARTITION", " LEADER", "REPLICAS", "IN SYNC"),
+    *(" START", " END", " OFFSETS"),
+)
+
+
+@click.command(
+    epilog=EXIT_CODES.replace("1 problems found", "1 partitions without a leader"),
+    short_help="List topics: partitions, leaders, replicas, offsets.",
+)
+@takes_cluster
+@click.argument("names", metavar="[TOPIC]...", nargs=-1)
+@click.option(
+    "--offsets/--no-offsets", default=True, help="Where partitions start and end."
+)
+@format_option
+def command(
+    address: str, names: tuple[str, ...], offsets: bool, form: RowFormat, **access: Any
+) -> int:
+    """List the partitions of all topics, or of those that are named.
+
+    START is the first offset of a partition, END the next one to be written. Of
+    offsets, some may have no record: those that compaction or a transaction took.
+    """
+    with connect_cluster(address, **access) as kafka:
+        topics = _choose(kafka.topics(), names)
+        starts: Offsets = {}
+        ends: Offsets = {}
+        failure = None
+        if offsets:
+            try:
+                starts, ends = _find_offsets(kafka, topics)
+            except KwireError as error:
+                failure = error
+    rows = [
+        _row(topic, partition, starts, ends)
+        for topic in topics.values()
+        for partition in sorted(topic.partitions)
+    ]
+    with open_output() as output:
+        if form.is_table:
+            write_table(output, _TITLES, [(row["topic"], _cells(row)) for row in rows])
+        else:
+            writer = form.open_rows(output, _NAMES)
+            for row in rows:
+                writer.write(row)
+    unknown = [topic for topic in topics.values() if topic.error_code]
+    for topic in unknown:
+        say(f"topic {topic.name}: {error_codes.name(topic.error_code)}")
+    leaderless = sum(row["leader"] is None for row in rows)
+    summary = (
+        f"{count_text(len(topics), 'topic')}, {count_text(len(rows), 'partition')}"
+    )
+    say(f"{summary}, without a leader: {leaderless:,}" if leaderless else summary)
+    if failure is not None:
+        say(f"finding offsets: {explain(failure)}")
+    if failure is not None or unknown:
+        return CANNOT
+    return PROBLEMS if leaderless else FINE
+
+
+def _choose(
+    topics: dict[str, TopicInfo], names: tuple[str, ...]
+) -> dict[str, TopicInfo]:
+    for name in names:
+        if name not in topics:
+            near = did_you_mean(name, topics)
+            raise click.ClickException(f"no topic is named {name!r:.100}{near}")
+    return {name: topics[name] for name in names} if names else topics
+
+
+def _find_offsets(
+    kafka: KafkaSync, topics: dict[str, TopicInfo]
+) -> tuple[Offsets, Offsets]:
+    """Find the start and the end of each partition that has a leader."""
+    chosen = {
+        topic.name: led
+        for topic in topics.values()
+        if not topic.error_code
+        if (led := [n for n, each in topic.partitions.items() if each.leader >= 0])
+    }
+    if not chosen:
+        return {}, {}
+    return kafka.offsets(chosen, at="earliest"), kafka.offsets(chosen, at="latest")
+
+
+def _row(
+    topic: TopicInfo, partition: int, starts: Offsets, ends: Offsets
+) -> dict[str, Any]:
+    info = topic.partitions[partition]
+    place = topic.name, partition
+    return {
+        "topic": topic.name,
+        "topic_id": str(topic.topic_id) if topic.topic_id.int else None,
+        "is_internal": topic.is_internal,
+        "partition": partition,
+        "leader": info.leader if info.leader >= 0 else None,
+        "leader_epoch": info.leader_epoch if info.leader_epoch >= 0 else None,
+        "replicas": list(info.replicas),
+        "in_sync": list(info.in_sync),
+        "offline": list(info.offline),
+        "start_offset": starts.get(place),
+        "end_offset": ends.get(place),
+    }
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    start, end = row["start_offset"], row["end_offset"]
+    count = None if start is None or end is None else end - start
+    return (
+        *(_text(row["partition"]), _text(row["leader"])),
+        *(_list(row["replicas"]), _list(row["in_sync"])),
+        *(_text(start), _text(end), _text(count)),
+    )
+
+
+def _text(number: int | None) -> str:
+    return "-" if number is None else str(number)
+
+
+def _list(nodes: list[int]) -> str:
+    return ",".join(map(str, nodes)) or "-"

@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of records as output, and what writes them: lines, Parquet, Arrow.
+
+For all commands that print records, wherever these come from. How a row looks is
+decided in ``record_rows.py``, ``record_format.py`` and ``parquet.py``.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from functools import wraps
+from typing import NamedTuple
+
+import click
+
+from .cells import BYTE_FORMATS, read_bytes
+from .output import Output, RowFormat, csv_option, open_output
+from .parquet import open_arrow_file
+from .record_format import RecordFormat, RecordWriter
+from .record_rows import RowMaker, open_records
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, Protocol
+
+    from .record_rows import RecordRow
+
+    class Writer(Protocol):
+        """What takes rows."""
+
+        def write(self, row: RecordRow) -> None: ...
+
+
+_SUFFIXES = {
+    ".txt": "table",
+    ".jsonl": "jsonl",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+}
+
+_BINARY = ("parquet", "arrow")
+"""Forms that are files, and nothing for a terminal or a pipe."""
+
+
+class KeyBytes(click.ParamType[bytes]):
+    """Bytes: text, or with a prefix hex or base64."""
+
+    name = "key"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> bytes:
+        try:
+            return read_bytes(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def takes_record_output(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of its output: a ``RecordOutput``, as ``output``."""
+
+    @click.option("--headers/--no-headers", default=True, help="Headers of records.")
+    @click.option(
+        "--format-bytes",
+        type=click.Choice(BYTE_FORMATS),
+        default="text",
+        help="Keys and values: text, else base64 (the default); always base64; hex.",
+    )
+    @click.option("--raw", is_flag=True, help="Do not decode Kafka's internal topics.")
+    @click.option(
+        "--format",
+        "-o",
+        "form",
+        type=click.Choice(tuple(_SUFFIXES.values())),
+        help="By default what the name of --output says, else a table.",
+    )
+    @csv_option
+    @click.option(
+        "--record-format",
+        "-f",
+        "own",
+        type=RecordFormat(),
+        metavar="FORMAT",
+        help=r"As kcat: %t topic, %p partition, %o offset, %T time, %k key, %v or %s"
+        r" value, %h headers, %K %S %R lengths; \n \t \xNN.",
+    )
+    @click.option(
+        "--output",
+        "path",
+        metavar="FILE",
+        help="A new file in place of stdout; it appears when it is whole.",
+    )
+    @wraps(command)
+    def run(
+        headers: bool,
+        format_bytes: str,
+        raw: bool,
+        form: str | None,
+        csv_safe: bool | None,
+        own: list[Any] | None,
+        path: str | None,
+        **options: Any,
+    ) -> Any:
+        if own is not None and form is not None:
+            raise click.UsageError(
+                "--record-format is a form of its own: leave --format out"
+            )
+        if form is None:
+            form = "table" if path is None or own is not None else _form_of(path)
+        if form in _BINARY and path is None:
+            raise click.UsageError(f"{form} needs a file: add --output FILE")
+        output = RecordOutput(
+            RowFormat(form, csv_safe), own, path, headers, format_bytes, raw
+        )
+        return command(output=output, **options)
+
+    return run
+
+
+class RecordOutput(NamedTuple):
+    """Where records go, in which form, and with what."""
+
+    form: RowFormat
+    own: list[Any] | None
+    path: str | None
+    headers: bool
+    byte_format: str
+    raw: bool
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether it is a Parquet or Arrow file."""
+        return self.form.name in _BINARY
+
+    def row_maker(self) -> RowMaker:
+        """Make what makes rows of records."""
+        return RowMaker(self.byte_format, self.raw)
+
+    @contextmanager
+    def open(self, decoded: bool) -> Iterator[tuple[Writer, Output | None]]:
+        """Open the output; gives its writer, and the stream if it is one of text.
+
+        ``decoded`` says whether keys and values may be decoded messages.
+        """
+        if self.is_binary:
+            assert self.path is not None
+            decoded = decoded and not self.raw
+            with open_arrow_file(
+                self.path, self.form.name, self.headers, decoded
+            ) as file:
+                yield file, None
+            return
+        with open_output(self.path) as output:
+            yield self._writer(output), output
+
+    def _writer(self, output: Output) -> Writer:
+        if self.own is not None:
+            return RecordWriter(output, self.own, self.byte_format)
+        return open_records(output, self.form, self.byte_format, self.headers)
+
+
+def _form_of(output: str) -> str:
+    suffix = os.path.splitext(output)[1]
+    form = _SUFFIXES.get(suffix.lower())
+    if form is None:
+        what = f"no format has the suffix {suffix}" if suffix else "it has no suffix"
+        raise click.UsageError(
+            f"--output {output}: {what}; end the name in {', '.join(_SUFFIXES)}, or"
+            " name the format with --format"
+        )
+    return form
+
+
+def write_rows(
+    rows: Iterator[Any], limit: int | None, write: Callable[[Any], object]
+) -> None:
+    """Write rows, at most ``limit`` of them."""
+    if limit is None:
+        for row in rows:
+            write(row)
+        return
+    for _, row in zip(range(limit), rows, strict=False):
+        write(row)

@@ -1,0 +1,212 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire read`` against librdkafka's mock cluster: what is read, and how it ends."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+
+import pyarrow.ipc
+import pyarrow.parquet
+import pytest
+from confluent_kafka import Producer
+from test_cli_process import PROGRAM, SOURCE
+
+COUNTS = {0: 5, 1: 3, 2: 0, 3: 1}
+
+
+@pytest.fixture(scope="module")
+def producer():
+    """The mock cluster, which ends with its handle."""
+    handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
+    for partition, count in COUNTS.items():
+        for number in range(count):
+            handle.produce(
+                "orders",
+                b"value %d" % number,
+                b"key %d" % (number % 2),
+                partition=partition,
+                headers=[("h", b"x")],
+            )
+    handle.produce("other", b"\xff\x00", partition=0)
+    assert handle.flush(10) == 0
+    return handle
+
+
+@pytest.fixture(scope="module")
+def address(producer):
+    """Where one of its brokers listens."""
+    broker = producer.list_topics(timeout=10).brokers[1]
+    return f"{broker.host}:{broker.port}"
+
+
+def places(ran):
+    """Return the partition and the offset of each row, sorted."""
+    assert ran.code == 0, ran.err
+    return sorted((row["partition"], row["offset"]) for row in ran.rows)
+
+
+ALL = [(p, n) for p, count in COUNTS.items() for n in range(count)]
+
+
+def test_all_records_come_by_default(run, address):
+    """From the start to the end, in the rows that ``kwire dump`` has."""
+    ran = run("read", address, "orders", "-o", "jsonl")
+    assert places(ran) == ALL
+    (row,) = (row for row in ran.rows if row["partition"] == 3)
+    assert ",".join(row) == (
+        "topic,partition,offset,timestamp,timestamp_type,key,value,headers"
+    )
+    assert (row["topic"], row["key"], row["value"]) == ("orders", "key 0", "value 0")
+    assert row["headers"] == [{"key": "h", "value": "x"}]
+    assert ran.err == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (["--from", "2", "-p", "0", "-p", "1"], [(0, 2), (0, 3), (0, 4), (1, 2)]),
+        (["--to", "1"], [(0, 0), (1, 0), (3, 0)]),
+        (["--from", "1", "--to", "3", "-p", "0"], [(0, 1), (0, 2)]),
+        (["--from", "latest"], []),
+        (["--from", "end"], []),
+        (["--from", "beginning", "--to", "end"], ALL),
+        (["--from", "earliest", "--max", "0"], []),
+        (["--from", "-2"], [(0, 3), (0, 4), (1, 1), (1, 2), (3, 0)]),
+        (["--record-key", "key 1"], [(0, 1), (0, 3), (1, 1)]),
+        (["--isolation", "read_committed"], ALL),
+        (["--from", "4", "--on-data-loss", "latest"], [(0, 4)]),
+        # The mock finds no times: a time is the end of the log.
+        (["--to", "1h"], ALL),
+        (["--to", "2026-01-01T00:00:00Z"], ALL),
+    ],
+)
+def test_options_choose_records(run, address, options, wanted):
+    """By offset, name, time, partition and key."""
+    assert places(run("read", address, "orders", "-o", "jsonl", *options)) == wanted
+
+
+def test_max_ends_the_reading(run, address):
+    """With so many records, also where more would come."""
+    ran = run("read", address, "orders", "other", "--follow", "-n", "4", "-f", "%t\\n")
+    assert ran.code == 0 and len(ran.out.splitlines()) == 4
+
+
+def test_a_format_of_ones_own(run, address):
+    """The signs of kcat."""
+    ran = run("read", address, "orders", "-p", "3", "-f", r"%t %p %o %k=%v %h\n")
+    assert ran.out == "orders 3 0 key 0=value 0 h=x\n"
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_files_of_columns_have_the_bytes(run, address, tmp_path, form):
+    """Of all topics that are named, in one file."""
+    path = tmp_path / f"records.{form}"
+    ran = run("read", address, "orders", "other", "--output", path)
+    assert (ran.code, ran.out) == (0, "")
+    if form == "parquet":
+        table = pyarrow.parquet.read_table(path)
+    else:
+        table = pyarrow.ipc.open_file(path).read_all()
+    rows = table.to_pylist()
+    assert sorted((r["partition"], r["offset"]) for r in rows if r["key"]) == ALL
+    (other,) = (row for row in rows if row["topic"] == "other")
+    assert (other["key"], other["value"]) == (None, b"\xff\x00")
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        (["nothing"], "topic 'nothing' does not exist"),
+        (["orders", "-p", "9"], "no partition 9"),
+        (["orders", "--follow", "--to", "5"], "leave --to out"),
+        (["orders", "--to", "-5"], "--to must be an offset of 0 or more"),
+        (["orders", "--from", "soon"], "'soon' is no position"),
+        (["orders", "--from", "999999999w"], "is no position"),
+        (["orders", "--from", "1e5"], "is no position"),
+        (["orders", "-o", "arrow"], "add --output FILE"),
+        (["orders", "--output", "x.csv", "-f", "%k", "-o", "csv"], "form of its own"),
+        (
+            ["orders", "--from", "99", "-p", "0"],
+            "orders-0 at offset 99: the log ends at offset 5; add --on-data-loss",
+        ),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(run, address, args, reason):
+    """And the exit code is 2."""
+    ran = run("read", address, *args)
+    assert ran.code == 2 and reason in ran.err
+    assert ran.err.count("\n") == 1 and "Traceback" not in ran.err
+
+
+def test_a_file_of_a_reading_that_failed_does_not_appear(run, address, tmp_path):
+    """Half of the records would look like all of them."""
+    path = tmp_path / "records.jsonl"
+    assert run("read", address, "orders", "-p", "9", "--output", path).code == 2
+    assert not list(tmp_path.iterdir())
+
+
+def follow(address, *options, **streams):
+    """Start reading for ever."""
+    return subprocess.Popen(
+        [*PROGRAM, "read", address, "orders", "--follow", *options],
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        stderr=subprocess.PIPE,
+        **streams,
+    )
+
+
+def test_following_prints_at_once_and_ends_with_ctrl_c(producer, address):
+    """Records appear when they are written; the end is no traceback."""
+    options = "-f", r"%v\n", "-p", "2", "--from", "latest"
+    with follow(address, *options, stdout=subprocess.PIPE) as process:
+        try:
+            seen = []
+            for number in range(60):
+                # It reads from when it began: what is written before is not for it.
+                producer.produce("orders", b"news %d" % number, partition=2)
+                producer.flush(10)
+                if select.select([process.stdout], [], [], 0.5)[0]:
+                    seen.append(process.stdout.readline())
+                    break
+            assert seen and seen[0].startswith(b"news ")
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert err == b""
+
+
+def test_ctrl_c_completes_the_file_that_follows(address, tmp_path):
+    """What was read by then is there to be used."""
+    path = tmp_path / "records.jsonl"
+    with follow(address, "-p", "0", "--output", str(path)) as process:
+        try:
+            # The name of the new file is not known; its bytes are.
+            for _ in range(200):
+                if sum(each.stat().st_size for each in tmp_path.iterdir()) > 300:
+                    break
+                with pytest.raises(subprocess.TimeoutExpired):
+                    process.wait(0.1)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert (process.returncode, err) == (130, b"")
+    assert len(path.read_text().splitlines()) == COUNTS[0]
+
+
+def test_a_closed_pipe_ends_it(address):
+    """As ``head`` does."""
+    reader = f"{sys.executable} -c 'import sys; sys.stdin.readline()'"
+    command = " ".join(map(str, PROGRAM)) + f" read {address} orders --follow"
+    shell = f"timeout 30 {command} --max 5 | {reader}"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", shell],
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+    )
+    assert done.returncode in (0, 141) and done.stderr == b""
