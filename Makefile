@@ -30,13 +30,14 @@ TESTS := $(BIN)/python -m pytest -m 'not gate'
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test pure check stubs schema vectors data \
+.PHONY: help setup build demo quick test pure check stubs schema vectors data \
 	interop interop-classes interop-brokers interop-pages spark spark-kills \
 	spark-clusters deep sanitize sanitize-gate planted mutants references faults fuzz \
 	coverage promises docs bench wheel wheels workflows bench-safety clean
 
 help:
 	@echo "make demo     real Kafka traffic and logs through all jobs, on a local Spark"
+	@echo "make quick    codec, records and columns on both engines, in a minute"
 	@echo "make test     the tests, on both engines; GATE=1 for all inputs and all tests"
 	@echo "make check    lint, types, and whether generated files are fresh"
 	@echo "make docs     the site of the documentation, into build/docs"
@@ -87,6 +88,11 @@ demo: $(VENV)/.built $(VENV)/.has-demo
 test: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> tests, on both engines"
 	@$(TESTS) --numprocesses 2 --dist loadscope --no-loadscope-reorder
+
+quick: $(VENV)/.built $(VENV)/.has-quick
+	@echo "==> tests of codec, records and columns, on both engines"
+	@$(BIN)/python -m pytest --quick -m 'not gate and not slow' \
+		--numprocesses 2 --dist loadscope --no-loadscope-reorder
 
 pure: $(VENV)/.made $(VENV)/.has-test
 	@echo "==> tests with no compiled engine"

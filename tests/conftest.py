@@ -15,6 +15,7 @@ import importlib
 import importlib.util
 import os
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -73,8 +74,22 @@ def twins() -> Twins:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let ``make promises`` keep the figures of the tests that show a promise."""
+    """Add what ``make promises`` and ``make quick`` need.
+
+    The one keeps the figures of the tests that show a promise, the other runs the
+    files that ``quick_lane`` takes.
+    """
     parser.addoption("--figures", metavar="SOURCE", help="record figures reached")
+    parser.addoption("--quick", action="store_true", help="run the files of make quick")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what is no part of ``make quick``."""
+    if not config.getoption("--quick"):
+        return None
+    from quick_lane import is_left_out
+
+    return is_left_out(collection_path) or None
 
 
 @pytest.fixture

@@ -22,6 +22,8 @@ from kwire.schema import registry
 from kwire.versions import VersionRange
 from tools import api_pages, docs
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]

@@ -19,6 +19,8 @@ import pytest
 
 import kwire as installed
 
+pytestmark = pytest.mark.slow
+
 SOURCE = Path(installed.__file__).parent
 
 HEAVY = {
