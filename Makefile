@@ -50,7 +50,7 @@ help:
 	@echo "              the other harnesses; make promises runs all, for SECURITY.md"
 	@echo "make wheel    a wheel for this Python and this machine, into dist"
 	@echo "make wheels   sdist and wheels, tried out on every CPython there is"
-	@echo "make schema   absorb a Kafka release: make schema RELEASE=4.4.0"
+	@echo "make schema   absorb a Kafka release: make schema RELEASE=$(RELEASE)"
 	@echo "make pure     the tests with no compiled engine"
 	@echo "make setup    all of the above's needs at once; make build, the engine alone"
 	@echo "make stubs    write messages.pyi again; make vectors, the vectors of Kafka;"

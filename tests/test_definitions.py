@@ -25,11 +25,6 @@ def messages() -> dict[str, Message]:
     return {name: registry.load(name) for name in NAMES}
 
 
-def test_every_message_and_version_is_there(messages: dict[str, Message]) -> None:
-    assert len(messages) == 292
-    assert sum(len(message.valid_versions) for message in messages.values()) == 879
-
-
 def test_the_kinds_are_all_complete(messages: dict[str, Message]) -> None:
     counts: dict[str, int] = {}
     for message in messages.values():

@@ -16,7 +16,7 @@ import sys
 import uuid
 
 import pytest
-from values import TASTES, build, neutral, pairs, systematic
+from values import TASTES, build, neutral, systematic
 
 TAGS = "unknown_tagged_fields"
 
@@ -371,8 +371,6 @@ def test_messages_are_listed_and_found(kwire):
     """``ALL`` has every name, sorted, and ``by_key`` finds every request by number."""
     messages = kwire.messages
     assert list(messages.ALL) == sorted(set(messages.ALL))
-    assert len(messages.ALL) == 292
-    assert len(list(pairs(kwire))) == 879
     for key in range(95):
         request = messages.by_key(key, "request")
         response = messages.by_key(key, "response")

@@ -3,8 +3,8 @@
 """Brings Kafka's message schemas into kwire's definition files.
 
     import_schemas.py from kafka/ --write         a checkout, a folder, jars
-    import_schemas.py from --release 4.4.0        the jars of a release, through Maven
-    import_schemas.py check --release 4.4.0       exit 1 if they differ
+    import_schemas.py from --release x.y.z        the jars of a release, through Maven
+    import_schemas.py check --release x.y.z       exit 1 if they differ
     import_schemas.py index --check               exit 1 if a file is not as written
 
 The definitions hold every version that Kafka ever released, so a release is absorbed,

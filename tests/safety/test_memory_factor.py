@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 from hostile import unsigned_varint
+from message_counts import PAIRS
 from traced import peak_of
 from values import binding_of, pairs
 
@@ -223,7 +224,7 @@ def test_no_pair_costs_more_than_its_plan_says(kwire, figure):
         assert is_read
         factors.append(factor)
         measured.append(cost)
-    figure("P7", "pairs that cost no more than computed", len(factors), least=879)
+    figure("P7", "pairs that cost no more than computed", len(factors), least=PAIRS)
     figure(
         "P7",
         f"measured memory for a byte of input, {ENGINES[kwire.backend]}",
