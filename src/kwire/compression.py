@@ -6,7 +6,7 @@ The framings are read and written block by block, so that every size is checked 
 memory is asked for. Where the blocks are is for ``compression_frames.py`` to say, what
 stands inside a block is the libraries' work. They are loaded when a codec is first
 used. What the bytes mean is none of this file's business: it knows no batch and no
-record.
+record. A codec is one row of ``CODECS``, which both engines know.
 
 How much a payload can grow to is known before it is decompressed, or found out in
 small steps, and no step goes further than one block past the ceiling.
@@ -15,6 +15,7 @@ small steps, and no step goes further than one block past the ceiling.
 from __future__ import annotations
 
 import sys
+from collections import namedtuple
 from io import BytesIO
 
 from . import errors
@@ -46,9 +47,6 @@ if TYPE_CHECKING:
     from .limits import Limits
 
 __all__ = ["NAMES", "bound", "codec_of", "compress", "decompress"]
-
-NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
-"""The codecs by the number that stands in the attributes of a batch."""
 
 
 def codec_of(name: str) -> int:
@@ -82,7 +80,7 @@ def decompress(
     """
     if codec == 0:
         return memoryview(data).cast("B")
-    if not 0 < codec < len(NAMES) or (codec == 4 and magic < 2):
+    if not 0 < codec < len(CODECS) or magic < CODECS[codec].least_magic:
         raise errors.decode_failure(errors.BAD_CODEC, codec, position, "")
     failure: errors.DecodeError
     with memoryview(data) as view, view.cast("B") as payload:
@@ -94,7 +92,8 @@ def decompress(
         # Libraries look at their input more than once: what may change is copied.
         own = payload if type(view.obj) is bytes else memoryview(bytes(payload))
         try:
-            return _READERS[codec - 1](own, magic, ceiling, allocate)
+            result: memoryview = CODECS[codec].read(own, magic, ceiling, allocate)
+            return result
         except Damaged as fault:
             words = f"the {NAMES[codec]} data is damaged: {fault}"
             failure = errors.CorruptBatch(words, position)
@@ -119,22 +118,43 @@ def compress(codec: int, data: Any, magic: int, level: int | None = None) -> byt
     which has none. The same bytes give the same result.
     """
     payload = memoryview(data).cast("B")
-    if codec == 4 and magic < 2:
-        raise errors.EncodeError("expected magic 2 for zstd", "compression")
-    low, high, usual = _LEVELS[codec]
+    check_magic(codec, magic)
+    row = CODECS[codec]
+    low, high = row.levels
     if level is None:
-        level = usual
+        level = row.usual_level
     elif not isinstance(level, int) or not low <= level <= high:
         expected = f"a level from {low} to {high}" if low < high else "no level"
         raise errors.EncodeError(
-            f"expected {expected} for {NAMES[codec]}, got {errors.quote(level)}",
+            f"expected {expected} for {row.name}, got {errors.quote(level)}",
             "compression_level",
         )
-    return _WRITERS[codec](payload, magic, level)
+    result: bytes = row.write(payload, magic, level)
+    return result
+
+
+def check_magic(codec: int, magic: int) -> None:
+    """Refuse a codec that was introduced after the format, with ``EncodeError``."""
+    row = CODECS[codec]
+    if magic < row.least_magic:
+        raise errors.EncodeError(
+            f"{row.name} requires magic {row.least_magic} (got magic={magic})",
+            "compression",
+        )
+
+
+def bound(codec: int, size: int) -> int:
+    """Compute the most bytes that ``compress`` can make of ``size`` bytes."""
+    result: int = CODECS[codec].bound(size)
+    return result
 
 
 def _memory(allocate: Callable[[int], Any], size: int) -> memoryview:
     return memoryview(allocate(size)).cast("B")
+
+
+def _write_plain(data: memoryview, magic: int, level: int) -> bytes:
+    return bytes(data)
 
 
 # gzip ---------------------------------------------------------------------------------
@@ -145,20 +165,9 @@ GZIP_GROWTH = 1032  # deflate turns one byte into no more than these
 GZIP_PIECE = 256 * KIB  # what is taken out of the library at a time
 
 
-def bound(codec: int, size: int) -> int:
-    """Tell the most bytes that ``compress`` can make of ``size`` bytes.
-
-    Random bytes grow: by a bit in eight where gzip's fastest levels write them, by a
-    sixth and 32 bytes a block as snappy allows itself, else by heads of blocks.
-    """
-    if codec == 1:
-        return size + size // 8 + 64
-    if codec == 2:
-        blocks = size // (32 * KIB) + 1
-        return 16 + size + size // 6 + 36 * blocks
-    if codec == 3:
-        return 15 + size + 4 * (size // (64 * KIB) + 1)
-    return size + size // 256 + 128 if codec else size
+def _bound_gzip(size: int) -> int:
+    # Random bytes grow by a bit in eight where the fastest levels write them.
+    return size + size // 8 + 64
 
 
 def _read_gzip(
@@ -236,6 +245,11 @@ def _read_snappy(
     return memory[:size]
 
 
+def _bound_snappy(size: int) -> int:
+    # A sixth and 32 bytes for each block, which snappy asks for, and the framing.
+    return 16 + size + size // 6 + 36 * (size // XERIAL_BLOCK + 1)
+
+
 def _write_snappy(data: memoryview, magic: int, level: int) -> bytes:
     compress_into = _load_cramjam().snappy.compress_raw_into
     size = len(data)
@@ -290,6 +304,10 @@ def _read_lz4(
     return memory[:size]
 
 
+def _bound_lz4(size: int) -> int:
+    return 15 + size + 4 * (size // LZ4_BLOCK + 1)
+
+
 def _write_lz4(data: memoryview, magic: int, level: int) -> bytes:
     library = _load_cramjam()
     header = b"\x60\x40"  # version 1, independent blocks; of 64 KiB
@@ -336,6 +354,8 @@ def _lz4_dense_blocks(library: Any, data: memoryview, level: int) -> Iterator[An
 
 
 # zstd ---------------------------------------------------------------------------------
+
+_ZSTD_LEVEL = 3
 
 
 def _read_zstd(
@@ -390,11 +410,15 @@ def _unzstd_by_cramjam(library: Any, data: memoryview, memory: memoryview) -> in
         raise Damaged(str(failure)) from None
 
 
+def _bound_zstd(size: int) -> int:
+    return size + size // 256 + 128
+
+
 def _write_zstd(data: memoryview, magic: int, level: int) -> bytes:
     library = _load_zstd()
     if library.__name__ == "cramjam":
         return bytes(library.zstd.compress(data, level))
-    usual = level == _LEVELS[4][2] and len(data) <= MIB
+    usual = level == _ZSTD_LEVEL and len(data) <= MIB
     try:
         context = _compressors.pop() if usual else library.ZstdCompressor(level=level)
     except IndexError:
@@ -439,11 +463,35 @@ def _load_zstd() -> Any:
     return zstandard
 
 
-def _as_it_is(data: memoryview, magic: int, level: int) -> bytes:
-    return bytes(data)
+# The table ----------------------------------------------------------------------------
 
+Codec = namedtuple(
+    "Codec", "number name least_magic read write bound levels usual_level"
+)
+"""A codec: its number in the attributes of a batch, and all else that is its own.
 
-_READERS = (_read_gzip, _read_snappy, _read_lz4, _read_zstd)
-_WRITERS = (_as_it_is, _write_gzip, _write_snappy, _write_lz4, _write_zstd)
-_LEVELS = ((0, -1, 0), (0, 9, 6), (0, -1, 0), (1, 12, 1), (-131072, 22, 3))
-"""The lowest, the highest and the usual level of each codec."""
+``read(data, magic, ceiling, allocate)``, ``write(data, magic, level)`` and
+``bound(size)`` are the work of ``decompress``, ``compress`` and ``bound``; ``levels``
+are the lowest and the highest.
+"""
+
+CODECS = (
+    Codec(0, "none", 0, None, _write_plain, int, (0, -1), 0),
+    Codec(1, "gzip", 0, _read_gzip, _write_gzip, _bound_gzip, (0, 9), 6),
+    Codec(2, "snappy", 0, _read_snappy, _write_snappy, _bound_snappy, (0, -1), 0),
+    Codec(3, "lz4", 0, _read_lz4, _write_lz4, _bound_lz4, (1, 12), 1),
+    Codec(
+        *(4, "zstd", 2, _read_zstd, _write_zstd, _bound_zstd),
+        *((-131072, 22), _ZSTD_LEVEL),
+    ),
+)
+"""The codecs by their numbers; a new one is a row here."""
+
+NAMES: tuple[str, ...] = tuple(codec.name for codec in CODECS)
+"""The codecs by the number that stands in the attributes of a batch."""
+
+KNOWN_CODECS = tuple(
+    sum(1 << codec.number for codec in CODECS if codec.least_magic <= magic)
+    for magic in range(3)
+)
+"""The codecs of a format, by magic: bit n is set if it has the codec of number n."""

@@ -112,7 +112,7 @@ def convert_batches(
                 continue
             if to_magic < 2 and header.compression == "zstd":
                 raise EncodeError(
-                    f"expected another compression than zstd for magic {to_magic}",
+                    f"zstd requires magic 2 (got magic={to_magic})",
                     f"batch at byte {position}",
                 )
             # A run of plain messages is one batch, and reaches as far as it is long.

@@ -35,7 +35,8 @@ _LARGEST_SEQUENCE = 2**31 - 1
 
 def _compression(self: Any) -> str:
     """The compression: "none", "gzip", "snappy", "lz4" or "zstd"."""
-    return codecs.NAMES[self.attributes & CODEC_MASK]
+    name: str = codecs.NAMES[self.attributes & CODEC_MASK]
+    return name
 
 
 def _timestamp_type(self: Any) -> int:

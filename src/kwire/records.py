@@ -414,8 +414,7 @@ def header_of(
                 f"expected an int from {low} to {high}, got {errors.quote(number)}",
                 name,
             )
-    if magic < 2 and codec > 3:
-        raise EncodeError("expected another one, zstd came with magic 2", "compression")
+    codecs.check_magic(codec, magic)
     # Control batches are the coordinator's: they have an epoch and no sequence.
     for name, number, needed in (
         ("producer_epoch", producer_epoch, producer_id >= 0),

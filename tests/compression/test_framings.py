@@ -150,6 +150,16 @@ def test_codec_names(kwire):
         module.codec_of("br")
 
 
+def test_a_codec_is_the_row_of_its_number(kwire):
+    """Readers, writers and engines find a codec by its place in the table."""
+    module = Codec(kwire, "none").module
+    assert [row.number for row in module.CODECS] == list(range(len(module.CODECS)))
+    assert tuple(row.name for row in module.CODECS) == module.NAMES
+    for magic, known in enumerate(module.KNOWN_CODECS):
+        numbers = {row.number for row in module.CODECS if row.least_magic <= magic}
+        assert {number for number in range(8) if known >> number & 1} == numbers
+
+
 @pytest.mark.parametrize("number", [-1, 5, 6, 7])
 def test_unknown_codec(kwire, number):
     """Attributes have room for three numbers that no codec has."""

@@ -60,8 +60,16 @@ ARGUMENTS = [
         )
     ),
     ({"magic": 0, "log_append_time": 5}, "log_append_time", "came with magic 1"),
-    ({"magic": 0, "compression": "zstd"}, "compression", "zstd came with magic 2"),
-    ({"magic": 1, "compression": "zstd"}, "compression", "zstd came with magic 2"),
+    (
+        {"magic": 0, "compression": "zstd"},
+        "compression",
+        "zstd requires magic 2 (got magic=0)",
+    ),
+    (
+        {"magic": 1, "compression": "zstd"},
+        "compression",
+        "zstd requires magic 2 (got magic=1)",
+    ),
 ]
 
 

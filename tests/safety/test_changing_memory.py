@@ -237,13 +237,13 @@ def test_a_payload_that_may_change_is_copied(kwire, monkeypatch):
     given = []
     compression = on.module(kwire, "compression")
     batch = kwire.records.encode_batch([(b"k", b"v")], compression="gzip")
-    read = compression._READERS[0]
+    none, gzip, *_ = compression.CODECS
 
     def reader(data, *arguments):
         given.append(data.obj)
-        return read(data, *arguments)
+        return gzip.read(data, *arguments)
 
-    monkeypatch.setattr(compression, "_READERS", [reader])
+    monkeypatch.setattr(compression, "CODECS", [none, gzip._replace(read=reader)])
     for data in (batch, bytearray(batch)):
         assert [each.records for each in kwire.records.decode_batches(data)]
     assert given[0] is batch

@@ -29,8 +29,12 @@ from kwire._fast.python_api cimport (
 from kwire._fast.structs cimport new_struct, slots_of, type_of
 
 from kwire import errors
+from kwire.compression import KNOWN_CODECS
 
 cdef PyTypeObject* _header_class = NULL
+
+# Bit n of an element for the codec of number n, by magic.
+cdef int[3] _known_codecs = KNOWN_CODECS
 
 cdef enum:
     # From here on it pays to let other threads run.
@@ -236,7 +240,7 @@ cdef int read_entry(
             return 0
     entry.attributes = load_int16(at + 21)
     entry.count = load_int32(at + 57)
-    if entry.attributes & CODEC_MASK > 4:
+    if not _known_codecs[2] >> (entry.attributes & CODEC_MASK) & 1:
         note(cursor, BAD_CODEC, at, entry.attributes & CODEC_MASK)
         return 0
     if entry.count < 0 or (
@@ -272,7 +276,7 @@ cdef int read_message_head(
             note(cursor, BAD_CRC, at, found)
             return 0
     entry.attributes = <int8_t>load_byte(at + 17)
-    if entry.attributes & CODEC_MASK > 3:
+    if not _known_codecs[entry.magic] >> (entry.attributes & CODEC_MASK) & 1:
         note(cursor, BAD_CODEC, at, entry.attributes & CODEC_MASK)
         return 0
     entry.last_offset = entry.base_offset

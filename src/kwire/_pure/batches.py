@@ -15,6 +15,7 @@ from __future__ import annotations
 import struct
 
 from .. import errors
+from ..compression import KNOWN_CODECS
 from .checksums import crc32, crc32c
 from .cursor import Fault
 
@@ -39,9 +40,6 @@ CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
 TRANSACTIONAL = 0x10
 CONTROL = 0x20
-LARGEST_CODECS = (3, 3, 4)
-"""The highest number of a compression, by magic: zstd came with magic 2."""
-
 LEAST_RECORD = 7
 """Bytes that a record of magic 2 takes at least."""
 
@@ -212,7 +210,7 @@ def read_entry(data: Any, position: int, end: int, check_crc: bool) -> Any:
         if found != crc:
             raise Fault(errors.BAD_CRC, position, found)
     codec = attributes & CODEC_MASK
-    if codec > LARGEST_CODECS[2]:
+    if not KNOWN_CODECS[2] >> codec & 1:
         raise Fault(errors.BAD_CODEC, position, codec)
     room = (size - BATCH_OVERHEAD + LOG_OVERHEAD) // LEAST_RECORD
     if count < 0 or (count > room and not codec):
@@ -248,7 +246,7 @@ def read_message_head(
         if found != crc:
             raise Fault(errors.BAD_CRC, position, found)
     codec = attributes & CODEC_MASK
-    if codec > LARGEST_CODECS[magic]:
+    if not KNOWN_CODECS[magic] >> codec & 1:
         raise Fault(errors.BAD_CODEC, position, codec)
     timestamp = -1
     if magic:

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from .export_headers import CODECS, USES
+from ..compression import NAMES
+from .export_headers import USES
 from .tables import load_pyarrow
 
 TYPE_CHECKING = False
@@ -45,7 +46,10 @@ def write_batches(
     from pyarrow import compute
 
     schema = batches_schema()
-    uses, codecs = pyarrow.array(USES), pyarrow.array([*CODECS, "5", "6", "7"])
+    uses, codecs = (
+        pyarrow.array(USES),
+        pyarrow.array([*NAMES, *map(str, range(len(NAMES), 8))]),
+    )
     start, scan = 0, source.scan
     for piece in scan.pieces:
         table = headers.table(scan, piece).slice(0, scan.batches - start)

@@ -27,8 +27,6 @@ USES = ("copy", "used", "diverged", "disagrees", "refused")
 COPY, USED, DIVERGED, DISAGREES, REFUSED = range(5)
 """What becomes of a batch; ``USES`` are the words for it in the table."""
 
-CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-
 CODEC, CONTROL, DOUBTFUL, UNCERTAIN = 0x07, 0x20, 0x100, 0x200
 """Bits of ``Item.flags``: of the attributes, and what is thought of its epoch."""
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
+from ..compression import NAMES
 from ..limits import Limits
 from .export_batches import batches_schema, write_batches
 from .export_choice import Pass, Piece, Sums
 from .export_conflicts import Conflict
-from .export_headers import CODECS, Headers, Source
+from .export_headers import Headers, Source
 from .export_ranges import union, without
 from .export_replicas import (
     Chain,
@@ -205,7 +206,7 @@ class _Decider:
             is_compacted=self._is_compacted,
             control_batches=done.control_batches,
             codecs={
-                CODECS[codec] if codec < len(CODECS) else str(codec): sums
+                NAMES[codec] if codec < len(NAMES) else str(codec): sums
                 for codec, sums in sorted(done.sums.items())
             },
             pieces=tuple(done.pieces),

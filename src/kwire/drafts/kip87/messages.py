@@ -59,7 +59,9 @@ _LOG_OVERHEAD, _MAGIC_AT, _BATCH_CRC_AT, _BATCH_CRC_END = 12, 16, 17, 21
 _LEAST_SIZES = (14, 22, 22)
 """Bytes that a message takes at least behind its size, by magic."""
 
-_LARGEST_CODEC = 3
+_CODECS_OF = 1
+"""The magic whose codecs all messages may have: the draft is older than zstd."""
+
 _INT64 = 2**63
 
 
@@ -197,8 +199,7 @@ def _encode_one(message: Message) -> bytes:
 
 def _wrapped(rows: tuple[Message, ...], codec: int) -> Message:
     """Compress messages into one, whose offset is that of the last."""
-    if codec > _LARGEST_CODEC:
-        raise EncodeError("expected another compression than zstd", "compression")
+    codecs.check_magic(codec, _CODECS_OF)
     magic, kind = rows[0].magic, rows[0].attributes & LOG_APPEND_TIME
     if any((r.magic, r.attributes & LOG_APPEND_TIME) != (magic, kind) for r in rows):
         raise EncodeError("expected one magic and timestamp type", "messages")
@@ -277,7 +278,7 @@ def _foreign(found: Dialect | None, start: int) -> CorruptBatch:
 def _read_one(source: bytes, start: int, end: int) -> Message:
     """Read one whole entry; nothing of it may be left over."""
     offset, _, _, magic, attributes = struct.unpack_from(">qiIBB", source, start)
-    if attributes & CODEC_MASK > _LARGEST_CODEC:
+    if not codecs.KNOWN_CODECS[_CODECS_OF] >> (attributes & CODEC_MASK) & 1:
         codec = attributes & CODEC_MASK
         words = f"no compression has the number {codec} in this format"
         raise CorruptBatch(words, start)
