@@ -109,6 +109,14 @@ def test_kafkas_isolation_level_is_honoured():
         )
 
 
+@pytest.mark.parametrize("level", ["kafka.isolation.level", "isolationLevel"])
+def test_batches_of_aborted_transactions_are_not_shown_as_committed(level):
+    """The view of batches leaves out none, so a level that promises it is refused."""
+    with pytest.raises(ValueError, match="leave the level out, or read view=records"):
+        options(view="batches", **{level: "read_committed"})
+    assert options(view="batches", **{level: "read_uncommitted"}).view == "batches"
+
+
 @pytest.mark.parametrize("name", ["isolaton.level", "isolation_level", "isolation"])
 def test_a_slip_in_the_isolation_level_is_not_taken_for_a_plugins_setting(name):
     """Kafka would ignore it, and aborted records would come without a word."""

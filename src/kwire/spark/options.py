@@ -154,7 +154,7 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
         corrupt_record=found.get("columnNameOfCorruptRecord", "_corrupt_record"),
         names_corrupt_record="columnNameOfCorruptRecord" in found,
         duplicates=_one_of(found, "duplicates", DUPLICATES),
-        isolation_level=_isolation_level(found),
+        isolation_level=_isolation_level(found, view),
         strict_tail=_flag(found, "strictTail"),
         # The heads of batches are read without what lies between them, if they may be.
         verify_crc=_flag(found, "verifyCrc", view != "batches"),
@@ -213,7 +213,7 @@ def _pattern_text(found: Mapping[str, str]) -> str | None:
     return pattern.strip()
 
 
-def _isolation_level(found: Mapping[str, str]) -> str:
+def _isolation_level(found: Mapping[str, str], view: str) -> str:
     """Read the level under our name or Kafka's; both may be given if they agree."""
     ours, kafkas = (
         _one_of(found, name, ISOLATION_LEVELS) for name in ("isolationLevel", ISOLATION)
@@ -222,7 +222,13 @@ def _isolation_level(found: Mapping[str, str]) -> str:
         raise ValueError(
             f"isolationLevel is {ours} and {ISOLATION} is {kafkas}; give one of them"
         )
-    return kafkas if ISOLATION in found else ours
+    level = kafkas if ISOLATION in found else ours
+    if level == "read_committed" and view == "batches":
+        raise ValueError(
+            "view=batches has the batches of all transactions (isolation level"
+            " read_committed); leave the level out, or read view=records"
+        )
+    return level
 
 
 def _compiled(pattern: str | None) -> re.Pattern[str] | None:
