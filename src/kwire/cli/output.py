@@ -53,8 +53,9 @@ _WIDEST = 24
 _WIDEST_IN_PIPES = 64
 """How far a column of a table grows elsewhere; every character is written there."""
 
-_FORMULA = re.compile("'*[=+\\-@\t\r\n]")
-"""How a cell begins that spreadsheets run, or that was defused in this way before."""
+_FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""How a cell begins that spreadsheets run, or that was defused in this way before; some
+take the wide forms of these signs for them."""
 
 _IN_QUOTES = re.compile('[,"\r\n]')
 
