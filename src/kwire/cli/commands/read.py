@@ -92,6 +92,7 @@ class _Position(click.ParamType[object]):
     "partitions",
     type=click.IntRange(0),
     multiple=True,
+    metavar="N",
     help="Only this partition; repeatable.",
 )
 @click.option(
@@ -99,7 +100,14 @@ class _Position(click.ParamType[object]):
     type=KeyBytes(),
     help="Only records of this key: text, hex:00ff or base64:AP8=.",
 )
-@click.option("--max", "-n", "limit", type=click.IntRange(0), help="At most N records.")
+@click.option(
+    "--max",
+    "-n",
+    "limit",
+    type=click.IntRange(0),
+    metavar="N",
+    help="At most N records.",
+)
 @click.option(
     "--isolation",
     type=click.Choice(("read_uncommitted", "read_committed")),

@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire read`` and ``kwire topics`` where the mock of librdkafka has less than Kafka.
+
+Times, passwords, certificates, and records that are gone. The rest is in
+tests/cli/test_cli_read.py.
+"""
+
+import importlib
+import json
+
+import pytest
+from click.testing import CliRunner
+from log_broker import LogBroker
+from loopback_brokers import make_certificate, server_context
+
+RECORDS = 25
+FIRST_TIME = 1001
+"""The timestamp of the record of offset 0; each record is 1 ms later."""
+
+
+@pytest.fixture
+def run(kwire):
+    """Run the program; gives its exit code, the offsets of its rows, and stderr."""
+    program = importlib.import_module(f"{kwire.__name__}.cli.program").program
+
+    def run(*args):
+        done = CliRunner().invoke(program, list(map(str, args)), prog_name="kwire")
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        return done.exit_code, [row.get("offset") for row in rows], done.stderr
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (["--from", "1970-01-01T00:00:01.011"], range(10, RECORDS)),
+        (["--from", "1970-01-01T00:00:01.011Z"], range(10, RECORDS)),
+        (["--from", "1970-01-01T02:00:01.011+02:00"], range(10, RECORDS)),
+        (["--from", "1970-01-01", "--to", "1970-01-01T00:00:01.004"], range(3)),
+        (["--from", "1h"], []),
+        (["--to", "2w"], range(RECORDS)),
+        (["--from", "3000w"], range(RECORDS)),
+    ],
+)
+def test_times_are_found_by_the_broker(run, options, wanted):
+    """The first record at a time or later is the first one read, or not read."""
+    with LogBroker({"orders": [RECORDS]}) as broker:
+        code, offsets, err = run(
+            "read", broker.address, "orders", "-o", "jsonl", *options
+        )
+    assert (code, err) == (0, "")
+    assert offsets == list(wanted)
+
+
+@pytest.mark.parametrize("command", [["topics"], ["read", "orders"]])
+@pytest.mark.parametrize("is_right", [True, False])
+def test_a_password_from_a_file_over_tls(run, tmp_path, command, is_right):
+    """As ``kwire versions`` takes it; a wrong one is one sentence, at once."""
+    certificate, key = make_certificate(tmp_path)
+    password = tmp_path / "password"
+    password.write_text("secret\n" if is_right else "wrong\n")
+    access = ["--tls", "--ca", certificate, "--sasl-mechanism", "PLAIN"]
+    access += ["--username", "user", "--password-file", password]
+    with LogBroker(
+        {"orders": [3]},
+        users={"user": "secret"},
+        context=server_context(certificate, key),
+    ) as broker:
+        name, *topics = command
+        code, offsets, err = run(name, broker.address, *topics, "-o", "jsonl", *access)
+    if is_right:
+        assert code == 0 and offsets == ([0, 1, 2] if topics else [None])
+    else:
+        assert code == 2 and err.count("\n") == 1 and broker.address in err
+        assert "wrong" not in err and "secret" not in err
+
+
+@pytest.mark.parametrize("policy", [None, "earliest"])
+def test_records_that_are_gone_are_an_error_or_reported(run, policy):
+    """Retention took the offset that was asked for."""
+    options = [] if policy is None else ["--on-data-loss", policy]
+    with LogBroker({"orders": [RECORDS]}) as broker:
+        broker.log("orders").delete_before(20)
+        code, offsets, err = run(
+            *("read", broker.address, "orders", "-o", "jsonl", "--from", "5"), *options
+        )
+    assert "orders-0 at offset 5" in err and err.count("\n") == 1
+    if policy is None:
+        assert (code, offsets) == (2, []) and "--on-data-loss" in err
+    else:
+        assert (code, offsets) == (0, list(range(20, RECORDS)))
