@@ -199,6 +199,8 @@ class Broker(Listener):
         )
         if error:
             return None
+        if wanted == "OAUTHBEARER":
+            return BearerServer(self._users)
         if wanted == "PLAIN":
             return PlainServer(self._users)
         return ScramServer(self._users, wanted.removeprefix("SCRAM-"))
@@ -244,6 +246,29 @@ class PlainServer:
         _, name, password = token.decode().split("\0")
         self.is_done = self._users.get(name) == password
         return b"" if self.is_done else None
+
+
+class BearerServer:
+    """The server's side of OAUTHBEARER; the users' passwords are the tokens."""
+
+    REFUSAL = b'{"status":"invalid_token"}'
+
+    def __init__(self, users):
+        """Know the tokens."""
+        self._tokens = users.values()
+        self._said = []
+        self.is_done = False
+
+    def answer(self, data):
+        """Let in with no words; or say why not, and end it after the next message."""
+        self._said.append(data)
+        if len(self._said) == 2:
+            assert data == b"\x01"
+            return None
+        start, auth, *rest = data.decode().split("\x01")
+        assert start == "n,," and rest[-2:] == ["", ""]
+        self.is_done = auth.removeprefix("auth=Bearer ") in self._tokens
+        return b"" if self.is_done else self.REFUSAL
 
 
 class ScramServer:

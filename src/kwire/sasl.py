@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""SASL mechanisms of a client: PLAIN (RFC 4616) and SCRAM (RFC 5802, RFC 7677).
+"""SASL mechanisms of a client: PLAIN, SCRAM and OAUTHBEARER.
+
+Sources: RFC 4616; RFC 5802 and RFC 7677; RFC 7628.
 
 No sockets: ``first`` gives the bytes that open the exchange, ``challenge`` takes what
 the server says and gives the bytes that answer it, until it gives None. How the bytes
@@ -14,14 +16,19 @@ import base64
 import binascii
 import hashlib
 import hmac
+import re
 import secrets
 
 from .errors import LocalProtocolError, RemoteProtocolError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
 _DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 
 MECHANISMS = ("PLAIN", *_DIGESTS)
-"""The names of the mechanisms that live here."""
+"""The names of the mechanisms that take a user name and a password."""
 
 MIN_ITERATIONS = 4096
 """What RFC 7677 asks for at least, and Kafka too: fewer make guessing cheap."""
@@ -169,6 +176,74 @@ class Scram:
 
     def __repr__(self) -> str:
         return f"Scram(..., {self.mechanism!r})"
+
+
+class OAuthBearer:
+    """OAUTHBEARER: a token of an authority in place of a password (RFC 7628).
+
+    ``new_token`` returns a token; each exchange calls it, also the one that follows
+    when the session of a token ends (KIP-368). ``extensions`` are sent with it
+    (KIP-342). The token is sent as it is, so only for connections with TLS.
+    """
+
+    mechanism = "OAUTHBEARER"
+
+    def __init__(
+        self,
+        new_token: Callable[[], str],
+        extensions: Mapping[str, str] | None = None,
+    ) -> None:
+        if not callable(new_token):
+            # What was given is not shown: it may be the token.
+            raise TypeError("OAUTHBEARER needs a function that returns a token")
+        self._new_token = new_token
+        self._extensions = "".join(
+            f"\x01{name}={value}" for name, value in (extensions or {}).items()
+        )
+        if self._extensions.count("\x01") != len(extensions or {}) or any(
+            not name.isalpha() or name == "auth" for name in extensions or {}
+        ):
+            raise ValueError(
+                "OAUTHBEARER takes extensions with names of letters, other than auth,"
+                " and values without control characters"
+            )
+        self._is_refused = False
+        self.is_done = False
+
+    def first(self) -> bytes:
+        """Begin an exchange: get a token, and return the bytes to send first."""
+        self._is_refused = self.is_done = False
+        token = self._new_token()
+        if not isinstance(token, str) or not _TOKEN.fullmatch(token):
+            raise ValueError(
+                "the function for OAUTHBEARER returned no token: a str of letters,"
+                " digits and -._~+/="
+            )
+        return _utf8(
+            f"n,,\x01auth=Bearer {token}{self._extensions}\x01\x01", self.mechanism
+        )
+
+    def challenge(self, data: bytes) -> bytes | None:
+        """Take the server's answer: empty when it accepts the token.
+
+        Else it says in JSON what is wrong; the answer to that is one byte, after which
+        the server ends the exchange. ``SaslError`` if it does not.
+        """
+        if self._is_refused:
+            raise SaslError(
+                "the server refused the token, and did not end the exchange"
+            )
+        if data:
+            self._is_refused = True
+            return b"\x01"
+        self.is_done = True
+        return None
+
+    def __repr__(self) -> str:
+        return "OAuthBearer(...)"
+
+
+_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 
 
 def _new_nonce() -> str:

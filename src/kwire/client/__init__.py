@@ -18,17 +18,19 @@ from .asynchronous import Kafka as Kafka
 from .asynchronous import Scan as Scan
 from .chunks import Chunk as Chunk
 from .chunks import ConsumerRecord as ConsumerRecord
-from .options import make_context, make_settings, read_addresses
+from .options import make_arguments
 from .sync import KafkaSync as KafkaSync
 from .sync import ScanSync as ScanSync
 
 if TYPE_CHECKING:
     import ssl as tls
+    from collections.abc import Mapping
 
 
 def connect(
-    addresses: str,
+    addresses: str | None = None,
     *,
+    config: Mapping[str, Any] | None = None,
     ssl: tls.SSLContext | bool | None = None,
     sasl: Any = None,
     client_id: str | None = "kwire",
@@ -42,23 +44,29 @@ def connect(
     ``addresses`` is "host:port[,host:port]": some brokers, of which one has to answer.
     ``ssl`` is a context, or True for one that trusts what the system trusts. ``sasl``
     is a mechanism of ``kwire.sasl``, or a function that makes one for each connection.
+    ``config`` are properties by Kafka's own names ("security.protocol", ...); what it
+    has goes before the other arguments, and ``addresses`` before "bootstrap.servers".
     ``timeout_s`` is how long nothing may come of a scan that has an end.
     Connections are made by what is done with the cluster.
     """
-    settings = make_settings(
-        sasl,
+    arguments = make_arguments(
+        addresses,
+        config,
+        ssl=ssl,
+        sasl=sasl,
         client_id=client_id,
         limits=limits,
         timeout_s=timeout_s,
         connect_timeout_s=connect_timeout_s,
         request_timeout_s=request_timeout_s,
     )
-    return Kafka(read_addresses(addresses), settings, make_context(ssl))
+    return Kafka(*arguments)
 
 
 def connect_sync(
-    addresses: str,
+    addresses: str | None = None,
     *,
+    config: Mapping[str, Any] | None = None,
     ssl: tls.SSLContext | bool | None = None,
     sasl: Any = None,
     client_id: str | None = "kwire",
@@ -68,12 +76,15 @@ def connect_sync(
     request_timeout_s: float = 30.0,
 ) -> KafkaSync:
     """Name a cluster, to be read with blocking calls; as ``connect`` otherwise."""
-    settings = make_settings(
-        sasl,
+    arguments = make_arguments(
+        addresses,
+        config,
+        ssl=ssl,
+        sasl=sasl,
         client_id=client_id,
         limits=limits,
         timeout_s=timeout_s,
         connect_timeout_s=connect_timeout_s,
         request_timeout_s=request_timeout_s,
     )
-    return KafkaSync(read_addresses(addresses), settings, make_context(ssl))
+    return KafkaSync(*arguments)

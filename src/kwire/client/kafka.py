@@ -105,10 +105,14 @@ class KafkaBase(Generic[S]):
         addresses: list[tuple[str, int]],
         settings: ClusterSettings,
         context: tls.SSLContext | None,
+        rack: str | None = None,
+        isolation: Isolation | None = None,
     ) -> None:
         self.addresses = addresses
         self.settings = settings
         self.context = context
+        self._rack = rack
+        self._isolation: Isolation = isolation or "read_uncommitted"
         self._scans: WeakSet[S] = WeakSet()
 
     def scan(
@@ -119,7 +123,7 @@ class KafkaBase(Generic[S]):
         end: Offsets = "latest",
         follow: bool = False,
         columns: Iterable[str] | None = None,
-        isolation: Isolation = "read_uncommitted",
+        isolation: Isolation | None = None,
         memory_bytes: int = 64 << 20,
         timestamp_unit: Unit = "ms",
         on_data_loss: Literal["raise", "earliest", "latest"] = "raise",
@@ -136,6 +140,7 @@ class KafkaBase(Generic[S]):
         first open transaction. ``columns`` are for Arrow, ``timestamp_unit`` for
         columns and Arrow. ``memory_bytes`` bounds what is fetched and not yet taken.
         ``on_data_loss`` is what to do where records are gone that were to be read.
+        ``isolation`` is "read_uncommitted" unless ``config`` says otherwise.
         With ``rack``, brokers may send the scan to a replica nearby (KIP-392).
         ``check_crc=False`` trusts the checksums of record batches.
         Nothing is sent before the scan is iterated over. ``ClusterError`` and
@@ -146,10 +151,10 @@ class KafkaBase(Generic[S]):
             start=start,
             end=end,
             follow=follow,
-            isolation=isolation,
+            isolation=isolation or self._isolation,
             memory_bytes=memory_bytes,
             on_data_loss=on_data_loss,
-            rack=rack,
+            rack=rack or self._rack,
         )
         limits = self.settings.limits
         decoding = make_decoding_options(columns, timestamp_unit, limits, check_crc)

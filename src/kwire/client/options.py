@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from ..cluster import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
 from ..net import split_address
 from .chunks import COLUMNS, DecodingOptions
+from .properties import read_config
 
 if TYPE_CHECKING:
     from ..cluster.scan_options import Spec
@@ -55,6 +56,36 @@ def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
         make: Callable[[], Any] = (lambda: copy.copy(sasl)) if is_mechanism else sasl
         settings["new_mechanism"] = make
     return ClusterSettings(**settings)
+
+
+def make_arguments(
+    addresses: str | None,
+    config: Mapping[str, Any] | None,
+    *,
+    ssl: tls.SSLContext | bool | None,
+    sasl: Any,
+    **settings: Any,
+) -> tuple[
+    list[tuple[str, int]], ClusterSettings, tls.SSLContext | None, str | None, Any
+]:
+    """Return addresses, settings and TLS; rack and isolation level if config has any.
+
+    ``settings`` are those of ``ClusterSettings``.
+    """
+    known = read_config(config or {})
+    for name in ("client_id", "connect_timeout_s", "request_timeout_s"):
+        value = getattr(known, name)
+        if value is not None:
+            settings[name] = value
+    if "security.protocol" in (config or {}):
+        ssl, sasl = known.context, known.sasl
+    return (
+        read_addresses(addresses or known.addresses or ""),
+        make_settings(sasl, **settings),
+        make_context(ssl),
+        known.rack,
+        known.isolation,
+    )
 
 
 def make_scan_options(

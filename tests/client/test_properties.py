@@ -1,0 +1,197 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kafka's own property names do what they do in its clients; and tokens of OAuth."""
+
+import importlib
+import ssl
+
+import pytest
+from log_broker import LogBroker
+from loopback_brokers import make_certificate, server_context
+from runners import RUNNERS, read
+
+NAME, PASSWORD = "alice", 'won"der\\land;='
+JAAS = 'org.apache.kafka.common.security.{}.{}LoginModule required username="alice" {};'
+QUOTED = 'password="won\\"der\\\\land;="'
+PLAIN = JAAS.format("plain", "Plain", QUOTED)
+SCRAM = JAAS.format("scram", "Scram", QUOTED)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """Certificate and key, as paths."""
+    return make_certificate(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(scope="module")
+def broker(certificate):
+    """A broker that wants TLS, a client's certificate and a password."""
+    context = server_context(*certificate, client_ca=certificate[0])
+    with LogBroker(
+        {"orders": (30,)}, users={NAME: PASSWORD}, context=context
+    ) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    "sasl",
+    [
+        {"sasl.mechanism": "PLAIN", "sasl.jaas.config": PLAIN},
+        {"sasl.mechanism": "SCRAM-SHA-256", "sasl.jaas.config": SCRAM},
+        {
+            "sasl.mechanisms": "SCRAM-SHA-512",
+            "sasl.username": NAME,
+            "sasl.password": PASSWORD,
+        },
+    ],
+    ids=["plain", "scram", "librdkafka"],
+)
+def test_properties_are_all_that_is_needed(kwire, broker, certificate, tmp_path, sasl):
+    """No other argument; PEM stores of Java, and the files of librdkafka."""
+    store = tmp_path / "store.pem"
+    store.write_bytes(certificate[1].read_bytes() + certificate[0].read_bytes())
+    common = {
+        "bootstrap.servers": broker.address,
+        "client.id": "batch",
+        "client.rack": "r1",
+        "security.protocol": "SASL_SSL",
+        "request.timeout.ms": 9000,
+        "socket.connection.setup.timeout.ms": "5000",
+        "isolation.level": "read_committed",
+        **sasl,
+    }
+    java = {
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(certificate[0]),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(store),
+    }
+    librdkafka = {
+        "ssl.ca.location": str(certificate[0]),
+        "ssl.certificate.location": str(certificate[0]),
+        "ssl.key.location": str(certificate[1]),
+    }
+    for runner, tls in zip(RUNNERS, (java, librdkafka), strict=True):
+        connect = {"config": {**common, **tls}}
+        chunks = read(kwire, runner, None, "orders", connect=connect)
+        assert sum(len(chunk.rows()) for chunk in chunks) == 30
+
+
+def test_each_property_has_its_effect(kwire):
+    """What the clients keep of them."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    config = {
+        "bootstrap.servers": "a:1, b:2",
+        "client.id": "batch",
+        "request.timeout.ms": 9000,
+        "socket.connection.setup.timeout.ms": "5000",
+        "security.protocol": "SSL",
+        "ssl.endpoint.identification.algorithm": "",
+    }
+    kafka = client.connect_sync(config=config)
+    assert kafka.addresses == [("a", 1), ("b", 2)]
+    assert kafka.settings.client_id == "batch"
+    assert kafka.settings.request_timeout_s == 9
+    assert kafka.settings.connect_timeout_s == 5
+    assert not kafka.context.check_hostname
+    assert kafka.context.verify_mode is ssl.CERT_REQUIRED
+    assert client.connect("c:3", config=config).addresses == [("c", 3)]
+    del config["ssl.endpoint.identification.algorithm"]
+    assert client.connect(config=config).context.check_hostname
+
+
+@pytest.mark.parametrize(
+    ("config", "text"),
+    [
+        ({"group.id": "g"}, "config: kwire does not know group.id"),
+        ({"security.protocol": "TLS"}, "security.protocol must be one of PLAINTEXT"),
+        ({"isolation.level": "dirty"}, "isolation.level must be one of"),
+        ({"request.timeout.ms": "9 s"}, "request.timeout.ms must be a number of ms"),
+        ({"request.timeout.ms": 0}, "request.timeout.ms must be a number of ms"),
+        (
+            {"security.protocol": "SSL", "ssl.truststore.location": "a.jks"},
+            r"ssl.truststore.type must be PEM \(got 'JKS'\)",
+        ),
+        (
+            {"security.protocol": "SSL", "ssl.keystore.type": "PKCS12"},
+            r"ssl.keystore.type must be PEM \(got 'PKCS12'\)",
+        ),
+        (
+            {"security.protocol": "SASL_SSL", "sasl.mechanism": "GSSAPI"},
+            "sasl.mechanism must be one of PLAIN",
+        ),
+        (
+            {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"},
+            "PLAIN needs a user name and a password",
+        ),
+        (
+            {
+                "security.protocol": "SASL_PLAINTEXT",
+                "sasl.mechanism": "PLAIN",
+                "sasl.jaas.config": SCRAM,
+            },
+            "sasl.jaas.config must be of the class PlainLoginModule",
+        ),
+        ({}, "HOST:PORT"),
+    ],
+)
+def test_what_kwire_cannot_obey_is_named(kwire, config, text):
+    """A property is never ignored in silence, and no password is shown."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    for connect in (client.connect, client.connect_sync):
+        with pytest.raises(ValueError, match=text) as caught:
+            connect(config=config)
+        assert "land" not in str(caught.value)
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_token_lets_in_or_is_refused(kwire, runner):
+    """The function is called for each exchange; its errors end the scan."""
+    sasl = importlib.import_module(f"{kwire.__name__}.sasl")
+    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    tokens = []
+
+    def new_token():
+        tokens.append("abc.DEF-1=")
+        return tokens[-1]
+
+    def fail():
+        raise OSError("the authority is down")
+
+    users, kinds = {NAME: "abc.DEF-1="}, ("OAUTHBEARER",)
+    with LogBroker({"orders": (30,)}, users=users, mechanisms=kinds) as broker:
+
+        def read_with(function):
+            connect = {"sasl": sasl.OAuthBearer(function)}
+            return read(kwire, runner, broker.address, "orders", connect=connect)
+
+        assert sum(len(chunk.rows()) for chunk in read_with(new_token)) == 30
+        assert tokens
+        with pytest.raises(cluster.AuthenticationRefused, match="Go away"):
+            read_with(lambda: "other")
+        with pytest.raises(
+            cluster.AuthenticationRefused, match="authority is down"
+        ) as caught:
+            read_with(fail)
+        assert isinstance(caught.value.__cause__, OSError)
+        with pytest.raises(cluster.AuthenticationRefused, match="returned no token"):
+            read_with(lambda: "to\x01ken")
+
+
+def test_a_token_is_written_as_the_rfc_says(kwire):
+    """With extensions; a refusal is answered with one byte, and then it is over."""
+    sasl = importlib.import_module(f"{kwire.__name__}.sasl")
+    bearer = sasl.OAuthBearer(lambda: "abc", {"logicalCluster": "lkc-1"})
+    opening = b"n,,\x01auth=Bearer abc\x01logicalCluster=lkc-1\x01\x01"
+    assert bearer.first() == opening
+    assert bearer.challenge(b"") is None and bearer.is_done
+    assert bearer.first() == opening and not bearer.is_done
+    assert bearer.challenge(b'{"status":"invalid_token"}') == b"\x01"
+    with pytest.raises(sasl.SaslError, match="refused the token"):
+        bearer.challenge(b"")
+    assert "abc" not in repr(bearer)
+    with pytest.raises(TypeError, match="function"):
+        sasl.OAuthBearer("abc")
+    for extensions in ({"auth": "x"}, {"a": "x\x01y=z"}, {"a=b": "c"}):
+        with pytest.raises(ValueError, match="extensions"):
+            sasl.OAuthBearer(lambda: "abc", extensions)
