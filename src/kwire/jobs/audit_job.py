@@ -13,6 +13,7 @@ import os
 from datetime import UTC, tzinfo
 from typing import NamedTuple
 
+from ..arrow_types import load_arrow_types
 from ..recording.requests import fate_of
 from . import audit_page, running
 from .audit_sightings import Client, Seen, Sightings, Usage
@@ -184,12 +185,6 @@ def _names(row: dict[str, Any]) -> list[str]:
 
 def _table(columns: dict[str, str], rows: list[dict[str, Any]]) -> Any:
     pa = load_pyarrow()
-    types = {
-        "string": pa.string(),
-        "int": pa.int32(),
-        "bigint": pa.int64(),
-        "boolean": pa.bool_(),
-        "timestamp": pa.timestamp("us", "UTC"),
-    }
+    types = load_arrow_types()
     schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
     return pa.Table.from_pylist(rows, schema=schema)

@@ -17,6 +17,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from ..arrow_types import load_arrow_types
 from ..limits import DEFAULT, MIB, Limits
 from . import export_page, running
 from .export_choice import Sums
@@ -332,41 +333,41 @@ def _problem(
 _SCHEMAS = {
     "coverage": {
         "topic": "string",
-        "partition": "int32",
-        "start_offset": "int64",
-        "end_offset": "int64",
-        "log_start_offset": "int64",
-        "records": "int64",
-        "control_batches": "int64",
-        "lost_offsets": "int64",
-        "lost_ranges": "int64",
+        "partition": "int",
+        "start_offset": "bigint",
+        "end_offset": "bigint",
+        "log_start_offset": "bigint",
+        "records": "bigint",
+        "control_batches": "bigint",
+        "lost_offsets": "bigint",
+        "lost_ranges": "bigint",
         "ranges": "ranges",
-        "is_compacted": "bool",
-        "replicas": "int32",
-        "replicas_agree": "bool",
-        "recovered_percent": "float64",
+        "is_compacted": "boolean",
+        "replicas": "int",
+        "replicas_agree": "boolean",
+        "recovered_percent": "double",
     },
     "lost": {
         "topic": "string",
-        "partition": "int32",
-        "first_offset": "int64",
-        "last_offset": "int64",
-        "offsets": "int64",
+        "partition": "int",
+        "first_offset": "bigint",
+        "last_offset": "bigint",
+        "offsets": "bigint",
         "reason": "string",
         "detail": "string",
     },
     "problems": {
         "path": "string",
         "topic": "string",
-        "partition": "int32",
-        "position": "int64",
-        "length": "int64",
+        "partition": "int",
+        "position": "bigint",
+        "length": "bigint",
         "reason": "string",
-        "last_good_offset": "int64",
-        "next_good_offset": "int64",
+        "last_good_offset": "bigint",
+        "next_good_offset": "bigint",
         "detail": "string",
-        "records_lost": "int64",
-        "filled": "bool",
+        "records_lost": "bigint",
+        "filled": "boolean",
     },
 }
 
@@ -374,11 +375,11 @@ _SCHEMAS = {
 def _table(name: str, rows: list[dict[str, Any]]) -> Any:
     pyarrow = load_pyarrow()
     pair = [("first_offset", pyarrow.int64()), ("last_offset", pyarrow.int64())]
-    kinds = {"ranges": pyarrow.list_(pyarrow.struct(pair))}
+    types = {
+        **load_arrow_types(),
+        "ranges": pyarrow.list_(pyarrow.struct(pair)),
+    }
     schema = pyarrow.schema(
-        [
-            (column, kinds.get(kind) or pyarrow.type_for_alias(kind))
-            for column, kind in _SCHEMAS[name].items()
-        ]
+        [(column, types[kind]) for column, kind in _SCHEMAS[name].items()]
     )
     return pyarrow.Table.from_pylist(rows, schema=schema)

@@ -166,7 +166,7 @@ def _table(report: Report, name: str, rows: Sequence[Row], note: str) -> None:
 def _cells(name: str, row: Row) -> dict[str, Any]:
     cells = {}
     for (key, kind), value in zip(COLUMNS[name].items(), row, strict=True):
-        if kind == "time" and value is not None and value < 0:
+        if kind == "timestamp" and value is not None and value < 0:
             value = None
         if isinstance(value, list):
             # Ids of members are long, and there may be hundreds: a number will do.

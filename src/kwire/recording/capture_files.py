@@ -18,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from ..arrow_types import load_arrow_types
 from ..errors import KwireError
 from ..new_files import new_file, sync_folder
 from ..plain_text import name_text
@@ -91,14 +92,7 @@ def load_pyarrow() -> Any:
 def capture_schema() -> Any:
     """Give the columns of captures as a ``pyarrow.Schema``."""
     arrow = load_pyarrow()
-    types = {
-        "string": arrow.string(),
-        "bigint": arrow.int64(),
-        "int": arrow.int32(),
-        "timestamp": arrow.timestamp("us", "UTC"),
-        "binary": arrow.binary(),
-        "boolean": arrow.bool_(),
-    }
+    types = load_arrow_types()
     return arrow.schema([(name, types[sql]) for name, sql in CAPTURE_TYPES.items()])
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from ..arrow_types import load_arrow_types
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -175,18 +177,12 @@ def _check_name(options: LogOptions) -> None:
 def _arrow_types() -> dict[str, Any]:
     import pyarrow as pa
 
-    text, data, long = pa.string(), pa.binary(), pa.int64()
+    types = load_arrow_types()
+    text, data, long = types["string"], types["binary"], types["bigint"]
     pair = pa.struct([("key", text), ("value", data)])
     corrupt = [("path", text), ("position", long), ("length", long), ("reason", text)]
     return {
-        "binary": data,
-        "string": text,
-        "boolean": pa.bool_(),
-        "tinyint": pa.int8(),
-        "smallint": pa.int16(),
-        "int": pa.int32(),
-        "bigint": long,
-        "timestamp": pa.timestamp("us", "UTC"),
+        **types,
         _HEADERS["headers"]: pa.list_(pa.field("element", pair)),
         _CORRUPT: pa.struct([*corrupt, ("bytes", data)]),
     }

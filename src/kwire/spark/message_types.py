@@ -15,6 +15,7 @@ from functools import cache
 import pyarrow as pa
 
 from .. import plan
+from ..arrow_types import OF_PLAN, load_arrow_types
 from ..schema import registry
 
 TYPE_CHECKING = False
@@ -30,32 +31,8 @@ ERROR = "_error"
 
 _SUFFIXES = {"request": "Request", "response": "Response"}
 
-_TYPES = {
-    plan.BOOL: pa.bool_(),
-    plan.INT8: pa.int8(),
-    plan.INT16: pa.int16(),
-    plan.UINT16: pa.int32(),
-    plan.INT32: pa.int32(),
-    plan.UINT32: pa.int64(),
-    plan.INT64: pa.int64(),
-    plan.FLOAT64: pa.float64(),
-    plan.UUID: pa.string(),
-    plan.STRING: pa.string(),
-    plan.BYTES: pa.binary(),
-    plan.RECORDS: pa.binary(),
-}
-
-_SPARK_NAMES = {
-    pa.bool_(): "boolean",
-    pa.int8(): "tinyint",
-    pa.int16(): "smallint",
-    pa.int32(): "int",
-    pa.int64(): "bigint",
-    pa.float64(): "double",
-    pa.string(): "string",
-    pa.binary(): "binary",
-    pa.timestamp("us", "UTC"): "timestamp",
-}
+_ARROW_TYPES = load_arrow_types()
+_SPARK_NAMES = {kind: name for name, kind in _ARROW_TYPES.items()}
 
 
 def find_message(api: Api, kind: str = "request") -> str:
@@ -131,7 +108,7 @@ def struct_type(struct: Struct) -> pa.StructType:
 def field_type(field: Field) -> pa.DataType:
     """Give the type of one field."""
     if field.struct is None:
-        kind = _TYPES[plan.CODES[field.type]]
+        kind = _ARROW_TYPES[OF_PLAN[plan.CODES[field.type]]]
     else:
         kind = struct_type(field.struct)
     return list_of(kind) if field.is_array else kind

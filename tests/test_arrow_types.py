@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""One map leads from Spark's names to Arrow's types, and from Kafka's types to both."""
+
+import subprocess
+import sys
+
+from kwire import plan
+from kwire.arrow_types import OF_PLAN, load_arrow_types
+
+
+def test_every_primitive_has_a_type():
+    """A type that Kafka's messages gain has a column type, or is noticed here."""
+    assert set(plan.CODES.values()) == set(OF_PLAN)
+    assert set(OF_PLAN.values()) <= set(load_arrow_types())
+
+
+def test_names_and_types_lead_to_each_other():
+    """No two names share a type, so that a type is spelled in one way."""
+    types = load_arrow_types()
+    assert len(set(types.values())) == len(types)
+    assert str(types["timestamp"]) == "timestamp[us, tz=UTC]"
+
+
+def test_names_need_no_pyarrow():
+    """What only names types imports pyarrow no sooner than it makes one."""
+    code = "import sys, kwire.arrow_types; print('pyarrow' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr
