@@ -105,6 +105,7 @@ check: $(VENV)/.built $(VENV)/.has-test $(VENV)/.has-lint $(VENV)/.has-coverage
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint src/kwire/_fast
 	@$(BIN)/codespell src tests tools fuzz benchmarks examples docs *.md
 	@$(BIN)/reuse lint --lines
+	@$(BIN)/python tools/words.py
 	@echo "==> types"
 	@$(BIN)/mypy src tools
 	@echo "==> generated files"
