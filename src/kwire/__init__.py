@@ -46,8 +46,8 @@ _HOMES = {
     ),
 }
 _MODULES = (
-    *("arrow", "byte_map", "columns", "connection", "drafts", "error_codes", "errors"),
-    "framing",
+    *("arrow", "byte_map", "client", "columns", "connection", "drafts"),
+    *("error_codes", "errors", "framing"),
     *("internal_topics", "jobs", "log", "messages", "negotiation", "net"),
     *("protocol_guide", "recording", "records", "sasl", "schema", "spark", "wire"),
 )

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from . import arrow as arrow
 from . import byte_map as byte_map
+from . import client as client
 from . import columns as columns
 from . import connection as connection
 from . import drafts as drafts

@@ -26,6 +26,17 @@ if TYPE_CHECKING:
     import ssl as tls
     from collections.abc import Mapping
 
+__all__ = [
+    "Chunk",
+    "ConsumerRecord",
+    "Kafka",
+    "KafkaSync",
+    "Scan",
+    "ScanSync",
+    "connect",
+    "connect_sync",
+]
+
 
 def connect(
     addresses: str | None = None,
