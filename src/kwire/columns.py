@@ -20,6 +20,7 @@ from .records import (
     compressor,
     decode_batches,
     header_of,
+    read_last_header,
 )
 from .records import encode_batch as encode_rows
 
@@ -138,19 +139,24 @@ class Records:
     not asked for. With batch columns, ``batch_position``, ``base_offset``, ``magic``,
     ``attributes``, ``partition_leader_epoch``, ``producer_id``, ``producer_epoch`` and
     ``base_sequence`` tell of each record's batch. ``end_position`` is the byte behind
-    the last whole batch. The arrays are views and are not to be written.
+    the last whole batch, ``next_offset`` the offset after it, whatever its records are:
+    where a consumer goes on. It is None without a complete batch. The arrays are views
+    and are not to be written.
 
     A slice (``records[10:20]``) has some of the records, over the same memory: nothing
     is copied, and the memory lives as long as the slice. Bounds are those of Python's
     slices, without a step.
     """
 
-    __slots__ = ("_array", "_children", "end_position")
+    __slots__ = ("_array", "_children", "end_position", "next_offset")
 
-    def __init__(self, array: Any, end_position: int = 0) -> None:
+    def __init__(
+        self, array: Any, end_position: int = 0, next_offset: int | None = None
+    ) -> None:
         self._array = array
         self._children = {child.name: child for child in array.children}
         self.end_position = end_position
+        self.next_offset = next_offset
 
     @property
     def offset(self) -> NDArray[Any]:
@@ -221,7 +227,7 @@ class Records:
             *(whole.format, whole.name, count, 0, whole.buffers),
             *(tuple(children), whole.nullable, whole.metadata),
         )
-        return Records(array, self.end_position)
+        return Records(array, self.end_position, self.next_offset)
 
     def __repr__(self) -> str:
         return f"Records(<{len(self)}>, columns={', '.join(self.names)})"
@@ -267,22 +273,22 @@ def decode_records(
     Raises ``DecodeError`` as ``decode_batches`` does; ``LimitExceeded`` if keys or
     values are over 2 GiB.
     """
-    return Records(
-        *decode_array(
-            data,
-            position,
-            end,
-            headers,
-            batch_columns,
-            timestamp_unit,
-            aborted_transactions,
-            start_offset,
-            end_offset,
-            errors,
-            check_crc,
-            limits,
-        )
+    array, end_position = decode_array(
+        data,
+        position,
+        end,
+        headers,
+        batch_columns,
+        timestamp_unit,
+        aborted_transactions,
+        start_offset,
+        end_offset,
+        errors,
+        check_crc,
+        limits,
     )
+    last = read_last_header(data, position, end=end_position)
+    return Records(array, end_position, None if last is None else last.last_offset + 1)
 
 
 def decode_array(

@@ -196,8 +196,9 @@ def decode_rows(
     The next offset is the one after the last complete batch, whatever its records are:
     control records, aborted, compacted or none. A consumer that goes on there reads
     nothing twice and waits for nothing. None where there is no complete batch.
-    Records before ``start_offset`` and from ``end_offset`` on are left out; the rest
-    is as with ``decode_batches``.
+    Control records are left out, as no consumer sees them, and records before
+    ``start_offset`` and from ``end_offset`` on. The rest is as with ``decode_batches``.
+    Raises ``DecodeError`` as that does, before any row is returned.
     """
     rows: list[Record] = []
     last = read_last_header(data)
@@ -209,7 +210,8 @@ def decode_rows(
         check_crc=check_crc,
         limits=limits,
     ):
-        rows += batch.records
+        if not batch.is_control:
+            rows += batch.records
     if end_offset is not None:
         while rows and rows[-1].offset >= end_offset:
             rows.pop()

@@ -89,13 +89,11 @@ class Chunk:
 
     def rows(self) -> list[Record]:
         """The records as objects."""
-        # A filter without aborted transactions leaves out control records alone.
-        aborted = self._fetched.aborted_transactions or ()
         return decode_rows(
             self.data,
             start_offset=self._fetched.start_offset,
             end_offset=self._fetched.end_offset,
-            aborted_transactions=TransactionFilter(aborted),
+            aborted_transactions=self._fetched.aborted_transactions,
             check_crc=self._options.check_crc,
             limits=self._options.limits,
         )[0]

@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where a consumer goes on: the offset after the last complete batch, and no other.
+
+The last record's offset + 1 is wrong after control, aborted, compacted and emptied
+batches; a consumer that uses it reads the same bytes for ever.
+"""
+
+import importlib
+
+import pytest
+
+ROWS = [(b"k", b"v%d" % number, 1000 + number) for number in range(5)]
+MARKER = [(b"\0\0\0\1", b"\0\0\0\0\0\0")]
+
+
+def columns_of(kwire, data, **options):
+    """Decode the same bytes into columns."""
+    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    return columns.decode_records(data, **options)
+
+
+def marker(kwire, offset, producer_id=7):
+    """Write the marker of a commit."""
+    return kwire.records.encode_batch(
+        MARKER,
+        base_offset=offset,
+        producer_id=producer_id,
+        producer_epoch=0,
+        is_transactional=True,
+        is_control=True,
+    )
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_the_next_offset_is_after_the_last_record(kwire, magic, compression):
+    """In every format, for plain batches."""
+    encode = kwire.records.encode_batch
+    data = encode(ROWS, magic=magic, compression=compression, base_offset=40)
+    rows, next_offset = kwire.records.decode_rows(data)
+    assert [row.offset for row in rows] == [40, 41, 42, 43, 44]
+    assert next_offset == 45
+    assert kwire.records.read_last_header(data).last_offset == 44
+    assert columns_of(kwire, data).next_offset == 45
+
+
+def test_the_next_offset_is_after_a_control_batch(kwire):
+    """Its records are left out, and it is passed over."""
+    data = kwire.records.encode_batch(ROWS) + marker(kwire, 5)
+    rows, next_offset = kwire.records.decode_rows(data)
+    assert len(rows) == 5
+    assert next_offset == columns_of(kwire, data).next_offset == 6
+
+
+def test_the_next_offset_is_after_an_aborted_transaction(kwire):
+    """A response with nothing but aborted records is no reason to stay."""
+    aborted = kwire.messages.FetchResponse.AbortedTransaction
+    data = kwire.records.encode_batch(
+        ROWS, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True
+    )
+    hidden = [aborted(producer_id=7, first_offset=0)]
+    decode = kwire.records.decode_rows
+    assert decode(data, aborted_transactions=hidden) == ([], 5)
+    assert len(decode(data, aborted_transactions=[])[0]) == 5
+    found = columns_of(kwire, data, aborted_transactions=hidden)
+    assert (len(found), found.next_offset) == (0, 5)
+
+
+def test_the_next_offset_is_that_of_the_batch_where_compaction_took_its_end(kwire):
+    """The header keeps the last offset; also of a batch that has no record left."""
+    encode, decode = kwire.records.encode_batch, kwire.records.decode_rows
+    rows, next_offset = decode(encode(ROWS[:2], last_offset=9))
+    assert (len(rows), next_offset) == (2, 10)
+    empty = encode([], base_offset=10, last_offset=19, max_timestamp=5)
+    assert decode(empty) == ([], 20)
+    assert columns_of(kwire, empty).next_offset == 20
+
+
+def test_an_incomplete_batch_is_not_passed_over(kwire):
+    """A fetch may cut its last batch; what is before it is where to go on."""
+    first = kwire.records.encode_batch(ROWS)
+    second = kwire.records.encode_batch(ROWS, base_offset=5)
+    for cut in (1, 16, 60, len(second) - 1):
+        rows, next_offset = kwire.records.decode_rows(first + second[:cut])
+        assert (len(rows), next_offset) == (5, 5)
+        assert columns_of(kwire, first + second[:cut]).next_offset == 5
+    assert kwire.records.decode_rows(first[:-1]) == ([], None)
+    assert kwire.records.read_last_header(b"") is None
+    assert columns_of(kwire, first[:-1]).next_offset is None
+    assert columns_of(kwire, first)[1:2].next_offset == 5
+
+
+def test_offsets_bound_the_rows_and_not_the_next_offset(kwire):
+    """A batch may begin before what was fetched, and reach beyond what is wanted."""
+    data = kwire.records.encode_batch(ROWS, base_offset=100)
+    rows, next_offset = kwire.records.decode_rows(
+        data, start_offset=101, end_offset=103
+    )
+    assert [row.offset for row in rows] == [101, 102]
+    assert next_offset == 105
+
+
+def test_headers_that_cannot_be_are_refused(kwire):
+    """The walk stops at the first entry that cannot be one, with its position."""
+    data = kwire.records.encode_batch(ROWS)
+    bad = bytearray(data)
+    bad[16] = 9
+    with pytest.raises(kwire.CorruptBatch) as caught:
+        kwire.records.read_last_header(data + bytes(bad))
+    assert caught.value.offset == len(data)
+    with pytest.raises(ValueError, match="position"):
+        kwire.records.read_last_header(data, len(data) + 1)
