@@ -100,9 +100,10 @@ def read_marker(cursor: Cursor) -> bool:
     """
     start = cursor.at
     marker = read_fixed(cursor, plan.INT8)
+    assert isinstance(marker, int)
     if marker != 1 and marker != -1 and not cursor.lenient:
-        raise Fault(errors.BAD_MARKER, start, int(str(marker)))
-    return int(str(marker)) >= 0
+        raise Fault(errors.BAD_MARKER, start, marker)
+    return marker >= 0
 
 
 def read_tagged_marker(cursor: Cursor) -> bool:
