@@ -147,6 +147,8 @@ interop-classes: $(VENV)/.built $(VENV)/.has-test
 interop-brokers: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> records, both ways, with live brokers"
 	@$(BIN)/python tools/broker/live.py
+	@echo "==> scans of live topics beside librdkafka's consumer"
+	@$(BIN)/python tools/broker/scans.py --version 4.x
 	@echo "==> negotiation with live brokers"
 	@$(BIN)/python tools/broker/negotiate.py
 	@$(BIN)/python tools/broker/versions_check.py
@@ -172,6 +174,9 @@ spark-clusters: $(VENV)/.built $(VENV)/.has-test
 deep: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> the promises on many inputs; a later run goes on where this one ends"
 	@$(BIN)/python -m tools.deep
+	@echo "==> scans of simulated clusters, from 100,000 seeds"
+	@KWIRE_SIMULATION_SEEDS=100000 $(BIN)/python -m pytest -q tests/simulation \
+		--numprocesses 2
 
 sanitize: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> address and undefined-behaviour sanitizers"
