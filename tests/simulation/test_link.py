@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""One link to one broker, with time as a number: sessions, throttling, late answers."""
+
+import importlib
+
+import pytest
+
+LIFETIME_MS = 10_000
+
+
+class Broker:
+    """A broker at the other end of a link: it authenticates and answers Metadata."""
+
+    def __init__(self, kwire, lifetime_ms=0, throttle_ms=0):
+        self.messages = kwire.messages
+        negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
+        connection = importlib.import_module(f"{kwire.__name__}.connection")
+        table = negotiation.ApiVersionTable.of_release("4.1")
+        self.server = connection.ServerConnection(table)
+        self.lifetime_ms = lifetime_ms
+        self.throttle_ms = throttle_ms
+        self.answers = True
+        self.signed_in = 0
+        self._owed = []
+
+    def exchange(self, link, now):
+        """Pass bytes both ways until nothing is left to pass."""
+        while data := link.data_to_send():
+            for event in self.server.receive_data(data):
+                if type(event).__name__ == "RequestReceived":
+                    self._owed.append(event)
+            if self.answers:
+                self.answer(link, now)
+
+    def answer(self, link, now):
+        """Answer what is owed."""
+        for event in self._owed:
+            self.server.send(event, self._answer(event.request))
+        self._owed.clear()
+        if data := self.server.data_to_send():
+            link.receive_data(data, now)
+
+    def _answer(self, request):
+        messages = self.messages
+        name = type(request).__name__
+        if name == "SaslHandshakeRequest":
+            return messages.SaslHandshakeResponse(mechanisms=["PLAIN"])
+        if name == "SaslAuthenticateRequest":
+            self.signed_in += 1
+            return messages.SaslAuthenticateResponse(
+                error_message=None, session_lifetime_ms=self.lifetime_ms
+            )
+        return messages.MetadataResponse(throttle_time_ms=self.throttle_ms)
+
+
+@pytest.fixture
+def new_link(kwire):
+    """Make links, with PLAIN if they are told to authenticate."""
+    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    sasl = importlib.import_module(f"{kwire.__name__}.sasl")
+
+    def make(authenticate=False):
+        settings = cluster.ClusterSettings(
+            new_mechanism=(lambda: sasl.Plain("ann", "secret"))
+            if authenticate
+            else None,
+            request_timeout_s=5.0,
+        )
+        return cluster.Link("sim", 9092, None, settings, 0.0)
+
+    return make
+
+
+def test_a_session_is_renewed_before_it_ends(kwire, new_link):
+    """KIP-368: on the same connection, at 85 % of what the broker allows."""
+    link, broker = new_link(authenticate=True), Broker(kwire, LIFETIME_MS)
+    link.connected(0.0)
+    broker.exchange(link, 0.0)
+    assert (link.state.name, broker.signed_in) == ("READY", 1)
+    assert link.wake_at() == pytest.approx(8.5)
+    assert link.is_free(8.4)
+    assert not link.is_free(8.6)
+    link.check(8.6)
+    assert link.state.name == "AUTHENTICATING"
+    broker.exchange(link, 8.6)
+    assert (link.state.name, broker.signed_in) == ("READY", 2)
+    assert link.is_free(9.0)
+    assert link.wake_at() == pytest.approx(8.6 + 8.5)
+
+
+def test_a_session_is_not_renewed_while_a_response_is_awaited(kwire, new_link):
+    """SASL takes the whole connection, so the response comes first."""
+    link, broker = new_link(authenticate=True), Broker(kwire, LIFETIME_MS)
+    link.connected(0.0)
+    broker.exchange(link, 0.0)
+    came = []
+    broker.answers = False
+    request = kwire.messages.MetadataRequest(topics=None)
+    link.send(request, lambda response, now: came.append(response), 8.0)
+    broker.exchange(link, 8.0)
+    link.check(8.6)
+    assert link.state.name == "READY"
+    broker.answers = True
+    broker.answer(link, 8.7)
+    assert len(came) == 1
+    link.check(8.7)
+    assert link.state.name == "AUTHENTICATING"
+
+
+def test_a_throttled_link_is_left_alone(kwire, new_link):
+    """KIP-219: the broker answers at once and mutes who does not wait."""
+    link, broker = new_link(), Broker(kwire, throttle_ms=2000)
+    link.connected(0.0)
+    broker.exchange(link, 0.0)
+    link.send(kwire.messages.MetadataRequest(topics=None), lambda *_: None, 1.0)
+    broker.exchange(link, 1.0)
+    assert not link.is_free(2.9)
+    assert link.is_free(3.0)
+
+
+def test_a_response_that_does_not_come_ends_the_link(kwire, new_link):
+    """Every request in flight hears of it once, and the reason is kept."""
+    link, broker = new_link(), Broker(kwire)
+    link.connected(0.0)
+    broker.exchange(link, 0.0)
+    broker.answers = False
+    came = []
+    for _ in range(3):
+        request = kwire.messages.MetadataRequest(topics=None)
+        link.send(request, lambda response, now: came.append(response), 1.0)
+    broker.exchange(link, 1.0)
+    link.check(5.9)
+    assert came == []
+    link.check(6.0)
+    assert link.is_over
+    assert came == [None, None, None]
+    assert "did not come in time" in link.reason
+    assert link.data_to_send() == b""
+
+
+def test_a_broker_that_is_not_there_is_given_up(new_link):
+    """Opening, negotiating and authenticating share one time."""
+    link = new_link()
+    assert link.wake_at() == 10.0
+    link.check(10.0)
+    assert link.is_over
