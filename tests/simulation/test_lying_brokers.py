@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scans of brokers that lie: a typed error or an end, in bounded time and work.
+
+What a response says is changed at random after it was made: offsets that go back or
+are huge, leaders that do not exist or point in circles, errors of all kinds, records of
+other offsets, bytes that are none, partitions left out or named twice.
+"""
+
+import importlib
+import random as random_module
+
+import pytest
+from brokers import SimulatedCluster
+from world import START_S, World
+
+SEEDS = 150
+LONGEST_S = 600.0
+NUMBERS = (-(2**63), -5, -1, 0, 1, 7, 2**31, 2**62, 2**63 - 1)
+
+
+KINDS = ("offset", "records", "error", "leader", "array", "epoch", "throttle")
+
+
+class Liar:
+    """Tells one kind of lie, now and then or always: drawn once."""
+
+    def __init__(self, kwire, random):
+        self.kwire = kwire
+        self.random = random
+        self.kind = random.choice(KINDS)
+        self.often = random.choice([0.02, 0.2, 1.0])
+        self.number = random.choice(NUMBERS)
+        self.error = random.randint(1, 130)
+        self.batch = self._batch()
+
+    def lie(self, struct):
+        """Return the struct with some of its fields changed, at any depth."""
+        changed = {}
+        for name in type(struct).__match_args__:
+            value = getattr(struct, name)
+            if isinstance(value, tuple):
+                value = self._array(value)
+            elif hasattr(type(value), "__match_args__"):
+                value = self.lie(value)
+            elif self._kind_of(name) == self.kind and self.random.random() < self.often:
+                value = self._other(value)
+            changed[name] = value
+        return struct.replace(**changed)
+
+    def _kind_of(self, name):
+        kinds = {
+            "records": "records",
+            "error_code": "error",
+            "leader_id": "leader",
+            "preferred_read_replica": "leader",
+            "throttle_time_ms": "throttle",
+        }
+        if name in kinds:
+            return kinds[name]
+        if "epoch" in name and "producer" not in name:
+            return "epoch"
+        return "offset" if "offset" in name or "watermark" in name else ""
+
+    def _array(self, values):
+        values = [
+            self.lie(each) if hasattr(type(each), "__match_args__") else each
+            for each in values
+        ]
+        if self.kind == "array" and values and self.random.random() < self.often / 4:
+            values = self.random.choice([values[1:], values + values[:1], []])
+        return values
+
+    def _other(self, value):
+        random = self.random
+        return {
+            "offset": lambda: self.number,
+            "records": lambda: self.batch,
+            "error": lambda: random.choice([0, self.error]),
+            "leader": lambda: random.randint(-1, 5),
+            "epoch": lambda: random.randint(-1, 5),
+            "throttle": lambda: random.choice([0, 1, 5000]),
+        }[self.kind]()
+
+    def _batch(self):
+        random = self.random
+        offset = random.choice([0, 0, 3, 2**40, 2**63 - 2])
+        rows = [(b"k", b"lie")] * random.choice([0, 1])
+        data = self.kwire.records.encode_batch(
+            rows,
+            base_offset=offset,
+            last_offset=offset + random.choice([0, 1]),
+            max_timestamp=None if rows else 5,
+        )
+        return random.choice([b"", b"\0" * 61, data, data, data[:-1]])
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, 50))
+def test_a_scan_of_liars_ends(kwire, first):
+    """In a typed error or at an end; with bounded requests, and nothing else raised."""
+    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    ended = failed = 0
+    for seed in range(first, first + 50):
+        random = random_module.Random(seed)
+        cluster = SimulatedCluster(kwire, random, random.choice([1, 3]), ["4.1", "2.8"])
+        topic = cluster.add_topic("a", 2)
+        for log in topic.logs:
+            for _ in range(10):
+                log.append(2)
+        liar = Liar(kwire, random)
+        for broker in cluster.brokers.values():
+            broker.learn()
+            tell = broker.answer
+
+            def answer(request, version, tell=tell, liar=liar):
+                response = tell(request, version)
+                if response is None:
+                    return None
+                try:
+                    lie = liar.lie(response)
+                    kwire.encode(lie, version)
+                except kwire.EncodeError:
+                    # Not even a liar can write what the version has no place for.
+                    return response
+                return lie
+
+            broker.answer = answer
+        world = World(cluster, random)
+        settings = module.ClusterSettings(timeout_s=20.0)
+        options = module.ScanOptions(
+            topics=("a",), on_data_loss=random.choice(["raise", "earliest", "latest"])
+        )
+        places = [("sim", 9000 + node) for node in cluster.brokers]
+        machine = module.ScanMachine(
+            places, settings, options, now=START_S, random=random
+        )
+        taken = 0
+        while world.run(machine, machine.has_result, START_S + LONGEST_S):
+            fetched = machine.take()
+            if fetched is None:
+                break
+            assert fetched.next_offset > fetched.start_offset
+            machine.release(fetched)
+            taken += 1
+            if taken > 1000:
+                # Endless lies are endless records: the caller is never held up.
+                break
+        else:
+            raise AssertionError(f"seed {seed}: the scan came to no end")
+        if machine.failure is not None:
+            assert isinstance(machine.failure, kwire.KwireError), f"seed {seed}"
+            failed += 1
+        ended += 1
+        elapsed = world.now - START_S
+        assert world.requests < 10 * (elapsed + 5) + 3 * taken, f"seed {seed}"
+        machine.close(world.now)
+    assert ended == 50
+    # Some lies are noticed, and some change nothing.
+    assert 0 < failed < 50
