@@ -124,7 +124,7 @@ def name_text(name: object) -> str:
     a text; hence names are given to this function once, as the system has them.
     """
     text = str(name)
-    if os.sep != "\\":
+    if os.sep != "\\" and "\\" in text:
         text = _LIKE_ESCAPE.sub(r"\\x5c", text)
     return _NO_TEXT.sub(_escape, text)
 

@@ -9,6 +9,7 @@ others that are no ``Exception``. Which odd values are refused in which words is
 """
 
 import asyncio
+import math
 import signal
 import time
 import uuid
@@ -152,7 +153,10 @@ def long_calls(kwire):
     "name", ["decode", "decode tags", "encode", "decode records", "encode records"]
 )
 def test_a_long_call_can_be_interrupted(twins, name):
-    """A signal's handler runs long before the call would end."""
+    """A signal's handler runs long before the call would end.
+
+    The kernel may send the signal late on a busy machine, so there are four tries.
+    """
     call = long_calls(twins.fast)[name]
     times = []
     for _ in range(4):
@@ -160,18 +164,30 @@ def test_a_long_call_can_be_interrupted(twins, name):
         call()
         times.append(time.process_time() - start)
     assert min(times) > 0.02
+    taken = [interrupted_after(call, min(times) / 5) for _ in range(4)]
+    assert min(taken) < max(times) * 0.8
+
+
+def interrupted_after(call, wait_s):
+    """Call something, and raise from a handler after some time of the processor.
+
+    Returns the time that the call took; infinite if it came to its end.
+    """
+    is_calling = True
 
     def interrupt(*args):
-        raise Interrupted
+        if is_calling:
+            raise Interrupted
 
     before = signal.signal(signal.SIGPROF, interrupt)
+    start = time.process_time()
     try:
-        start = time.process_time()
-        with pytest.raises(Interrupted):
-            signal.setitimer(signal.ITIMER_PROF, min(times) / 5)
-            call()
-        taken = time.process_time() - start
+        signal.setitimer(signal.ITIMER_PROF, wait_s)
+        call()
+    except Interrupted:
+        return time.process_time() - start
     finally:
+        is_calling = False
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
-    assert taken < max(times) * 0.8
+    return math.inf

@@ -136,7 +136,7 @@ def frames(request: MetadataRequest, reply: MetadataResponse) -> None:
     answer = framing.decode_response(MetadataResponse, data, 12)
     reveal_type(answer)  # tuple[int, MetadataResponse]
     reveal_type(framing.decode_prefixed(MetadataRequest, data))  # MetadataRequest
-    reveal_type(next(framing.FrameSplitter().feed(data)))  # bytes
+    reveal_type(next(framing.FrameSplitter().feed(data)))  # bytes | memoryview[int]
     framing.decode_response(MetadataRequest, data, 12)  # error
     framing.decode_request("text")  # error
 

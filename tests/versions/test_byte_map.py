@@ -110,10 +110,17 @@ def facts(error):
 
 
 def failure(kwire, function, *args, **options):
-    """Call a function, and give the error that came of it, or None."""
+    """Call a function, and give the error that came of it, or None.
+
+    A map shows the bytes themselves: it leaves out what decoding says of frames in
+    place of messages.
+    """
     try:
         function(*args, **options)
     except kwire.KwireError as error:
+        if isinstance(error, kwire.DecodeError):
+            error.reason = re.sub(r".* \(as they are: (.*)\)", r"\1", error.reason)
+            error.args = (error.reason, *error.args[1:])
         return error
     return None
 
