@@ -37,7 +37,7 @@ CLOCK = """
 import sys
 import kwire
 from benchmarks.safety import linear
-linear.SIZES[:] = [64_000, 128_000, 256_000]
+linear.SIZES[:] = [32_000, 64_000, 128_000]
 first, _, last = linear.curve(kwire, sys.argv[1])
 growth = (last / first) ** 0.5
 print(f"{growth:.2f} times as long for twice the input")
