@@ -56,7 +56,7 @@ class Broker:
 
 @pytest.fixture
 def new_link(kwire):
-    """Make links, with PLAIN if they are told to authenticate."""
+    """Make links, with PLAIN if they are to authenticate."""
     cluster = importlib.import_module(f"{kwire.__name__}.cluster")
     sasl = importlib.import_module(f"{kwire.__name__}.sasl")
 

@@ -23,7 +23,7 @@ KINDS = ("offset", "records", "error", "leader", "array", "epoch", "throttle")
 
 
 class Liar:
-    """Tells one kind of lie, now and then or always: drawn once."""
+    """Changes one kind of field, now and then or always: drawn once."""
 
     def __init__(self, kwire, random):
         self.kwire = kwire
