@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..messages import FetchRequest, ListOffsetsRequest
+from ..negotiation import FETCHED_EPOCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
 _CONSUMER = -1
 """What a consumer has for a replica id; brokers show followers more of the log."""
-
-FIRST_WITH_FETCHED_EPOCH = 12
-"""The Fetch version from which a broker compares epochs by itself (KIP-595)."""
 
 
 def lookups_request(
@@ -63,7 +61,9 @@ def fetch_request(
             current_leader_epoch=_epoch(reader, metadata),
             fetch_offset=reader.position,
             last_fetched_epoch=(
-                reader.epoch if version >= FIRST_WITH_FETCHED_EPOCH else -1
+                reader.epoch
+                if version in FETCHED_EPOCH.ranges[FetchRequest.api_key]
+                else -1
             ),
             partition_max_bytes=max(max_bytes, reader.fetch_bytes),
         )

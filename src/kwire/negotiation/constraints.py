@@ -59,3 +59,6 @@ CONTROLLERS = _known["controllers"]
 
 CLIENT = _known["client"]
 """The sender is a client: of AddPartitionsToTxn the newer versions are brokers'."""
+
+FETCHED_EPOCH = _known["fetched-epoch"]
+"""Fetch carries the epoch of the last record read, to find cut logs (KIP-595)."""
