@@ -439,14 +439,15 @@ SERVER_FINAL = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
 
 
 def challenged(is_last, package, data):
-    """Answer a server's message of SCRAM: the first one, or the last."""
+    """Answer a server's message of SCRAM: the first one, or the last.
+
+    The nonce is set in the exchange alone: other threads begin theirs meanwhile.
+    """
     sasl = module(package, "sasl")
-    before, sasl._new_nonce = sasl._new_nonce, lambda: NONCE
-    try:
-        exchange = sasl.Scram("user", "pencil", max_iterations=4096)
-    finally:
-        sasl._new_nonce = before
-    exchange.first()
+    exchange = sasl.Scram("user", "pencil", max_iterations=4096)
+    first = exchange.first().decode()
+    exchange._bare = first.removeprefix("n,,").replace(exchange._nonce, NONCE).encode()
+    exchange._nonce = NONCE
     if is_last:
         exchange._server_signature = base64.b64decode(SERVER_FINAL[2:])
     return exchange.challenge(bytes(data)), exchange.is_done
