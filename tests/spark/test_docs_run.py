@@ -20,6 +20,17 @@ def blocks(name):
     return BLOCK.findall((DOCS / name).read_text())
 
 
+def test_the_block_of_the_readme_runs(spark, tmp_path):
+    """README.md shows one block for Spark, which reads a topic "orders"."""
+    folder = Folder(tmp_path / "kafka-logs" / "orders-0")
+    folder.segment(0, log_of([3] * 10))
+    (text,) = [text for text in blocks("../README.md") if "spark.read" in text]
+    text = text.replace('"kafka-logs/"', repr(f"{tmp_path}/kafka-logs/"))
+    names = {"spark": spark}
+    exec(compile(text, "README.md", "exec"), names)
+    assert names["orders"].count() == 30
+
+
 @pytest.mark.gate
 def test_the_page_about_kafka_log_runs(spark, tmp_path, monkeypatch):
     """A topic "orders" under kafka-logs/ is all that the page takes for granted."""
