@@ -31,7 +31,7 @@ HEAVY = {
 FLOORS = [
     {
         *("__version__", "errors", "limits", "versions", "error_codes"),
-        *("frame_hints", "java_text", "plain_text", "new_files"),
+        *("frame_hints", "java_utf8", "formatting", "atomic_files"),
         "regular_files",
     },
     {"schema", "compression", "compression_frames"},

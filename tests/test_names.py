@@ -7,7 +7,7 @@ import importlib
 import pytest
 from click.testing import CliRunner
 
-from kwire.plain_text import did_you_mean
+from kwire.formatting import suggest_names
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_commands_name_what_is_near(kwire, name, said):
 
 def test_long_names_cost_little():
     """The search is for typing errors; a name of a megabyte is none."""
-    assert did_you_mean("x" * 1_000_000, ["xx", "y"]) == ""
+    assert suggest_names("x" * 1_000_000, ["xx", "y"]) == ""

@@ -9,7 +9,7 @@ every class for type checkers; ``tools/stubs.py`` writes it from the same facts.
 from __future__ import annotations
 
 from . import codec
-from .plain_text import did_you_mean
+from .formatting import suggest_names
 from .schema import registry
 
 
@@ -48,7 +48,7 @@ def __getattr__(name: str) -> object:
     if name in registry.names():
         return _build(name)
     # Python itself looks for names with underscores, and often.
-    near = "" if name.startswith("_") else did_you_mean(name, registry.names())
+    near = "" if name.startswith("_") else suggest_names(name, registry.names())
     raise AttributeError(
         f"Kafka has no message {name!r:.100}{near or '; see kwire.messages.ALL'}"
     )

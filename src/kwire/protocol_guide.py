@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from . import plan as plans
 from .errors import UnsupportedVersion
-from .plain_text import did_you_mean
+from .formatting import suggest_names
 from .schema import registry, releases
 from .versions import NONE, VersionRange
 
@@ -376,7 +376,7 @@ def find_messages(text: str) -> list[str]:
         names = [name for name in found if name is not None]
         if names:
             return names
-    near = did_you_mean(text, [*map(_stem, by_name.values()), *by_name.values()])
+    near = suggest_names(text, [*map(_stem, by_name.values()), *by_name.values()])
     near = near or "; kwire schema --all lists every message"
     raise KeyError(f"no message {text:.40}{near}")
 

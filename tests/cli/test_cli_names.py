@@ -19,7 +19,7 @@ import pytest
 from made_logs import DATA, rows, write_log
 
 from kwire import jobs, log
-from kwire.plain_text import name_text
+from kwire.formatting import format_name
 
 BAD = r"b\xffd"
 ODD = r"b\x5cxffd"
@@ -53,11 +53,11 @@ def test_two_names_never_share_a_text():
         "ü".encode(),
         b"\\",
     ]
-    texts = [name_text(os.fsdecode(name)) for name in raw]
+    texts = [format_name(os.fsdecode(name)) for name in raw]
     assert len(set(texts)) == len(texts)
     for text in texts:
         assert json.loads(json.dumps(text)).encode()
-    assert name_text("orders-0") == "orders-0" and name_text("\ud800") == r"\ud800"
+    assert format_name("orders-0") == "orders-0" and format_name("\ud800") == r"\ud800"
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "table"])

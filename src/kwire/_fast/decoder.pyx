@@ -25,11 +25,11 @@ from kwire._fast.program cimport *
 from kwire._fast.python_api cimport *
 from kwire._fast.structs cimport new_struct, slots_of
 
-from kwire import errors, frame_hints, java_text
+from kwire import errors, frame_hints, java_utf8
 from kwire.limits import DEFAULT
 
 # primitives.pxd names the handler, importing it makes it known to Python.
-assert java_text.HANDLER == "kwire-java"
+assert java_utf8.HANDLER == "kwire-java"
 
 cdef object _empty = ()
 cdef object _default_limits = DEFAULT

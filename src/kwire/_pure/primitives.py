@@ -20,7 +20,7 @@ import operator
 import struct
 
 from .. import errors, plan
-from ..java_text import HANDLER
+from ..java_utf8 import HANDLER
 from .cursor import (
     Cursor,
     Fault,

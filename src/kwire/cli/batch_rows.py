@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ..plain_text import name_text, time_text
+from ..formatting import format_name, format_time
 from .output import Table
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ class BatchLines:
         fields = {
             "topic": file.topic,
             "partition": file.partition,
-            "path": name_text(file.path),
+            "path": format_name(file.path),
         }
         self._rows.write(fields | {name: getattr(header, name) for name in _NUMBERS})
 
@@ -82,9 +82,9 @@ class BatchTable:
                 str(header.size),
                 f"{header.base_offset}..{header.last_offset}",
                 "?" if header.count < 0 else str(header.count),
-                time_text(header.max_timestamp).partition(".")[0],
+                format_time(header.max_timestamp).partition(".")[0],
                 f"v{header.magic} {header.compression}",
                 " ".join(writer),
             ),
-            name_text(file.path),
+            format_name(file.path),
         )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .. import pages
-from ..plain_text import count_text
+from ..formatting import format_count
 from .byte_map_tree import LOOKS, tree_lines
 
 TYPE_CHECKING = False
@@ -62,7 +62,9 @@ def write_page(
     written = pages.stream(
         "bytes",
         title=title,
-        summary=f"{count_text(len(data), 'byte')}, {count_text(len(spans), 'value')}",
+        summary=(
+            f"{format_count(len(data), 'byte')}, {format_count(len(spans), 'value')}"
+        ),
         problems=problems,
         sizes=" ".join(str(span.size) for span in spans),
         lines=_byte_lines(data, spans),
@@ -86,7 +88,7 @@ def _byte_lines(data: bytes, spans: Sequence[Span]) -> Iterator[_ByteLine]:
             hidden += end - start
             continue
         if hidden:
-            yield _ByteLine("", (), hidden=count_text(hidden, "byte"))
+            yield _ByteLine("", (), hidden=format_count(hidden, "byte"))
             hidden = 0
         pieces = []
         number, at = index, start

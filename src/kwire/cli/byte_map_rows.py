@@ -8,7 +8,7 @@ import base64
 import math
 import uuid
 
-from ..plain_text import count_text, one_line, time_text
+from ..formatting import escape_line, format_count, format_time
 from .cells import cell_of
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ _MEANS = {"tag": "tag {}", "bytes": "{} bytes", "size": "{} bytes"}
 def value_text(span: Span) -> str:
     """Write the value of a span in one line, with what it stands for."""
     if span.kind in ("damaged", "unread"):
-        return one_line(str(span.meaning or ""))
+        return escape_line(str(span.meaning or ""))
     if span.kind == "cut":
         return f"{span.size} bytes of a batch whose rest is not here"
     if span.kind == "compressed":
@@ -37,19 +37,19 @@ def value_text(span: Span) -> str:
         return _structure_text(span)
     text = _plain_text(span)
     if span.kind == "timestamp":
-        moment = time_text(span.meaning) if isinstance(span.meaning, int) else "-"
+        moment = format_time(span.meaning) if isinstance(span.meaning, int) else "-"
         if moment == "-":
             return text
         # Of a delta the number tells more, of the rest the time.
         is_delta = span.meaning != span.value
         return f"{text} ({moment})" if is_delta else f"{moment} ({text})"
-    return f"{text} ({one_line(str(span.meaning))})" if span.meaning else text
+    return f"{text} ({escape_line(str(span.meaning))})" if span.meaning else text
 
 
 def _structure_text(span: Span) -> str:
     value: Any = span.value
     if span.type.endswith("ARRAY"):
-        return count_text(value, "element")
+        return format_count(value, "element")
     if span.meaning in ("present", "null"):
         return str(span.meaning)
     return _MEANS.get(str(span.meaning), "{}").format(value)
@@ -65,7 +65,7 @@ def _plain_text(span: Span) -> str:
         cell = cell_of(value[:_LONGEST], "text")
         if cell.encoding == "text" and value:
             return _quoted(cell.content, len(value))
-        return count_text(len(value), "byte")
+        return format_count(len(value), "byte")
     if span.kind == "uuid":
         return _uuid_text(value)
     if span.kind == "checksum":
@@ -75,7 +75,7 @@ def _plain_text(span: Span) -> str:
 
 def _quoted(text: str, size: int = 0) -> str:
     more = "…" if max(len(text), size) > _LONGEST else ""
-    return f'"{one_line(text[:_LONGEST])}"{more}'
+    return f'"{escape_line(text[:_LONGEST])}"{more}'
 
 
 def _uuid_text(value: uuid.UUID) -> str:

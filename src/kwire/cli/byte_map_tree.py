@@ -14,7 +14,7 @@ from typing import NamedTuple
 from .. import records
 from ..byte_map import Span
 from ..errors import KwireError
-from ..plain_text import count_text
+from ..formatting import format_count
 from .byte_map_rows import value_text
 
 TYPE_CHECKING = False
@@ -186,7 +186,7 @@ class _Tree:
                 yield line._replace(type="")
             yield TreeLine("close")
         if count > len(found):
-            more = count_text(count - len(found), "record")
+            more = format_count(count - len(found), "record")
             yield TreeLine("more", value=f"{more} more")
         yield TreeLine("close")
 
@@ -225,7 +225,7 @@ def _summary_text(spans: Sequence[Span]) -> str:
             # Here the offset and the name of the codec tell more than the number.
             words.append(str(span.meaning))
         elif name == "records":
-            words.append(count_text(int(str(span.value)), "record"))
+            words.append(format_count(int(str(span.value)), "record"))
         elif len(text) > _LONGEST_VALUE:
             words.append(f"{name} {text[:_LONGEST_VALUE]}…")
         else:

@@ -15,7 +15,7 @@ import re
 from json import dumps
 from typing import NamedTuple
 
-from ..plain_text import one_line
+from ..formatting import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ def shown(cell: Cell) -> str:
     if cell.encoding == "text":
         # What could be taken for something else is marked as the text that it is.
         marked = cell.content.startswith(_MARKS)
-        return one_line(f"text:{cell.content}" if marked else cell.content)
+        return escape_line(f"text:{cell.content}" if marked else cell.content)
     if cell.encoding == "json":
         name, content = cell.content["name"], compact_json(cell.content["data"])
-        return one_line(f"{name} {content}")
+        return escape_line(f"{name} {content}")
     return f"{cell.encoding}:{cell.content}" if cell.encoding else "<null>"
 
 

@@ -13,7 +13,7 @@ import os
 import click
 
 from .. import log
-from ..plain_text import name_text
+from ..formatting import format_name
 from ..regular_files import NotRegularFile, open_regular
 from .program import explain
 from .terminal import say
@@ -124,7 +124,7 @@ def _open(
 ) -> log.LogDirectory:
     if path.endswith(_BESIDE):
         raise click.ClickException(
-            f"{name_text(path)} holds no records; give the .log file"
+            f"{format_name(path)} holds no records; give the .log file"
         )
     if os.path.isdir(path):
         os.listdir(path)
@@ -135,7 +135,7 @@ def _open(
         for error in (*closed, *found.skipped):
             raise error
         raise click.ClickException(
-            f"no partition in {name_text(path)}: give a data directory of Kafka, a"
+            f"no partition in {format_name(path)}: give a data directory of Kafka, a"
             " folder above it, the folder of a partition, or a .log file"
         )
     return found

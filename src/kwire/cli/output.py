@@ -25,8 +25,8 @@ from typing import NamedTuple
 import click
 from rich.cells import cell_len
 
-from ..new_files import new_file
-from ..plain_text import one_line
+from ..atomic_files import create_file
+from ..formatting import escape_line
 from .cells import compact_json
 from .terminal import EscapingConsole, write_bold
 from .text_columns import cut, fold, pad
@@ -182,7 +182,7 @@ def open_output(path: str | None = None) -> Iterator[Output]:
         yield Output(sys.stdout, is_kept=_is_file(sys.stdout))
         sys.stdout.flush()
         return
-    with new_file(path) as file:
+    with create_file(path) as file:
         text = io.TextIOWrapper(file)
         _prepare(text)
         yield Output(text, is_kept=True)
@@ -261,7 +261,7 @@ class Csv:
         if self._safe and _FORMULA.match(value) and not _NUMBER.fullmatch(value):
             value = f"'{value}"
         # A row is one line of a terminal, whatever is in it.
-        return one_line(value) if self._in_terminal else value
+        return escape_line(value) if self._in_terminal else value
 
 
 class Table:
@@ -284,7 +284,7 @@ class Table:
     def write(self, cells: Sequence[str], heading: str = "") -> None:
         """Write one line, and before it the heading unless it stands already."""
         self._write_heading(heading)
-        self._write(self._line([one_line(cell) for cell in cells]))
+        self._write(self._line([escape_line(cell) for cell in cells]))
 
     def write_words(
         self, cells: Sequence[str], words: Sequence[str], needed: int, heading: str
@@ -295,7 +295,7 @@ class Table:
         ``needed`` first ones are shown whatever it takes.
         """
         self._write_heading(heading)
-        words = [one_line(word) for word in words]
+        words = [escape_line(word) for word in words]
         begin = self._line([*cells, "|"]).removesuffix("|")
         width = self._output.width
         if width is None:
@@ -311,7 +311,7 @@ class Table:
     def _write_heading(self, heading: str) -> None:
         if heading != self._heading:
             self._heading = heading
-            self._write(one_line(heading), bold=True)
+            self._write(escape_line(heading), bold=True)
 
     def _line(self, cells: Sequence[str]) -> str:
         *columns, last = cells
@@ -348,7 +348,7 @@ def write_table(
     Columns fit what is in them; in a terminal within reason. Titles that begin with a
     space are aligned to the right.
     """
-    rows = [(heading, [one_line(cell) for cell in cells]) for heading, cells in rows]
+    rows = [(heading, [escape_line(cell) for cell in cells]) for heading, cells in rows]
     columns = []
     for index, title in enumerate(titles):
         width = max([cell_len(cells[index]) for _, cells in rows], default=0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 
-from ..new_files import new_file
+from ..atomic_files import create_file
 from .cells import compact_json
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ def open_arrow_file(
 ) -> Iterator[RecordGroups]:
     """Open a new file, "parquet" or "arrow"; it appears when the block ends well."""
     pyarrow = _load_pyarrow(form)
-    with new_file(path) as file:
+    with create_file(path) as file:
         writer = RecordGroups(pyarrow, file, form, headers, decoded)
         try:
             yield writer

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ..plain_text import one_line
+from ..formatting import escape_line
 from .output import known_numbers
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ class ProblemWriter:
         """Write one problem: a line."""
         self.count += 1
         if self._rows is None:
-            self._output.write(one_line(str(problem)) + "\n")
+            self._output.write(escape_line(str(problem)) + "\n")
         else:
             self._rows.write(
                 known_numbers({name: getattr(problem, name) for name in FIELDS})

@@ -20,7 +20,7 @@ import click
 from .. import __version__
 from .._backend import backend
 from ..errors import KwireError
-from ..plain_text import did_you_mean, name_text, one_line
+from ..formatting import escape_line, format_name, suggest_names
 from .terminal import guard_terminals, say, say_usage
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ class Program(click.Group):
         """Find the command; an error names those that are near."""
         names = self.list_commands(ctx)
         if args[0] not in names and not args[0].startswith("-"):
-            near = did_you_mean(args[0], names)
+            near = suggest_names(args[0], names)
             raise click.UsageError(f"no command is named {args[0]!r:.100}{near}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -104,14 +104,14 @@ def explain(error: Exception) -> str:
         return _one_line(error.format_message())
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         reason = error.strerror[:1].lower() + error.strerror[1:]
-        return _one_line(f"{name_text(os.fsdecode(error.filename))}: {reason}")
+        return _one_line(f"{format_name(os.fsdecode(error.filename))}: {reason}")
     if isinstance(error, OSError) and error.strerror:
         return _one_line(error.strerror[:1].lower() + error.strerror[1:])
     return _one_line(str(error))
 
 
 def _one_line(text: str) -> str:
-    return one_line(" ".join(text.split()).removesuffix("."))
+    return escape_line(" ".join(text.split()).removesuffix("."))
 
 
 @click.command(

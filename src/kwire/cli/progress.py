@@ -21,7 +21,7 @@ from rich.progress import (
     Progress as Bar,
 )
 
-from ..plain_text import one_line
+from ..formatting import escape_line
 from .terminal import error_console
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ class Progress:
 
     def name(self, current: str) -> None:
         """Say what is being read now."""
-        current = one_line(current)
+        current = escape_line(current)
         if len(current) > _NAME:
             current = "…" + current[1 - _NAME :]
         self._bar.update(self._task, description=escape(current))

@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from ..plain_text import one_line
+from ..formatting import escape_line
 from .cells import cell_of, compact_json
 
 TYPE_CHECKING = False
@@ -88,7 +88,7 @@ class RecordWriter:
         # Line ends are those of the form; one in a value would be a line of its own.
         self._output.write(
             "".join(
-                text if isinstance(part, bytes) else one_line(text)
+                text if isinstance(part, bytes) else escape_line(text)
                 for text, part in zip(texts, self._parts, strict=True)
             )
         )

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import click
 
+from ..formatting import escape_line, format_name
 from ..limits import MIB
-from ..plain_text import name_text, one_line
 from .inputs import files_of
 from .terminal import say
 
@@ -90,11 +90,11 @@ class RecordReader:
     def _skip(self, problem: log.Problem) -> None:
         self.skipped += 1
         with self._progress.hidden():
-            say(one_line(str(problem)))
+            say(escape_line(str(problem)))
 
     def _stop(self, problem: log.Problem) -> None:
         raise click.ClickException(
-            f"{one_line(str(problem))}; add --skip-corrupt to go on behind it"
+            f"{escape_line(str(problem))}; add --skip-corrupt to go on behind it"
         )
 
     def record_rows(
@@ -154,7 +154,7 @@ class RecordReader:
             yield from self._last_rows(partition, read, rows, self._tail)
             return
         for file in files_of(partition):
-            self._progress.name(name_text(file.path))
+            self._progress.name(format_name(file.path))
             start = self._start(file)
             base = self._progress.done
             if start is not None:
@@ -169,7 +169,7 @@ class RecordReader:
         """Read a partition from its end, piece by piece, until there are enough."""
         found: list[Any] = []
         for file in reversed(files_of(partition)):
-            self._progress.name(name_text(file.path))
+            self._progress.name(format_name(file.path))
             start = self._start(file) if missing else None
             for begin, end in _pieces_from_end(file, start):
                 piece: deque[Any] = deque(maxlen=missing)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..plain_text import one_line, time_text
+from ..formatting import escape_line, format_time
 from .cells import NULL, Cell, cell_of, compact_json, shown
 from .decoded import decode_control, decode_internal
 from .decoded_text import is_decoded, record_words
@@ -97,14 +97,14 @@ class RecordTable:
         record = row.record
         more = []
         if row.error:
-            more.append(f" ! {one_line(row.error)}")
+            more.append(f" ! {escape_line(row.error)}")
         if self._headers and record.headers:
             pairs = (
-                f"{one_line(name)}={shown(cell_of(content, self._byte_format))}"
+                f"{escape_line(name)}={shown(cell_of(content, self._byte_format))}"
                 for name, content in record.headers
             )
             more.append(f" {{{', '.join(pairs)}}}")
-        place = str(record.offset), time_text(record.timestamp)
+        place = str(record.offset), format_time(record.timestamp)
         heading = f"{row.topic}-{row.partition}"
         if is_decoded(row.key, row.value):
             words, needed = record_words(row.key, row.value)

@@ -22,7 +22,7 @@ import click
 from rich.console import Console
 from rich.segment import Segment
 
-from ..plain_text import escape_controls, one_line
+from ..formatting import escape_controls, escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,9 +100,9 @@ def error_console() -> EscapingConsole:
 
 def say(message: str) -> None:
     """Write a line for people to stderr; data goes to stdout."""
-    print(f"kwire: {one_line(message)}", file=sys.stderr)
+    print(f"kwire: {escape_line(message)}", file=sys.stderr)
 
 
 def say_usage(path: str, message: str) -> None:
     """Write what is wrong with the arguments of a command, and where its help is."""
-    print(one_line(f"{path}: {message} (see {path} --help)"), file=sys.stderr)
+    print(escape_line(f"{path}: {message} (see {path} --help)"), file=sys.stderr)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..plain_text import count_text
+from ..formatting import format_count
 from ..recording.requests import fate_of
 from . import charts
 from .audit_sightings import MINUTE, Seen
@@ -222,7 +222,7 @@ def _span(minute: int, minutes: int, seen: Seen, tone: str, count: int) -> chart
     if seen.first is not None and seen.last is not None:
         start = min(max(start, seen.first // 1000), end)
         end = max(min(end, seen.last // 1000), start)
-    return charts.Span(start, end, tone, count_text(count, "request"))
+    return charts.Span(start, end, tone, format_count(count, "request"))
 
 
 def _tables(report: Report, found: Found) -> None:

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from .. import framing
 from ..errors import KwireError
+from ..formatting import format_name
 from ..messages import ApiVersionsRequest, ApiVersionsResponse, FetchRequest
-from ..plain_text import name_text
 from ..recording.capture_files import (
     REQUEST,
     CaptureError,
@@ -218,7 +218,7 @@ class _Gatherer:
 
 
 def _read_log(source: LogTask, timezone: tzinfo, seen: _Gatherer) -> None:
-    is_empty, shown = True, name_text(source.path)
+    is_empty, shown = True, format_name(source.path)
     try:
         for found in read_request_log(*source, timezone=timezone):
             is_empty = False
@@ -285,8 +285,8 @@ class _Recording:
                     if len(self._rows) >= _MOST_ROWS:
                         yield from self._settled()
             except (CaptureError, OSError) as error:
-                reason = str(error).removeprefix(f"{name_text(file.path)}: ")
-                problems.append(Problem(name_text(file.path), None, None, reason))
+                reason = str(error).removeprefix(f"{format_name(file.path)}: ")
+                problems.append(Problem(format_name(file.path), None, None, reason))
         yield from (row.request for row in self._rows)
 
     def _settled(self) -> Iterator[Request]:

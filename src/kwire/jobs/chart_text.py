@@ -11,7 +11,7 @@ import math
 from datetime import UTC, datetime, timedelta
 from unicodedata import east_asian_width
 
-from ..plain_text import one_line, size_text, time_text
+from ..formatting import escape_line, format_size, format_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _cells(text: str) -> int:
 
 def shortened(text: str, most: int) -> str:
     """Cut text to the width of ``most`` letters, in its middle: the ends tell most."""
-    text = one_line(str(text))
+    text = escape_line(str(text))
     if _cells(text) <= most:
         return text
     keep = min(len(text), most) - 1
@@ -85,7 +85,7 @@ def _without_middle(text: str, keep: int) -> str:
 def amount_text(value: float, unit: str = "") -> str:
     """Write an amount exactly, or as people say bytes and times."""
     if unit == "bytes":
-        return f"-{size_text(-value)}" if value < 0 else size_text(value)
+        return f"-{format_size(-value)}" if value < 0 else format_size(value)
     if unit == "ms":
         return duration_text(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
@@ -143,7 +143,7 @@ def _round_step(least: float) -> float:
 
 def time_ticks(start: int, end: int) -> list[tuple[float, str]]:
     """Choose times along an axis: both ends, the first in full, and round ones."""
-    first, last = time_text(start), time_text(end)
+    first, last = format_time(start), format_time(end)
     length = end - start
     if length <= 0:
         return [(0.0, first.removesuffix(".000"))]
@@ -165,5 +165,5 @@ def time_ticks(start: int, end: int) -> list[tuple[float, str]]:
     for at in range(start - start % step + step, end, step):
         part = (at - start) / length
         if _FIRST_MARK < part < _LAST_MARK and len(found) <= 2 * _MOST_MARKS:
-            found.append((part, time_text(at)[shown]))
+            found.append((part, format_time(at)[shown]))
     return [*found, (1.0, last[shown])]

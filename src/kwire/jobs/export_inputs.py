@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .. import log
 from ..errors import DecodeError
-from ..plain_text import name_text
+from ..formatting import format_name
 from ..regular_files import NotRegularFile
 from .export_replicas import Folder
 
@@ -62,13 +62,13 @@ def find_inputs(
         for skipped in directory.skipped:
             reason = "skipped" if isinstance(skipped, NotRegularFile) else "unreadable"
             words = skipped.strerror or type(skipped).__name__
-            name = name_text(skipped.filename)
+            name = format_name(skipped.filename)
             found.unreadable.append((name, "", -1, 0, reason, words))
         if os.path.isdir(path):
             found.unreadable.extend(_closed_folders(path))
         for partition in directory:
             names.add(f"{partition.topic}-{partition.partition}")
-            place = name_text(partition.path)
+            place = format_name(partition.path)
             if topics is not None and partition.topic not in topics:
                 continue
             if partitions is not None and partition.partition not in partitions:
@@ -80,7 +80,7 @@ def find_inputs(
             found.folders.setdefault(key, []).append(_folder(partition, found))
             found.segments.extend((place, each) for each in partition.segments)
     if not found.folders:
-        where = ", ".join(map(name_text, given))
+        where = ", ".join(map(format_name, given))
         if names:
             listed = ", ".join(sorted(names)[:_LISTED])
             if len(names) > _LISTED:
@@ -102,12 +102,12 @@ def _closed_folders(path: str) -> Iterator[tuple[str, str, int, int, str, str]]:
         pass
     for error in errors:
         reason = error.strerror or type(error).__name__
-        yield name_text(error.filename), "", -1, 0, "unreadable", reason
+        yield format_name(error.filename), "", -1, 0, "unreadable", reason
 
 
 def _folder(partition: log.Partition, found: Found) -> Folder:
     """Gather what lies beside the segments of a partition."""
-    place = name_text(partition.path)
+    place = format_name(partition.path)
     epochs: tuple[tuple[int, int], ...] = ()
     try:
         epochs = partition.leader_epochs
@@ -124,7 +124,7 @@ def _folder(partition: log.Partition, found: Found) -> Folder:
         if (offset := partition.checkpoints.get(name, 0)) > 0
     ]
     claims += [
-        (int(path.name[:_DIGITS]), f"there is {name_text(path)}")
+        (int(path.name[:_DIGITS]), f"there is {format_name(path)}")
         for path in partition.producer_snapshot_paths
     ]
     return Folder(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..plain_text import count_text, size_text
+from ..formatting import format_count, format_size
 from . import charts
 from .report import Report
 
@@ -68,7 +68,7 @@ def page(outcome: Outcome) -> str:
     report.figures(
         [
             ("records", f"{records:,}", ""),
-            ("read", size_text(outcome.bytes_read), ""),
+            ("read", format_size(outcome.bytes_read), ""),
             ("partitions", f"{len(coverage):,}", ""),
             ("folders", f"{outcome.folders:,}", ""),
             ("lost offsets", f"{offsets:,}", "bad" if offsets else "good"),
@@ -109,25 +109,25 @@ def _by_loss(row: Mapping[str, Any]) -> tuple[int, str, int]:
 
 
 def _verdict(report: Report, records: int, offsets: int, outcome: Outcome) -> None:
-    held = f"{count_text(records, 'record')} of {_partitions(len(outcome.coverage))}"
+    held = f"{format_count(records, 'record')} of {_partitions(len(outcome.coverage))}"
     if offsets:
         reasons = Counter(row["reason"] for row in outcome.lost)
         why = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
         report.verdict(
             "bad",
-            f"{count_text(len(outcome.lost), 'range')} lost",
-            f"{count_text(offsets, 'offset')} are in no replica ({why});"
+            f"{format_count(len(outcome.lost), 'range')} lost",
+            f"{format_count(offsets, 'offset')} are in no replica ({why});"
             f" {held} are recovered",
         )
     elif not outcome.problems:
         report.verdict("good", "All recovered", f"{held}; nothing is wrong")
     else:
-        count = count_text(len(outcome.problems), "problem")
+        count = format_count(len(outcome.problems), "problem")
         report.verdict("good", "All recovered", f"{held}, in spite of {count}")
 
 
 def _partitions(count: int) -> str:
-    return count_text(count, "partition")
+    return format_count(count, "partition")
 
 
 def _coverage(report: Report, outcome: Outcome) -> None:
@@ -167,7 +167,7 @@ def _coverage(report: Report, outcome: Outcome) -> None:
 
 def _codecs(report: Report, outcome: Outcome) -> None:
     items = [
-        (codec, sums.bytes, "", count_text(sums.records, "record"))
+        (codec, sums.bytes, "", format_count(sums.records, "record"))
         for codec, sums in outcome.codecs.items()
     ]
     if items:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from ..arrow import null_empty_lists
 from ..columns import decode_records
 from ..errors import DecodeError
+from ..formatting import format_name
 from ..limits import MIB, Limits
-from ..plain_text import name_text
 from ..records import read_batch_header
 from .export_choice import Part, Piece
 from .export_ranges import union, without
@@ -117,7 +117,7 @@ def write(task: WriteTask) -> Written:
                 part = piece.parts[0]
                 miscounted.append(
                     (
-                        *(topic, partition, name_text(part.segment.path), part.start),
+                        *(topic, partition, format_name(part.segment.path), part.start),
                         *(piece.rows, found + reader.undecoded),
                     )
                 )
@@ -173,7 +173,7 @@ class _PieceReader:
 
     def _part(self, part: Part) -> Iterator[Any]:
         """Read batches a chunk at a time."""
-        path = name_text(part.segment.path)
+        path = format_name(part.segment.path)
         with part.segment.open() as file:
             chunk: list[BatchHeader] = []
             position = filled = part.start

@@ -16,10 +16,10 @@ from struct import unpack_from
 from typing import NamedTuple
 
 from .. import log
+from ..atomic_files import create_file
 from ..errors import DecodeError
+from ..formatting import format_name
 from ..limits import Limits
-from ..new_files import new_file
-from ..plain_text import name_text
 from .tables import load_pyarrow
 
 TYPE_CHECKING = False
@@ -108,7 +108,7 @@ class FileScan(NamedTuple):
     @property
     def path(self) -> str:
         """The file's path."""
-        return name_text(self.segment.path)
+        return format_name(self.segment.path)
 
     @property
     def ends_badly(self) -> bool:
@@ -135,7 +135,7 @@ def scan(task: ScanTask) -> list[FileScan]:
     pyarrow = load_pyarrow()
     schema = pyarrow.schema([(name, pyarrow.int64()) for name in COLUMNS])
     with (
-        new_file(task.headers, replaces=True) as sink,
+        create_file(task.headers, replaces=True) as sink,
         pyarrow.ipc.new_file(sink, schema) as writer,
     ):
         pieces = _Pieces(pyarrow, schema, writer)

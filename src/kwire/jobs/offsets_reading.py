@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .. import internal_topics, messages
 from ..errors import DecodeError, UnsupportedVersion
-from ..plain_text import count_text, name_text
+from ..formatting import format_count, format_name
 from ..regular_files import NotRegularFile
 from .offsets_groups import GroupRecords, uuid_text
 from .offsets_tables import RowWriter
@@ -94,7 +94,7 @@ def failure_row(
 ) -> Row:
     """Make the row of a file that could not be read."""
     reason = error.strerror or str(error)
-    error_path = name_text(path if error.filename is None else error.filename)
+    error_path = format_name(path if error.filename is None else error.filename)
     kind = "skipped" if isinstance(error, NotRegularFile) else "unreadable"
     return (error_path, topic, partition, None, None, None, kind, reason)
 
@@ -166,7 +166,7 @@ class _Reading:
         for producer, (offset, path, groups) in sorted(self._pending.items()):
             names = ", ".join(dict.fromkeys(groups[:_NAMED]))
             words = (
-                f"not counted: {count_text(len(groups), 'offset commit')} of {names},"
+                f"not counted: {format_count(len(groups), 'offset commit')} of {names},"
                 f" in a transaction of producer {producer} that was never ended"
             )
             self._flaw(
@@ -184,7 +184,7 @@ class _Reading:
         complete = self._complete or nothing
         end_offset = None if last[0] is None else last[0] + 1
         history = (
-            *(self._number, name_text(self._partition.path), self._partition.size),
+            *(self._number, format_name(self._partition.path), self._partition.size),
             *(first[0], end_offset, first[1], last[1], *complete),
             *(self._records, self._committed, self._aborted),
             sum(len(groups) for _, _, groups in self._pending.values()),
@@ -200,7 +200,7 @@ class _Reading:
 
     def _segment(self, segment: Segment) -> None:
         """Read a segment, and see whether a cleaner was there."""
-        self._path = name_text(segment.path)
+        self._path = format_name(segment.path)
         damaged: list[Problem] = []
         expected: int | None = max(segment.base_offset, 0)
         for batch in segment.batches(on_corrupt=damaged.append):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ..plain_text import count_text, name_text, size_text, time_text
+from ..formatting import format_count, format_name, format_size, format_time
 from . import charts
 from .chart_text import duration_text
 from .offsets_groups import ASSIGNING, DEAD, EMPTY, RECONCILING, STABLE
@@ -113,9 +113,9 @@ def page(inputs: LogInputs, sums: Sums, problems: Any, stuck_after_ms: int) -> s
     lags = sums.lag_over_time()
     report = Report(
         "Consumer groups",
-        f"{TOPIC} of {', '.join(map(name_text, inputs.paths))}:"
-        f" {count_text(len(groups), 'group')},"
-        f" {size_text(inputs.size)} of logs",
+        f"{TOPIC} of {', '.join(map(format_name, inputs.paths))}:"
+        f" {format_count(len(groups), 'group')},"
+        f" {format_size(inputs.size)} of logs",
     )
     _verdict(report, sums, groups, stuck_after_ms)
     _figures(report, sums, groups, problems.num_rows)
@@ -178,16 +178,16 @@ def _cells(name: str, row: Row) -> dict[str, Any]:
 def _verdict(
     report: Report, sums: Sums, groups: Sequence[Row], stuck_after_ms: int
 ) -> None:
-    count = count_text(len(groups), "group")
+    count = format_count(len(groups), "group")
     waited = duration_text(stuck_after_ms)
     if sums.stuck:
         owners = len({row[0] for row in sums.stuck})
         report.verdict(
             "bad",
             f"{len(sums.stuck):,} stuck",
-            f"{count}; {count_text(len(sums.stuck), 'partition')} of"
-            f" {count_text(owners, 'group')} did not move for {waited} or longer while"
-            " the log grew.",
+            f"{count}; {format_count(len(sums.stuck), 'partition')} of"
+            f" {format_count(owners, 'group')} did not move for {waited} or longer"
+            " while the log grew.",
         )
     elif not any(row[4] > row[10] for row in groups):
         why = "the logs of the topics that they read are not in the input."
@@ -205,7 +205,7 @@ def _verdict(
 
 def _without_commit(sums: Sums) -> str:
     return (
-        f"{count_text(sums.uncommitted, 'partition')} assigned without a commit:"
+        f"{format_count(sums.uncommitted, 'partition')} assigned without a commit:"
         " their lag is unknown (committed is null in partitions/)."
     )
 
@@ -219,7 +219,7 @@ def _figures(report: Report, sums: Sums, groups: Sequence[Row], problems: int) -
         ("Stuck partitions", f"{len(sums.stuck):,}", "bad" if sums.stuck else "good"),
         (
             "Lag at the end"
-            + (f", {count_text(unknown, 'partition')} unknown" if unknown else ""),
+            + (f", {format_count(unknown, 'partition')} unknown" if unknown else ""),
             f"{sum(lags):,}" if lags else "unknown",
             "warning" if sums.uncommitted else "",
         ),
@@ -240,19 +240,19 @@ def _completeness(sums: Sums) -> str:
     if not cleaned:
         return (
             "History is complete: no segment of it was compacted. It begins"
-            f" {time_text(min(row[5] for row in known))} UTC."
+            f" {format_time(min(row[5] for row in known))} UTC."
         )
     starts = [row[8] for row in known if row[8] is not None]
     text = (
         "Kafka keeps no more than the last commit of each key in compacted segments of"
-        f" {TOPIC}; {len(cleaned):,} of {count_text(len(known), 'partition')}"
+        f" {TOPIC}; {len(cleaned):,} of {format_count(len(known), 'partition')}"
         f" {'has' if len(cleaned) == 1 else 'have'} such."
     )
     if len(starts) < len(known):
         return f"{text} Of {len(known) - len(starts):,} nothing else is left."
-    text += f" From {time_text(max(starts))} UTC on history is complete"
+    text += f" From {format_time(max(starts))} UTC on history is complete"
     if min(starts) < max(starts):
-        text += f", in some from {time_text(min(starts))} UTC on"
+        text += f", in some from {format_time(min(starts))} UTC on"
     return f"{text}; there the charts begin."
 
 
@@ -289,7 +289,9 @@ def _lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) -> N
         report.chart(
             f"Lag of {group}",
             charts.lines({name: topics[name] for name in ranked[:_TOPICS]}, "records"),
-            f"{count_text(left, 'topic')} more in lag_over_time/." if left > 0 else "",
+            f"{format_count(left, 'topic')} more in lag_over_time/."
+            if left > 0
+            else "",
         )
     gaps = (
         " A line has a gap where the lag of a partition is unknown: it is assigned and"
@@ -304,7 +306,7 @@ def _lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) -> N
     report.text(
         "Lag is what lies between the commit and the end of the log, summed up over the"
         f" partitions of a topic.{gaps}"
-        + (f" {count_text(left, 'group')} more: lag_over_time/." if left > 0 else "")
+        + (f" {format_count(left, 'group')} more: lag_over_time/." if left > 0 else "")
     )
 
 
@@ -329,13 +331,17 @@ def _commit_map(report: Report, sums: Sums) -> None:
         "Commits over time",
         charts.heat_map(rows[:_HEAT_ROWS], list(names.values()), cells),
         f"Commits in each {duration_text(step)}, times in UTC"
-        + (f"; {count_text(left, 'group')} more in commit_rate/." if left > 0 else "."),
+        + (
+            f"; {format_count(left, 'group')} more in commit_rate/."
+            if left > 0
+            else "."
+        ),
     )
 
 
 def _clock(time: int, step: int) -> str:
     """Write the begin of a stretch, as short as tells it from the others."""
-    text = time_text(time)
+    text = format_time(time)
     if step >= 86_400_000:
         return text[:10]
     if step >= 60_000:
@@ -353,7 +359,7 @@ def _timeline(report: Report, sums: Sums) -> None:
     for group in rows[:_TRACKS]:
         count = counts.get(group, 0)
         spans = _spans(sums, group, mark)
-        note = count_text(count, "rebalance") if count else ""
+        note = format_count(count, "rebalance") if count else ""
         tracks.append(charts.Track(group, sums.start, sums.end + mark, spans, note))
     if not tracks:
         return
@@ -365,7 +371,11 @@ def _timeline(report: Report, sums: Sums) -> None:
             {"good": "stable", "warning": "rebalance", "quiet": "no members"},
         ),
         "Times in UTC"
-        + (f"; {count_text(left, 'group')} more in group_state/." if left > 0 else "."),
+        + (
+            f"; {format_count(left, 'group')} more in group_state/."
+            if left > 0
+            else "."
+        ),
     )
 
 
@@ -380,7 +390,7 @@ def _spans(sums: Sums, group: str, mark: int) -> list[charts.Span]:
             note = f"{state.state or 'state not known'}"
             if state.generation is not None:
                 note += f", generation {state.generation}"
-            note += f", {count_text(state.members or 0, 'member')}"
+            note += f", {format_count(state.members or 0, 'member')}"
             spans.append(
                 charts.Span(begin, end, _STATE_TONES.get(state.state, ""), note)
             )
@@ -400,7 +410,7 @@ def _growth(report: Report, sums: Sums) -> None:
         kind, group, topic, partition, member, records, _, size, _ = row
         name = group if topic is None else f"{group} {topic}-{partition}"
         label = name if member is None else f"{name} {member}"
-        items.append((label, size, "", f"{count_text(records, 'record')} {kind}"))
+        items.append((label, size, "", f"{format_count(records, 'record')} {kind}"))
     if items:
         report.chart(
             f"What makes {TOPIC} grow",

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from .. import pages
-from ..plain_text import time_text
+from ..formatting import format_time
 from .chart_text import amount_text, milliseconds, tone_class
 
 TYPE_CHECKING = False
@@ -130,7 +130,7 @@ def _cell(value: Any, kind: str) -> Cell:
         if len(text) > _LONG or len(text) <= _SHORT:
             looks = "text long" if len(text) > _LONG else "text short"
     elif kind == "time":
-        text = time_text(value)
+        text = format_time(value)
     else:
         text = amount_text(value, kind)
     return Cell(looks, text, value)

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
-from ..new_files import new_file, sync_folder
+from ..atomic_files import create_file, sync_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class TableWriter:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            file = stack.enter_context(new_file(self._path, replaces=True))
+            file = stack.enter_context(create_file(self._path, replaces=True))
             self._file = self._arrow.parquet.ParquetWriter(
                 file, self._schema, compression=self._compression
             )
@@ -177,7 +177,7 @@ class Output:
 
     def write_report(self, html: str) -> None:
         """Write the page."""
-        with new_file(self._partial / REPORT) as file:
+        with create_file(self._partial / REPORT) as file:
             file.write(html.encode())
 
     def commit(self) -> None:

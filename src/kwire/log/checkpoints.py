@@ -16,7 +16,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from ..errors import InvalidValue
-from ..plain_text import name_text
+from ..formatting import format_name
 from .indexes import read_small_file
 
 TYPE_CHECKING = False
@@ -160,4 +160,4 @@ def _text(path: Named, at: int, data: bytes) -> str:
 
 
 def _refuse(path: Named, at: int, reason: str) -> NoReturn:
-    raise InvalidValue(reason, at, name_text(path))
+    raise InvalidValue(reason, at, format_name(path))

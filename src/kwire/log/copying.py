@@ -12,8 +12,8 @@ import os
 from contextlib import suppress
 from typing import NamedTuple
 
+from ..atomic_files import create_file
 from ..limits import DEFAULT, MIB
-from ..new_files import new_file
 from .problems import Problem
 
 TYPE_CHECKING = False
@@ -57,7 +57,7 @@ def copy_good(
     batches = copied = 0
     with (
         suppress(_NothingGood),
-        new_file(target) as copy,
+        create_file(target) as copy,
         segment.open() as file,
     ):
         size = file.size

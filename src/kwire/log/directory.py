@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import overload
 
 from ..errors import DecodeError
-from ..plain_text import did_you_mean, name_text
+from ..formatting import format_name, suggest_names
 from ..regular_files import NotRegularFile, check_regular
 from .checkpoints import read_offset_checkpoint, uuid_of
 from .indexes import base_offset_of
@@ -194,11 +194,11 @@ class LogDirectory:
         """Say that there is no such topic, which are like it, and what there is."""
         topics = self.topics
         if not topics:
-            where = name_text(self.path)
+            where = format_name(self.path)
             return f"no topic {topic!r}: no partitions were found in {where}"
         return (
             f"no topic {topic!r}: there {_are(len(topics))}"
-            f" {_listed(list(map(repr, topics)))}{did_you_mean(str(topic), topics)}"
+            f" {_listed(list(map(repr, topics)))}{suggest_names(str(topic), topics)}"
         )
 
     def replicas(self, topic: str, partition: int) -> tuple[Partition, ...]:
@@ -306,7 +306,7 @@ def _partition(
         topic, number, topic_id = in_one[1], int(in_one[2]), uuid_of(in_one[3])
     elif named is not None:
         topic, number = named[1], int(named[2])
-    topic = name_text(topic)
+    topic = format_name(topic)
     logs = [name for name in names if not _CHECKPOINT.fullmatch(name)]
     logs.sort(key=lambda name: (base_offset_of(name) or 0, name), reverse=True)
     segments: list[Segment] = []

@@ -16,10 +16,10 @@ import struct
 import sys
 
 from ..errors import DecodeError, InvalidValue, LimitExceeded, UnsupportedVersion
+from ..formatting import format_name
 from ..framing import decode_prefixed
 from ..limits import DEFAULT
 from ..messages import AbortedTxn
-from ..plain_text import name_text
 from ..regular_files import open_regular
 from .problems import in_file
 from .storage import StoredPath, located
@@ -63,7 +63,7 @@ def read_small_file(path: Named, limits: Limits = DEFAULT) -> bytes:
             f"more than {ceiling} bytes are over the ceiling; pass"
             " limits=kwire.Limits(frame_bytes=...) to allow more",
             0,
-            name_text(path),
+            format_name(path),
         )
     return data
 
@@ -155,9 +155,9 @@ class TransactionIndex:
             try:
                 entries.append(decode_prefixed(AbortedTxn, entry))
             except DecodeError as error:
-                raise in_file(error, name_text(path), start) from None
+                raise in_file(error, format_name(path), start) from None
             except UnsupportedVersion as error:
-                raise InvalidValue(str(error), start, name_text(path)) from None
+                raise InvalidValue(str(error), start, format_name(path)) from None
         self.entries = tuple(entries)
 
 

@@ -15,8 +15,8 @@ import time
 from bisect import bisect_left, bisect_right
 
 from ..errors import DecodeError
+from ..formatting import format_name
 from ..limits import DEFAULT, MIB
-from ..plain_text import name_text
 from ..regular_files import check_regular
 from .decoding import decoded, decoded_batch, decoded_columns
 from .file_bytes import FileBytes
@@ -92,7 +92,7 @@ class Segment:
         match = FOLDER.fullmatch(self.path.absolute().parent.name)
         self.topic = topic or ""
         if topic is None:
-            self.topic = name_text(match[1]) if match else ""
+            self.topic = format_name(match[1]) if match else ""
         self.partition = int(match[2]) if match and partition is None else -1
         if partition is not None:
             self.partition = partition
@@ -159,7 +159,7 @@ class Segment:
         base_offset = self.base_offset if self.base_offset >= 0 else None
         return Walk(
             file,
-            (name_text(self.path), self.topic, self.partition),
+            (format_name(self.path), self.topic, self.partition),
             base_offset=base_offset,
             expected=None if options.get("start") else base_offset,
             next_base_offset=self.next_base_offset,

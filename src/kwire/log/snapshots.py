@@ -11,9 +11,9 @@ from __future__ import annotations
 from .. import messages
 from .._backend import record_engine as engine
 from ..errors import DecodeError, InvalidValue, UnsupportedVersion
+from ..formatting import format_name
 from ..framing import decode_prefixed
 from ..limits import DEFAULT
-from ..plain_text import name_text
 from .indexes import base_offset_of, read_small_file
 from .problems import in_file
 from .storage import located
@@ -53,15 +53,15 @@ class ProducerSnapshot:
                 messages.ProducerSnapshot, data, limits=limits
             )
         except DecodeError as error:
-            raise in_file(error, name_text(path)) from None
+            raise in_file(error, format_name(path)) from None
         except UnsupportedVersion as error:
-            raise InvalidValue(str(error), 0, name_text(path)) from None
+            raise InvalidValue(str(error), 0, format_name(path)) from None
         found = engine.crc32c(memoryview(data)[_ENTRIES_AT:])
         if found != self.message.crc:
             raise InvalidValue(
                 f"the bytes have the checksum {found:#010x}, not the one stored",
                 2,
-                f"{name_text(path)}: crc",
+                f"{format_name(path)}: crc",
                 "ProducerSnapshot",
                 1,
             )

@@ -10,8 +10,8 @@ same pass. Nothing is looked at record by record unless it is asked for.
 from __future__ import annotations
 
 from ..errors import DecodeError
+from ..formatting import format_name
 from ..limits import DEFAULT
-from ..plain_text import name_text
 from . import problems
 from .checkpoints import read_leader_epochs, read_partition_metadata
 from .decoding import check_records
@@ -79,7 +79,7 @@ def verify(
         {start for _, start in epochs}
     ):
         detail = "epochs and their offsets do not ascend"
-        name = name_text(path)
+        name = format_name(path)
         yield Problem(name, *place, 0, 0, problems.LEADER_EPOCH, detail=detail)
         epochs = ()
     path = log.path / "partition.metadata"
@@ -187,7 +187,7 @@ def _seam(
     base = segment.base_offset
     if base < 0 or base == expected:
         return None
-    place = name_text(segment.path), segment.topic, segment.partition, 0, 0
+    place = format_name(segment.path), segment.topic, segment.partition, 0, 0
     if base < expected:
         detail = f"the segment before it goes up to offset {expected - 1}"
         return Problem(*place, problems.OVERLAP, expected - 1, base, detail)
@@ -202,7 +202,9 @@ def _unreadable(
 ) -> Problem:
     size = path.stat().st_size
     at = min(error.offset, size)
-    return Problem(name_text(path), *place, at, size - at, reason, detail=error.reason)
+    return Problem(
+        format_name(path), *place, at, size - at, reason, detail=error.reason
+    )
 
 
 class Checks:
@@ -261,7 +263,7 @@ class Checks:
             detail = f"no entries that ascend behind the first {len(index.entries)}"
             self._unless_torn.append(
                 Problem(
-                    *(name_text(path), *self._place, at, size - at, reason),
+                    *(format_name(path), *self._place, at, size - at, reason),
                     detail=detail,
                 )
             )
@@ -367,7 +369,7 @@ class Checks:
             detail = f"leader epoch {epoch}, where the checkpoint has {right}"
             found.append(
                 Problem(
-                    name_text(self._segment.path),
+                    format_name(self._segment.path),
                     *self._place,
                     header.position,
                     header.size,
@@ -381,7 +383,9 @@ class Checks:
     def _entry(self, reason: str, number: int, width: int, detail: str) -> Problem:
         path = self._segment.path.with_suffix(f".{reason}")
         at = width * number
-        return Problem(name_text(path), *self._place, at, width, reason, detail=detail)
+        return Problem(
+            format_name(path), *self._place, at, width, reason, detail=detail
+        )
 
     def end(self, torn_at: int | None) -> Iterable[Problem]:
         """End with a segment; gives what is wrong with the entries that are left.
@@ -433,5 +437,7 @@ class Checks:
                 detail = f"no entry for the ABORT marker of producer {producer}"
                 detail += f" at offset {offset}"
                 found.append(
-                    Problem(name_text(path), *self._place, 0, 0, reason, detail=detail)
+                    Problem(
+                        format_name(path), *self._place, 0, 0, reason, detail=detail
+                    )
                 )

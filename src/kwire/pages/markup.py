@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from markupsafe import Markup, escape
 
-from ..plain_text import one_line
+from ..formatting import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = ["Markup", "attribute_text", "tag", "text_of"]
 
 def text_of(value: Any) -> Markup:
     """Write anything as text, with escapes for what is not seen; Markup stays."""
-    return value if isinstance(value, Markup) else escape(one_line(str(value)))
+    return value if isinstance(value, Markup) else escape(escape_line(str(value)))
 
 
 def attribute_text(value: Any) -> Markup:

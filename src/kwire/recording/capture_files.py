@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..arrow_types import load_arrow_types
+from ..atomic_files import create_file, sync_folder
 from ..errors import KwireError
-from ..new_files import new_file, sync_folder
-from ..plain_text import name_text
+from ..formatting import format_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class CaptureWriter:
     ) -> CaptureFile:
         path = self.folder / f"frames-{first:012}-{last:012}.parquet"
         with (
-            new_file(path, replaces=True, mode=0o600) as file,
+            create_file(path, replaces=True, mode=0o600) as file,
             self._arrow.parquet.ParquetWriter(
                 file,
                 self._schema,
@@ -373,7 +373,7 @@ def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
             lacking = [name for name in names if name not in file.schema_arrow.names]
             if lacking:
                 raise CaptureError(
-                    f"{name_text(path)}: this Parquet file is no capture, it lacks"
+                    f"{format_name(path)}: this Parquet file is no capture, it lacks"
                     f" {', '.join(lacking)}; name the files of kwire record, or write"
                     " it with kwire.recording.capture_schema()"
                 )
@@ -383,7 +383,7 @@ def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
                 yield arrow.RecordBatch.from_arrays(arrays, schema=schema)
     except (arrow.ArrowException, OSError, UnicodeError) as error:
         raise CaptureError(
-            f"{name_text(path)}: this file cannot be read as a capture"
+            f"{format_name(path)}: this file cannot be read as a capture"
             f" ({' '.join(str(error).split()).rstrip('.')}); it may be damaged or cut"
             " short: fetch it again, or move it away"
         ) from error

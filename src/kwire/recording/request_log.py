@@ -22,7 +22,7 @@ import zlib
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-from ..plain_text import name_text
+from ..formatting import format_name
 from ..regular_files import open_regular
 from ..schema import releases
 from ..versions import VersionRange
@@ -146,7 +146,7 @@ def read_request_log(
     """
     name = os.fspath(path)
     with _open(path) as file:
-        place, shown = _Place(name), name_text(name)
+        place, shown = _Place(name), format_name(name)
         try:
             for position, line in _lines(file, start, end):
                 place.lines += 1

@@ -16,7 +16,7 @@ from importlib import metadata
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
-from ..new_files import new_file
+from ..atomic_files import create_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def bundle(
         raise ValueError("no wheel of kwire is among those that were given")
     files["__init__.py"] = _DOOR
     with (
-        new_file(target, replaces=True) as file,
+        create_file(target, replaces=True) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         for name in sorted(files):

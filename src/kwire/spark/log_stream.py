@@ -16,7 +16,7 @@ from time import monotonic
 
 from pyspark.sql.datasource import DataSourceStreamReader
 
-from ..plain_text import name_text
+from ..formatting import format_name
 from .log_source import Part
 from .options import EARLIEST, LATEST
 from .planning import (
@@ -140,7 +140,7 @@ class LogStreamReader(SparkEntry, DataSourceStreamReader):
         for each in find_partitions(self._options, must_be_there, True):
             place = each.topic, each.partition
             if place in found:
-                one, other = name_text(found[place].path), name_text(each.path)
+                one, other = format_name(found[place].path), format_name(each.path)
                 raise ValueError(
                     f"{each.topic}-{each.partition} is in {one} and in"
                     f" {other}; a stream reads it once: duplicates=longest chooses"

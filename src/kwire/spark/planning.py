@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .. import log
-from ..plain_text import name_text
+from ..formatting import format_name
 from .options import EARLIEST, EVERYWHERE, LATEST
 
 TYPE_CHECKING = False
@@ -124,7 +124,7 @@ def find_partitions(
         if len(several) > 1 and options.duplicates == "error":
             raise ValueError(
                 f"{_name_of(several[0])} is there {len(several)} times:"
-                f" {', '.join(name_text(each.path) for each in several)}; read one of"
+                f" {', '.join(format_name(each.path) for each in several)}; read one of"
                 " the folders, or choose with duplicates=longest"
             )
         chosen.append(longest(several))
@@ -249,7 +249,7 @@ def check_loss(partition: Partition, start: int | None, end: int | None) -> None
 
     Those that a cleaner took are not; None stands for an end of the log.
     """
-    name, path = _name_of(partition), name_text(partition.path)
+    name, path = _name_of(partition), format_name(partition.path)
     first, last = partition.start_offset, partition.end_offset
     if start is not None and start < first:
         raise DataLoss(
@@ -274,7 +274,7 @@ def check_loss(partition: Partition, start: int | None, end: int | None) -> None
         if damaged or (end is not None and ends_at >= end):
             continue
         if ends_at < behind.base_offset and not partition.is_compacted:
-            path = name_text(behind.path)
+            path = format_name(behind.path)
             raise DataLoss(
                 f"{path}: offsets {ends_at} to {behind.base_offset - 1} of"
                 f" {name} are in no segment; {_GO_ON}"

@@ -12,7 +12,7 @@ from __future__ import annotations
 from .. import log
 from ..arrow import null_empty_lists
 from ..errors import CorruptBatch, DecodeError
-from ..plain_text import name_text
+from ..formatting import format_name
 from .layout import BATCH_COLUMNS, Layout, arrow_schema
 
 TYPE_CHECKING = False
@@ -120,14 +120,14 @@ class CorruptRows:
         if self._mode == "FAILFAST":
             kind = FileNotFoundError if reason == "missing" else OSError
             raise kind(
-                f"{name_text(piece.path)}: byte {piece.start}: {reason}:"
+                f"{format_name(piece.path)}: byte {piece.start}: {reason}:"
                 f" {error.strerror or error}; topic {piece.topic}, partition"
                 f" {piece.partition}. It was there when the read was planned; a broker"
                 " may have deleted it. mode=PERMISSIVE or DROPMALFORMED goes on"
             ) from None
         if self._mode == "PERMISSIVE":
             place = piece.topic, piece.partition, piece.start, piece.size
-            self._found.append(log.Problem(name_text(piece.path), *place, reason))
+            self._found.append(log.Problem(format_name(piece.path), *place, reason))
 
     def batches(self) -> Iterator[Any]:
         """Make rows of the problems that have come since the last call."""
@@ -206,7 +206,7 @@ def _assembler(piece: Piece, layout: Layout) -> Callable[[Records], Iterator[Any
 
     schema = arrow_schema(layout)
     constants = {"topic": piece.topic, "partition": piece.partition}
-    constants["file_path"] = name_text(piece.path)
+    constants["file_path"] = format_name(piece.path)
     fixed: dict[str, Any] = {}
 
     def column(name: str, batch: Any) -> Any:
@@ -283,7 +283,7 @@ def _read_batches(
                 "base_sequence": header.base_sequence,
                 "is_transactional": header.is_transactional,
                 "is_control": header.is_control,
-                "file_path": name_text(piece.path),
+                "file_path": format_name(piece.path),
             }
 
     for batch in _rows_to_batches(found(), layout):
@@ -310,7 +310,7 @@ def read_problems(
             for problem in found:
                 yield {name: getattr(problem, name) for name in layout.columns}
         except OSError as error:
-            path = name_text(error.filename or partition.path)
+            path = format_name(error.filename or partition.path)
             lost = log.Problem(
                 *(path, partition.topic, partition.partition, 0, 0),
                 reason="missing"
@@ -339,7 +339,7 @@ def _index_rows(segment: Segment) -> Iterator[dict[str, Any]]:
             continue
         if index is None:
             continue
-        at = place | {"path": name_text(index.path)}
+        at = place | {"path": format_name(index.path)}
         for entry in index.entries:
             if name == "index":
                 yield at | {"index": "offset", "offset": entry[0], "position": entry[1]}

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from ...plain_text import count_text
+from ...formatting import format_count
 from ...schema import releases
 from ..job_options import out_option, rows_of, spark_option
 from ..output import RowFormat, format_option, open_output, write_table
@@ -150,15 +150,15 @@ def command(
                 writer.write({name: row[name] for name in _NAMES})
     problems = result.counts["problems"]
     say(
-        f"{count_text(result.counts['requests'], 'request')} of"
-        f" {count_text(len(rows), 'client')}:"
+        f"{format_count(result.counts['requests'], 'request')} of"
+        f" {format_count(len(rows), 'client')}:"
         + (
             f" {result.findings or 'none'}"
             f" {'breaks' if result.findings == 1 else 'break'} on {target}"
             if rows
             else " nothing to judge"
         )
-        + (f"; {count_text(problems, 'problem')} in the input" if problems else "")
+        + (f"; {format_count(problems, 'problem')} in the input" if problems else "")
     )
     say(f"report: {os.path.relpath(result.report)}")
     if result.findings:

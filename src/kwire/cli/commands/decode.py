@@ -9,7 +9,7 @@ from rich.highlighter import JSONHighlighter
 from rich.text import Text
 
 from ...errors import KwireError
-from ...plain_text import one_line
+from ...formatting import escape_line
 from ..byte_pieces import MOST_FAILURES, pieces_of, takes_bytes
 from ..message_json import MessageJson, laid_out
 from ..output import open_output
@@ -93,13 +93,13 @@ def _reprs(reading: Reading) -> Iterator[str]:
 
 def _write(output: Output, form: str, value: Any) -> None:
     if form == "repr":
-        output.write(f"{one_line(value)}\n")
+        output.write(f"{escape_line(value)}\n")
     elif form == "jsonl":
         output.write(f"{output.json(value)}\n")
     elif output.width is None:
         output.write(f"{laid_out(value, _WIDTH)}\n")
     else:
         lines = laid_out(value, output.width).split("\n")
-        text = Text("\n".join(map(one_line, lines)))
+        text = Text("\n".join(map(escape_line, lines)))
         JSONHighlighter().highlight(text)
         output.console().print(text, soft_wrap=True)

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 
 import click
 
-from ...plain_text import count_text, read_time
+from ...formatting import format_count, read_time
 from ..batch_rows import open_batches
 from ..decoded import is_internal
 from ..inputs import Inputs, say_unreadable, takes_partitions
@@ -130,5 +130,5 @@ def command(
             rows = reader.record_rows(output.row_maker(), isolation, control)
         write_rows(rows, limit, writer.write)
     if reader.skipped:
-        say(f"passed over {count_text(reader.skipped, 'damaged region')}")
+        say(f"passed over {format_count(reader.skipped, 'damaged region')}")
     return FINE if inputs.is_complete else CANNOT

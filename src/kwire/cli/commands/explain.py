@@ -7,8 +7,8 @@ from __future__ import annotations
 import click
 from rich.text import Text
 
+from ...formatting import escape_line
 from ...limits import MIB
-from ...plain_text import one_line
 from ..byte_map_rows import row_of, value_text
 from ..byte_pieces import MOST_FAILURES, pieces_of, takes_bytes
 from ..output import JsonLines, open_output
@@ -154,11 +154,11 @@ class _Table:
         for span in spans:
             if (span.part, span.owner) != heading:
                 heading = span.part, span.owner
-                self._print(Text(one_line(span.owner or span.part), "bold"))
+                self._print(Text(escape_line(span.owner or span.part), "bold"))
             self._line(
                 Text(f"{span.offset:x}".rjust(self._widths[0]), "dim"),
                 self._bytes_text(span),
-                Text(one_line(span.name) or f"({span.kind})"),
+                Text(escape_line(span.name) or f"({span.kind})"),
                 Text(_type_text(span), "dim"),
                 Text(value_text(span), _STYLES[span.kind]),
             )

@@ -8,7 +8,7 @@ import os
 
 import click
 
-from ...plain_text import count_text
+from ...formatting import format_count
 from ..inputs import takes_partitions
 from ..job_options import out_option, rows_of, spark_option
 from ..output import (
@@ -89,10 +89,11 @@ def command(
                 writer.write(known_numbers({name: row[name] for name in _NAMES}))
     lost = sum(row["lost_offsets"] for row in rows)
     say(
-        f"{count_text(result.counts['records'], 'record')} of"
-        f" {count_text(len(rows), 'partition')} recovered,"
-        f" {count_text(lost, 'offset')} lost in {count_text(result.findings, 'range')},"
-        f" {count_text(result.counts['problems'], 'problem')}"
+        f"{format_count(result.counts['records'], 'record')} of"
+        f" {format_count(len(rows), 'partition')} recovered,"
+        f" {format_count(lost, 'offset')} lost in"
+        f" {format_count(result.findings, 'range')},"
+        f" {format_count(result.counts['problems'], 'problem')}"
     )
     # Of a partition without a single whole batch nobody knows how much is lost.
     empty = {
@@ -108,7 +109,7 @@ def command(
     }
     if unread:
         say(
-            f"{count_text(len(unread), 'path')} of which nothing could be read, as"
+            f"{format_count(len(unread), 'path')} of which nothing could be read, as"
             f" {min(unread)}; what was in there is not among the lost"
         )
     say(f"report: {os.path.relpath(result.report)}")

@@ -15,7 +15,7 @@ import click
 
 from ... import log
 from ...errors import DecodeError, KwireError
-from ...plain_text import count_text, name_text, size_text, time_range_text
+from ...formatting import format_count, format_name, format_size, format_time_range
 from ..inputs import Inputs, files_of, say_unreadable, takes_partitions
 from ..output import (
     RowFormat,
@@ -78,9 +78,9 @@ def command(form: RowFormat, segments: bool, **chosen: Any) -> int:
     topics = {partition.topic for partition in inputs.partitions}
     files = list(inputs.files())
     say(
-        f"{count_text(len(topics), 'topic')},"
-        f" {count_text(len(inputs.partitions), 'partition')},"
-        f" {count_text(len(files), 'segment')}, {size_text(inputs.size)}"
+        f"{format_count(len(topics), 'topic')},"
+        f" {format_count(len(inputs.partitions), 'partition')},"
+        f" {format_count(len(files), 'segment')}, {format_size(inputs.size)}"
     )
     return CANNOT if failed else FINE
 
@@ -90,7 +90,7 @@ def _rows(partition: log.Partition, each: bool) -> list[dict[str, Any]]:
         "topic": partition.topic,
         "partition": partition.partition,
         "state": partition.state,
-        "path": name_text(partition.path),
+        "path": format_name(partition.path),
     }
     glances = [(file, _glance(file)) for file in files_of(partition)]
     if each:
@@ -102,7 +102,7 @@ def _rows(partition: log.Partition, each: bool) -> list[dict[str, Any]]:
         return [
             {
                 **place,
-                "path": name_text(file.path),
+                "path": format_name(file.path),
                 "kind": file.kind,
                 "size": file.size,
                 "is_newest": file.is_newest,
@@ -195,9 +195,9 @@ def _line(row: dict[str, Any], segments: bool) -> tuple[str, list[str]]:
     magics = ",".join(f"v{magic}" for magic in row["magics"])
     ends = f"{row['start_offset']}..{row['end_offset']}" if row["magics"] else "-"
     cells = [
-        size_text(row["size"]),
+        format_size(row["size"]),
         ends,
-        time_range_text(row["first_timestamp"], row["last_timestamp"]),
+        format_time_range(row["first_timestamp"], row["last_timestamp"]),
         f"{magics} {','.join(row['codecs'])}" if magics else "-",
     ]
     if segments:

@@ -8,7 +8,7 @@ import os
 
 import click
 
-from ...plain_text import count_text, time_text
+from ...formatting import format_count, format_time
 from ..job_options import out_option, rows_of, spark_option
 from ..output import RowFormat, format_option, open_output, write_table
 from ..program import EXIT_CODES, FINE
@@ -91,10 +91,10 @@ def command(
     unknown = sum(row["unknown_lags"] for row in rows)
     commits = sum(row["commits"] for row in rows)
     say(
-        f"{count_text(len(rows), 'group')}, {count_text(commits, 'commit')},"
-        f" {count_text(result.findings, 'partition')} stuck"
-        + (f", lag of {count_text(unknown, 'partition')} unknown" if unknown else "")
-        + (f"; {count_text(problems, 'problem')} in the input" if problems else "")
+        f"{format_count(len(rows), 'group')}, {format_count(commits, 'commit')},"
+        f" {format_count(result.findings, 'partition')} stuck"
+        + (f", lag of {format_count(unknown, 'partition')} unknown" if unknown else "")
+        + (f"; {format_count(problems, 'problem')} in the input" if problems else "")
     )
     say(f"report: {os.path.relpath(result.report)}")
     return FINE
@@ -122,5 +122,5 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         f"{bound}{row['known_lag']}" if known else "-",
         str(row["unknown_lags"]),
         str(row["stuck"]) if known else "-",
-        time_text(-1 if row["last_commit"] is None else row["last_commit"]),
+        format_time(-1 if row["last_commit"] is None else row["last_commit"]),
     )

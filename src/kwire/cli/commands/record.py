@@ -14,8 +14,8 @@ from contextlib import suppress
 
 import click
 
+from ...formatting import escape_line, format_count, format_size
 from ...net import address_text, split_address
-from ...plain_text import count_text, one_line, size_text
 from ...recording.relay import (
     HIGHEST_MAX_FRAME,
     MAX_CONNECTIONS,
@@ -140,7 +140,7 @@ def command(
             say(sentence)
             return
         # Through the console, which takes its moving line out of the way.
-        line = f"kwire: {one_line(sentence)}"
+        line = f"kwire: {escape_line(sentence)}"
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     relay = Relay(
@@ -201,8 +201,8 @@ async def _show(relay: Relay, status: Status) -> None:
         rate = (counts.frames - before) / _TICK_S
         before = counts.frames
         status.update(
-            f"{count_text(counts.frames, 'frame')}, {size_text(counts.size)}, "
-            f"{rate:,.0f} frames/s, {count_text(counts.connections, 'connection')}"
+            f"{format_count(counts.frames, 'frame')}, {format_size(counts.size)}, "
+            f"{rate:,.0f} frames/s, {format_count(counts.connections, 'connection')}"
         )
 
 
@@ -212,7 +212,7 @@ def _sum_up(relay: Relay, seconds: float) -> None:
         say("no frames came, so nothing was written")
         return
     say(
-        f"{count_text(counts.frames, 'frame')}, {size_text(counts.size)}, "
-        f"{count_text(counts.connections, 'connection')}, {seconds:.1f} s: "
+        f"{format_count(counts.frames, 'frame')}, {format_size(counts.size)}, "
+        f"{format_count(counts.connections, 'connection')}, {seconds:.1f} s: "
         f"{relay.folder}"
     )

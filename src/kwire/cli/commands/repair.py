@@ -9,7 +9,7 @@ import os
 import click
 
 from ... import log
-from ...plain_text import count_text, size_text
+from ...formatting import format_count, format_size
 from ...regular_files import open_regular
 from ..output import RowFormat, format_option, open_output
 from ..problems import ProblemWriter
@@ -57,8 +57,8 @@ def command(segment: str, target: str, form: RowFormat) -> int:
         say(f"no batch of {segment} is good: nothing was written to {target}")
         return PROBLEMS
     say(
-        f"wrote {target}: {count_text(report.batches, 'batch')},"
-        f" {size_text(report.bytes_copied)}; left out"
-        f" {size_text(report.bytes_left_out)}"
+        f"wrote {target}: {format_count(report.batches, 'batch')},"
+        f" {format_size(report.bytes_copied)}; left out"
+        f" {format_size(report.bytes_left_out)}"
     )
     return PROBLEMS if report.problems or report.bytes_left_out else FINE

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import click
 
 from ... import protocol_guide
-from ...plain_text import size_text
+from ...formatting import format_size
 from ...schema import registry, releases
 from ...versions import HIGHEST, NONE, VersionRange
 from ..output import JsonLines, Table, open_output
@@ -313,4 +313,4 @@ def _write_page(chosen: Chosen, path: str) -> None:
     page = protocol_pages.page(chosen.release, chosen.names)
     with open_output(path) as output:
         output.write(page)
-    say(f"{path}: Kafka {chosen.release}, {size_text(len(page.encode()))}")
+    say(f"{path}: Kafka {chosen.release}, {format_size(len(page.encode()))}")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from ...plain_text import size_text
+from ...formatting import format_size
 from ...spark.bundling import bundle, setting
 from ..output import open_output
 from ..program import EXIT_CODES
@@ -52,7 +52,7 @@ def command(out: str, wheels: tuple[str, ...], no_compression: bool) -> None:
         path = bundle(out, wheel=wheels or None, compression=not no_compression)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
-    say(f"wrote {out}, {size_text(os.path.getsize(path))}: {_content(path)}")
+    say(f"wrote {out}, {format_size(os.path.getsize(path))}: {_content(path)}")
     with open_output() as output:
         output.write(f"spark.archives={setting(out)}\n")
 

@@ -8,7 +8,7 @@ import click
 
 from ... import error_codes
 from ...errors import KwireError
-from ...plain_text import count_text, did_you_mean
+from ...formatting import format_count, suggest_names
 from ..brokers import connect_cluster, takes_cluster
 from ..output import RowFormat, format_option, open_output, write_table
 from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
@@ -78,7 +78,7 @@ def command(
         say(f"topic {topic.name}: {error_codes.name(topic.error_code)}")
     leaderless = sum(row["leader"] is None for row in rows)
     summary = (
-        f"{count_text(len(topics), 'topic')}, {count_text(len(rows), 'partition')}"
+        f"{format_count(len(topics), 'topic')}, {format_count(len(rows), 'partition')}"
     )
     say(f"{summary}, without a leader: {leaderless:,}" if leaderless else summary)
     if failure is not None:
@@ -93,7 +93,7 @@ def _choose(
 ) -> dict[str, TopicInfo]:
     for name in names:
         if name not in topics:
-            near = did_you_mean(name, topics)
+            near = suggest_names(name, topics)
             raise click.ClickException(f"no topic is named {name!r:.100}{near}")
     return {name: topics[name] for name in names} if names else topics
 

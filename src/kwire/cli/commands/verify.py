@@ -10,7 +10,7 @@ import click
 
 from ... import log
 from ...errors import DecodeError, KwireError
-from ...plain_text import count_text, size_text
+from ...formatting import format_count, format_size
 from ..inputs import Inputs, takes_partitions
 from ..output import RowFormat, format_option, open_output
 from ..problems import ProblemWriter
@@ -67,10 +67,10 @@ def command(form: RowFormat, deep: bool, strict_tail: bool, **chosen: Any) -> in
                     say(explain(error))
         done = progress.done
     seconds = max(time.monotonic() - began, 1e-9)
-    result = count_text(problems.count, "problem") if problems.count else "all good"
+    result = format_count(problems.count, "problem") if problems.count else "all good"
     say(
-        f"verified {count_text(len(inputs.partitions), 'partition')},"
-        f" {size_text(done)} in {seconds:.1f} s ({size_text(done / seconds)}/s):"
+        f"verified {format_count(len(inputs.partitions), 'partition')},"
+        f" {format_size(done)} in {seconds:.1f} s ({format_size(done / seconds)}/s):"
         f" {result}{', but not all could be read' if failed else ''}"
     )
     if failed:

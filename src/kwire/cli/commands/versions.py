@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import click
 
+from ...formatting import escape_line, format_count
 from ...negotiation import (
     DEFAULT_POLICY,
     FEATURES,
@@ -21,7 +22,6 @@ from ...negotiation import (
     guess_release,
     name_of,
 )
-from ...plain_text import count_text, one_line
 from ...schema import registry, releases
 from ...versions import NONE, VersionRange
 from ..brokers import reach_all, read_access, read_addresses, takes_brokers
@@ -124,7 +124,7 @@ async def _report(
         lacking = _lacking(require, reached)
         for feature, addresses in lacking.items():
             say(f"{feature} is missing on {', '.join(addresses)}")
-    summary = count_text(len(nodes), "broker")
+    summary = format_count(len(nodes), "broker")
     say(f"{summary}, not reached: {len(unreached):,}" if unreached else summary)
     if unreached:
         return CANNOT
@@ -172,13 +172,13 @@ def _write_tables(
     _write_names(
         output,
         f"Finalized features (epoch {agreed.epoch})",
-        [f"{one_line(name)} {agreed.level(name)}" for name in sorted(agreed.levels)],
+        [f"{escape_line(name)} {agreed.level(name)}" for name in sorted(agreed.levels)],
     )
 
 
 def _write_brokers(output: Output, groups: Sequence[Alike]) -> None:
     rows = sorted(
-        (node.node_id, one_line(node.rack or "-"), guess, one_line(node.address))
+        (node.node_id, escape_line(node.rack or "-"), guess, escape_line(node.address))
         for group in groups
         for guess in [str(guess_release(group.table))]
         for node in group.nodes
@@ -206,7 +206,7 @@ def _write_apis(
     keys = sorted({key for group in groups for key in group.table.advertised})
     shared = cluster.ranges()
     marked = _deprecated(groups)
-    names = {key: one_line(name_of(key)) for key in keys}
+    names = {key: escape_line(name_of(key)) for key in keys}
     columns = [("API", max(map(len, names.values()), default=0)), ("KEY", -3)]
     if len(groups) == 1:
         columns += [("BROKERS", -7)]
@@ -343,7 +343,7 @@ def _compat_text(node: Node) -> str:
         f"{node.host}:{node.port} (id: {node.node_id} rack: {rack} isFenced: false) -> "
     )
     if node.broker is None:
-        return one_line(f"{head}ERROR: {node.error}")
+        return escape_line(f"{head}ERROR: {node.error}")
     newest = releases.NAMES[-1]
     spoken = {
         key: ranges[0]
@@ -354,7 +354,7 @@ def _compat_text(node: Node) -> str:
     for key in releases.ranges(newest, "broker"):
         lines.setdefault(key, f"{name_of(key)}({key}): UNSUPPORTED")
     body = ",\n\t".join(lines[key] for key in sorted(lines))
-    return f"{one_line(head)}(\n\t{body}\n)"
+    return f"{escape_line(head)}(\n\t{body}\n)"
 
 
 def _compat_line(

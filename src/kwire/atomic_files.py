@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files that appear under their names when they are whole, or not at all.
+"""Writes files atomically: a file has its name when it is complete, or does not exist.
 
-Until then they are hidden neighbours, ``.<name>.<random>.partial``, which a kill leaves
-behind and which nobody reads. What is in them is the business of those who write.
+Until then it is a hidden file in the same folder, ``.<name>.<random>.partial``. If the
+process is killed, the hidden file remains, and no reader of kwire opens it.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
 _WITHOUT_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
-"""What a file system says that has no links, or will not have this one."""
+"""Error numbers of ``link`` on file systems that have no hard links."""
 
 
 @contextmanager
-def new_file(
+def create_file(
     path: str | os.PathLike[str], *, replaces: bool = False, mode: int = 0o666
 ) -> Iterator[BinaryIO]:
-    """Open a file that gets its name, safe on the disk, when the block ends well.
+    """Open a file that gets its name, synced to disk, when the block has succeeded.
 
-    A file of that name is refused, at once and again at the end, unless this one
-    ``replaces`` it: ``FileExistsError``. What cannot be written is an ``OSError`` that
-    names ``path``, and leaves nothing behind; only where the name itself does not reach
-    the disk does the file stand there, whole.
+    Raises ``FileExistsError`` at the start, and again at the end, if ``path`` exists,
+    unless ``replaces`` is set. Any other failure is an ``OSError`` that names ``path``,
+    and no file is left, except where only the folder could not be synced: then the
+    complete file stays.
     """
     target = Path(path)
     if not replaces:
@@ -40,41 +40,42 @@ def new_file(
     hidden = target.with_name(f".{target.name}.{os.urandom(4).hex()}.partial")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        with _named(target):
+        with _name_in_errors(target):
             file = io.BufferedWriter(_File(os.open(hidden, flags, mode), target))
         try:
             yield file
             file.flush()
-            with _named(target):
+            with _name_in_errors(target):
                 os.fsync(file.fileno())
         finally:
-            # What it could not write is known by now.
+            # If it could not write everything, that error has been raised before.
             with suppress(OSError):
                 file.close()
-        with _named(target):
+        with _name_in_errors(target):
             _give_name(hidden, target, replaces)
     except BaseException:
         with suppress(OSError):
             hidden.unlink()
         raise
-    with _named(target):
+    with _name_in_errors(target):
         sync_folder(target.parent)
 
 
 class _File(io.FileIO):
-    """A file that names itself in its errors; a block may read other files too."""
+    """A file whose errors name the target: a block may work on other files as well."""
 
     def __init__(self, handle: int, target: Path) -> None:
         super().__init__(handle, "wb")
         self._target = target
 
     def write(self, data: Any) -> int | None:  # type: ignore[override]
-        with _named(self._target):
+        with _name_in_errors(self._target):
             return super().write(data)
 
 
 @contextmanager
-def _named(target: Path) -> Iterator[None]:
+def _name_in_errors(target: Path) -> Iterator[None]:
+    """Put the name of the target, not of the hidden file, into an ``OSError``."""
     try:
         yield
     except FileExistsError:
@@ -99,26 +100,26 @@ def _give_name(hidden: Path, target: Path, replaces: bool) -> None:
         os.replace(hidden, target)
         return
     try:
-        # Of two that want the same name, a link lets one have it.
+        # Of two writers of one name, a link succeeds for exactly one.
         os.link(hidden, target)
     except OSError as error:
         _check_free(target)
         if error.errno not in _WITHOUT_LINKS:
             raise
-        # Here the later one has it.
+        # Without links the later writer replaces the file of the earlier one.
         os.rename(hidden, target)
     else:
         os.unlink(hidden)
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:
-    """Make new names in a folder outlive the machine, where a system can do that."""
+    """Sync a folder, so that new names in it survive a crash of the machine."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except PermissionError:
-        # Who may write in a folder need not be let to read it.
+        # A folder may be writable but not readable.
         return
     try:
         os.fsync(handle)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bad UTF-8 as Java replaces it: the codec error handler ``kwire-java``.
+"""Replaces bad UTF-8 as Java does: the codec error handler ``kwire-java``.
 
-Java and Python put U+FFFD in the same places but one: an encoded surrogate, which is
-one replacement character to Java and three to Python. Only ``compat="java"`` reads
-this way. Source: ``sun.nio.cs.UTF_8``, by its behaviour.
+Java and Python differ in one case: Java replaces an encoded surrogate by one U+FFFD,
+Python by three. Only ``compat="java"`` reads in this way.
+Source: the behaviour of ``sun.nio.cs.UTF_8``.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import os
 
 import pytest
 
-from kwire.new_files import new_file
+from kwire.atomic_files import create_file
 
 
 def failing(code):
@@ -21,7 +21,7 @@ def failing(code):
 
 
 def written(path):
-    with new_file(path) as file:
+    with create_file(path) as file:
         file.write(b"whole")
     return path.read_bytes()
 
@@ -48,7 +48,10 @@ def test_a_name_that_cannot_be_given_leaves_nothing(tmp_path, monkeypatch, code)
 def test_a_name_taken_meanwhile_is_not_replaced(tmp_path):
     """Of two that write under one name, the first to end has it."""
     path = tmp_path / "new"
-    with pytest.raises(FileExistsError, match="exists already"), new_file(path) as file:
+    with (
+        pytest.raises(FileExistsError, match="exists already"),
+        create_file(path) as file,
+    ):
         file.write(b"late")
         path.write_bytes(b"early")
     assert path.read_bytes() == b"early"

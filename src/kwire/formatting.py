@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Times, sizes, counts and names as people read and write them, in one line.
+"""Formats times, sizes, counts and names for people: always one line of text.
 
-Times are milliseconds since 1970 in UTC, as in records; -1 is none.
+Times are milliseconds since 1970 in UTC, as in records; -1 means that there is none.
+Tables, colors and JSON are in ``cli/``.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ def _moment(timestamp: int) -> datetime | None:
         return None
 
 
-def time_text(timestamp: int) -> str:
-    """Write a time to the millisecond; the number itself where no calendar reaches."""
+def format_time(timestamp: int) -> str:
+    """Format a time to the millisecond; one outside the calendar as its number."""
     if timestamp == -1:
         return "-"
     moment = _moment(timestamp)
@@ -49,8 +50,8 @@ def time_text(timestamp: int) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03}"
 
 
-def time_range_text(first: int, last: int) -> str:
-    """Write two times in short: with the hours if they are of one day."""
+def format_time_range(first: int, last: int) -> str:
+    """Format a range of times; the hours only if both are on the same day."""
     if last == -1:
         return "-"
     begin, end = _moment(last if first == -1 else first), _moment(last)
@@ -61,8 +62,8 @@ def time_range_text(first: int, last: int) -> str:
     return f"{begin:%Y-%m-%d}..{end:%Y-%m-%d}"
 
 
-def size_text(size: float) -> str:
-    """Write a number of bytes in at most 8 characters."""
+def format_size(size: float) -> str:
+    """Format a number of bytes in at most 8 characters: ``1.5 MB``."""
     for unit in _UNITS:
         if size < 999.95 or unit == _UNITS[-1]:
             break
@@ -70,18 +71,19 @@ def size_text(size: float) -> str:
     return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
 
 
-def count_text(count: int, thing: str) -> str:
-    """Write a number of things: "1 batch", "2 batches"."""
+def format_count(count: int, thing: str) -> str:
+    """Format a number of things: ``1 batch``, ``2 batches``."""
     plural = "es" if thing.endswith(("ch", "x")) else "s"
     return f"{count:,} {thing}{'' if count == 1 else plural}"
 
 
-def did_you_mean(wanted: str, names: Iterable[str]) -> str:
-    """Write the end of an error about a name: the three nearest ones, or nothing.
+def suggest_names(wanted: str, names: Iterable[str]) -> str:
+    """Return ``; did you mean a, b or c?`` for an unknown name, or an empty string.
 
-    Near are those that begin so, whatever the case, and those with few other letters.
+    Names are near if they begin with ``wanted``, in upper or lower case, or differ from
+    it in few letters. At most three are returned, the nearest first.
     """
-    # For an error alone; most programs never see one.
+    # Imported here because only errors need it.
     from difflib import get_close_matches
 
     by_lower = {name.lower(): name for name in names}
@@ -95,15 +97,15 @@ def did_you_mean(wanted: str, names: Iterable[str]) -> str:
     return f"; did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
 
 
-def one_line(text: str) -> str:
-    """Escape line ends and all else that a terminal would not print as it stands."""
+def escape_line(text: str) -> str:
+    """Escape line ends and every other character that a terminal does not print."""
     if text.isprintable():
         return text
     return "".join(map(_escaped, text))
 
 
 def escape_controls(text: str) -> str:
-    """Escape as ``one_line`` does, but leave line ends (LF) and tabs."""
+    """Escape as ``escape_line`` does, but leave line ends (LF) and tabs."""
     if text.isprintable():
         return text
     return "".join(c if c in "\n\t" else _escaped(c) for c in text)
@@ -115,13 +117,13 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
-def name_text(name: object) -> str:
-    r"""Write a path, or the name of a topic, as text that tables can hold.
+def format_name(name: object) -> str:
+    r"""Format a path or the name of a topic as text that is valid UTF-8.
 
-    File systems allow bytes in names that are no UTF-8, which Python keeps as lone
-    surrogates; no JSON, Arrow or HTML can carry those. They become ``\xNN``. A
-    backslash that would read like one becomes ``\x5c``, so that two names never share
-    a text; hence names are given to this function once, as the system has them.
+    File names may contain bytes that are not UTF-8. Python keeps them as lone
+    surrogates, which JSON, Arrow and HTML cannot carry; they become ``\xNN``. A
+    backslash in front of ``x`` or ``u`` and a digit becomes ``\x5c``, so that two names
+    never have the same text. Call this once for each name: it is not idempotent.
     """
     text = str(name)
     if os.sep != "\\" and "\\" in text:
