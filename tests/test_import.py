@@ -227,6 +227,16 @@ def test_no_import_looks_up():
     assert upward <= UPWARD.keys()
 
 
+def test_only_two_modules_import_an_engine():
+    """Everything else works on the active engine, through ``_backend`` or ``wire``."""
+    homes = {
+        home
+        for _, home, target, _ in all_imports()
+        if target in ("_pure", "_fast") and home not in ("_pure", "_fast")
+    }
+    assert homes == {"_backend", "wire"}
+
+
 def test_exceptions_to_the_floors_are_needed_and_deferred():
     """None is stale, and none happens while a module is imported."""
     found = {

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Byte maps: which bytes of an input are which field.
+"""Byte maps: which bytes of an input hold which field.
 
-A ``ByteMap`` has a ``Span`` for each value on the wire, in the order of the wire; the
-spans cover every byte exactly once. ``byte_map`` maps a message body, ``frame_map`` a
-request or response with its header, ``prefixed_map`` a message behind its own version,
-``record_map`` a record set. What is wrong with the bytes is in the map, next to all
-that stands before it; how a map is shown is the business of those who show it.
+A ``ByteMap`` has a ``Span`` for each value on the wire, in order; the spans cover every
+byte exactly once. ``byte_map`` maps a message body, ``frame_map`` a request or response
+with its header, ``prefixed_map`` a message after its own version, ``record_map`` a
+record set. A map of damaged bytes has the spans before the damage, and the error.
+``kwire explain`` in ``cli/`` prints maps.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def byte_map(
     Raises ``UnsupportedVersion`` for a version that the message does not have.
     """
     layout = engine.binding_of(cls).plan(version)
-    walk = MessageWalk(_bytes(data), 0, None, limits)
-    return walk.result(lambda: walk.message(layout))
+    walk = MessageWalk(_copy_bytes(data), 0, None, limits)
+    return walk.read_map(lambda: walk.read_message(layout))
 
 
 def frame_map(
@@ -59,13 +59,13 @@ def frame_map(
     sized: bool = False,
     limits: Limits = DEFAULT,
 ) -> ByteMap:
-    """Map a frame: a request, which says itself what it is, or a response of ``cls``.
+    """Map a frame: a request, or a response of class ``cls`` and ``version``.
 
-    ``start`` and ``end`` bound the frame in ``data``; offsets, errors' too, count from
-    the start of ``data`` (bytes). ``sized`` says that the frame begins with its INT32
-    size: bytes behind that size are left over, and a frame that is cut is an error.
-    Shape and errors: as ``framing.decode_request`` and ``framing.decode_response``;
-    that a request is of an unknown API or version is an error in the map.
+    The frame is ``data[start:end]``; all offsets, those of errors too, are positions in
+    ``data`` (bytes). If ``sized``, the frame begins with its INT32 size; fewer or more
+    bytes than that are an error in the map.
+    Shape and errors: as ``framing.decode_request`` and ``framing.decode_response``; an
+    unknown API key or version in a request header is an error in the map.
     Raises ``UnsupportedVersion`` for a version that ``cls`` does not have.
     """
     layout = None
@@ -76,60 +76,61 @@ def frame_map(
                 f"expected a response, got {message.name}, a {message.kind}"
             )
         layout = engine.binding_of(cls).plan(version)
-    walk = MessageWalk(_bytes(data), start, end, limits)
+    walk = MessageWalk(_copy_bytes(data), start, end, limits)
 
-    def frame() -> None:
+    def read_frame() -> None:
         if sized:
-            walk.frame_size()
+            walk.read_frame_size()
         if layout is None or cls is None:
-            walk.message(walk.request_header())
+            walk.read_message(walk.read_request_header())
         else:
-            walk.response_header(cls, layout.version)
-            walk.message(layout)
+            walk.read_response_header(cls, layout.version)
+            walk.read_message(layout)
         if sized:
-            walk.end_of_frame()
+            walk.check_end_of_frame()
 
-    return walk.result(frame)
+    return walk.read_map(read_frame)
 
 
 def prefixed_map(
     cls: type[Message], data: Buffer, *, limits: Limits = DEFAULT
 ) -> ByteMap:
-    """Map a message that stands behind its own version.
+    """Map a message that follows its own version.
 
     Shape and errors: as ``framing.decode_prefixed``; an unknown version is an error in
     the map.
     """
     binding = engine.binding_of(cls)
-    walk = MessageWalk(_bytes(data), 0, None, limits)
+    walk = MessageWalk(_copy_bytes(data), 0, None, limits)
 
-    def prefixed() -> None:
-        version = walk.version_prefix(cls)
+    def read_prefixed() -> None:
+        version = walk.read_version_prefix(cls)
         newest = binding.message.valid_versions.max
         if version > newest and plan.reads_newer_versions(binding.message):
-            walk.message(binding.plan(newest), whole=False)
-            walk.appended()
+            walk.read_message(binding.plan(newest), whole=False)
+            walk.skip_appended()
         else:
-            walk.message(binding.plan(version))
+            walk.read_message(binding.plan(version))
 
-    return walk.result(prefixed)
+    return walk.read_map(read_prefixed)
 
 
 def record_map(data: Buffer, *, limits: Limits = DEFAULT) -> ByteMap:
     """Map a record set: batches of magic 2, messages of magic 0 and 1.
 
-    Shape: as ``records.decode_batches`` reads it. ``error`` is the one that it raises;
-    where the end of the damaged batch is known, the map goes on behind it, and all
-    errors are ``damage``. What is compressed is one span; it is unpacked to check it.
+    Shape: as ``records.decode_batches`` reads it. ``error`` is the exception that it
+    raises. If the end of a damaged batch is known, the map continues after it;
+    ``damage`` has all errors. Compressed records are one span; they are decompressed to
+    check them.
     """
-    body = _bytes(data)
+    body = _copy_bytes(data)
     walk = RecordWalk([], "record set", "", "", limits)
     walk.read(body, 0, len(body))
     damage = tuple(walk.damage)
     return ByteMap(tuple(walk.spans), damage[0] if damage else None, damage)
 
 
-def _bytes(data: Buffer) -> bytes:
+def _copy_bytes(data: Buffer) -> bytes:
     if type(data) is bytes:
         return data
     with memoryview(data) as view:

@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``MapCursor``: reads one value per call and knows the path of the field it is at.
+
+It makes the checks that the engines make, in their order, so that a byte map ends with
+the error that decoding raises. Varints are read by the active engine, through ``wire``.
+Noting what was read is done in ``spans.py``.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from .. import errors, plan, wire
+from ..errors import DecodeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_FIXED = {
+    plan.BOOL: Struct(">?"),
+    plan.INT8: Struct(">b"),
+    plan.INT16: Struct(">h"),
+    plan.UINT16: Struct(">H"),
+    plan.INT32: Struct(">i"),
+    plan.UINT32: Struct(">I"),
+    plan.INT64: Struct(">q"),
+    plan.FLOAT64: Struct(">d"),
+}
+_VARINT_BYTES = 5
+_VARLONG_BYTES = 10
+
+
+class MapCursor:
+    """A position ``at`` in ``data``, which may be read up to ``end`` (bytes).
+
+    ``path`` holds the names and indexes that lead to the current field, ``subject`` the
+    message and the version that errors name. Each method raises ``DecodeError``.
+    """
+
+    __slots__ = ("at", "data", "end", "path", "subject")
+
+    def __init__(self, data: bytes, at: int, end: int) -> None:
+        self.data = data
+        self.at = at
+        self.end = end
+        self.path: list[str | int] = []
+        self.subject: tuple[str, int | None] = "", None
+
+    def failure(self, fault: int, offset: int, detail: int = 0) -> DecodeError:
+        """Build the exception for a fault of ``errors.py`` at the current field."""
+        return errors.decode_failure(
+            fault, detail, offset, self.format_path(), *self.subject
+        )
+
+    def format_path(self) -> str:
+        """Format the path of the current field: ``topics[3].name``."""
+        text = ""
+        for name in self.path:
+            text = join_path(text, f"[{name}]" if isinstance(name, int) else name)
+        return text
+
+    def require(self, size: int) -> None:
+        """Check that ``size`` bytes are left."""
+        left = self.end - self.at
+        if size > left:
+            raise self.failure(errors.TRUNCATED, self.end, size - left)
+
+    def check_end(self) -> None:
+        """Check that no bytes are left."""
+        if self.at != self.end:
+            raise self.failure(errors.TRAILING_BYTES, self.at, self.end - self.at)
+
+    def read_raw(self, size: int) -> bytes:
+        """Read ``size`` bytes."""
+        self.require(size)
+        self.at += size
+        return self.data[self.at - size : self.at]
+
+    def read_fixed(self, code: int) -> Any:
+        """Read a value of a type that always has the same size."""
+        if code == plan.UUID:
+            return wire.decode_uuid(self.read_raw(plan.SIZES[code]))[0]
+        return _FIXED[code].unpack(self.read_raw(plan.SIZES[code]))[0]
+
+    def read_unsigned_varint(self) -> int:
+        """Read an UNSIGNED_VARINT."""
+        return self._read_varint(wire.decode_unsigned_varint, _VARINT_BYTES)
+
+    def read_varint(self) -> int:
+        """Read a VARINT."""
+        return self._read_varint(wire.decode_varint, _VARINT_BYTES)
+
+    def read_varlong(self) -> int:
+        """Read a VARLONG."""
+        return self._read_varint(wire.decode_varlong, _VARLONG_BYTES)
+
+    def _read_varint(
+        self, decode: Callable[[bytes], tuple[int, int]], longest: int
+    ) -> int:
+        try:
+            value, size = decode(self.data[self.at : min(self.at + longest, self.end)])
+        except DecodeError as error:
+            place = self.at + error.offset, self.format_path()
+            raise type(error)(error.reason, *place, *self.subject) from None
+        self.at += size
+        return value
+
+    def read_length(self, compact: bool, code: int) -> int:
+        """Read a length or count, an integer of type ``code`` if not ``compact``.
+
+        -1 is null.
+        """
+        if compact:
+            return self.read_unsigned_varint() - 1
+        start = self.at
+        return self.check_length(start, self.read_fixed(code))
+
+    def check_length(self, start: int, length: int) -> int:
+        """Return a length that was read at ``start``, if it is -1 or more."""
+        if length < -1:
+            raise self.failure(errors.BAD_LENGTH, start, length)
+        return length
+
+    def read_count(self, compact: bool, nullable: bool, least: int) -> int:
+        """Read the count of an array whose elements take ``least`` bytes or more."""
+        start = self.at
+        count = self.read_length(compact, plan.INT32)
+        if count < 0 and not nullable:
+            raise self.failure(errors.UNEXPECTED_NULL, start)
+        if count > (self.end - self.at) // least:
+            raise self.failure(errors.BAD_COUNT, start, count)
+        return count
+
+    def read_string(self, compact: bool, nullable: bool) -> str | None:
+        """Read a STRING or COMPACT_STRING; None is null."""
+        start = self.at
+        length = self.read_length(compact, plan.INT16)
+        if length < 0:
+            self._check_null(start, nullable)
+            return None
+        if length > plan.LONGEST_STRING:
+            raise self.failure(errors.STRING_TOO_LONG, start, length)
+        return self.decode_text(self.read_raw(length))
+
+    def decode_text(self, raw: bytes) -> str:
+        """Decode the UTF-8 that was just read."""
+        try:
+            return raw.decode()
+        except UnicodeDecodeError as error:
+            at = self.at - len(raw) + error.start
+            raise self.failure(errors.BAD_UTF8, at) from None
+
+    def read_bytes(self, compact: bool, nullable: bool) -> bytes | None:
+        """Read BYTES, COMPACT_BYTES or RECORDS; None is null."""
+        start = self.at
+        length = self.read_length(compact, plan.INT32)
+        if length < 0:
+            self._check_null(start, nullable)
+            return None
+        return self.read_raw(length)
+
+    def _check_null(self, start: int, nullable: bool) -> None:
+        if not nullable:
+            raise self.failure(errors.UNEXPECTED_NULL, start)
+
+    def read_sized(self) -> bytes | None:
+        """Read the bytes after their VARINT length, as in records; None is -1."""
+        start = self.at
+        length = self.check_length(start, self.read_varint())
+        return None if length < 0 else self.read_raw(length)
+
+
+def join_path(path: str, more: str) -> str:
+    """Join the path of a field with the path below it."""
+    return f"{path}.{more}" if path and more and more[0] != "[" else path + more
