@@ -18,7 +18,7 @@ from ..errors import DecodeError
 from ..formatting import format_name
 from ..limits import DEFAULT, MIB
 from ..regular_files import check_regular
-from .decoding import decoded, decoded_batch, decoded_columns
+from .decoding import check_records, decoded, decoded_batch, decoded_columns
 from .file_bytes import FileBytes
 from .indexes import OffsetIndex, TimeIndex, TransactionIndex, base_offset_of
 from .problems import Problem, tell
@@ -468,16 +468,21 @@ class Segment:
         ``deep`` decodes the records as well. ``progress`` is called every few MiB with
         the number of bytes since the last call.
         """
-        from .verify import examine
-
-        return examine(
-            (self,),
-            are_gaps_wrong=lambda: not self.has_holes,
-            deep=deep,
-            strict_tail=strict_tail,
-            progress=progress,
-            limits=limits,
-        )
+        with self.open() as file:
+            walk = self.walk(
+                file,
+                strict_tail=strict_tail,
+                are_gaps_wrong=lambda: not self.has_holes,
+                progress=progress,
+                limits=limits,
+            )
+            for item in walk:
+                if isinstance(item, Problem):
+                    yield item
+                elif deep:
+                    bad = check_records(walk, file, item, limits)
+                    if bad is not None:
+                        yield bad
 
     def good_regions(self, *, limits: Limits = DEFAULT) -> Iterator[tuple[int, int]]:
         """Go through the regions of whole batches, each as large as can be.

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a log is sound: its batches, and what stands beside them.
+"""``verify``: whether a log is valid, with the files beside its segments.
 
-``examine`` is one pass over the segments of a partition: damage, gaps and overlaps.
-``verify`` looks at the indexes, the epochs, the transactions and the snapshots in the
-same pass. Nothing is looked at record by record unless it is asked for.
+``examine`` goes once over the segments, and ``Checks`` compares the files beside them
+in the same pass. Here are the files of the partition, and what a torn tail excuses.
 """
 
 from __future__ import annotations
@@ -14,25 +13,19 @@ from ..formatting import format_name
 from ..limits import DEFAULT
 from . import problems
 from .checkpoints import read_leader_epochs, read_partition_metadata
-from .decoding import check_records
+from .checks import Checks, unreadable_file
+from .examine import examine
 from .indexes import base_offset_of
 from .problems import Problem
 from .segments import Segment
 from .snapshots import ProducerSnapshot
-from .transactions import ABORT, marker_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from ..limits import Limits
-    from ..messages import AbortedTxn
-    from ..records import BatchHeader
-    from .file_bytes import FileBytes
     from .partitions import Partition
-    from .storage import Place
-
-_NEVER = 2**63
 
 
 def verify(
@@ -74,7 +67,7 @@ def verify(
     except FileNotFoundError:
         pass
     except DecodeError as error:
-        yield _unreadable(path, place, problems.LEADER_EPOCH, error)
+        yield unreadable_file(path, place, problems.LEADER_EPOCH, error)
     if list(epochs) != sorted(set(epochs)) or [start for _, start in epochs] != sorted(
         {start for _, start in epochs}
     ):
@@ -88,7 +81,7 @@ def verify(
     except FileNotFoundError:
         pass
     except DecodeError as error:
-        yield _unreadable(path, place, problems.METADATA, error)
+        yield unreadable_file(path, place, problems.METADATA, error)
     newest = log.segments[-1].base_offset if log.segments else -1
     in_tail: list[tuple[int, Problem]] = []
     for path in log.producer_snapshot_paths:
@@ -97,7 +90,7 @@ def verify(
         except FileNotFoundError:
             pass
         except DecodeError as error:
-            found = _unreadable(path, place, problems.SNAPSHOT, error)
+            found = unreadable_file(path, place, problems.SNAPSHOT, error)
             offset = base_offset_of(path.name) or 0
             if offset > newest >= 0:
                 in_tail.append((offset, found))
@@ -117,327 +110,3 @@ def verify(
     for offset, found in in_tail:
         if checks.torn_offset is None or offset <= checks.torn_offset:
             yield found
-
-
-def examine(
-    segments: Iterable[Segment],
-    *,
-    are_gaps_wrong: Callable[[], bool],
-    deep: bool,
-    strict_tail: bool,
-    progress: Callable[[int], object] | None,
-    limits: Limits,
-    checks: Checks | None = None,
-) -> Iterator[Problem]:
-    """Go once through segments of one partition, which are in order.
-
-    A broker may delete the oldest ones meanwhile: those that are gone before the first
-    that is there are passed over. ``FileNotFoundError`` for any other, or if all are.
-    """
-    expected: int | None = None
-    gone: FileNotFoundError | None = None
-    is_first = True
-    for segment in segments:
-        if expected is not None:
-            found = _seam(segment, expected, are_gaps_wrong)
-            if found is not None:
-                yield found
-        if checks is not None:
-            # Before the log: a broker writes a batch first and then what points to it.
-            yield from checks.begin(segment)
-        try:
-            file = segment.open()
-        except FileNotFoundError as error:
-            if not is_first:
-                raise
-            gone = error
-            continue
-        is_first = False
-        with file:
-            walk = segment.walk(
-                file,
-                strict_tail=strict_tail,
-                are_gaps_wrong=are_gaps_wrong,
-                progress=progress,
-                limits=limits,
-            )
-            for item in walk:
-                if isinstance(item, Problem):
-                    if checks is not None:
-                        checks.damaged(item)
-                    yield item
-                    continue
-                if checks is not None:
-                    yield from checks.see(item, file)
-                if deep:
-                    bad = check_records(walk, file, item, limits)
-                    if bad is not None:
-                        yield bad
-            if checks is not None:
-                yield from checks.end(walk.torn_at)
-            expected = walk.expected if walk.ends_whole else None
-    if is_first and gone is not None:
-        raise gone
-
-
-def _seam(
-    segment: Segment, expected: int, are_gaps_wrong: Callable[[], bool]
-) -> Problem | None:
-    """Say what is wrong with the begin of a segment behind another one."""
-    base = segment.base_offset
-    if base < 0 or base == expected:
-        return None
-    place = format_name(segment.path), segment.topic, segment.partition, 0, 0
-    if base < expected:
-        detail = f"the segment before it goes up to offset {expected - 1}"
-        return Problem(*place, problems.OVERLAP, expected - 1, base, detail)
-    if not are_gaps_wrong():
-        return None
-    detail = f"offsets {expected} to {base - 1} are missing"
-    return Problem(*place, problems.GAP, expected - 1, base, detail)
-
-
-def _unreadable(
-    path: Place, place: tuple[str, int], reason: str, error: DecodeError
-) -> Problem:
-    size = path.stat().st_size
-    at = min(error.offset, size)
-    return Problem(
-        format_name(path), *place, at, size - at, reason, detail=error.reason
-    )
-
-
-class Checks:
-    """Compares what stands beside the segments with the batches, as they pass.
-
-    ``see`` is called for every batch and has to be quick: it compares with the next
-    entry of each index, and does more only where one is reached.
-    """
-
-    def __init__(
-        self, epochs: tuple[tuple[int, int], ...], *, is_partition: bool
-    ) -> None:
-        self._epochs = epochs
-        # Transactions that began before what is looked at cannot be judged.
-        self._is_partition = is_partition
-        self._ongoing: dict[int, int] = {}
-        self._epoch = -1
-        self._epoch_end = -1
-        self.torn_offset: int | None = None
-        """The offset at which the torn tail of the newest segment begins."""
-
-    def begin(self, segment: Segment) -> Iterator[Problem]:
-        """Begin with a segment: read its indexes."""
-        self._segment = segment
-        self._place = segment.topic, segment.partition
-        self._entries: tuple[tuple[int, int], ...] = ()
-        self._times: tuple[tuple[int, int], ...] = ()
-        self._next = self._next_time = 0
-        self._next_position = self._next_time_offset = _NEVER
-        self._latest = -1
-        self._last_offset = -1
-        self._regions: list[tuple[int, int]] = []
-        self._markers: dict[tuple[int, int], int | None] = {}
-        # What a torn tail excuses is known when the walk is over.
-        self._unless_torn: list[Problem] = []
-        try:
-            if segment.index is not None:
-                self._entries = segment.index.entries
-                self._stray(segment.index.path, problems.INDEX, 8)
-            if segment.time_index is not None:
-                self._times = segment.time_index.entries
-                self._stray(segment.time_index.path, problems.TIME_INDEX, 12)
-        except DecodeError as error:
-            path = segment.path.with_suffix(".index")
-            yield _unreadable(path, self._place, problems.INDEX, error)
-        self._read_transactions()
-        self._advance()
-        self._advance_time()
-
-    def _stray(self, path: Place, reason: str, width: int) -> None:
-        """Note what stands behind the entries and is not zeros."""
-        index = self._segment.index if width == 8 else self._segment.time_index
-        if index is not None and index.has_stray_bytes:
-            at = width * len(index.entries)
-            size = path.stat().st_size
-            detail = f"no entries that ascend behind the first {len(index.entries)}"
-            self._unless_torn.append(
-                Problem(
-                    *(format_name(path), *self._place, at, size - at, reason),
-                    detail=detail,
-                )
-            )
-
-    def _read_transactions(self) -> None:
-        """Read the entries of ``.txnindex``, or note why they cannot be read."""
-        self._aborted: tuple[AbortedTxn, ...] | None = ()
-        try:
-            index = self._segment.transaction_index
-            if index is not None:
-                self._aborted = index.entries
-        except DecodeError as error:
-            self._aborted = None
-            path = self._segment.path.with_suffix(f".{problems.TRANSACTION_INDEX}")
-            reason = problems.TRANSACTION_INDEX
-            self._unless_torn.append(_unreadable(path, self._place, reason, error))
-
-    def _advance(self) -> None:
-        self._next_position = _NEVER
-        if self._next < len(self._entries):
-            self._next_position = self._entries[self._next][1]
-
-    def _advance_time(self) -> None:
-        self._next_time_offset = _NEVER
-        if self._next_time < len(self._times):
-            self._next_time_offset = self._times[self._next_time][1]
-
-    def damaged(self, problem: Problem) -> None:
-        """Note a region in which entries may point to what is no more."""
-        if problem.reason in problems.LOST:
-            self._regions.append((problem.position, problem.position + problem.length))
-
-    def see(self, header: BatchHeader, file: FileBytes) -> Iterable[Problem]:
-        """Compare the next batch; gives what is wrong with the entries up to it."""
-        found: list[Problem] = []
-        while self._next_position <= header.position:
-            offset, position = self._entries[self._next]
-            self._next += 1
-            if position < header.position:
-                self._no_batch(offset, position, found)
-            elif header.base_offset > offset:
-                begin = header.base_offset
-                detail = f"offset {offset}, but the batch begins at {begin}"
-                found.append(self._entry(problems.INDEX, self._next - 1, 8, detail))
-            self._advance()
-        while self._next_time_offset < header.base_offset:
-            self._time(found)
-        if header.max_timestamp > self._latest:
-            self._latest = header.max_timestamp
-        if header.count < 0:
-            # What a compressed message of magic 0 or 1 begins with is not known.
-            self._times = ()
-            self._next_time_offset = _NEVER
-        self._last_offset = header.last_offset
-        if header.base_offset >= self._epoch_end or (
-            header.partition_leader_epoch != self._epoch
-        ):
-            self._judge_epoch(header, found)
-        if self._is_partition and header.is_transactional:
-            self._transaction(header, file)
-        return found
-
-    def _transaction(self, header: BatchHeader, file: FileBytes) -> None:
-        if not header.is_control:
-            self._ongoing.setdefault(header.producer_id, header.base_offset)
-            return
-        first = self._ongoing.pop(header.producer_id, None)
-        if marker_of(file.data, header) == ABORT:
-            self._markers[header.producer_id, header.base_offset] = first
-
-    def _no_batch(self, offset: int, position: int, found: list[Problem]) -> None:
-        if not any(start <= position < end for start, end in self._regions):
-            detail = f"no batch begins at byte {position}, where offset {offset} is"
-            found.append(self._entry(problems.INDEX, self._next - 1, 8, detail))
-
-    def _time(self, found: list[Problem]) -> None:
-        timestamp, offset = self._times[self._next_time]
-        # Of a damaged region it is not known what times it had.
-        right = self._latest == timestamp or (
-            bool(self._regions) and self._latest < timestamp
-        )
-        if not right:
-            detail = (
-                f"timestamp {timestamp} up to offset {offset}, the batches say"
-                f" {self._latest}"
-            )
-            found.append(self._entry(problems.TIME_INDEX, self._next_time, 12, detail))
-        self._next_time += 1
-        self._advance_time()
-
-    def _judge_epoch(self, header: BatchHeader, found: list[Problem]) -> None:
-        epoch = header.partition_leader_epoch
-        if epoch < 0 or not self._epochs or header.base_offset < self._epochs[0][1]:
-            return
-        right, end = -1, _NEVER
-        for each, start in self._epochs:
-            if start > header.base_offset:
-                end = start
-                break
-            right = each
-        self._epoch, self._epoch_end = right, end
-        if epoch != right:
-            detail = f"leader epoch {epoch}, where the checkpoint has {right}"
-            found.append(
-                Problem(
-                    format_name(self._segment.path),
-                    *self._place,
-                    header.position,
-                    header.size,
-                    problems.LEADER_EPOCH,
-                    header.base_offset - 1,
-                    header.last_offset + 1,
-                    detail,
-                )
-            )
-
-    def _entry(self, reason: str, number: int, width: int, detail: str) -> Problem:
-        path = self._segment.path.with_suffix(f".{reason}")
-        at = width * number
-        return Problem(
-            format_name(path), *self._place, at, width, reason, detail=detail
-        )
-
-    def end(self, torn_at: int | None) -> Iterable[Problem]:
-        """End with a segment; gives what is wrong with the entries that are left.
-
-        ``torn_at`` is the byte of a torn tail that is fine: entries into it are, too.
-        """
-        found: list[Problem] = []
-        is_torn = torn_at is not None
-        if is_torn:
-            self.torn_offset = max(self._last_offset + 1, self._segment.base_offset, 0)
-        else:
-            found += self._unless_torn
-        while self._next < len(self._entries):
-            offset, position = self._entries[self._next]
-            self._next += 1
-            if torn_at is None or position < torn_at:
-                self._no_batch(offset, position, found)
-        while self._next_time < len(self._times):
-            if self._times[self._next_time][1] > self._last_offset:
-                if not self._regions and not is_torn:
-                    detail = "an offset behind the last batch"
-                    found.append(
-                        self._entry(problems.TIME_INDEX, self._next_time, 12, detail)
-                    )
-                break
-            self._time(found)
-        if self._is_partition and not self._regions:
-            self._judge_transactions(is_torn, found)
-        return found
-
-    def _judge_transactions(self, is_torn: bool, found: list[Problem]) -> None:
-        if self._aborted is None:
-            return
-        reason = problems.TRANSACTION_INDEX
-        named = {(entry.producer_id, entry.last_offset) for entry in self._aborted}
-        for number, entry in enumerate(self._aborted):
-            if is_torn and entry.last_offset > self._last_offset:
-                continue
-            if (entry.producer_id, entry.last_offset) not in self._markers:
-                detail = f"no ABORT marker of producer {entry.producer_id}"
-                detail += f" stands at offset {entry.last_offset}"
-                found.append(self._entry(reason, number, 34, detail))
-        if is_torn:
-            # The last markers may have been written, and their entries not.
-            return
-        path = self._segment.path.with_suffix(f".{reason}")
-        for (producer, offset), first in self._markers.items():
-            if first is not None and (producer, offset) not in named:
-                detail = f"no entry for the ABORT marker of producer {producer}"
-                detail += f" at offset {offset}"
-                found.append(
-                    Problem(
-                        format_name(path), *self._place, 0, 0, reason, detail=detail
-                    )
-                )

@@ -1,0 +1,274 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``Checks``: compares the files beside segments with the batches, as these pass.
+
+Indexes of offsets, times and transactions, and the leader epochs. ``examine.py`` shows
+it the batches.
+"""
+
+from __future__ import annotations
+
+from ..errors import DecodeError
+from ..formatting import format_name
+from . import problems
+from .problems import Problem
+from .transactions import ABORT, marker_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..messages import AbortedTxn
+    from ..records import BatchHeader
+    from .file_bytes import FileBytes
+    from .segments import Segment
+    from .storage import Place
+
+_NEVER = 2**63
+
+
+def unreadable_file(
+    path: Place, place: tuple[str, int], reason: str, error: DecodeError
+) -> Problem:
+    """Report a file beside the segments that cannot be read."""
+    size = path.stat().st_size
+    at = min(error.offset, size)
+    return Problem(
+        format_name(path), *place, at, size - at, reason, detail=error.reason
+    )
+
+
+class Checks:
+    """Compares what stands beside the segments with the batches, as they pass.
+
+    ``see`` is called for every batch and has to be quick: it compares with the next
+    entry of each index, and does more only where one is reached.
+    """
+
+    def __init__(
+        self, epochs: tuple[tuple[int, int], ...], *, is_partition: bool
+    ) -> None:
+        self._epochs = epochs
+        # Transactions that began before what is looked at cannot be judged.
+        self._is_partition = is_partition
+        self._ongoing: dict[int, int] = {}
+        self._epoch = -1
+        self._epoch_end = -1
+        self.torn_offset: int | None = None
+        """The offset at which the torn tail of the newest segment begins."""
+
+    def begin(self, segment: Segment) -> Iterator[Problem]:
+        """Begin with a segment: read its indexes."""
+        self._segment = segment
+        self._place = segment.topic, segment.partition
+        self._entries: tuple[tuple[int, int], ...] = ()
+        self._times: tuple[tuple[int, int], ...] = ()
+        self._next = self._next_time = 0
+        self._next_position = self._next_time_offset = _NEVER
+        self._latest = -1
+        self._last_offset = -1
+        self._regions: list[tuple[int, int]] = []
+        self._markers: dict[tuple[int, int], int | None] = {}
+        # What a torn tail excuses is known when the walk is over.
+        self._unless_torn: list[Problem] = []
+        try:
+            if segment.index is not None:
+                self._entries = segment.index.entries
+                self._stray(segment.index.path, problems.INDEX, 8)
+            if segment.time_index is not None:
+                self._times = segment.time_index.entries
+                self._stray(segment.time_index.path, problems.TIME_INDEX, 12)
+        except DecodeError as error:
+            path = segment.path.with_suffix(".index")
+            yield unreadable_file(path, self._place, problems.INDEX, error)
+        self._read_transactions()
+        self._advance()
+        self._advance_time()
+
+    def _stray(self, path: Place, reason: str, width: int) -> None:
+        """Note bytes after the entries that are not zeros."""
+        index = self._segment.index if width == 8 else self._segment.time_index
+        if index is not None and index.has_stray_bytes:
+            at = width * len(index.entries)
+            size = path.stat().st_size
+            detail = f"no entries that ascend after the first {len(index.entries)}"
+            self._unless_torn.append(
+                Problem(
+                    *(format_name(path), *self._place, at, size - at, reason),
+                    detail=detail,
+                )
+            )
+
+    def _read_transactions(self) -> None:
+        """Read the entries of ``.txnindex``, or note why they cannot be read."""
+        self._aborted: tuple[AbortedTxn, ...] | None = ()
+        try:
+            index = self._segment.transaction_index
+            if index is not None:
+                self._aborted = index.entries
+        except DecodeError as error:
+            self._aborted = None
+            path = self._segment.path.with_suffix(f".{problems.TRANSACTION_INDEX}")
+            reason = problems.TRANSACTION_INDEX
+            self._unless_torn.append(unreadable_file(path, self._place, reason, error))
+
+    def _advance(self) -> None:
+        self._next_position = _NEVER
+        if self._next < len(self._entries):
+            self._next_position = self._entries[self._next][1]
+
+    def _advance_time(self) -> None:
+        self._next_time_offset = _NEVER
+        if self._next_time < len(self._times):
+            self._next_time_offset = self._times[self._next_time][1]
+
+    def damaged(self, problem: Problem) -> None:
+        """Note a region in which entries may point to what is no more."""
+        if problem.reason in problems.LOST:
+            self._regions.append((problem.position, problem.position + problem.length))
+
+    def see(self, header: BatchHeader, file: FileBytes) -> Iterable[Problem]:
+        """Compare the next batch; gives what is wrong with the entries up to it."""
+        found: list[Problem] = []
+        while self._next_position <= header.position:
+            offset, position = self._entries[self._next]
+            self._next += 1
+            if position < header.position:
+                self._no_batch(offset, position, found)
+            elif header.base_offset > offset:
+                begin = header.base_offset
+                detail = f"offset {offset}, but the batch begins at {begin}"
+                found.append(self._entry(problems.INDEX, self._next - 1, 8, detail))
+            self._advance()
+        while self._next_time_offset < header.base_offset:
+            self._time(found)
+        if header.max_timestamp > self._latest:
+            self._latest = header.max_timestamp
+        if header.count < 0:
+            # What a compressed message of magic 0 or 1 begins with is not known.
+            self._times = ()
+            self._next_time_offset = _NEVER
+        self._last_offset = header.last_offset
+        if header.base_offset >= self._epoch_end or (
+            header.partition_leader_epoch != self._epoch
+        ):
+            self._judge_epoch(header, found)
+        if self._is_partition and header.is_transactional:
+            self._transaction(header, file)
+        return found
+
+    def _transaction(self, header: BatchHeader, file: FileBytes) -> None:
+        if not header.is_control:
+            self._ongoing.setdefault(header.producer_id, header.base_offset)
+            return
+        first = self._ongoing.pop(header.producer_id, None)
+        if marker_of(file.data, header) == ABORT:
+            self._markers[header.producer_id, header.base_offset] = first
+
+    def _no_batch(self, offset: int, position: int, found: list[Problem]) -> None:
+        if not any(start <= position < end for start, end in self._regions):
+            detail = f"no batch begins at byte {position}, where offset {offset} is"
+            found.append(self._entry(problems.INDEX, self._next - 1, 8, detail))
+
+    def _time(self, found: list[Problem]) -> None:
+        timestamp, offset = self._times[self._next_time]
+        # Of a damaged region it is not known what times it had.
+        right = self._latest == timestamp or (
+            bool(self._regions) and self._latest < timestamp
+        )
+        if not right:
+            detail = (
+                f"timestamp {timestamp} up to offset {offset}, the batches say"
+                f" {self._latest}"
+            )
+            found.append(self._entry(problems.TIME_INDEX, self._next_time, 12, detail))
+        self._next_time += 1
+        self._advance_time()
+
+    def _judge_epoch(self, header: BatchHeader, found: list[Problem]) -> None:
+        epoch = header.partition_leader_epoch
+        if epoch < 0 or not self._epochs or header.base_offset < self._epochs[0][1]:
+            return
+        right, end = -1, _NEVER
+        for each, start in self._epochs:
+            if start > header.base_offset:
+                end = start
+                break
+            right = each
+        self._epoch, self._epoch_end = right, end
+        if epoch != right:
+            detail = f"leader epoch {epoch}, where the checkpoint has {right}"
+            found.append(
+                Problem(
+                    format_name(self._segment.path),
+                    *self._place,
+                    header.position,
+                    header.size,
+                    problems.LEADER_EPOCH,
+                    header.base_offset - 1,
+                    header.last_offset + 1,
+                    detail,
+                )
+            )
+
+    def _entry(self, reason: str, number: int, width: int, detail: str) -> Problem:
+        path = self._segment.path.with_suffix(f".{reason}")
+        at = width * number
+        return Problem(
+            format_name(path), *self._place, at, width, reason, detail=detail
+        )
+
+    def end(self, torn_at: int | None) -> Iterable[Problem]:
+        """End with a segment; gives what is wrong with the entries that are left.
+
+        ``torn_at`` is the byte of a torn tail that is fine: entries into it are, too.
+        """
+        found: list[Problem] = []
+        is_torn = torn_at is not None
+        if is_torn:
+            self.torn_offset = max(self._last_offset + 1, self._segment.base_offset, 0)
+        else:
+            found += self._unless_torn
+        while self._next < len(self._entries):
+            offset, position = self._entries[self._next]
+            self._next += 1
+            if torn_at is None or position < torn_at:
+                self._no_batch(offset, position, found)
+        while self._next_time < len(self._times):
+            if self._times[self._next_time][1] > self._last_offset:
+                if not self._regions and not is_torn:
+                    detail = "an offset after the last batch"
+                    found.append(
+                        self._entry(problems.TIME_INDEX, self._next_time, 12, detail)
+                    )
+                break
+            self._time(found)
+        if self._is_partition and not self._regions:
+            self._judge_transactions(is_torn, found)
+        return found
+
+    def _judge_transactions(self, is_torn: bool, found: list[Problem]) -> None:
+        if self._aborted is None:
+            return
+        reason = problems.TRANSACTION_INDEX
+        named = {(entry.producer_id, entry.last_offset) for entry in self._aborted}
+        for number, entry in enumerate(self._aborted):
+            if is_torn and entry.last_offset > self._last_offset:
+                continue
+            if (entry.producer_id, entry.last_offset) not in self._markers:
+                detail = f"no ABORT marker of producer {entry.producer_id}"
+                detail += f" is at offset {entry.last_offset}"
+                found.append(self._entry(reason, number, 34, detail))
+        if is_torn:
+            # The last markers may have been written, and their entries not.
+            return
+        path = self._segment.path.with_suffix(f".{reason}")
+        for (producer, offset), first in self._markers.items():
+            if first is not None and (producer, offset) not in named:
+                detail = f"no entry for the ABORT marker of producer {producer}"
+                detail += f" at offset {offset}"
+                found.append(
+                    Problem(
+                        format_name(path), *self._place, 0, 0, reason, detail=detail
+                    )
+                )
