@@ -45,8 +45,8 @@ COMMANDS = "kwire.cli.program:program"
 """The target that is kwire's command line."""
 
 _LOADED = (
-    *("kwire.cli.program", "kwire.jobs.export_job", "kwire.jobs.audit_job"),
-    *("kwire.jobs.offsets_job", "kwire.recording.relay", "pyarrow.parquet"),
+    *("kwire.cli.program", "kwire.jobs.export_job.job", "kwire.jobs.audit_job.job"),
+    *("kwire.jobs.offsets_job.job", "kwire.recording.relay", "pyarrow.parquet"),
     *(
         f"kwire.cli.commands.{name}"
         for name in ("audit", "dump", "export", "offsets", "record", "repair")

@@ -4,8 +4,8 @@
 
 import pytest
 
-from kwire.jobs.audit_sightings import API_VERSIONS, Client, Seen, Sightings, Usage
-from kwire.jobs.audit_verdicts import (
+from kwire.jobs.audit_job.sightings import API_VERSIONS, Client, Seen, Sightings, Usage
+from kwire.jobs.audit_job.verdicts import (
     BREAKS,
     OK,
     UNKNOWN,

@@ -30,7 +30,8 @@ from page_reader import PageReader
 from small_logs import cut, delete, flip, one_log, position, write_log, zero
 
 from kwire import jobs, log
-from kwire.jobs import export_records, running
+from kwire.jobs import running
+from kwire.jobs.export_job import records
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -442,7 +443,7 @@ def test_progress_counts_each_byte_of_the_input_once(tmp_path):
     assert sum(told) == size
 
 
-@pytest.mark.parametrize("failing", [export_records.write, running.run_tasks])
+@pytest.mark.parametrize("failing", [records.write, running.run_tasks])
 def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch, failing):
     """Whatever happens in the middle, there is no half of a result."""
     one_log(tmp_path)
@@ -451,7 +452,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch, failing):
     def fail(*_, **__):
         raise OSError(28, "No space left on device")
 
-    for module in ("export_job", "running"):
+    for module in ("export_job.job", "running"):
         target = sys.modules[f"kwire.jobs.{module}"]
         if hasattr(target, failing.__name__):
             monkeypatch.setattr(target, failing.__name__, fail)
@@ -466,11 +467,11 @@ def test_a_killed_export_leaves_no_result(tmp_path):
     script = (
         "import sys, time\n"
         "from kwire import jobs\n"
-        "from kwire.jobs import export_job\n"
+        "from kwire.jobs.export_job import job\n"
         "def slow(task):\n"
         "    print('writing', flush=True)\n"
         "    time.sleep(60)\n"
-        "export_job.write = slow\n"
+        "job.write = slow\n"
         "jobs.export([sys.argv[1]], sys.argv[2])\n"
     )
     process = subprocess.Popen(
@@ -490,7 +491,7 @@ def test_a_file_that_changes_meanwhile_is_said_to(tmp_path, monkeypatch):
     """Between the passes: one clear line, not wrong records."""
     folders, _ = one_log(tmp_path, brokers=1)
     path = folders[0] / f"{28:020}.log"
-    export_job = sys.modules["kwire.jobs.export_job"]
+    export_job = sys.modules["kwire.jobs.export_job.job"]
     decide = export_job.decide
 
     def shortened(task):

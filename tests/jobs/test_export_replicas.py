@@ -8,9 +8,9 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kwire.jobs.export_ranges import count, overlapping, union, without
-from kwire.jobs.export_replicas import Chain, Folder, Lineage, ascending
-from kwire.jobs.export_scan import EpochRun, FileScan
+from kwire.jobs.export_job.ranges import count, overlapping, union, without
+from kwire.jobs.export_job.replicas import Chain, Folder, Lineage, ascending
+from kwire.jobs.export_job.scan import EpochRun, FileScan
 
 RANGES = st.lists(
     st.tuples(st.integers(0, 40), st.integers(0, 8)).map(lambda r: (r[0], sum(r)))

@@ -131,7 +131,7 @@ def test_jobs_import_without_pyspark_and_pyarrow():
 def test_names_of_jobs_are_functions():
     """Also once the modules of the jobs are loaded: none takes a function's name."""
     for name in "audit", "export", "offsets":
-        __import__(f"kwire.jobs.{name}_job")
+        __import__(f"kwire.jobs.{name}_job.job")
         assert callable(getattr(jobs, name))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         jobs.nothing  # noqa: B018

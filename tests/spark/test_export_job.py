@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kwire import jobs, log
-from kwire.jobs import export_job
+from kwire.jobs.export_job import job as export_job
 from tests.jobs.broken_logs import Disks, read_table
 
 TABLES = ("records", "batches", "problems", "coverage", "lost")

@@ -19,9 +19,9 @@ import importlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .audit_job import audit
-    from .export_job import export
-    from .offsets_job import offsets
+    from .audit_job.job import audit
+    from .export_job.job import export
+    from .offsets_job.job import offsets
     from .tables import Result
 
 __all__ = ["Result", "audit", "export", "offsets"]
@@ -29,9 +29,9 @@ __all__ = ["Result", "audit", "export", "offsets"]
 # A module of a job's own name would take the place of the function here.
 _HOMES = {
     "Result": "tables",
-    "audit": "audit_job",
-    "export": "export_job",
-    "offsets": "offsets_job",
+    "audit": "audit_job.job",
+    "export": "export_job.job",
+    "offsets": "offsets_job.job",
 }
 
 

@@ -16,10 +16,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
+from ..arrow_types import load_arrow_types
 from ..atomic_files import create_file, sync_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
     from typing import Any, Self
 
@@ -53,6 +55,30 @@ def load_pyarrow() -> Any:
             "jobs need pyarrow: pip install kwire[arrow]", name="pyarrow"
         ) from None
     return pyarrow
+
+
+def make_type(kind: Any) -> Any:
+    """Make the Arrow type of a column.
+
+    A kind is Spark's name of a type, ``["string"]`` for a list, or a dict of names and
+    kinds for a struct.
+    """
+    pyarrow = load_pyarrow()
+    if isinstance(kind, str):
+        return load_arrow_types()[kind]
+    if isinstance(kind, list):
+        return pyarrow.list_(make_type(kind[0]))
+    return pyarrow.struct([(name, make_type(each)) for name, each in kind.items()])
+
+
+def make_schema(columns: Mapping[str, Any]) -> Any:
+    """Make the Arrow schema of a table from the kinds of its columns."""
+    return load_pyarrow().schema(list(make_type(columns)))
+
+
+def make_table(columns: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Make an Arrow table of rows."""
+    return load_pyarrow().Table.from_pylist(rows, schema=make_schema(columns))
 
 
 class TableWriter:

@@ -41,7 +41,7 @@ class _Release(click.ParamType[str]):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> str:
-        from ...jobs.audit_verdicts import find_release
+        from ...jobs.audit_job.verdicts import find_release
 
         try:
             return find_release(value)
@@ -127,7 +127,7 @@ def command(
     requests, clients, breaks and problems as Parquet, and report.html.
     """
     from ... import jobs
-    from ...jobs.audit_tasks import find_sources
+    from ...jobs.audit_job.tasks import find_sources
 
     size = sum(find_sources(paths)[1])
     with Progress(size) as progress:

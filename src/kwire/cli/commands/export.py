@@ -63,7 +63,7 @@ def command(
     problems, coverage and lost, and report.html. The input is only read.
     """
     from ... import jobs
-    from ...jobs.export_inputs import find_inputs
+    from ...jobs.export_job.inputs import find_inputs
 
     chosen: dict[str, Any] = {
         "topics": topic or None,

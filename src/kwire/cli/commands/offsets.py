@@ -60,8 +60,8 @@ def command(
     worst first. Below DIR are tables as Parquet, of commits, lag, group states,
     rebalances and stuck partitions among others, and report.html.
     """
-    from ...jobs.offsets_inputs import LogInputs
-    from ...jobs.offsets_job import run
+    from ...jobs.offsets_job.inputs import LogInputs
+    from ...jobs.offsets_job.job import run
 
     inputs = LogInputs(paths)
     with Progress(inputs.size) as progress:

@@ -11,23 +11,23 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..arrow import null_empty_lists
-from ..columns import decode_records
-from ..errors import DecodeError
-from ..formatting import format_name
-from ..limits import MIB, Limits
-from ..records import read_batch_header
-from .export_choice import Part, Piece
-from .export_ranges import union, without
-from .running import JobError
-from .tables import TableWriter, load_pyarrow
+from ...arrow import null_empty_lists
+from ...columns import decode_records
+from ...errors import DecodeError
+from ...formatting import format_name
+from ...limits import MIB, Limits
+from ...records import read_batch_header
+from ..running import JobError
+from ..tables import TableWriter, load_pyarrow
+from .choice import Part, Piece
+from .ranges import union, without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ..records import BatchHeader
+    from ...records import BatchHeader
 
 _CHUNK = 4 * MIB
 _COMPRESSED = MIB

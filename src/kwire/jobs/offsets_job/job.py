@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``offsets``: what consumer groups did, from the logs that brokers keep.
 
-Two passes over partitions, each in tasks of their own: ``offsets_reading`` reads
-``__consumer_offsets``, ``offsets_lag`` the headers of the topics that groups commit to.
+Two passes over partitions, each in tasks of their own: ``reading`` reads
+``__consumer_offsets``, ``lag`` the headers of the topics that groups commit to.
 Here they are put in a row, and their summaries become the small tables and the page.
 """
 
@@ -12,14 +12,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from . import running
-from .offsets_inputs import LogInputs
-from .offsets_lag import LagTask, Place, measure_lag
-from .offsets_reading import OffsetsTask, read_offsets
-from .offsets_report import page
-from .offsets_sums import COMMIT_COLUMNS, STATE_COLUMNS, Sums
-from .offsets_tables import COLUMNS, read_back, table_of, write_rows
-from .tables import Output
+from .. import running
+from ..tables import Output
+from .inputs import LogInputs
+from .lag import LagTask, Place, measure_lag
+from .page import write_page
+from .reading import OffsetsTask, read_offsets
+from .sums import COMMIT_COLUMNS, STATE_COLUMNS, Sums
+from .tables import COLUMNS, read_back, table_of, write_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from .offsets_inputs import Paths
-    from .offsets_lag import LagSummary
-    from .offsets_reading import OffsetsSummary
-    from .running import Progress
-    from .tables import Result
+    from ..running import Progress
+    from ..tables import Result
+    from .inputs import Paths
+    from .lag import LagSummary
+    from .reading import OffsetsSummary
 
 STUCK_AFTER_MS = 300_000
 """How long something must have waited before its reader counts as stuck."""
@@ -112,7 +112,7 @@ def run(
         found = read_back(
             "problems", [*files["problems"], *problems, last], COLUMNS["problems"]
         )
-        output.write_report(page(inputs, sums, found, stuck_after_ms))
+        output.write_report(write_page(inputs, sums, found, stuck_after_ms))
     return output.result(findings=len(sums.stuck))
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass, field
 
-from .. import messages
-from ..codec import decode
-from ..control_records import read_version
-from ..errors import DecodeError
+from ... import messages
+from ...codec import decode
+from ...control_records import read_version
+from ...errors import DecodeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,15 +11,15 @@ from collections import Counter
 from itertools import chain
 from typing import NamedTuple
 
-from .tables import load_pyarrow
+from ..tables import load_pyarrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from .offsets_lag import LagSummary, Position
-    from .offsets_reading import OffsetsSummary
+    from .lag import LagSummary, Position
+    from .reading import OffsetsSummary
 
     Row = tuple[Any, ...]
 

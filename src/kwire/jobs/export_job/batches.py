@@ -4,16 +4,16 @@
 
 from __future__ import annotations
 
-from ..compression import NAMES
-from .export_headers import USES
-from .tables import load_pyarrow
+from ...compression import NAMES
+from ..tables import load_pyarrow
+from .headers import USES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .export_headers import Headers, Source
-    from .tables import TableWriter
+    from ..tables import TableWriter
+    from .headers import Headers, Source
 
 
 def batches_schema() -> Any:

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..errors import KwireError
-from .export_headers import DOUBTFUL, Headers, Item, Source
+from ...errors import KwireError
+from .headers import DOUBTFUL, Headers, Item, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..limits import Limits
+    from ...limits import Limits
 
 _REASONS = (
     "its leader epoch is certain",

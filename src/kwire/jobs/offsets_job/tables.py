@@ -9,8 +9,7 @@ is told where they are made, and in docs/offsets.md.
 
 from __future__ import annotations
 
-from ..arrow_types import load_arrow_types
-from .tables import TableWriter, load_pyarrow
+from ..tables import TableWriter, load_pyarrow, make_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +19,24 @@ if TYPE_CHECKING:
 
 _PLACE = {"group": "string", "topic": "string", "partition": "int"}
 
-COLUMNS = {
+_ASSIGNMENT = {
+    "topic": "string",
+    "topic_id": "string",
+    "subtopology": "string",
+    "partitions": ["int"],
+}
+_MEMBER = {
+    "member_id": "string",
+    "instance_id": "string",
+    "client_id": "string",
+    "host": "string",
+    "epoch": "int",
+    "subscriptions": ["string"],
+    "subscribed_regex": "string",
+    "assignment": [_ASSIGNMENT],
+}
+
+COLUMNS: dict[str, dict[str, Any]] = {
     "commits": {
         "timestamp": "timestamp",
         **_PLACE,
@@ -43,7 +59,7 @@ COLUMNS = {
         "protocol": "string",
         "leader": "string",
         "state": "string",
-        "members": "members",
+        "members": [_MEMBER],
         "log_offset": "bigint",
         "log_partition": "int",
     },
@@ -61,8 +77,8 @@ COLUMNS = {
         "group": "string",
         "from_generation": "int",
         "to_generation": "int",
-        "members_joined": "strings",
-        "members_left": "strings",
+        "members_joined": ["string"],
+        "members_left": ["string"],
         "duration_ms": "bigint",
         "settled_ms": "bigint",
     },
@@ -150,37 +166,7 @@ _PIECE = 8192
 
 def schema_of(name: str) -> Any:
     """Make the Arrow schema of a table."""
-    arrow = load_pyarrow()
-    types = _types(arrow)
-    return arrow.schema([(key, types[kind]) for key, kind in COLUMNS[name].items()])
-
-
-def _types(arrow: Any) -> dict[str, Any]:
-    assignment = arrow.struct(
-        [
-            ("topic", arrow.string()),
-            ("topic_id", arrow.string()),
-            ("subtopology", arrow.string()),
-            ("partitions", arrow.list_(arrow.int32())),
-        ]
-    )
-    member = arrow.struct(
-        [
-            ("member_id", arrow.string()),
-            ("instance_id", arrow.string()),
-            ("client_id", arrow.string()),
-            ("host", arrow.string()),
-            ("epoch", arrow.int32()),
-            ("subscriptions", arrow.list_(arrow.string())),
-            ("subscribed_regex", arrow.string()),
-            ("assignment", arrow.list_(assignment)),
-        ]
-    )
-    return {
-        **load_arrow_types(),
-        "members": arrow.list_(member),
-        "strings": arrow.list_(arrow.string()),
-    }
+    return make_schema(COLUMNS[name])
 
 
 def table_of(name: str, rows: Sequence[tuple[Any, ...]]) -> Any:

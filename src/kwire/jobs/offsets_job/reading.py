@@ -12,20 +12,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .. import internal_topics, messages
-from ..errors import DecodeError, UnsupportedVersion
-from ..formatting import format_count, format_name
-from ..regular_files import NotRegularFile
-from .offsets_groups import GroupRecords, uuid_text
-from .offsets_tables import RowWriter
+from ... import internal_topics, messages
+from ...errors import DecodeError, UnsupportedVersion
+from ...formatting import format_count, format_name
+from ...regular_files import NotRegularFile
+from .groups import GroupRecords, uuid_text
+from .tables import RowWriter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..log import Partition, Problem, Segment
-    from ..log.storage import Named
-    from ..record_classes import Batch, Record
+    from ...log import Partition, Problem, Segment
+    from ...log.storage import Named
+    from ...record_classes import Batch, Record
 
     Row = tuple[Any, ...]
 

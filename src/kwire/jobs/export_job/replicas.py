@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .export_scan import EpochRun, FileScan
+    from .scan import EpochRun, FileScan
 
 NEVER = 2**63
 """Above every offset."""

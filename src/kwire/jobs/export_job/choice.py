@@ -3,9 +3,9 @@
 """Which replica's copy of each batch is taken: one pass through all chains at once.
 
 Batches come in the order of their offsets. Equal ones, of the same offsets, size and
-checksum, are copies of one. Where different ones overlap, ``export_conflicts`` tells
+checksum, are copies of one. Where different ones overlap, ``conflicts`` tells
 whether a cleaner has been at work, and both are read, or one of them is wrong.
-What is missing, and why, is ``export_losses.py``'s business.
+What is missing, and why, is ``losses.py``'s business.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from __future__ import annotations
 import heapq
 from typing import NamedTuple
 
-from .. import log
-from .export_conflicts import Judge
-from .export_headers import (
+from ... import log
+from .conflicts import Judge
+from .headers import (
     CODEC,
     CONTROL,
     DISAGREES,
@@ -29,13 +29,13 @@ from .export_headers import (
     Item,
     Source,
 )
-from .export_replicas import Chain, Lineage
+from .replicas import Chain, Lineage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ..limits import Limits
+    from ...limits import Limits
 
 
 class Part(NamedTuple):

@@ -14,28 +14,28 @@ from datetime import tzinfo
 from functools import cache
 from typing import NamedTuple
 
-from .. import framing
-from ..errors import KwireError
-from ..formatting import format_name
-from ..messages import ApiVersionsRequest, ApiVersionsResponse, FetchRequest
-from ..recording.capture_files import (
+from ... import framing
+from ...errors import KwireError
+from ...formatting import format_name
+from ...messages import ApiVersionsRequest, ApiVersionsResponse, FetchRequest
+from ...recording.capture_files import (
     REQUEST,
     CaptureError,
     CaptureFile,
     list_capture_files,
     read_capture_file,
 )
-from ..recording.request_log import (
+from ...recording.request_log import (
     LoggedRequest,
     list_request_logs,
     read_request_log,
     split_request_log,
 )
-from ..recording.requests import Request, fate_of, requests_batch, requests_schema
-from ..regular_files import open_regular
-from .audit_sightings import API_VERSIONS, MINUTE, Client, Problem, Sightings, host_of
-from .audit_verdicts import Target
-from .tables import TableWriter
+from ...recording.requests import Request, fate_of, requests_batch, requests_schema
+from ...regular_files import open_regular
+from ..tables import TableWriter
+from .sightings import API_VERSIONS, MINUTE, Client, Problem, Sightings, host_of
+from .verdicts import Target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

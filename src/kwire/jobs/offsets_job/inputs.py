@@ -7,17 +7,17 @@ from __future__ import annotations
 import errno
 import os
 
-from ..errors import DecodeError
-from ..log import LogDirectory
-from .offsets_groups import uuid_text
-from .offsets_reading import TOPIC, failure_row
+from ...errors import DecodeError
+from ...log import LogDirectory
+from .groups import uuid_text
+from .reading import TOPIC, failure_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from ..log import Partition
+    from ...log import Partition
 
     Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 

@@ -4,21 +4,21 @@
 
 from __future__ import annotations
 
-from ..formatting import format_count, format_name, format_size, format_time
-from . import charts
-from .chart_text import duration_text
-from .offsets_groups import ASSIGNING, DEAD, EMPTY, RECONCILING, STABLE
-from .offsets_reading import TOPIC
-from .offsets_tables import COLUMNS
-from .report import ROWS_SHOWN, Report
+from ...formatting import format_count, format_name, format_size, format_time
+from .. import charts
+from ..chart_text import duration_text
+from ..report import ROWS_SHOWN, Report
+from .groups import ASSIGNING, DEAD, EMPTY, RECONCILING, STABLE
+from .reading import TOPIC
+from .tables import COLUMNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from .offsets_inputs import LogInputs
-    from .offsets_sums import Sums
+    from .inputs import LogInputs
+    from .sums import Sums
 
     Row = tuple[Any, ...]
 
@@ -107,7 +107,9 @@ _LABELS = {
 """The columns that the page shows of each table: what they are called, their kind."""
 
 
-def page(inputs: LogInputs, sums: Sums, problems: Any, stuck_after_ms: int) -> str:
+def write_page(
+    inputs: LogInputs, sums: Sums, problems: Any, stuck_after_ms: int
+) -> str:
     """Write the page; ``problems`` is the table as it was written."""
     groups = sums.groups()
     lags = sums.lag_over_time()

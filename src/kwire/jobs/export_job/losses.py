@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is missing of a partition, and why: the end of an export's second pass.
 
-``decide`` is the task: it makes the chains of a partition, has ``export_choice`` choose
+``decide`` is the task: it makes the chains of a partition, has ``choice`` choose
 among their batches, and says which offsets no replica holds. A cleaner leaves out
 offsets too; of a compacted log only those count as lost for which there is a reason.
 """
@@ -12,14 +12,15 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
-from ..compression import NAMES
-from ..limits import Limits
-from .export_batches import batches_schema, write_batches
-from .export_choice import Pass, Piece, Sums
-from .export_conflicts import Conflict
-from .export_headers import Headers, Source
-from .export_ranges import union, without
-from .export_replicas import (
+from ...compression import NAMES
+from ...limits import Limits
+from ..tables import TableWriter
+from .batches import batches_schema, write_batches
+from .choice import Pass, Piece, Sums
+from .conflicts import Conflict
+from .headers import Headers, Source
+from .ranges import union, without
+from .replicas import (
     Chain,
     Folder,
     chains_of,
@@ -27,15 +28,14 @@ from .export_replicas import (
     named_again,
     ranked,
 )
-from .export_scan import FileScan, Flaw
-from .tables import TableWriter
+from .scan import FileScan, Flaw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TypeAlias
 
-    from .export_ranges import Range
+    from .ranges import Range
 
     Damage: TypeAlias = tuple[int, int, str, str]
     """First and last offset, "damaged", "cut" or "missing", and words."""

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..formatting import format_count
-from ..recording.requests import fate_of
-from . import charts
-from .audit_sightings import MINUTE, Seen
-from .audit_verdicts import BREAKS, OK, UNKNOWN, name_of
-from .report import Report
+from ...formatting import format_count
+from ...recording.requests import fate_of
+from .. import charts
+from ..report import Report
+from .sightings import MINUTE, Seen
+from .verdicts import BREAKS, OK, UNKNOWN, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .audit_job import Found
+    from .findings import AuditFindings
 
 TONES = {BREAKS: "bad", UNKNOWN: "warning", OK: "good"}
 
@@ -31,30 +31,34 @@ _MOST_SPANS = 120
 _MINUTE_MS = MINUTE // 1000
 
 
-def page(found: Found) -> str:
+def write_page(findings: AuditFindings) -> str:
     """Write the page."""
-    target = found.target.name
+    target = findings.target.name
     report = Report(
         f"Upgrade audit: Kafka {target}",
         "Who breaks when the brokers become this release, by what was seen of them",
     )
-    verdicts = Counter(row["verdict"] for row in found.clients)
-    requests = sum(row["requests"] for row in found.clients)
+    verdicts = Counter(row["verdict"] for row in findings.clients)
+    requests = sum(row["requests"] for row in findings.clients)
     _verdict(report, verdicts, target)
     report.figures(
         [
             ("requests", f"{requests:,}", ""),
-            ("clients", f"{len(found.clients):,}", ""),
+            ("clients", f"{len(findings.clients):,}", ""),
             ("break", f"{verdicts[BREAKS]:,}", "bad" if verdicts[BREAKS] else "good"),
             ("unknown", f"{verdicts[UNKNOWN]:,}", _if(verdicts[UNKNOWN])),
-            ("inputs not read", f"{len(found.problems):,}", _if(len(found.problems))),
+            (
+                "inputs not read",
+                f"{len(findings.problems):,}",
+                _if(len(findings.problems)),
+            ),
         ]
     )
     if requests:
-        _heat_map(report, found)
-        _by_risk(report, found)
-        _when(report, found)
-    _tables(report, found)
+        _heat_map(report, findings)
+        _by_risk(report, findings)
+        _when(report, findings)
+    _tables(report, findings)
     return report.html()
 
 
@@ -85,13 +89,13 @@ def _verdict(report: Report, verdicts: Counter[str], target: str) -> None:
         report.verdict("warning", "NOTHING", "There is no request in what was read")
 
 
-def _heat_map(report: Report, found: Found) -> None:
-    target = found.target
+def _heat_map(report: Report, findings: AuditFindings) -> None:
+    target = findings.target
     counts: Counter[tuple[int, int]] = Counter()
-    for usage in found.sightings.clients.values():
+    for usage in findings.sightings.clients.values():
         for pair, seen in usage.versions.items():
             counts[pair] += seen.count
-    broken = {(row["api_key"], row["api_version"]) for row in found.breaks}
+    broken = {(row["api_key"], row["api_version"]) for row in findings.breaks}
     keys = sorted({key for key, _ in counts})
     gone = [
         (key, version)
@@ -100,7 +104,7 @@ def _heat_map(report: Report, found: Found) -> None:
         if (key, version) not in counts and target.refuses(key, version)
     ]
     cells = {
-        (name_of(key), str(version)): _cell(found, (key, version), count, broken)
+        (name_of(key), str(version)): _cell(findings, (key, version), count, broken)
         for (key, version), count in [*counts.items(), *((pair, 0) for pair in gone)]
     }
     columns = sorted({version for _, version in [*counts, *gone]})
@@ -124,9 +128,12 @@ def _heat_map(report: Report, found: Found) -> None:
 
 
 def _cell(
-    found: Found, pair: tuple[int, int], count: int, broken: set[tuple[int, int]]
+    findings: AuditFindings,
+    pair: tuple[int, int],
+    count: int,
+    broken: set[tuple[int, int]],
 ) -> charts.HeatCell:
-    target, fate = found.target, fate_of(*pair)
+    target, fate = findings.target, fate_of(*pair)
     if not target.refuses(*pair):
         if fate.deprecated:
             gone = f", gone in {fate.removed_in}" if fate.removed_in else ""
@@ -138,8 +145,8 @@ def _cell(
     return charts.HeatCell(count, "warning" if count else "quiet", note)
 
 
-def _by_risk(report: Report, found: Found) -> None:
-    risky = [row for row in found.clients if row["verdict"] != OK]
+def _by_risk(report: Report, findings: AuditFindings) -> None:
+    risky = [row for row in findings.clients if row["verdict"] != OK]
     if not risky:
         return
     shown = risky[:_MOST_CLIENTS]
@@ -163,10 +170,10 @@ def _who(row: dict[str, Any]) -> str:
     return f"{name} {row['address'] or ''}".strip()
 
 
-def _when(report: Report, found: Found) -> None:
-    minutes = found.sightings.minutes
-    target = found.target
-    broken = {(row["api_key"], row["api_version"]) for row in found.breaks}
+def _when(report: Report, findings: AuditFindings) -> None:
+    minutes = findings.sightings.minutes
+    target = findings.target
+    broken = {(row["api_key"], row["api_version"]) for row in findings.breaks}
     if not minutes:
         return
     begin = min(minute for *_, minute in minutes)
@@ -177,7 +184,7 @@ def _when(report: Report, found: Found) -> None:
         bins = counts.setdefault((key, version), Counter())
         bins[(minute - begin) // step] += count
     seen: dict[tuple[int, int], Seen] = {}
-    for usage in found.sightings.clients.values():
+    for usage in findings.sightings.clients.values():
         for pair in usage.versions.keys() & counts.keys():
             seen.setdefault(pair, Seen()).merge(usage.versions[pair])
     ranked = sorted(
@@ -225,7 +232,7 @@ def _span(minute: int, minutes: int, seen: Seen, tone: str, count: int) -> chart
     return charts.Span(start, end, tone, format_count(count, "request"))
 
 
-def _tables(report: Report, found: Found) -> None:
+def _tables(report: Report, findings: AuditFindings) -> None:
     who = [("client_id", "Client id", "text"), ("address", "Address", "text")]
     software = [
         ("software_name", "Software", "text"),
@@ -239,13 +246,13 @@ def _tables(report: Report, found: Found) -> None:
             ("api", "API", "text"),
             ("api_version", "Version", "count"),
             ("requests", "Requests", "count"),
-            ("target_speaks", f"{found.target.name} speaks", "text"),
+            ("target_speaks", f"{findings.target.name} speaks", "text"),
             ("removed_in", "Removed in", "text"),
             ("what_to_do", "What to do", "text"),
             *software,
             *when,
         ],
-        list(map(_with_milliseconds, found.breaks)),
+        list(map(_with_milliseconds, findings.breaks)),
         title="What breaks",
     )
     report.table(
@@ -263,7 +270,7 @@ def _tables(report: Report, found: Found) -> None:
         [
             _with_milliseconds(row)
             | {"verdict": (TONES[row["verdict"]], row["verdict"])}
-            for row in found.clients
+            for row in findings.clients
         ],
         note="A client is an address, a client id and the software it says it is.",
     )
@@ -275,7 +282,7 @@ def _tables(report: Report, found: Found) -> None:
             ("reason", "What is wrong", "text"),
             ("text", "It begins", "text"),
         ],
-        found.problems,
+        findings.problems,
         title="What could not be read",
     )
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..formatting import format_count, format_size
-from . import charts
-from .report import Report
+from ...formatting import format_count, format_size
+from .. import charts
+from ..report import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from .export_job import Outcome
+    from .outcome import Outcome
 
 _TRACKS = 40
 
@@ -55,7 +55,7 @@ _PROBLEMS = [
 ]
 
 
-def page(outcome: Outcome) -> str:
+def write_page(outcome: Outcome) -> str:
     """Write the page."""
     report = Report(
         "Segment recovery", "What the log files of these brokers still hold"

@@ -16,17 +16,17 @@ from itertools import compress, groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from ..errors import DecodeError
-from .offsets_groups import uuid_text
-from .offsets_reading import failure_row, problem_row
-from .offsets_tables import RowWriter
+from ...errors import DecodeError
+from .groups import uuid_text
+from .reading import failure_row, problem_row
+from .tables import RowWriter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from ..log import Partition, Problem
+    from ...log import Partition, Problem
 
     Row = tuple[Any, ...]
 

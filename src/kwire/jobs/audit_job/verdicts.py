@@ -15,16 +15,16 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from ..recording.requests import fate_of
-from ..schema import releases
-from ..versions import NONE, VersionRange
-from .audit_sightings import API_VERSIONS, Seen
+from ...recording.requests import fate_of
+from ...schema import releases
+from ...versions import NONE, VersionRange
+from .sightings import API_VERSIONS, Seen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from .audit_sightings import Client, Usage
+    from .sightings import Client, Usage
 
 OK, UNKNOWN, BREAKS = "OK", "UNKNOWN", "BREAKS"
 

@@ -12,11 +12,11 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import log
-from ..errors import DecodeError
-from ..formatting import format_name
-from ..regular_files import NotRegularFile
-from .export_replicas import Folder
+from ... import log
+from ...errors import DecodeError
+from ...formatting import format_name
+from ...regular_files import NotRegularFile
+from .replicas import Folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 """The first pass of an export: what each segment file holds, batch by batch.
 
 Headers only, with their checksums. What is good goes as columns of numbers into a
-scratch file of Arrow, from which ``export_choice`` reads it without a copy; what is
+scratch file of Arrow, from which ``choice`` reads it without a copy; what is
 not is a ``Flaw``. Records are not decoded here, but for the old wrapper messages,
 whose headers do not tell their first offset.
 """
@@ -15,19 +15,19 @@ from array import array
 from struct import unpack_from
 from typing import NamedTuple
 
-from .. import log
-from ..atomic_files import create_file
-from ..errors import DecodeError
-from ..formatting import format_name
-from ..limits import Limits
-from .tables import load_pyarrow
+from ... import log
+from ...atomic_files import create_file
+from ...errors import DecodeError
+from ...formatting import format_name
+from ...limits import Limits
+from ..tables import load_pyarrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ..records import BatchHeader
+    from ...records import BatchHeader
 
 COLUMNS = (
     *("position", "size", "base_offset", "last_offset", "count"),

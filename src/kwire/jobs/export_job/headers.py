@@ -12,16 +12,16 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import NamedTuple
 
-from .export_scan import COLUMNS
-from .tables import load_pyarrow
+from ..tables import load_pyarrow
+from .scan import COLUMNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from .export_replicas import Chain, Stretch
-    from .export_scan import FileScan
+    from .replicas import Chain, Stretch
+    from .scan import FileScan
 
 USES = ("copy", "used", "diverged", "disagrees", "refused")
 COPY, USED, DIVERGED, DISAGREES, REFUSED = range(5)

@@ -3,7 +3,7 @@
 """Who was seen sending what: what a task of the audit brings home, and their sum.
 
 A client is an address without its port, a client id and the software that it says it
-is. What follows for an upgrade is decided in ``audit_verdicts.py``.
+is. What follows for an upgrade is decided in ``verdicts.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..schema import releases
+from ...schema import releases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

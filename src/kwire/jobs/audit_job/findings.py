@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the audit found, as rows of its tables: the riskiest clients come first."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...recording.requests import fate_of
+from .sightings import Client, Seen, Sightings, Usage
+from .verdicts import (
+    BREAKS,
+    OK,
+    UNKNOWN,
+    Judgement,
+    Target,
+    breaking,
+    judge,
+    name_of,
+    versions_text,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+_RISK = {BREAKS: 0, UNKNOWN: 1, OK: 2}
+
+_CLIENT = {
+    "address": "string",
+    "client_id": "string",
+    "software_name": "string",
+    "software_version": "string",
+}
+_SEEN = {"requests": "bigint", "first_seen": "timestamp", "last_seen": "timestamp"}
+TABLES: dict[str, dict[str, Any]] = {
+    "clients": {
+        **_CLIENT,
+        "verdict": "string",
+        "reason": "string",
+        "apis": "string",
+        "negotiates": "boolean",
+        "breaking_requests": "bigint",
+        **_SEEN,
+    },
+    "breaks": {
+        **_CLIENT,
+        "api_key": "int",
+        "api": "string",
+        "api_version": "int",
+        **_SEEN,
+        "target_speaks": "string",
+        "removed_in": "string",
+        "what_to_do": "string",
+    },
+    "problems": {
+        "path": "string",
+        "line": "bigint",
+        "position": "bigint",
+        "reason": "string",
+        "text": "string",
+    },
+}
+"""The columns of the tables, with the names of their types."""
+
+
+class AuditFindings(NamedTuple):
+    """What the audit found, the riskiest clients first."""
+
+    target: Target
+    sightings: Sightings
+    clients: list[dict[str, Any]]
+    breaks: list[dict[str, Any]]
+    problems: list[dict[str, Any]]
+
+
+def find_breaks(target: Target, seen: Iterable[Sightings]) -> AuditFindings:
+    """Judge each client by what all tasks saw of it."""
+    whole = Sightings()
+    for each in seen:
+        whole.merge(each)
+    whole.settle()
+    clients, breaks = [], []
+    for client, usage in whole.clients.items():
+        judgement = judge(client, usage, target, whole.offered)
+        clients.append(_client_row(client, usage, judgement))
+        breaks += _break_rows(client, usage, judgement, target)
+    clients.sort(key=_by_risk)
+    breaks.sort(key=lambda row: (-row["requests"], *_names(row), row["api_key"]))
+    problems = [each._asdict() for each in whole.problems]
+    return AuditFindings(target, whole, clients, breaks, problems)
+
+
+def _client_row(client: Client, usage: Usage, judgement: Judgement) -> dict[str, Any]:
+    return {
+        **client._asdict(),
+        "verdict": judgement.verdict,
+        "reason": judgement.reason or None,
+        "apis": _apis(usage),
+        "negotiates": usage.asks or client.software_name is not None,
+        "breaking_requests": breaking(usage, judgement).count,
+        **_seen(usage.total()),
+    }
+
+
+def _break_rows(
+    client: Client, usage: Usage, judgement: Judgement, target: Target
+) -> list[dict[str, Any]]:
+    return [
+        {
+            **client._asdict(),
+            "api_key": each.api_key,
+            "api": name_of(each.api_key),
+            "api_version": each.api_version,
+            **_seen(usage.versions[each.api_key, each.api_version]),
+            "target_speaks": str(target.speaks(each.api_key)),
+            "removed_in": fate_of(each.api_key, each.api_version).removed_in,
+            "what_to_do": each.what_to_do,
+        }
+        for each in judgement.breaks
+    ]
+
+
+def _apis(usage: Usage) -> str:
+    versions: dict[int, list[int]] = {}
+    for api_key, version in sorted(usage.versions):
+        versions.setdefault(api_key, []).append(version)
+    return "; ".join(
+        f"{name_of(key)} {versions_text(each)}" for key, each in versions.items()
+    )
+
+
+def _seen(seen: Seen) -> dict[str, Any]:
+    return {"requests": seen.count, "first_seen": seen.first, "last_seen": seen.last}
+
+
+def _by_risk(row: dict[str, Any]) -> tuple[Any, ...]:
+    risk = _RISK[row["verdict"]]
+    return (risk, -row["breaking_requests"], -row["requests"], *_names(row))
+
+
+def _names(row: dict[str, Any]) -> list[str]:
+    return [row[name] or "" for name in _CLIENT]

@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``audit``: its tasks, and the tables and the page that they lead to."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, tzinfo
+
+from .. import running
+from ..tables import Output, make_table
+from .findings import TABLES, find_breaks
+from .page import write_page
+from .tasks import Task, find_sources, run
+from .verdicts import BREAKS, Target
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from ..tables import Result
+
+
+def audit(
+    paths: Iterable[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    target: str,
+    spark: Any = None,
+    progress: Callable[[int], object] | None = None,
+    timezone: tzinfo = UTC,
+) -> Result:
+    """Tell who breaks on an upgrade to the release ``target``, such as "4.1".
+
+    ``paths`` are captures of ``kwire record`` and request logs of brokers, or folders
+    with some of them. Writes the tables ``requests``, ``clients``, ``breaks`` and
+    ``problems`` and a page to the folder ``out``; ``findings`` is the number of clients
+    that break. ``timezone`` is that of times in request logs. ``ValueError`` for a
+    release that kwire does not know, ``FileNotFoundError`` where nothing is to be read.
+    """
+    release = Target(target)
+    sources, sizes = find_sources(paths)
+    if spark is None:
+        spark = running.choose_spark(None, sum(sizes))
+    with Output(out) as output:
+        tasks = [
+            Task(source, release.name, timezone, output.table_path("requests", number))
+            for number, source in enumerate(sources)
+        ]
+        findings = find_breaks(
+            release,
+            running.run_tasks(run, tasks, sizes=sizes, spark=spark, progress=progress),
+        )
+        for name, columns in TABLES.items():
+            output.write_table(name, make_table(columns, getattr(findings, name)))
+        output.write_report(write_page(findings))
+    return output.result(sum(row["verdict"] == BREAKS for row in findings.clients))

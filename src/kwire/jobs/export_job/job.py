@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``export``: its three passes of tasks, and the tables that they lead to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import nullcontext
+from itertools import accumulate, pairwise
+from pathlib import Path
+
+from ...limits import DEFAULT, MIB, Limits
+from .. import running
+from ..tables import Output, make_table
+from .inputs import find_inputs
+from .losses import DecideTask, Decision, PartitionTask, decide
+from .outcome import TABLES, Outcome, put_together
+from .page import write_page
+from .records import WriteTask, Written, write
+from .scan import ScanTask, scan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from typing import Any, TypeVar
+
+    from ..tables import Result
+    from .inputs import Found
+    from .scan import FileScan
+
+    Thing = TypeVar("Thing")
+
+TASK_BYTES = 128 * MIB
+"""About how much input a task reads."""
+
+_TASK_BATCHES = 200_000
+"""About how many batches a task decides on, if partitions have fewer."""
+
+
+def export(
+    paths: Iterable[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    topics: Collection[str] | None = None,
+    partitions: Collection[int] | None = None,
+    include: Collection[str] = (),
+    spark: Any = None,
+    progress: Callable[[int], object] | None = None,
+    compression: str = "zstd",
+    limits: Limits = DEFAULT,
+) -> Result:
+    """Recover the records of log directories, damaged or not, into Parquet files.
+
+    ``paths`` are data directories of one or several brokers, folders above them, or
+    tiered storage. Of replicas the best copy of each batch is taken; every record that
+    any of them holds comes once. Writes the tables ``records``, ``batches``,
+    ``problems``, ``coverage`` and ``lost``, and a page, to the folder ``out``;
+    ``findings`` is the number of lost ranges. ``topics`` and ``partitions`` are
+    those wanted, ``include`` states as in ``LogDirectory``. ``progress`` is called with
+    bytes, of which there are as many as in the segments.
+    ``FileNotFoundError`` where there is no partition. Memory: a few MiB for each task
+    at work, whatever the size of the segments, and ``limits`` for a batch.
+    """
+    found = find_inputs(paths, topics, partitions, include)
+    total = sum(segment.size for _, segment in found.segments)
+    if spark is None:
+        spark = running.choose_spark(None, total)
+    session = running.open_session(spark) if isinstance(spark, str) else None
+    with Output(out) as output, session or nullcontext(spark) as on:
+        work = _Work(output, on, progress, compression, limits)
+        outcome = work.run(found, total)
+        for name, columns in TABLES.items():
+            output.write_table(name, make_table(columns, getattr(outcome, name)))
+        output.write_report(write_page(outcome))
+    return output.result(len(outcome.lost))
+
+
+class _Work:
+    """The three passes, on whatever runs tasks."""
+
+    def __init__(
+        self,
+        output: Output,
+        spark: Any,
+        progress: Callable[[int], object] | None,
+        compression: str,
+        limits: Limits,
+    ) -> None:
+        self._output = output
+        self._options = {"spark": spark, "progress": progress}
+        self._compression = compression
+        self._limits = limits
+
+    def run(self, found: Found, total: int) -> Outcome:
+        """Run all passes."""
+        scratch = Path(self._output.table_path("batches")).parent.parent / "headers"
+        scratch.mkdir()
+        decisions = self._decide(found, self._scan(found, total, scratch))
+        shutil.rmtree(scratch)
+        written = self._write(decisions, total - total // 2)
+        return put_together(found, total, decisions, written)
+
+    def _scan(self, found: Found, total: int, scratch: Path) -> list[FileScan]:
+        sized = [(segment.size, (place, segment)) for place, segment in found.segments]
+        packs = list(_packed(sized, TASK_BYTES))
+        tasks = [
+            ScanTask(str(scratch / f"{number}.arrow"), pack, self._limits)
+            for number, pack in enumerate(packs)
+        ]
+        # Half of the work, as far as a progress bar is concerned.
+        sizes = _shares(total // 2, [sum(s.size for _, s in pack) for pack in packs])
+        scans = running.run_tasks(scan, tasks, sizes=sizes, **self._options)
+        return [each for several in scans for each in several]
+
+    def _decide(self, found: Found, scans: list[FileScan]) -> list[Decision]:
+        files: dict[str, list[FileScan]] = {}
+        for each in scans:
+            files.setdefault(each.folder, []).append(each)
+        sized = []
+        for key in sorted(found.folders):
+            folders = tuple(found.folders[key])
+            own = tuple(f for folder in folders for f in files.get(folder.path, ()))
+            batches = sum(each.batches for each in own)
+            sized.append((batches, PartitionTask(*key, folders, own)))
+        tasks = [
+            DecideTask(
+                pack,
+                self._output.table_path("batches", number),
+                TASK_BYTES,
+                self._compression,
+                self._limits,
+            )
+            for number, pack in enumerate(_packed(sized, _TASK_BATCHES))
+        ]
+        decided = running.run_tasks(
+            decide, tasks, sizes=[0] * len(tasks), **self._options
+        )
+        return [each for several in decided for each in several]
+
+    def _write(self, decisions: list[Decision], share: int) -> list[Written]:
+        sized = [
+            (piece.size, (each.topic, each.partition, piece))
+            for each in decisions
+            for piece in each.pieces
+        ]
+        packs = list(_packed(sized, TASK_BYTES)) or [()]
+        tasks = [
+            WriteTask(
+                self._output.table_path("records", number),
+                pack,
+                self._compression,
+                self._limits,
+            )
+            for number, pack in enumerate(packs)
+        ]
+        sizes = _shares(share, [sum(p.size for _, _, p in pack) for pack in packs])
+        return running.run_tasks(write, tasks, sizes=sizes, **self._options)
+
+
+def _packed(
+    sized: Iterable[tuple[int, Thing]], most: int
+) -> Iterator[tuple[Thing, ...]]:
+    """Pack things that belong together into tasks of about a size."""
+    pack: list[Thing] = []
+    filled = 0
+    for size, thing in sized:
+        if pack and filled + size > most:
+            yield tuple(pack)
+            pack, filled = [], 0
+        pack.append(thing)
+        filled += size
+    if pack:
+        yield tuple(pack)
+
+
+def _shares(whole: int, parts: list[int]) -> list[int]:
+    """Divide a number in proportion to the parts, without a remainder."""
+    ends = [whole * end // (sum(parts) or 1) for end in accumulate(parts)]
+    if ends:
+        ends[-1] = whole
+    return [end - begin for begin, end in pairwise([0, *ends])]
