@@ -16,6 +16,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from test_import import FLOORS
 
 from kwire import protocol_guide
 from kwire.schema import registry
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
+CODE = ("src", "tests", "tools", "benchmarks", "examples", "fuzz")
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 NOT_FOR_USERS = {
     "errors": {"decode_failure", "encode_failure", "quote"},
@@ -186,6 +188,31 @@ def test_links_lead_somewhere(page):
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+PATH = re.compile(r"`([\w./-]+\.(?:py|pyx|pxd|h|txt|md|json|xml))`")
+NOT_OURS = {"tshark_capture.py"}
+"""Files that a reader of a page makes."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_file_that_a_page_names_exists(page):
+    """By its path from the root, src/kwire or the page, or alone by its name."""
+    for name in PATH.findall(FENCED.sub("", page.read_text("utf-8"))):
+        homes = (ROOT, ROOT / "src" / "kwire", page.parent)
+        found = any((home / name).exists() for home in homes)
+        if "/" not in name and not found:
+            found = any(True for top in CODE for _ in (ROOT / top).rglob(name))
+        assert found or name in NOT_OURS, name
+
+
+def test_the_design_has_each_module_on_its_floor():
+    """The table of DESIGN.md, and the floors that imports are held to."""
+    text = (ROOT / "DESIGN.md").read_text("utf-8")
+    floors = [set() for _ in FLOORS]
+    for number, names in re.findall(r"^\| (\d) \| ([^|]+) \|", text, re.M):
+        floors[int(number)] |= set(re.findall(r"`(\w+)/?`", names))
+    assert floors == [floor - {"__version__", "__main__"} for floor in FLOORS]
 
 
 def test_plain_docstrings_become_what_sphinx_reads():
