@@ -13,8 +13,9 @@ import sys
 from pathlib import Path
 
 from kwire.spark.layout import default_layout
-from kwire.spark.log_stream import stream_reader
+from kwire.spark.log_stream import LogStream
 from kwire.spark.options import read_options
+from kwire.spark.stream_reader import make_stream_reader
 
 MOST = 40
 """Offsets of a micro-batch."""
@@ -27,7 +28,8 @@ def run(arguments):
         folder.mkdir(parents=True, exist_ok=True)
     given = {"path": str(log), "maxOffsetsPerTrigger": str(MOST)}
     options = read_options(given)
-    reader = stream_reader(options, default_layout(options))
+    stream = LogStream(options, default_layout(options))
+    reader = make_stream_reader(lambda: stream)
     planned, committed = newest(checkpoint / "offsets"), newest(checkpoint / "commits")
     if planned < 0:
         write(checkpoint / "offsets" / "0", reader.initialOffset())

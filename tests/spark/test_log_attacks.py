@@ -18,7 +18,7 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 from pyspark.sql.types import LongType, StructField, StructType
 
-from kwire.spark import log_source, log_stream, planning
+from kwire.spark import log_source, log_stream, planning, stream_reader
 from kwire.spark.layout import chosen_layout, default_layout
 from kwire.spark.options import read_options
 from kwire.spark.reading import read_pieces
@@ -54,9 +54,14 @@ def offsets_of(*paths, **given):
     return [row["offset"] for row in rows_of(*paths, **given)]
 
 
-def reader_of(root, kind=log_stream.stream_reader, **given):
+def read_log(root, **given):
     options = read_options({"path": str(root), **given})
-    return kind(options, default_layout(options))
+    return options, default_layout(options)
+
+
+def reader_of(root, **given):
+    stream = log_stream.LogStream(*read_log(root, **given))
+    return stream_reader.make_stream_reader(lambda: stream)
 
 
 def batch_of(reader, start, end):
@@ -245,7 +250,7 @@ def test_a_file_that_is_deleted_while_a_folder_is_read_is_no_error(orders, monke
         (log_stream, lambda: seen(reader_of(orders.root), at(30), at(33))),
         (
             log_source,
-            lambda: reader_of(orders.root, log_source.LogReader, **SMALL).partitions(),
+            lambda: log_source.LogReader(*read_log(orders.root, **SMALL)).partitions(),
         ),
     ):
         orders.segment(0, log_of([3] * 10))
@@ -256,7 +261,8 @@ def test_a_file_that_is_deleted_while_a_folder_is_read_is_no_error(orders, monke
 
 def test_versions_without_start_offsets_notice_losses_too(orders):
     """Spark before 4.2 asks for the end alone, and so the plan has to look."""
-    reader = reader_of(orders.root, kind=log_stream.LogStreamReader)
+    stream = log_stream.LogStream(*read_log(orders.root))
+    reader = stream_reader.TopicStreamReader(stream)
     end = reader.latestOffset()
     with pytest.raises(planning.DataLoss, match="orders-1 is gone, from offset 5 on"):
         reader.partitions({"orders": {"0": 0, "1": 5}}, end)

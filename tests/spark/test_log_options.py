@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from kwire.spark.layout import chosen_layout, default_layout
-from kwire.spark.option_names import HONOURED, IGNORED, REFUSED, choose_options
-from kwire.spark.options import EVERYWHERE, read_options
+from kwire.spark.option_names import LOG_OPTIONS
+from kwire.spark.options import read_options
+from kwire.spark.topic_options import EVERYWHERE
+
+_, HONOURED, IGNORED, REFUSED = LOG_OPTIONS
 
 
 def options(**given):
@@ -131,7 +134,7 @@ def test_a_slip_in_a_name_is_answered_with_that_name(name):
         if slip.lower() in map(str.lower, (*HONOURED, *IGNORED)):
             continue
         with pytest.raises(ValueError, match=rf"did you mean {name}\?$"):
-            choose_options({slip: ""})
+            LOG_OPTIONS.choose({slip: ""})
 
 
 @pytest.mark.parametrize(

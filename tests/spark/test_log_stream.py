@@ -16,9 +16,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows, ReadMinRows
 
-from kwire.spark import log_stream
+from kwire.spark import stream_reader
 from kwire.spark.layout import default_layout
-from kwire.spark.log_stream import stream_reader
+from kwire.spark.log_stream import LogStream
 from kwire.spark.options import read_options
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
@@ -39,7 +39,8 @@ def orders(tmp_path):
 
 def reader_of(root, **given):
     options = read_options({"path": str(root), **given})
-    return stream_reader(options, default_layout(options))
+    stream = LogStream(options, default_layout(options))
+    return stream_reader.make_stream_reader(lambda: stream)
 
 
 def offsets(reader, start, end):
@@ -138,7 +139,7 @@ def test_a_micro_batch_waits_for_enough_offsets_or_for_long_enough(
 ):
     """As in Spark's own source: the first does not wait, later ones 15 minutes."""
     now = 5000.0
-    monkeypatch.setattr(log_stream, "monotonic", lambda: now)
+    monkeypatch.setattr(stream_reader, "monotonic", lambda: now)
     limits = {} if most is None else {"maxOffsetsPerTrigger": str(most)}
     reader = reader_of(orders.root, minOffsetsPerTrigger="6", **limits)
     limit = reader.getDefaultReadLimit()
@@ -159,7 +160,7 @@ def test_a_micro_batch_waits_for_enough_offsets_or_for_long_enough(
 
 
 def test_offsets_of_new_partitions_count_for_the_minimum(orders, monkeypatch):
-    monkeypatch.setattr(log_stream, "monotonic", lambda: 1.0)
+    monkeypatch.setattr(stream_reader, "monotonic", lambda: 1.0)
     reader = reader_of(orders.root, minOffsetsPerTrigger="6", maxTriggerDelay="1h")
     limit = reader.getDefaultReadLimit()
     assert reader.latestOffset(at(0), limit) == at(30)

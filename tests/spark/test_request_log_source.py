@@ -136,7 +136,7 @@ def test_schema_chooses_columns():
         ({"startingOffsets": "earliest"}, "no option 'startingOffsets'; it knows path"),
         ({"mode": "LOUD"}, "mode is one of FAILFAST, PERMISSIVE, DROPMALFORMED"),
         ({"maxPartitionBytes": "many"}, "128m, not 'many'"),
-        ({"maxPartitionBytes": "0"}, "not '0'"),
+        ({"maxPartitionBytes": "0"}, "is 1 or more, not 0"),
         ({"timeZone": "Mars/Phobos"}, "timeZone is a name such as UTC"),
         ({"timeZone": "../etc/passwd"}, "timeZone is a name such as UTC"),
         ({"path": ""}, "needs a path"),

@@ -31,8 +31,8 @@ from pyspark.sql.datasource import (
 import kwire.spark
 from kwire import CorruptBatch
 from kwire.spark import functions, short_errors
-from kwire.spark.log_stream import LogStreamReader, RefusedStreamReader
 from kwire.spark.short_errors import SparkEntry, shorten_errors
+from kwire.spark.stream_reader import RefusedStreamReader, TopicStreamReader
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "4.3.1" / "data"
 SOURCES = Path(kwire.spark.__file__).parent
@@ -177,7 +177,7 @@ def test_tracebacks_are_hidden_in_workers_alone(monkeypatch):
 
 def test_entries_keep_signatures_and_pickle():
     """Spark looks at both."""
-    wanted = inspect.signature(LogStreamReader.partitions)
+    wanted = inspect.signature(TopicStreamReader.partitions)
     assert list(wanted.parameters) == ["self", "start", "end"]
     reader = pickle.loads(pickle.dumps(RefusedStreamReader(ValueError("no"))))
     with pytest.raises(ValueError, match="no"):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tables that ``kafka-log`` can be: the columns of each view, and their types.
+"""The tables of ``kafka-log`` and ``kafka-live``: the columns and their types.
 
 A column is named once here, with Spark's type and with Arrow's; Spark compares the
-two byte by byte. How columns are filled is ``reading.py``'s business.
+two byte by byte. ``record_batches.py`` and ``reading.py`` fill the columns.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
+
+    from pyspark.sql.types import StructType
 
     from .options import LogOptions
 
@@ -145,22 +147,58 @@ def chosen_layout(options: LogOptions, wanted: Iterable[tuple[str, str]]) -> Lay
     _check_name(options)
     if options.view in ("records", "batches"):
         known[options.corrupt_record] = _CORRUPT
+    columns = _choose("kafka-log", known, wanted, f" in view={options.view}")
+    corrupt = options.corrupt_record if options.corrupt_record in columns else None
+    return Layout(columns, corrupt if options.view in ("records", "batches") else None)
+
+
+def default_live_layout(include_headers: bool) -> Layout:
+    """Give the columns of ``kafka-live``."""
+    return Layout(_RECORDS | _HEADERS if include_headers else dict(_RECORDS), None)
+
+
+def chosen_live_layout(wanted: Iterable[tuple[str, str]]) -> Layout:
+    """Give the columns of a user's schema for ``kafka-live``, as ``chosen_layout``."""
+    return Layout(_choose("kafka-live", _RECORDS | _HEADERS, wanted), None)
+
+
+def list_columns(source_name: str, schema: StructType) -> list[tuple[str, str]]:
+    """List the columns of a user's schema, (name, Spark's type) each.
+
+    Raises ``ValueError`` for one that cannot be null.
+    """
+    for each in schema.fields:
+        if not each.nullable:
+            raise ValueError(
+                f"column {each.name!r} of {source_name} can be null; leave out NOT NULL"
+            )
+    return [(each.name, each.dataType.simpleString()) for each in schema.fields]
+
+
+def _choose(
+    source_name: str,
+    known: dict[str, str],
+    wanted: Iterable[tuple[str, str]],
+    where: str = "",
+) -> dict[str, str]:
     columns = {}
     for name, kind in wanted:
         if name not in known:
             raise ValueError(
-                f"kafka-log has no column {name!r} in view={options.view}; it has "
+                f"{source_name} has no column {name!r}{where}; it has "
                 + ", ".join(known)
             )
         if kind != known[name]:
             raise ValueError(
-                f"column {name!r} of kafka-log is {known[name]}, the schema says {kind}"
+                f"column {name!r} of {source_name} is {known[name]}, the schema says"
+                f" {kind}"
             )
         columns[name] = kind
     if not columns:
-        raise ValueError("a schema of kafka-log has one column or more; this has none")
-    corrupt = options.corrupt_record if options.corrupt_record in columns else None
-    return Layout(columns, corrupt if options.view in ("records", "batches") else None)
+        raise ValueError(
+            f"a schema of {source_name} has one column or more; this has none"
+        )
+    return columns
 
 
 def _check_name(options: LogOptions) -> None:

@@ -14,7 +14,7 @@ import sys
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from .layout import Layout, chosen_layout, default_layout
+from .layout import Layout, chosen_layout, default_layout, list_columns
 from .options import read_options
 from .planning import Bounds, find_partitions, look_again, pack, plan_pieces
 from .reading import read_indexes, read_pieces, read_problems
@@ -60,23 +60,18 @@ class KafkaLogSource(SparkEntry, DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """Make the reader of a stream."""
-        from .log_stream import RefusedStreamReader, stream_reader
+        from .log_stream import LogStream
+        from .stream_reader import make_stream_reader
 
-        try:
+        def make_stream() -> LogStream:
             options = read_options(self.options)
-            return stream_reader(options, _layout(options, schema))
-        except ValueError as error:
-            return RefusedStreamReader(error)
+            return LogStream(options, _layout(options, schema))
+
+        return make_stream_reader(make_stream)
 
 
 def _layout(options: LogOptions, schema: StructType) -> Layout:
-    for each in schema.fields:
-        if not each.nullable:
-            raise ValueError(
-                f"column {each.name!r} of kafka-log can be null; leave out NOT NULL"
-            )
-    wanted = ((each.name, each.dataType.simpleString()) for each in schema.fields)
-    return chosen_layout(options, wanted)
+    return chosen_layout(options, list_columns("kafka-log", schema))
 
 
 def _pushes_filters() -> bool:
@@ -89,10 +84,6 @@ def _pushes_filters() -> bool:
     return _PUSHDOWN_WORKER in sys.modules or (
         main is not None and main.name == _PUSHDOWN_WORKER
     )
-
-
-class Part(InputPartition):
-    """What one task reads: pieces, a partition, or segments; the view says which."""
 
 
 class LogReader(SparkEntry, DataSourceReader):
@@ -111,11 +102,11 @@ class LogReader(SparkEntry, DataSourceReader):
         options = self._options
         found = find_partitions(options)
         if options.view in ("problems", "index"):
-            return [Part(each) for each in filter(self._bounds.takes, found)] or [
-                Part(None)
-            ]
+            taken = [InputPartition(each) for each in found if self._bounds.takes(each)]
+            return taken or [InputPartition(None)]
         pieces = plan_pieces(found, options, self._bounds)
-        return [Part(each) for each in pack(pieces, options)] or [Part(())]
+        packed = [InputPartition(each) for each in pack(pieces, options)]
+        return packed or [InputPartition(())]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Read what one task is for, as Arrow batches."""

@@ -1,27 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-log`` as a stream: what came to the segments since the last micro-batch.
+"""``LogStream``: the segments of log directories as what a stream reads.
 
-An offset of the stream is what Spark's own source ``kafka`` has: the next offset of
-each partition, ``{"orders": {"0": 23}}``. All that a restart needs is in Spark's
-checkpoint; a reader keeps nothing but the target of ``availableNow``.
+A restart needs nothing but Spark's checkpoint. Which offsets make a micro-batch is
+decided in ``stream_reader.py``; Spark is not known here.
 """
 
 from __future__ import annotations
 
 import warnings
 from itertools import chain
-from math import inf
-from time import monotonic
-
-from pyspark.sql.datasource import DataSourceStreamReader
 
 from ..formatting import format_name
-from .log_source import Part
-from .options import EARLIEST, LATEST
+from .offsets import report_loss
 from .planning import (
     Bounds,
-    DataLoss,
     check_loss,
     cut,
     find_partitions,
@@ -31,60 +24,80 @@ from .planning import (
     split_size,
 )
 from .reading import read_pieces
-from .short_errors import SparkEntry
+from .topic_options import EARLIEST, LATEST, name_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any, TypeAlias
-
-    from pyspark.sql.datasource import InputPartition
+    from typing import Any
 
     from ..log import Partition
     from .layout import Layout
-    from .options import LogOptions, Place
-
-    StreamOffset: TypeAlias = dict[str, dict[str, int]]
-
-try:
-    from pyspark.sql.streaming.datasource import (
-        ReadAllAvailable,
-        ReadLimit,
-        ReadMaxRows,
-        ReadMinRows,
-        SupportsTriggerAvailableNow,
-    )
-except ImportError:  # before Spark 4.2
-    KNOWS_LIMITS = False
-else:
-    KNOWS_LIMITS = True
+    from .options import LogOptions
+    from .planning import Piece
+    from .topic_options import Place
 
 
-class LogStreamReader(SparkEntry, DataSourceStreamReader):
-    """Reads micro-batches, as all versions of Spark 4 want them.
+class LogStream:
+    """Offsets and records of the partitions in some folders, which grow.
 
-    A partition that appears later is read from its beginning. ``failOnDataLoss`` is
-    true unless it is set: offsets that are gone end the query.
+    A partition that appears later is read from its beginning.
     """
+
+    source_name = "kafka-log"
 
     def __init__(self, options: LogOptions, layout: Layout) -> None:
         if options.view != "records":
             raise ValueError(f"a stream has the view records, not {options.view}")
         if options.ending != ("offsets", "latest"):
             raise ValueError("a stream has no end; leave out ending offsets")
-        self._options = options
+        self.options = options
         self._layout = layout
         self._fails_on_loss = options.fail_on_data_loss is not False
         self._has_warned = False
 
-    def initialOffset(self) -> StreamOffset:
+    def find_starts(self) -> dict[Place, int]:
         """Find where a new query begins."""
-        return _to_json(look_again(self._begins))
+        return look_again(self._starts)
 
-    def _begins(self) -> dict[Place, int]:
+    def find_ends(self) -> dict[Place, int]:
+        """Find where the partitions end now."""
+        return look_again(
+            lambda: {
+                place: self._end_of(each) for place, each in self._partitions().items()
+            }
+        )
+
+    def find_beginnings(self, places: Sequence[Place]) -> dict[Place, int]:
+        """Find where partitions begin; 0 for one that is gone."""
+        there = self._partitions()
+        return {
+            each: there[each].start_offset if each in there else 0 for each in places
+        }
+
+    def is_pending(self, place: Place, offset: int) -> bool:
+        """Whether what is before ``offset`` is there, and no more than undecided."""
+        partition = self._partitions().get(place)
+        return (
+            self.options.isolation_level == "read_committed"
+            and partition is not None
+            and _whole_end(partition) >= offset
+        )
+
+    def plan(
+        self, begins: dict[Place, int], ends: dict[Place, int]
+    ) -> list[tuple[Piece, ...]]:
+        """Cut one micro-batch into what each task reads."""
+        return look_again(lambda: self._plan(begins, ends))
+
+    def read(self, pieces: tuple[Piece, ...]) -> Iterator[Any]:
+        """Read what one task is for, as Arrow batches."""
+        return read_pieces(pieces, self._layout, self.options)
+
+    def _starts(self) -> dict[Place, int]:
         places: dict[Place, int] = {}
         for place, partition in self._partitions(must_be_there=True).items():
-            number = offset_from(partition, "starting", self._options)
+            number = offset_from(partition, "starting", self.options)
             if number == EARLIEST:
                 number = partition.start_offset
             elif number == LATEST:
@@ -92,52 +105,37 @@ class LogStreamReader(SparkEntry, DataSourceStreamReader):
             places[place] = number
         return places
 
-    def latestOffset(self) -> StreamOffset:
-        """Find where the log ends now."""
-        return _to_json(self._ends())
-
-    def partitions(
-        self, start: StreamOffset, end: StreamOffset
-    ) -> Sequence[InputPartition]:
-        """Plan one micro-batch."""
-        begins, ends = _from_json(start), _from_json(end)
-        for place, begin in begins.items():
-            self._check_end(place, begin, ends.get(place))
-        return look_again(lambda: self._plan(begins, ends))
-
     def _plan(
         self, begins: dict[Place, int], ends: dict[Place, int]
-    ) -> Sequence[InputPartition]:
-        options, there = self._options, self._partitions()
+    ) -> list[tuple[Piece, ...]]:
+        options, there = self.options, self._partitions()
         wanted = []
-        for place, behind in ends.items():
+        for place, end in ends.items():
             first = begins.get(place)
-            if first is not None and first >= behind:
+            if first is not None and first >= end:
                 continue
             partition = there.get(place)
             if partition is None:
-                self._check_end(place, 0 if first is None else first, None)
+                start = 0 if first is None else first
+                text = f"{name_place(place)} is gone, from offset {start} on"
+                report_loss("kafka-log", text, self._fails_on_loss)
                 continue
             if first is None:
                 first = partition.start_offset
             if self._fails_on_loss:
-                check_loss(partition, first, behind)
-            wanted.append((partition, first, behind))
+                check_loss(partition, first, end)
+            wanted.append((partition, first, end))
         size = split_size(sum(each.size for each, _, _ in wanted), options)
         pieces = chain.from_iterable(
-            cut(partition, first, behind, options, size, Bounds(), is_micro_batch=True)
-            for partition, first, behind in wanted
+            cut(partition, first, end, options, size, Bounds(), is_micro_batch=True)
+            for partition, first, end in wanted
         )
-        return [Part(each) for each in pack(list(pieces), options)]
-
-    def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Read what one task is for, as Arrow batches."""
-        return read_pieces(partition.value, self._layout, self._options)
+        return pack(list(pieces), options)
 
     def _partitions(self, must_be_there: bool = False) -> dict[Place, Partition]:
         must_be_there = must_be_there or self._fails_on_loss
         found: dict[Place, Partition] = {}
-        for each in find_partitions(self._options, must_be_there, True):
+        for each in find_partitions(self.options, must_be_there, True):
             place = each.topic, each.partition
             if place in found:
                 one, other = format_name(found[place].path), format_name(each.path)
@@ -149,48 +147,19 @@ class LogStreamReader(SparkEntry, DataSourceStreamReader):
         if not found and not self._has_warned:
             self._has_warned = True
             warnings.warn(
-                f"kafka-log: no partition to read in {', '.join(self._options.paths)};"
+                f"kafka-log: no partition to read in {', '.join(self.options.paths)};"
                 " the stream waits for one",
                 stacklevel=2,
             )
         return found
 
-    def _ends(self) -> dict[Place, int]:
-        return look_again(
-            lambda: {
-                place: self._end_of(each) for place, each in self._partitions().items()
-            }
-        )
-
     def _end_of(self, partition: Partition) -> int:
         # The checkpoint of a log's start may be newer than a copy of its segments.
         end = max(_whole_end(partition), partition.start_offset)
-        if self._options.isolation_level == "read_committed":
+        if self.options.isolation_level == "read_committed":
             stable = partition.transactions().last_stable_offset
             end = end if stable is None else min(end, stable)
         return end
-
-    def _check_end(self, place: Place, begin: int, end: int | None) -> None:
-        """Say so if a partition ends before what was read of it, or is gone."""
-        name = f"{place[0]}-{place[1]}"
-        if end is None:
-            self._lose(f"{name} is gone, from offset {begin} on")
-        elif end < begin and not self._waits(place, begin):
-            self._lose(f"{name} ends at offset {end}, and was read to {begin} already")
-
-    def _waits(self, place: Place, begin: int) -> bool:
-        """Whether what is behind ``begin`` is there, and no more than undecided."""
-        partition = self._partitions().get(place)
-        return (
-            self._options.isolation_level == "read_committed"
-            and partition is not None
-            and _whole_end(partition) >= begin
-        )
-
-    def _lose(self, what: str) -> None:
-        if self._fails_on_loss:
-            raise DataLoss(f"{what}; failOnDataLoss=false reads what there is")
-        warnings.warn(f"kafka-log: {what}", stacklevel=2)
 
 
 def _whole_end(partition: Partition) -> int:
@@ -208,167 +177,3 @@ def _whole_end(partition: Partition) -> int:
                 return last.next_offset
             return last.base_offset if before is None else before.next_offset
     return partition.start_offset
-
-
-def _to_json(places: dict[Place, int]) -> StreamOffset:
-    """Write offsets as Spark's Kafka source does, in a fixed order."""
-    offset: StreamOffset = {}
-    for (topic, partition), number in sorted(places.items()):
-        offset.setdefault(topic, {})[str(partition)] = number
-    return offset
-
-
-def _from_json(offset: StreamOffset) -> dict[Place, int]:
-    try:
-        return {
-            (topic, int(partition)): int(number)
-            for topic, numbers in offset.items()
-            for partition, number in numbers.items()
-        }
-    except (AttributeError, TypeError, ValueError):
-        raise ValueError(
-            f"the checkpoint has the offset {offset!r:.200}, which is none of"
-            ' kafka-log, such as {"orders": {"0": 23}}; each query wants a'
-            " checkpointLocation of its own"
-        ) from None
-
-
-if KNOWS_LIMITS:
-
-    class LimitedStreamReader(LogStreamReader, SupportsTriggerAvailableNow):
-        """Reads micro-batches of limited size, as Spark 4.2 and newer can."""
-
-        _target: dict[Place, int] | None = None
-        _last_trigger = -inf
-        """When offsets were last given, in seconds; the first time nothing waits."""
-
-        def getDefaultReadLimit(self) -> ReadLimit:
-            """Give the limit that the options set.
-
-            Python's readers have no limit of two parts: ``latestOffset`` knows the
-            minimum by itself, and is given ``ReadAllAvailable`` where none counts.
-            """
-            least = self._options.min_offsets_per_trigger
-            most = self._options.max_offsets_per_trigger
-            if most is not None:
-                return ReadMaxRows(most)
-            return ReadAllAvailable() if least is None else ReadMinRows(least)
-
-        def prepareForTriggerAvailableNow(self) -> None:
-            """Take what there is now for all that there is to be read."""
-            self._target = self._ends()
-
-        def reportLatestOffset(self) -> StreamOffset:
-            """Find where the log ends now, for the query's progress."""
-            return _to_json(self._ends())
-
-        def latestOffset(  # type: ignore[override]
-            self, start: StreamOffset, limit: ReadLimit
-        ) -> StreamOffset:
-            """Find where the next micro-batch ends."""
-            begins = _from_json(start)
-            ends = dict(self._target) if self._target is not None else self._ends()
-            for place, begin in begins.items():
-                end = ends.get(place)
-                self._check_end(place, begin, end)
-                ends[place] = max(begin, end or 0)
-            if isinstance(limit, ReadAllAvailable):
-                return _to_json(ends)
-            known = dict(begins)
-            self._add_beginnings(begins, ends)
-            waiting = {place: ends[place] - begins[place] for place in ends}
-            if self._delays(sum(waiting.values())):
-                return _to_json(known)
-            if isinstance(limit, ReadMaxRows):
-                ends = self._limited(begins, ends, waiting, limit.max_rows)
-            return _to_json(ends)
-
-        def _add_beginnings(
-            self, begins: dict[Place, int], ends: dict[Place, int]
-        ) -> None:
-            """Add where partitions begin that are new."""
-            there = None
-            for place in ends.keys() - begins.keys():
-                there = there or self._partitions()
-                begins[place] = there[place].start_offset if place in there else 0
-
-        def _delays(self, waiting: int) -> bool:
-            """Decide whether a micro-batch is put off until more offsets wait.
-
-            ``maxTriggerDelay`` runs from the last time that it was not, as in Spark's
-            own source. ``availableNow`` reads all there is, and so waits for nothing.
-            """
-            least = self._options.min_offsets_per_trigger
-            if least is None or self._target is not None:
-                return False
-            now = monotonic()
-            delay = 1000 * (now - self._last_trigger)
-            if waiting < least and delay < self._options.max_trigger_delay_ms:
-                return True
-            self._last_trigger = now
-            return False
-
-        def _limited(
-            self,
-            begins: dict[Place, int],
-            ends: dict[Place, int],
-            waiting: dict[Place, int],
-            most: int,
-        ) -> dict[Place, int]:
-            """Share ``most`` offsets among the partitions by what they have to give."""
-            total = sum(waiting.values())
-            if total <= most:
-                return ends
-            shares = {place: most * size // total for place, size in waiting.items()}
-            # What rounding left goes to those who have most to give, one each.
-            rest = most - sum(shares.values())
-            by_size = sorted(waiting, key=lambda place: (-waiting[place], place))
-            for place in by_size[:rest]:
-                shares[place] += 1
-            return {place: begins[place] + shares[place] for place in ends}
-
-
-class RefusedStreamReader(SparkEntry, DataSourceStreamReader):
-    """Stands for a stream that cannot be; the first thing that Spark asks for fails.
-
-    An error of ``DataSource.streamReader`` itself never reaches the user: Spark 4
-    raises an ``UnboundLocalError`` of its own over it.
-    """
-
-    def __init__(self, error: ValueError) -> None:
-        self._error = error
-
-    def initialOffset(self) -> StreamOffset:
-        """Raise the error."""
-        raise self._error
-
-    def latestOffset(self) -> StreamOffset:
-        """Raise the error."""
-        raise self._error
-
-    def partitions(
-        self, start: StreamOffset, end: StreamOffset
-    ) -> Sequence[InputPartition]:
-        """Raise the error."""
-        raise self._error
-
-    def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Raise the error."""
-        raise self._error
-
-
-def stream_reader(options: LogOptions, layout: Layout) -> LogStreamReader:
-    """Make the reader that this version of Spark can use."""
-    if KNOWS_LIMITS:
-        return LimitedStreamReader(options, layout)
-    limits = {
-        "minOffsetsPerTrigger": options.min_offsets_per_trigger,
-        "maxOffsetsPerTrigger": options.max_offsets_per_trigger,
-    }
-    for name, limit in limits.items():
-        if limit is not None:
-            warnings.warn(
-                f"{name} needs Spark 4.2 or newer; all there is comes at once",
-                stacklevel=2,
-            )
-    return LogStreamReader(options, layout)

@@ -1,53 +1,71 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The names of all options of ``kafka-log``, and what becomes of each.
+"""The names of all options of the formats that read topics, and what becomes of each.
 
 Here are the options of Spark's own Kafka source, those of Kafka's consumer
 (``kafka.*``), and ours. What their values mean is in ``options.py``; the tests compare
-the names with ``docs/spark.md``.
+the names with the guides.
 """
 
 from __future__ import annotations
 
 from difflib import get_close_matches
+from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ISOLATION = "kafka.isolation.level"
+_SECURITY = ("kafka.ssl.", "kafka.sasl.", "kafka.security.")
 
-HONOURED = (
-    *("path", "paths", "subscribe", "subscribePattern", "assign", "startingOffsets"),
+_OF_TOPICS = (
+    *("subscribe", "subscribePattern", "assign", "startingOffsets"),
     *("endingOffsets", "startingTimestamp", "endingTimestamp"),
     *("startingOffsetsByTimestamp", "endingOffsetsByTimestamp"),
     *("startingOffsetsByTimestampStrategy", "includeHeaders", "minPartitions"),
     *("maxRecordsPerPartition", "maxOffsetsPerTrigger", "minOffsetsPerTrigger"),
-    *("maxTriggerDelay", "failOnDataLoss", "mode", "columnNameOfCorruptRecord"),
-    *("view", "duplicates", "isolationLevel", "strictTail", "maxPartitionBytes"),
-    *("maxBatchBytes", "includeBatchColumns", "includeFilePath", "verifyCrc"),
-    *("errors", "pushDownFilters", ISOLATION),
+    *("maxTriggerDelay", "failOnDataLoss", "isolationLevel", "maxBatchBytes"),
+    ISOLATION,
 )
-"""Options that change which rows there are, their columns, or how they are read."""
+"""Options that say which offsets of which topics are read."""
 
-IGNORED = (
+_OF_FILES = (
+    *("path", "paths", "mode", "columnNameOfCorruptRecord", "view", "duplicates"),
+    *("strictTail", "maxPartitionBytes", "includeBatchColumns", "includeFilePath"),
+    *("verifyCrc", "errors", "pushDownFilters"),
+)
+"""Options that change what is read of files, and how."""
+
+_OF_CONNECTIONS = (
+    *("kafka.bootstrap.servers", "kafka.client.id", "kafka.client.rack"),
+    *("kafka.request.timeout.ms", "kafka.default.api.timeout.ms"),
+    *("kafka.socket.connection.setup.timeout.ms", "kafka.check.crcs"),
+    *("kafka.security.protocol", "kafka.sasl.mechanism", "kafka.sasl.mechanisms"),
+    *("kafka.sasl.jaas.config", "kafka.sasl.username", "kafka.sasl.password"),
+    *("kafka.ssl.ca.location", "kafka.ssl.certificate.location"),
+    *("kafka.ssl.key.location", "kafka.ssl.key.password"),
+    *("kafka.ssl.truststore.type", "kafka.ssl.truststore.location"),
+    *("kafka.ssl.truststore.certificates", "kafka.ssl.keystore.type"),
+    *("kafka.ssl.keystore.location", "kafka.ssl.endpoint.identification.algorithm"),
+)
+"""Settings of Kafka's clients that a scan follows."""
+
+_IGNORED = (
     *("groupIdPrefix", "kafkaConsumer.pollTimeoutMs"),
     *("fetchOffset.numRetries", "fetchOffset.retryIntervalMs"),
-    *("kafka.bootstrap.servers", "kafka.bootstrap.resolve.timeout.ms"),
-    *("kafka.client.dns.lookup", "kafka.client.id", "kafka.client.rack"),
+    *("kafka.bootstrap.resolve.timeout.ms", "kafka.client.dns.lookup"),
     *("kafka.group.id", "kafka.group.instance.id", "kafka.group.protocol"),
     *("kafka.group.remote.assignor", "kafka.partition.assignment.strategy"),
     *("kafka.session.timeout.ms", "kafka.heartbeat.interval.ms"),
     *("kafka.max.poll.records", "kafka.max.poll.interval.ms"),
     *("kafka.fetch.min.bytes", "kafka.fetch.max.bytes", "kafka.fetch.max.wait.ms"),
-    *("kafka.max.partition.fetch.bytes", "kafka.check.crcs"),
+    "kafka.max.partition.fetch.bytes",
     *("kafka.auto.commit.interval.ms", "kafka.allow.auto.create.topics"),
     "kafka.exclude.internal.topics",
     *("kafka.send.buffer.bytes", "kafka.receive.buffer.bytes"),
-    *("kafka.request.timeout.ms", "kafka.default.api.timeout.ms"),
     *("kafka.reconnect.backoff.ms", "kafka.reconnect.backoff.max.ms"),
     *("kafka.retry.backoff.ms", "kafka.retry.backoff.max.ms"),
-    "kafka.socket.connection.setup.timeout.ms",
     "kafka.socket.connection.setup.timeout.max.ms",
     *("kafka.connections.max.idle.ms", "kafka.metadata.max.age.ms"),
     "kafka.metadata.recovery.strategy",
@@ -55,12 +73,17 @@ IGNORED = (
     *("kafka.enable.metrics.push", "kafka.metric.reporters"),
     *("kafka.metrics.num.samples", "kafka.metrics.recording.level"),
     *("kafka.metrics.sample.window.ms", "kafka.auto.include.jmx.reporter"),
-    *("kafka.config.providers", "kafka.security.protocol"),
-    *("kafka.security.providers", "kafka.ssl.*", "kafka.sasl.*"),
 )
 """Options that are about brokers and connections, and cannot change a row."""
 
-REFUSED = {
+_UNUSED = (
+    *(name for name in _OF_CONNECTIONS if not name.startswith(_SECURITY)),
+    *("kafka.security.protocol", "kafka.security.providers"),
+    *("kafka.config.providers", "kafka.ssl.*", "kafka.sasl.*"),
+)
+"""Settings of connections, which files do without."""
+
+_REFUSED = {
     "kafka.auto.offset.reset": (
         "startingOffsets says where to begin, and failOnDataLoss what happens where"
         " offsets are gone"
@@ -77,42 +100,69 @@ REFUSED = {
 }
 """Options that Spark's own source refuses too, with what to do instead."""
 
-_BY_LOWER = {name.lower(): name for name in (*HONOURED, *IGNORED)}
 _LIKE_IT = 0.8
 """How much alike a name and ``ISOLATION`` are where one is a slip for the other; no
 other setting of Kafka's consumer comes near that."""
 
 
-def choose_options(given: Mapping[str, str]) -> dict[str, str]:
-    """Keep the options that are honoured, under the names of ``HONOURED``.
+class OptionNames(NamedTuple):
+    """The options of one format: those it honours, ignores and refuses.
 
-    Names count without case. A setting that Kafka's consumer does not know is ignored,
-    as Kafka ignores it. Raises ``ValueError`` for options that are refused, for unknown
-    ones, and for a slip in ``kafka.isolation.level``.
+    ``refused`` maps each, in lower case, to what to do instead.
     """
-    found: dict[str, str] = {}
-    for name, text in given.items():
-        lower = name.lower()
-        if lower in REFUSED:
-            raise ValueError(f"kafka-log does not take {name}: {REFUSED[lower]}")
-        known = _BY_LOWER.get(lower)
-        if known in HONOURED:
-            found[known] = str(text)
-        elif known is None:
-            _check_unknown(name, lower)
-    return found
+
+    format: str
+    honoured: tuple[str, ...]
+    ignored: tuple[str, ...]
+    refused: dict[str, str]
+
+    def choose(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Return the options that are honoured, under the names of ``honoured``.
+
+        Names count without case. A setting that Kafka's consumer does not know is
+        ignored, as Kafka ignores it. Raises ``ValueError`` for options that are
+        refused, for unknown ones, and for a slip in ``kafka.isolation.level``.
+        """
+        by_lower = {name.lower(): name for name in (*self.honoured, *self.ignored)}
+        found: dict[str, str] = {}
+        for name, text in given.items():
+            lower = name.lower()
+            if lower in self.refused:
+                raise ValueError(
+                    f"{self.format} does not take {name}: {self.refused[lower]}"
+                )
+            known = by_lower.get(lower)
+            if known in self.honoured:
+                found[known] = str(text)
+            elif known is None:
+                self._check_unknown(name, lower, by_lower)
+        return found
+
+    def _check_unknown(self, name: str, lower: str, by_lower: dict[str, str]) -> None:
+        """Refuse an unknown name, unless it is a setting for Kafka's clients."""
+        if lower.startswith("kafka."):
+            near = get_close_matches(lower, (ISOLATION,), 1, _LIKE_IT)
+            if not near:
+                return
+        else:
+            near = get_close_matches(lower, by_lower, 1)
+        if near:
+            hint = f"did you mean {by_lower[near[0]]}?"
+        else:
+            hint = f"it knows {', '.join(self.honoured)}"
+        raise ValueError(f"{self.format} has no option {name!r}: {hint}")
 
 
-def _check_unknown(name: str, lower: str) -> None:
-    """Refuse an unknown name, unless it is a setting for Kafka's clients."""
-    if lower.startswith("kafka."):
-        near = get_close_matches(lower, (ISOLATION,), 1, _LIKE_IT)
-        if not near:
-            return
-    else:
-        near = get_close_matches(lower, _BY_LOWER, 1)
-    if near:
-        hint = f"did you mean {_BY_LOWER[near[0]]}?"
-    else:
-        hint = f"it knows {', '.join(HONOURED)}"
-    raise ValueError(f"kafka-log has no option {name!r}: {hint}")
+LOG_OPTIONS = OptionNames(
+    "kafka-log", (*_OF_FILES, *_OF_TOPICS), (*_IGNORED, *_UNUSED), _REFUSED
+)
+LIVE_OPTIONS = OptionNames(
+    "kafka-live",
+    (*_OF_TOPICS, *_OF_CONNECTIONS),
+    _IGNORED,
+    {
+        **_REFUSED,
+        "kafka.config.providers": "kwire reads no providers; give the value itself",
+        "kafka.security.providers": "they run in Java only; leave it out",
+    },
+)

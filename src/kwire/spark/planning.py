@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from .. import log
 from ..formatting import format_name
-from .options import EARLIEST, EVERYWHERE, LATEST
+from .offsets import DataLoss, divide
+from .topic_options import EARLIEST, LATEST, find_given
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
     from ..log import Partition, Segment, Transactions
     from ..records import BatchHeader
-    from .options import LogOptions, Place
+    from .options import LogOptions
+    from .topic_options import Place
 
     Found = TypeVar("Found")
 
@@ -38,10 +40,6 @@ _GO_ON = "failOnDataLoss=false reads what there is"
 
 _LOOKS = 5
 """Times to look at a folder whose files vanish while it is looked at."""
-
-
-class DataLoss(ValueError):
-    """Offsets that were asked for, or lie between others, are in no file."""
 
 
 class Piece(NamedTuple):
@@ -219,7 +217,8 @@ def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
     kind, given = options.starting if side == "starting" else options.ending
     if isinstance(given, str):
         return EARLIEST if given == "earliest" else LATEST
-    number = _given(partition, given, f"{side}Offsets")
+    place = partition.topic, partition.partition
+    number = find_given(given, place, f"{side}Offsets")
     if kind == "offsets":
         return number
     found = partition.offset_for_timestamp(number)
@@ -231,17 +230,6 @@ def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
     if found is None:
         return LATEST if side == "ending" else partition.end_offset
     return found
-
-
-def _given(partition: Partition, given: dict[Place, int], name: str) -> int:
-    place = partition.topic, partition.partition
-    for each in (place, EVERYWHERE):
-        if each in given:
-            return given[each]
-    raise ValueError(
-        f"{name} names no offset for {_name_of(partition)}; name all partitions that"
-        " are read, -2 being the earliest offset and -1 the latest"
-    )
 
 
 def check_loss(partition: Partition, start: int | None, end: int | None) -> None:
@@ -359,9 +347,7 @@ def _ranges(
         return [(start, end)]
     low = _higher(partition.start_offset, start) or 0
     high = _lower(partition.end_offset, end) or 0
-    count = max(1, -(-(high - low) // most))
-    inner = [low + (high - low) * turn // count for turn in range(1, count)]
-    return list(pairwise((start, *inner, end)))
+    return list(pairwise((start, *divide(low, high, -(-(high - low) // most)), end)))
 
 
 def _cut_range(

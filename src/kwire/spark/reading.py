@@ -10,17 +10,16 @@ mode says.
 from __future__ import annotations
 
 from .. import log
-from ..arrow import null_empty_lists
 from ..errors import CorruptBatch, DecodeError
 from ..formatting import format_name
 from .layout import BATCH_COLUMNS, Layout, arrow_schema
+from .record_batches import make_assembler
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from ..columns import Records
     from ..log import Partition, Problem, Segment
     from .options import LogOptions
     from .planning import Piece
@@ -28,16 +27,11 @@ if TYPE_CHECKING:
 _CHUNK = 3 << 20
 """Bytes of a file that are decoded at once."""
 
-_BATCH = 4 << 20
-"""Bytes of an Arrow batch, unless one row alone is larger."""
-
 _ROWS = 4096
 """Rows of a batch that is made row by row."""
 
 _SHOWN = 4096
 """Bytes of a corrupt region that come with its row."""
-
-_RENAMED = {"timestampType": "timestamp_type"}
 
 
 def read_pieces(
@@ -177,7 +171,9 @@ def _read_records(
     options: LogOptions,
     rows: CorruptRows,
 ) -> Iterator[Any]:
-    assemble = _assembler(piece, layout)
+    constants = {"topic": piece.topic, "partition": piece.partition}
+    constants["file_path"] = format_name(piece.path)
+    assemble = make_assembler(layout, constants)
     names = layout.columns
     found = segment.columns(
         piece.start,
@@ -198,45 +194,6 @@ def _read_records(
     for records in found:
         yield from rows.batches()
         yield from assemble(records)
-
-
-def _assembler(piece: Piece, layout: Layout) -> Callable[[Records], Iterator[Any]]:
-    """Make the function that puts the columns of a layout together."""
-    import pyarrow as pa
-
-    schema = arrow_schema(layout)
-    constants = {"topic": piece.topic, "partition": piece.partition}
-    constants["file_path"] = format_name(piece.path)
-    fixed: dict[str, Any] = {}
-
-    def column(name: str, batch: Any) -> Any:
-        kind = schema.field(name).type
-        if name == layout.corrupt:
-            return pa.nulls(batch.num_rows, kind)
-        if name == "headers":
-            return null_empty_lists(batch.column(name))
-        if name not in constants:
-            return batch.column(_RENAMED.get(name, name))
-        # One array serves all batches: shorter ones take a slice of it.
-        if name not in fixed or len(fixed[name]) < batch.num_rows:
-            value = pa.scalar(constants[name], kind)
-            fixed[name] = pa.repeat(value, batch.num_rows)
-        return fixed[name][: batch.num_rows]
-
-    def assemble(records: Records) -> Iterator[Any]:
-        if not len(records):
-            return
-        batch = pa.record_batch(records)
-        arrays = [column(name, batch) for name in schema.names]
-        whole = pa.RecordBatch.from_arrays(arrays, schema=schema)
-        rows = max(1, whole.num_rows * _BATCH // max(whole.nbytes, 1))
-        if rows >= whole.num_rows:
-            yield whole
-            return
-        for start in range(0, whole.num_rows, rows):
-            yield whole.slice(start, rows)
-
-    return assemble
 
 
 def _read_batches(

@@ -11,7 +11,6 @@ are cut at line ends, gzip files stay whole.
 from __future__ import annotations
 
 import json
-import re
 from datetime import UTC, tzinfo
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -25,6 +24,7 @@ from ..recording.request_log import (
     split_request_log,
 )
 from ..recording.requests import REQUEST_TYPES, Request, requests_batch
+from .option_values import read_size
 from .short_errors import SparkEntry
 
 TYPE_CHECKING = False
@@ -45,8 +45,6 @@ _NAMES = (
 )
 _BY_LOWER = {name.lower(): name for name in _NAMES}
 _ROWS = 10_000
-_SIZE = re.compile(r"(\d+)\s*([kmg]?)b?", re.IGNORECASE)
-_FACTORS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 class RequestLogOptions(NamedTuple):
@@ -78,7 +76,7 @@ def read_options(given: Mapping[str, str]) -> RequestLogOptions:
         mode,
         found.get("columnNameOfCorruptRecord", "_corrupt_record"),
         "columnNameOfCorruptRecord" in found,
-        _size(found.get("maxPartitionBytes", "128m")),
+        read_size(found, "maxPartitionBytes") or 128 << 20,
         _timezone(found.get("timeZone", "UTC")),
     )
 
@@ -97,17 +95,6 @@ def _paths(found: Mapping[str, str]) -> tuple[str, ...]:
             'kafka-request-log needs a path: .load("kafka-request.log"), or a folder'
         )
     return tuple(paths)
-
-
-def _size(text: str) -> int:
-    match = _SIZE.fullmatch(text.strip())
-    size = int(match[1]) * _FACTORS[match[2].lower()] if match else 0
-    if size < 1:
-        raise ValueError(
-            f"maxPartitionBytes is a number of bytes such as 134217728 or 128m,"
-            f" not {text!r:.80}"
-        )
-    return size
 
 
 def _timezone(name: str) -> tzinfo:
