@@ -9,13 +9,14 @@ what a connection makes of it.
 
 import itertools
 import random
-import time
 import tracemalloc
+from functools import partial
 
 import pytest
 from hostile import STRIDE, some
 from hypothesis import given
 from hypothesis import strategies as st
+from processor_time import growth
 
 OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 9), 12: (0, 4), 17: (0, 0), 18: (0, 4)}
 
@@ -452,42 +453,41 @@ def test_keys_that_nobody_knows_leave_nothing_behind(kwire):
     assert after - before < 20_000
 
 
-def seconds_for(kwire, frames, chunk):
-    """Time a client on many small responses, in chunks of some bytes."""
-    client = kwire.connection.ClientConnection(table=table(kwire))
+def make_reading(kwire, chunk, frames):
+    """Make a call that reads many small responses, in chunks of some bytes."""
     request = kwire.messages.HeartbeatRequest()
-    for _ in range(frames):
-        client.send(request, 0)
-    client.data_to_send()
     response = kwire.messages.HeartbeatResponse()
     encode = kwire.framing.encode_response
     stream = b"".join(encode(response, 0, number) for number in range(frames))
     chunks = cut(stream, *range(chunk, len(stream), chunk))
-    started = time.process_time()
-    count = sum(len(list(client.receive_data(each))) for each in chunks)
-    taken = time.process_time() - started
-    assert count == frames
-    return taken
+
+    def read():
+        client = kwire.connection.ClientConnection(table=table(kwire))
+        for _ in range(frames):
+            client.send(request, 0)
+        client.data_to_send()
+        assert sum(len(list(client.receive_data(each))) for each in chunks) == frames
+
+    return read
 
 
 @pytest.mark.parametrize("chunk", [7, 5000, 10**9])
 def test_time_grows_with_the_bytes_alone(kwire, chunk):
     """Eight times as many small frames take eight times as long, not sixty-four."""
-    few = min(seconds_for(kwire, 2_000, chunk) for _ in range(3))
-    many = min(seconds_for(kwire, 16_000, chunk) for _ in range(2))
-    assert many < 24 * few
+    assert growth(partial(make_reading, kwire, chunk), 1000, 8000, most=24) < 24
 
 
 def test_a_large_frame_in_small_chunks_takes_linear_time(kwire):
     """Ten times the bytes in as many more chunks."""
 
-    def seconds(size):
-        client = kwire.connection.ClientConnection(table=table(kwire))
+    def make_reading(size):
         data = size.to_bytes(4, "big") + bytes(size - 1)
-        started = time.process_time()
-        for at in range(0, len(data), 100):
-            list(client.receive_data(data[at : at + 100]))
-        return time.process_time() - started
 
-    few = min(seconds(100_000) for _ in range(3))
-    assert min(seconds(1_000_000) for _ in range(2)) < 40 * few
+        def read():
+            client = kwire.connection.ClientConnection(table=table(kwire))
+            for at in range(0, len(data), 100):
+                list(client.receive_data(data[at : at + 100]))
+
+        return read
+
+    assert growth(make_reading, 100_000, 1_000_000, most=40) < 40

@@ -7,13 +7,13 @@ problems, and for every batch that was not touched.
 """
 
 import random
-import time
 import zlib
 from itertools import pairwise
 
 import pytest
 from hostile import some
 from log_files import ACCESS, Folder, batch, flip, log_of, messages, module, overwrite
+from processor_time import growth, least_seconds
 
 COUNTS = [3, 1, 7, 2, 5, 4, 6, 1, 2, 9]
 
@@ -422,9 +422,10 @@ def test_zeros_are_passed_at_full_speed(tmp_path, log):
         file.truncate(spans[1][0])
         file.seek(size)
         file.write(last)
-    seconds, (problem,) = timed(log.LogDirectory(tmp_path)["orders", 0])
+    partition = log.LogDirectory(tmp_path)["orders", 0]
+    (problem,) = partition.problems()
     assert problem.position + problem.length == size
-    assert seconds < 2, seconds
+    assert least_seconds(lambda: list(partition.problems()), most=2) < 2
 
 
 @pytest.mark.parametrize("byte", [9, 40])
@@ -474,12 +475,6 @@ def test_a_batch_that_cannot_be_decoded_costs_no_other(tmp_path, open_log, kwire
     assert local(caught.value.path).startswith(str(path))
 
 
-def timed(partition):
-    started = time.process_time()
-    problems = list(partition.problems())
-    return time.process_time() - started, problems
-
-
 @pytest.mark.parametrize("kind", ["random", "zeros", "text", "twos"])
 def test_a_large_region_is_passed_quickly(tmp_path, log, kind):
     """A megabyte of anything takes well under a second, on either engine."""
@@ -492,9 +487,10 @@ def test_a_large_region_is_passed_quickly(tmp_path, log, kind):
     }[kind]
     first, last = batch(0), batch(3)
     Folder(tmp_path / "orders-0").segment(0, [first, garbage, last])
-    seconds, (problem,) = timed(log.LogDirectory(tmp_path)["orders", 0])
+    partition = log.LogDirectory(tmp_path)["orders", 0]
+    (problem,) = partition.problems()
     assert (problem.position, problem.length) == (len(first), len(garbage))
-    assert seconds < 0.7, seconds
+    assert least_seconds(lambda: list(partition.problems()), most=0.7) < 0.7
 
 
 def lookalike(offset, size):
@@ -505,8 +501,8 @@ def lookalike(offset, size):
 def test_time_is_linear_where_somebody_made_lookalikes(tmp_path, twins):
     """Each head claims all that follows; checking each claim would be quadratic."""
     log = module(twins.fast, "log")
-    seconds = []
-    for count in (2000, 32000):
+
+    def make_search(count):
         heads = [
             lookalike(3 + n, 61 * (count - n) + len(batch(3)) - 12)
             for n in range(count)
@@ -514,10 +510,10 @@ def test_time_is_linear_where_somebody_made_lookalikes(tmp_path, twins):
         folder = tmp_path / str(count)
         Folder(folder / "orders-0").segment(0, [batch(0), *heads, batch(3)])
         partition = log.LogDirectory(folder)["orders", 0]
-        best = min(timed(partition)[0] for _ in range(3))
-        seconds.append(best)
-    # 16 times as long, and not 256 times; no noise is as large as what lies between.
-    assert seconds[1] < 64 * seconds[0], seconds
+        return lambda: list(partition.problems())
+
+    # 16 times as long, and not 256 times.
+    assert growth(make_search, 2000, 32_000, most=64) < 64
 
 
 def test_any_bytes_give_problems_and_nothing_worse(tmp_path, log, kwire):
