@@ -5,7 +5,8 @@
 ``kwire`` is the package on one engine, and every test that takes it runs once on
 each; ``twins`` is the package on both, for tests that compare them. The pure engine
 is the same source imported a second time as ``kwire_pure``, so both live in one
-process and share no module.
+process and share no module. Where the code under test is the same on both, the second
+run is marked ``gate``.
 """
 
 from __future__ import annotations
@@ -52,6 +53,15 @@ if kwire_fast.backend == "fast":
     PACKAGES["fast"] = kwire_fast
 
 
+SAME_ON_BOTH = {
+    *("cli", "client", "compression", "connection", "drafts", "jobs", "log", "net"),
+    *("simulation", "spark", "versions"),
+    *("test_demo_pipeline.py", "test_docs.py", "test_kio.py", "test_record_clients.py"),
+    *("test_record_peers.py", "test_sasl.py"),
+}
+"""Folders and files whose subject is not in an engine, but above or below both."""
+
+
 class Twins(NamedTuple):
     """The package on both engines."""
 
@@ -90,6 +100,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     from quick_lane import is_left_out
 
     return is_left_out(collection_path) or None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the second run of what is the same on both engines to the gate."""
+    if len(PACKAGES) == 1:
+        return
+    tests = Path(__file__).parent
+    for item in items:
+        call = getattr(item, "callspec", None)
+        if call and call.params.get("kwire") == "pure":
+            if item.path.relative_to(tests).parts[0] in SAME_ON_BOTH:
+                item.add_marker(pytest.mark.gate)
 
 
 @pytest.fixture

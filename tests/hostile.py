@@ -3,7 +3,7 @@
 """Hostile input: how good bytes are made bad, the same way on every run.
 
 Each family is an endless generator of ``Input``; how many are taken, and what must
-hold for them, is the business of the tests. ``INPUTS`` is what they go by: a quarter
+hold for them, is the business of the tests. ``INPUTS`` is what they go by: a tenth
 of what the promises name, which ``make test GATE=1`` sets in ``KWIRE_HOSTILE_INPUTS``.
 """
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import golden
 
-INPUTS = int(os.environ.get("KWIRE_HOSTILE_INPUTS", "50000"))
+INPUTS = int(os.environ.get("KWIRE_HOSTILE_INPUTS", "20000"))
 STRIDE = max(1, 200_000 // INPUTS)
 """One in how many changes of each byte are tried; in the gate all are."""
 MODES = {

@@ -143,7 +143,9 @@ for name in {modules!r}:
 """
 
 
-@pytest.mark.parametrize("backend", ["auto", "pure"])
+@pytest.mark.parametrize(
+    "backend", ["auto", pytest.param("pure", marks=pytest.mark.gate)]
+)
 def test_every_module_imports_alone(backend):
     """None of kwire's loaded before it, and warnings are errors: no order is needed.
 

@@ -4,10 +4,16 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from quick_lane import ROOT, find_heavy_import, find_light_modules, find_requirements
+from quick_lane import (
+    ROOT,
+    TESTS,
+    find_heavy_import,
+    find_light_modules,
+    find_requirements,
+    is_left_out,
+)
 
 HEAVY = {
     *("pyspark", "pandas", "duckdb", "polars", "pyright", "mypy", "confluent-kafka"),
@@ -43,23 +49,43 @@ def test_a_heavy_import_is_found(tmp_path, code, heavy):
     assert find_heavy_import(tmp_path / "test_it.py") == heavy
 
 
-@pytest.mark.slow
+def is_taken(name):
+    """Whether the lane runs a file of the tests; it has to exist."""
+    path = TESTS / name
+    assert path.exists()
+    folders = [folder for folder in path.parents if TESTS in folder.parents]
+    return not any(map(is_left_out, [path, *folders]))
+
+
 def test_the_lane_has_its_subject_and_no_peer():
-    """``pytest --quick`` collects codec, records and columns, and nothing heavy."""
+    """Codec, records and columns, and nothing heavy."""
+    for name in (
+        *("test_round_trip.py", "test_vectors.py", "twins/test_agreement.py"),
+        *("records/test_formats.py", "records/test_columns.py"),
+    ):
+        assert is_taken(name)
+    for name in (
+        *("test_kio.py", "records/test_column_consumers.py"),
+        "spark/test_log_reading.py",
+    ):
+        assert not is_taken(name)
+
+
+@pytest.mark.slow
+def test_pytest_takes_the_files_of_the_lane_alone():
+    """``pytest --quick`` collects a folder of the lane, and no other."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--quick", "--collect-only", "-qq"],
+        [
+            *(sys.executable, "-m", "pytest", "--quick", "--collect-only", "-qq"),
+            # What would take long to collect.
+            *("--ignore=tests/records", "--ignore=tests/compression"),
+            "--ignore-glob=tests/test_*.py",
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    collected = {line.partition(":")[0] for line in done.stdout.splitlines() if line}
-    for file in (
-        *("test_round_trip", "test_vectors", "twins/test_agreement"),
-        *("records/test_formats", "records/test_columns"),
-    ):
-        assert f"tests/{file}.py" in collected
-    for file in ("test_kio", "records/test_column_consumers", "spark/test_log_reading"):
-        assert Path(ROOT, f"tests/{file}.py").exists()
-        assert f"tests/{file}.py" not in collected
+    collected = {line.rpartition("/")[0] for line in done.stdout.splitlines() if line}
+    assert collected == {"tests/twins"}

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import golden
 import pytest
 from rich.cells import cell_len
-from test_cli_process import BACKENDS, SOURCE, in_terminal, visible
+from test_cli_process import ENGINES, SOURCE, in_terminal, visible
 
 import kwire as installed
 
@@ -182,7 +182,7 @@ def test_damaged_batches_in_a_good_message_are_a_problem(kwire, run):
 # In a terminal ------------------------------------------------------------------------
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=ENGINES)
 def environment(request):
     """What a process in a terminal needs."""
     unwanted = "NO_COLOR", "COLUMNS"

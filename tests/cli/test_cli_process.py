@@ -21,10 +21,12 @@ import kwire as installed
 SOURCE = Path(installed.__file__).parents[1]
 PROGRAM = [sys.executable, "-m", "kwire"]
 UNWANTED = "NO_COLOR", "COLUMNS", "PYTHONUNBUFFERED"
-BACKENDS = ["pure"] + (["fast"] if installed.backend == "fast" else [])
+ENGINES = [installed.backend]
+if installed.backend == "fast":
+    ENGINES.append(pytest.param("pure", marks=pytest.mark.gate))
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=ENGINES)
 def environment(request):
     """What a process needs to run the program on one engine."""
     return {

@@ -20,7 +20,8 @@ import pytest
 from confluent_kafka import Producer
 from hostile_inputs import NAME, TEXT
 from loopback_brokers import Broker
-from test_cli_process import BACKENDS, PROGRAM, SOURCE, UNWANTED, in_terminal
+from pseudo_terminal import run_in_terminal
+from test_cli_process import PROGRAM, SOURCE
 
 from kwire.cli.output import Csv, Output
 from kwire.negotiation import ApiVersionTable
@@ -51,19 +52,12 @@ def hostile(tmp_path_factory):
 
 @pytest.fixture
 def seen(hostile, monkeypatch, tmp_path):
-    """Run a command in a terminal; gives what its user may see, and its exit code."""
+    """Run a command in a terminal; gives its exit code and what its user may see."""
     monkeypatch.chdir(hostile)
-    environment = {
-        **{k: v for k, v in os.environ.items() if k not in UNWANTED},
-        "KWIRE_BACKEND": BACKENDS[-1],
-        "PYTHONPATH": str(SOURCE),
-        "TERM": "xterm-256color",
-        "LC_ALL": "C.UTF-8",
-    }
 
     def run(*args):
         args = [str(arg).replace("NEW", str(tmp_path / "new")) for arg in args]
-        code, text = in_terminal(args, environment)
+        code, text = run_in_terminal(args, monkeypatch)
         return code, judged(text)
 
     return run

@@ -14,6 +14,7 @@ import math
 import signal
 import time
 import uuid
+from functools import partial
 
 import pytest
 
@@ -128,25 +129,24 @@ class Interrupted(Exception):
     """What the handler of a signal raises here."""
 
 
-def long_calls(kwire):
-    """Make calls that take the compiled engine a good part of a second."""
+def make_long_call(kwire, name):
+    """Make a call that takes the compiled engine a good part of a second."""
     m, count = kwire.messages, 2_000_000
+    if name == "decode tags":
+        tags = [(tag, b"") for tag in range(count // 2)]
+        data = kwire.encode(m.ApiVersionsRequest(unknown_tagged_fields=tags), 3)
+        return partial(kwire.decode, m.ApiVersionsRequest, data, 3)
+    if name.endswith("records"):
+        encode = partial(kwire.records.encode_batch, [(b"", b"")] * (2 * count))
+        if name == "encode records":
+            return encode
+        batch = encode()
+        return lambda: next(kwire.records.decode_batches(batch)).records
     topics = [m.MetadataRequest.MetadataRequestTopic()] * count
-    request = m.MetadataRequest(topics=topics)
-    data = kwire.encode(request, 1)
-    tags = m.ApiVersionsRequest(
-        unknown_tagged_fields=[(tag, b"") for tag in range(count // 2)]
-    )
-    tagged = kwire.encode(tags, 3)
-    rows = [(b"", b"")] * (2 * count)
-    batch = kwire.records.encode_batch(rows)
-    return {
-        "decode": lambda: kwire.decode(m.MetadataRequest, data, 1),
-        "decode tags": lambda: kwire.decode(m.ApiVersionsRequest, tagged, 3),
-        "encode": lambda: kwire.encode(request, 1),
-        "decode records": lambda: next(kwire.records.decode_batches(batch)).records,
-        "encode records": lambda: kwire.records.encode_batch(rows),
-    }
+    encode = partial(kwire.encode, m.MetadataRequest(topics=topics), 1)
+    if name == "encode":
+        return encode
+    return partial(kwire.decode, m.MetadataRequest, encode(), 1)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no timers")
@@ -159,7 +159,7 @@ def test_a_long_call_can_be_interrupted(twins, name):
     The kernel may send the signal late on a busy machine, so there are four tries.
     The collector is off: what a handler raises while it calls back is lost.
     """
-    call = long_calls(twins.fast)[name]
+    call = make_long_call(twins.fast, name)
     gc.disable()
     try:
         times, taken = times_and_interrupts(call)
