@@ -110,9 +110,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     tests = Path(__file__).parent
     for item in items:
         call = getattr(item, "callspec", None)
-        if call and call.params.get("kwire") == "pure":
-            if item.path.relative_to(tests).parts[0] in SAME_ON_BOTH:
-                item.add_marker(pytest.mark.gate)
+        is_second = call is not None and call.params.get("kwire") == "pure"
+        if is_second and item.path.relative_to(tests).parts[0] in SAME_ON_BOTH:
+            item.add_marker(pytest.mark.gate)
 
 
 @pytest.fixture

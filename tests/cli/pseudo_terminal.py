@@ -28,8 +28,8 @@ def run_in_terminal(args, monkeypatch):
         patch.delenv("NO_COLOR", raising=False)
         streams.callback(os.close, child)
         for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-            stream = open(os.dup(child), mode, encoding="utf-8")
-            patch.setattr(sys, name, streams.enter_context(stream))
+            stream = streams.enter_context(open(os.dup(child), mode, encoding="utf-8"))
+            patch.setattr(sys, name, stream)
         reader.start()
         try:
             program.main(list(args), prog_name="kwire")
