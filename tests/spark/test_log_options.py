@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of ``kafka-log``: what is understood, and what is said of mistakes."""
 
-import re
-from pathlib import Path
-
 import pytest
+from guide_tables import SPARK_REFUSES, SPARKS_OPTIONS, listed_options
 
 from kwire.spark.layout import chosen_layout, default_layout
 from kwire.spark.option_names import LOG_OPTIONS
@@ -36,39 +34,11 @@ def test_names_and_words_count_without_case():
     assert (read.mode, read.strict_tail) == ("PERMISSIVE", True)
 
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "spark.md"
-
-SPARKS_OPTIONS = {
-    *("assign", "subscribe", "subscribePattern", "startingTimestamp"),
-    *("startingOffsetsByTimestamp", "startingOffsets", "endingTimestamp"),
-    *("endingOffsetsByTimestamp", "endingOffsets", "failOnDataLoss"),
-    *("kafkaConsumer.pollTimeoutMs", "fetchOffset.numRetries"),
-    *("fetchOffset.retryIntervalMs", "maxOffsetsPerTrigger", "minOffsetsPerTrigger"),
-    *("maxTriggerDelay", "minPartitions", "maxRecordsPerPartition", "groupIdPrefix"),
-    *("kafka.group.id", "kafka.bootstrap.servers", "includeHeaders"),
-    "startingOffsetsByTimestampStrategy",
-}
-"""What Spark 4.0 to 4.3 read in their ``KafkaSourceProvider``, and those it refuses."""
-
-SPARK_REFUSES = {
-    *("kafka.auto.offset.reset", "kafka.key.deserializer", "kafka.value.deserializer"),
-    *("kafka.enable.auto.commit", "kafka.interceptor.classes"),
-}
-
-
-def guides_names(title):
-    """The options that a section of the guide lists."""
-    section = re.split(r"(?m)^##+ ", GUIDE.read_text().split(f"# {title}\n", 1)[1])[0]
-    rows = re.findall(r"(?m)^\| (`.*?) \|", section)
-    listed = " ".join(rows) if rows else section
-    return sorted(re.findall(r"`([^`]+)`", listed))
-
-
 def test_the_guide_lists_what_becomes_of_every_option():
     """One list in the code, one in the guide: they are the same."""
-    assert guides_names("Options") == sorted(HONOURED)
-    assert guides_names("Ignored options") == sorted(IGNORED)
-    assert guides_names("Refused options") == sorted(REFUSED)
+    assert listed_options("spark.md", "Options") == sorted(HONOURED)
+    assert listed_options("spark.md", "Ignored options") == sorted(IGNORED)
+    assert listed_options("spark.md", "Refused options") == sorted(REFUSED)
     assert len({*HONOURED, *IGNORED, *REFUSED}) == sum(
         map(len, (HONOURED, IGNORED, REFUSED))
     )

@@ -97,7 +97,10 @@ def other_pieces() -> None:
     home = Path(kwire.__file__).parent
     for name in ("py.typed", "messages.pyi", "schema/definitions/index.txt"):
         check((home / name).is_file(), f"{name} is missing")
-    for name in ("pyspark_kwire", "pyspark_kwire_capture", "pyspark_kwire_request_log"):
+    for name in (
+        *("pyspark_kwire", "pyspark_kwire_capture", "pyspark_kwire_live"),
+        "pyspark_kwire_request_log",
+    ):
         check(importlib.util.find_spec(name) is not None, f"{name} is missing")
     command = [sys.executable, "-m", "kwire"]
     told = subprocess.run(command, capture_output=True, text=True, check=True)

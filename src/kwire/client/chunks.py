@@ -59,7 +59,8 @@ class Chunk:
     """What one response held of one partition: record batches, not decoded yet.
 
     ``next_offset`` is where reading goes on after it, ``high_watermark`` where the
-    partition ended when it was read. Decoding raises ``DecodeError`` for bytes that
+    partition ended when it was read. ``aborted_transactions`` is None unless committed
+    records are read. Decoding raises ``DecodeError`` for bytes that
     are wrong, with the offset in ``data``.
     """
 
@@ -69,6 +70,7 @@ class Chunk:
         self.start_offset = fetched.start_offset
         self.next_offset = fetched.next_offset
         self.high_watermark = fetched.high_watermark
+        self.aborted_transactions = fetched.aborted_transactions
         self.data = fetched.data
         self._fetched = fetched
         self._options = options
@@ -82,7 +84,7 @@ class Chunk:
             end_offset=self._fetched.end_offset,
             headers="headers" in self._options.columns,
             timestamp_unit=self._options.timestamp_unit,
-            aborted_transactions=self._fetched.aborted_transactions,
+            aborted_transactions=self.aborted_transactions,
             check_crc=self._options.check_crc,
             limits=self._options.limits,
         )
@@ -93,7 +95,7 @@ class Chunk:
             self.data,
             start_offset=self._fetched.start_offset,
             end_offset=self._fetched.end_offset,
-            aborted_transactions=self._fetched.aborted_transactions,
+            aborted_transactions=self.aborted_transactions,
             check_crc=self._options.check_crc,
             limits=self._options.limits,
         )[0]
@@ -109,9 +111,7 @@ class Chunk:
         return decode_batches(
             self.data,
             start_offset=self._fetched.start_offset,
-            aborted_transactions=TransactionFilter(
-                self._fetched.aborted_transactions or ()
-            ),
+            aborted_transactions=TransactionFilter(self.aborted_transactions or ()),
             errors=errors,
             limits=self._options.limits,
         )

@@ -21,7 +21,7 @@ _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _ISOLATION = ("read_uncommitted", "read_committed")
 
-_KNOWN = {
+PROPERTIES = {
     *("bootstrap.servers", "client.id", "client.rack", "isolation.level"),
     *("request.timeout.ms", "socket.connection.setup.timeout.ms"),
     *("security.protocol", "sasl.mechanism", "sasl.mechanisms", "sasl.jaas.config"),
@@ -53,7 +53,7 @@ def read_config(config: Mapping[str, Any]) -> ConnectionProperties:
 
     A file that does not exist or is no certificate is an ``OSError``.
     """
-    unknown = [name for name in config if name not in _KNOWN]
+    unknown = [name for name in config if name not in PROPERTIES]
     if unknown:
         raise ValueError(
             f"config: kwire does not know {', '.join(map(str, unknown[:5]))}; leave out"

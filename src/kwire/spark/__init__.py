@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MODULES = {
+    "KafkaLiveSource": "live_source",
     "KafkaLogSource": "log_source",
     "KafkaCaptureSource": "capture_source",
     "KafkaRequestLogSource": "request_log_source",
@@ -32,6 +33,7 @@ _MODULES = {
 
 __all__ = [
     "KafkaCaptureSource",
+    "KafkaLiveSource",
     "KafkaLogSource",
     "KafkaRequestLogSource",
     "bundle",

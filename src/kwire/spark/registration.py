@@ -9,6 +9,7 @@ from pyspark.sql import functions
 
 from .capture_source import KafkaCaptureSource
 from .functions import register_functions
+from .live_source import KafkaLiveSource
 from .log_source import KafkaLogSource
 from .request_log_source import KafkaRequestLogSource
 from .worker_python import find_worker_problem
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.datasource import DataSource
 
+_SOURCES = (KafkaLogSource, KafkaLiveSource, KafkaCaptureSource, KafkaRequestLogSource)
+
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 """Spark's setting that lets Python sources take filters; off unless it is set."""
 
@@ -25,8 +28,8 @@ PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 def register(spark: SparkSession) -> None:
     """Register the formats and functions of kwire, and turn filter push-down on.
 
-    Formats: ``kafka-log``, ``kafka-capture``, ``kafka-request-log``, and each with
-    underscores, which SQL takes without quotes. The functions of
+    Formats: ``kafka-log``, ``kafka-live``, ``kafka-capture`` and ``kafka-request-log``;
+    each with underscores too, which SQL takes without quotes. The functions of
     ``kwire.spark.functions`` get the same names in SQL, from PySpark 4.1 on. To be
     called once a session; again does no harm.
 
@@ -37,7 +40,7 @@ def register(spark: SparkSession) -> None:
     problem = find_worker_problem(spark)
     if problem is not None:
         raise ImportError(f"kwire.spark.register: {problem}")
-    for source in (KafkaLogSource, KafkaCaptureSource, KafkaRequestLogSource):
+    for source in _SOURCES:
         alias = source.name().replace("-", "_")
         named = {"name": classmethod(lambda _, alias=alias: alias)}
         for each in (source, type(source.__name__, (source,), named)):

@@ -26,8 +26,9 @@ from .option_values import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, TypeAlias
+    from typing import Any, Literal, TypeAlias
 
+    IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]
     Place: TypeAlias = "tuple[str, int]"
     Offsets: TypeAlias = "str | dict[Place, int]"
 
@@ -66,7 +67,7 @@ class TopicOptions:
     ending: tuple[str, Offsets] = ("offsets", "latest")
     strategy: str = "error"
     include_headers: bool = False
-    isolation_level: str = "read_uncommitted"
+    isolation_level: IsolationLevel = "read_uncommitted"
     fail_on_data_loss: bool | None = None
     min_partitions: int | None = None
     max_records_per_partition: int | None = None

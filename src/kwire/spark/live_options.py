@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of ``kafka-live``: topics as ``topic_options.py`` has them, and brokers.
+
+The settings of Kafka's clients go to ``kwire.client`` by their own names.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import client
+from ..cluster import NotAuthorized, TopicNotFound
+from ..limits import DEFAULT, Limits
+from .option_names import LIVE_OPTIONS
+from .option_values import read_count, read_flag, read_size
+from .topic_options import EARLIEST, LATEST, TopicOptions, read_topic_options
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_PREFIX = "kafka."
+_CHECK_CRCS = "kafka.check.crcs"
+_TIMEOUT = "kafka.default.api.timeout.ms"
+_SECURITY = ("kafka.ssl.", "kafka.sasl.")
+_OWN = (_CHECK_CRCS, _TIMEOUT, "kafka.isolation.level")
+"""Settings that are not among the properties of a connection."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where the brokers are and how to connect; its repr shows the addresses alone."""
+
+    addresses: str
+    properties: dict[str, str] = field(repr=False)
+    timeout_ms: int = 60_000
+    limits: Limits = DEFAULT
+
+    @contextmanager
+    def open(self) -> Iterator[client.KafkaSync]:
+        """Have a client of the cluster; errors about topics name its addresses too."""
+        with self.connect() as kafka:
+            try:
+                yield kafka
+            except (NotAuthorized, TopicNotFound) as error:
+                raise type(error)(f"{self.addresses}: {error}") from None
+
+    def connect(self) -> client.KafkaSync:
+        """Name the cluster to a client; connections are made by what is done with it.
+
+        Raises ``ValueError`` for a property that is wrong, ``OSError`` for a file.
+        """
+        arguments: dict[str, Any] = {
+            "config": self.properties,
+            "limits": self.limits,
+            "timeout_s": self.timeout_ms / 1000,
+        }
+        try:
+            return client.connect_sync(self.addresses, **arguments)
+        except ValueError as error:
+            text = str(error).removeprefix("config: ")
+            raise ValueError(f"options {_PREFIX}* of kafka-live: {text}") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveOptions(TopicOptions):
+    """What a reader of ``kafka-live`` was asked for; the fields are the options."""
+
+    cluster: Cluster
+    check_crc: bool = True
+
+    @property
+    def fails_on_loss(self) -> bool:
+        """Whether offsets that are gone end the query, as they do unless it is set."""
+        return self.fail_on_data_loss is not False
+
+
+def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> LiveOptions:
+    """Read the options of a reader; ``ValueError`` says which is wrong and why.
+
+    A batch begins at the earliest offsets and a stream at the latest, unless the
+    options say otherwise. No error shows the value of a password.
+    """
+    if "provider" in {name.lower() for name in given}:
+        # Spark 4 makes such a table, and forgets its options when it is read.
+        raise ValueError(
+            "kafka-live cannot be a table of the catalog, as Spark reads those without"
+            " their options; CREATE TEMPORARY VIEW name USING kafka_live OPTIONS (...)"
+            " makes a name for a query"
+        )
+    _check_security(given)
+    found = LIVE_OPTIONS.choose(given)
+    options = LiveOptions(
+        **read_topic_options(found, "latest" if is_stream else "earliest"),
+        cluster=_read_cluster(found),
+        check_crc=read_flag(found, _CHECK_CRCS, True),
+    )
+    if not (options.subscribe or options.subscribe_pattern or options.assign):
+        raise ValueError(
+            "kafka-live needs topics: give subscribe, subscribePattern or assign"
+        )
+    if is_stream:
+        if options.ending != ("offsets", "latest"):
+            raise ValueError("a stream has no end; leave out ending offsets")
+    else:
+        _check_ends(options)
+    options.cluster.connect()
+    return options
+
+
+def _read_cluster(found: Mapping[str, str]) -> Cluster:
+    addresses = found.get("kafka.bootstrap.servers", "").strip()
+    if not addresses:
+        raise ValueError(
+            "kafka-live needs brokers: give kafka.bootstrap.servers,"
+            " HOST:PORT[,HOST:PORT]"
+        )
+    properties = {
+        name.removeprefix(_PREFIX): text
+        for name, text in found.items()
+        if name.startswith(_PREFIX) and name not in _OWN
+    }
+    most = read_size(found, "maxBatchBytes")
+    return Cluster(
+        addresses,
+        properties,
+        read_count(found, _TIMEOUT) or 60_000,
+        DEFAULT if most is None else Limits(frame_bytes=most, decompressed_bytes=most),
+    )
+
+
+def _check_security(given: Mapping[str, str]) -> None:
+    """Refuse settings of TLS and SASL that nothing here can follow."""
+    known = {name.lower() for name in LIVE_OPTIONS.honoured}
+    for name in given:
+        if name.lower().startswith(_SECURITY) and name.lower() not in known:
+            listed = ", ".join(
+                name for name in LIVE_OPTIONS.honoured if name.startswith(_SECURITY)
+            )
+            raise ValueError(
+                f"kafka-live does not take {name}: it knows {listed}; leave out what"
+                " the brokers do not require"
+            )
+
+
+def _check_ends(options: LiveOptions) -> None:
+    """Refuse a batch that begins at the end or ends at the beginning."""
+    for name, (kind, given), word, number in (
+        ("startingOffsets", options.starting, "latest", LATEST),
+        ("endingOffsets", options.ending, "earliest", EARLIEST),
+    ):
+        values = given.values() if isinstance(given, dict) else (given,)
+        if kind == "offsets" and (word in values or number in values):
+            raise ValueError(f"{name} of a batch cannot be {word} or {number}")

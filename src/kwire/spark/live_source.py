@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kafka-live``: the topics of a cluster as a table of Spark, without a jar.
+
+    spark.read.format("kafka-live").option("kafka.bootstrap.servers", "broker:9092")
+
+What Spark asks for is answered here. Offsets are found by ``live_topics.py`` on the
+driver, records fetched by ``live_reading.py`` in the tasks, streams are in
+``live_stream.py``.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from .layout import chosen_live_layout, default_live_layout, list_columns
+from .live_options import read_live_options
+from .live_reading import read_range
+from .live_stream import LiveStream
+from .live_topics import LiveTopics
+from .option_names import LIVE_OPTIONS
+from .option_values import read_flag
+from .short_errors import SparkEntry
+from .stream_reader import make_stream_reader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from pyspark.sql.datasource import DataSourceStreamReader
+    from pyspark.sql.types import StructType
+
+    from .layout import Layout
+    from .live_options import LiveOptions
+
+
+class KafkaLiveSource(SparkEntry, DataSource):
+    """The data source ``kafka-live``.
+
+    Columns, options and offsets are those of Spark's own source ``kafka``;
+    ``docs/spark-live.md`` lists them all. A schema that is given chooses among the
+    columns. Raises ``ValueError`` for wrong options, ``ClusterError`` for what goes
+    wrong with the brokers.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        """Name the format."""
+        return "kafka-live"
+
+    def schema(self) -> str:
+        """Name the columns that the options ask for, and their types."""
+        # Which offsets are allowed depends on whether this is a stream.
+        found = LIVE_OPTIONS.choose(self.options)
+        return default_live_layout(read_flag(found, "includeHeaders")).ddl
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Make the reader of a batch."""
+        return LiveReader(read_live_options(self.options), _layout(schema))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        """Make the reader of a stream."""
+
+        def make_stream() -> LiveStream:
+            return LiveStream(read_live_options(self.options, True), _layout(schema))
+
+        return make_stream_reader(make_stream)
+
+
+def _layout(schema: StructType) -> Layout:
+    return chosen_live_layout(list_columns("kafka-live", schema))
+
+
+class LiveReader(SparkEntry, DataSourceReader):
+    """Plans on the driver, reads in the tasks."""
+
+    def __init__(self, options: LiveOptions, layout: Layout) -> None:
+        self._options = options
+        self._layout = layout
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Plan: find the offsets, and cut them."""
+        found = LiveTopics(self._options).find_batch()
+        return [InputPartition(each) for each in found] or [InputPartition(None)]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        """Read what one task is for, as Arrow batches."""
+        if partition.value is None:
+            return iter(())
+        return read_range(partition.value, self._layout, self._options)

@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of ``kafka-live``: what is understood, and what is said of mistakes.
+
+Those of topics and offsets are shared with ``kafka-log``, whose tests have them.
+"""
+
+import pickle
+
+import pytest
+from guide_tables import SPARK_REFUSES, SPARKS_OPTIONS, listed_options
+
+from kwire.client.properties import PROPERTIES
+from kwire.spark.live_options import read_live_options
+from kwire.spark.option_names import LIVE_OPTIONS
+
+_, HONOURED, IGNORED, REFUSED = LIVE_OPTIONS
+PASSWORD = "s3cr3t-Kx9"
+JAAS = (
+    "org.apache.kafka.common.security.scram.ScramLoginModule required"
+    f' username="reader" password="{PASSWORD}";'
+)
+
+
+def options(is_stream=False, **given):
+    basic = {"kafka.bootstrap.servers": "broker:9092", "subscribe": "orders"}
+    return read_live_options({**basic, **given}, is_stream)
+
+
+def test_what_is_not_given_has_the_defaults_of_sparks_own_source():
+    """A batch begins at the earliest offset, a stream at the latest; losses fail."""
+    read = options()
+    assert (read.starting, read.ending) == (
+        ("offsets", "earliest"),
+        ("offsets", "latest"),
+    )
+    assert options(is_stream=True).starting == ("offsets", "latest")
+    assert read.isolation_level == "read_uncommitted" and read.fails_on_loss
+    assert not read.include_headers and read.check_crc
+    assert not options(FAILONDATALOSS="False").fails_on_loss
+
+
+def test_the_guide_lists_what_becomes_of_every_option():
+    """One list in the code, one in the guide: they are the same."""
+    guide = "spark-live.md"
+    assert listed_options(guide, "Options") == sorted(HONOURED)
+    assert listed_options(guide, "Ignored options") == sorted(IGNORED)
+    assert listed_options(guide, "Refused options") == sorted(REFUSED)
+    assert len({*HONOURED, *IGNORED, *REFUSED}) == sum(
+        map(len, (HONOURED, IGNORED, REFUSED))
+    )
+
+
+def test_every_option_of_sparks_own_source_is_known():
+    """A job changes one word, and no option."""
+    assert {*HONOURED, *IGNORED} >= SPARKS_OPTIONS
+    assert REFUSED.keys() >= SPARK_REFUSES
+
+
+def test_every_property_of_a_connection_is_an_option():
+    """What ``client.connect`` takes by Kafka's names, this format takes as well."""
+    assert {*HONOURED} >= {f"kafka.{name}" for name in PROPERTIES}
+
+
+@pytest.mark.parametrize("name", IGNORED)
+def test_what_cannot_change_rows_is_ignored(name):
+    assert options(**{name.upper(): "whatever"}) == options()
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_is_refused_with_a_way_out(name):
+    with pytest.raises(ValueError, match="kafka-live does not take") as caught:
+        options(**{name.upper(): "true"})
+    assert name.upper() in str(caught.value) and REFUSED[name] in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["kafka.ssl.enabled.protocols", "kafka.sasl.kerberos.service.name"]
+)
+def test_settings_of_security_are_followed_or_refused(name):
+    """Nothing weaker than what a user wrote is done without a word."""
+    with pytest.raises(ValueError, match=f"does not take {name}: it knows kafka.sasl"):
+        options(**{name: "x"})
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"kafka.bootstrap.servers": " "}, "needs brokers: give kafka.bootstrap.serv"),
+        ({"kafka.bootstrap.servers": "broker"}, "options kafka.* of kafka-live: "),
+        ({"subscribePattern": "a.*"}, "subscribe and subscribePattern cannot be given"),
+        ({"path": "logs"}, "kafka-live has no option 'path': "),
+        ({"provider": "kafka-live"}, "cannot be a table of the catalog"),
+        (
+            {"kafka.security.protocol": "TLS"},
+            "options kafka.* of kafka-live: security.protocol must be one of PLAINTEXT",
+        ),
+        ({"kafka.check.crcs": "maybe"}, "kafka.check.crcs is true or false"),
+        ({"kafka.default.api.timeout.ms": "1s"}, "is a number"),
+        ({"kafka.isolaton.level": "x"}, "did you mean kafka.isolation.level?"),
+    ],
+)
+def test_mistakes_are_answered_with_what_is_right(given, text):
+    with pytest.raises(ValueError, match=r"\w") as caught:
+        options(**given)
+    assert text in str(caught.value)
+
+
+def test_topics_are_required():
+    with pytest.raises(ValueError, match="needs topics: give subscribe, subscribeP"):
+        read_live_options({"kafka.bootstrap.servers": "broker:9092"})
+
+
+def test_settings_go_to_the_client_by_their_own_names():
+    read = options(
+        **{
+            "kafka.bootstrap.servers": "a:1,b:2",
+            "KAFKA.CLIENT.ID": "nightly",
+            "kafka.request.timeout.ms": "7000",
+            "kafka.default.api.timeout.ms": "9000",
+            "kafka.client.rack": "west",
+            "kafka.check.crcs": "false",
+            "maxBatchBytes": "200m",
+        }
+    )
+    kafka = read.cluster.connect()
+    assert kafka.addresses == [("a", 1), ("b", 2)] and not read.check_crc
+    settings = kafka.settings
+    assert (settings.client_id, settings.timeout_s) == ("nightly", 9.0)
+    assert settings.request_timeout_s == 7.0
+    assert settings.limits.frame_bytes == 200 << 20
+
+
+def test_no_repr_and_no_error_shows_a_secret():
+    """Also where the option that holds it is wrong; pickles carry it to the workers."""
+    secret = {
+        "kafka.security.protocol": "SASL_PLAINTEXT",
+        "kafka.sasl.mechanism": "SCRAM-SHA-256",
+        "kafka.sasl.jaas.config": JAAS,
+    }
+    read = options(**secret)
+    assert PASSWORD not in repr(read) and "broker:9092" in repr(read)
+    assert pickle.loads(pickle.dumps(read)) == read
+    assert read.cluster.connect().settings.new_mechanism is not None
+    for wrong in (
+        {"kafka.sasl.jaas.config": f"required password={PASSWORD}"},
+        {"kafka.sasl.mechanism": "PLAIN"},
+        {"kafka.sasl.jaas.config": f"a.ScramLoginModule required password={PASSWORD}"},
+        {"kafka.ssl.key.pasword": PASSWORD},
+    ):
+        with pytest.raises(ValueError, match=r"\w") as caught:
+            options(**{**secret, **wrong})
+        assert PASSWORD not in str(caught.value)

@@ -1,0 +1,338 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kafka-live`` without a session of Spark: offsets, ranges, rows, losses, errors.
+
+The readers are called as Spark calls them, with pickles between driver and tasks,
+against a broker on the loopback interface. Streams are in ``test_live_stream.py``.
+"""
+
+import json
+import pickle
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql.types import BinaryType, LongType, StructField, StructType
+
+from kwire.records import encode_batch
+from kwire.spark import KafkaLiveSource
+from kwire.spark.layout import default_live_layout
+from kwire.spark.live_options import read_live_options
+from kwire.spark.live_source import LiveReader
+from kwire.spark.offsets import DataLoss
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "client"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
+
+from log_broker import LogBroker
+from log_files import checked
+
+COUNTS = {"orders": (35, 20), "orders-eu": (5,), "other": (7,)}
+
+
+@pytest.fixture(scope="module")
+def broker():
+    """A broker with a few topics, which no test changes."""
+    with LogBroker(COUNTS) as running:
+        yield running
+
+
+def reader_of(broker, *, headers=False, **given):
+    options = {
+        "kafka.bootstrap.servers": broker.address,
+        "includeHeaders": str(headers),
+    }
+    read = read_live_options({**options, **given})
+    return LiveReader(read, default_live_layout(read.include_headers))
+
+
+def table_of(reader):
+    """Read all tasks, each from pickles of its own, as Spark's workers do."""
+    found = []
+    for part in reader.partitions():
+        worker, part = pickle.loads(pickle.dumps((reader, part)))
+        found += list(worker.read(part))
+    return pa.Table.from_batches(found) if found else None
+
+
+def offsets_of(reader):
+    """{(topic, partition): offsets}, in order, without those that have none."""
+    table = table_of(reader)
+    found = {}
+    for row in table.to_pylist() if table else ():
+        found.setdefault((row["topic"], row["partition"]), []).append(row["offset"])
+    return found
+
+
+def ranges_of(reader):
+    return [tuple(part.value[1:]) for part in reader.partitions() if part.value]
+
+
+def test_rows_have_the_columns_of_sparks_own_source(broker):
+    """Names, order and Arrow types are those of ``kafka-log``, headers included."""
+    table = table_of(reader_of(broker, subscribe="orders", headers=True))
+    headers = pa.list_(
+        pa.field("element", pa.struct([("key", pa.string()), ("value", pa.binary())]))
+    )
+    assert table.schema == pa.schema(
+        [
+            ("key", pa.binary()),
+            ("value", pa.binary()),
+            ("topic", pa.string()),
+            ("partition", pa.int32()),
+            ("offset", pa.int64()),
+            ("timestamp", pa.timestamp("us", "UTC")),
+            ("timestampType", pa.int32()),
+            ("headers", headers),
+        ]
+    )
+    rows = {(row["partition"], row["offset"]): row for row in table.to_pylist()}
+    assert len(rows) == table.num_rows == 55
+    for partition in (0, 1):
+        written = broker.log("orders", partition).readable(0, 100, False)
+        for offset, value in written.items():
+            row = rows[partition, offset]
+            assert row["value"] == value and row["topic"] == "orders"
+            assert row["key"].startswith(b"key-") and row["headers"] is None
+            assert row["timestamp"].timestamp() == (1001 + offset) / 1000
+            assert row["timestampType"] == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "topics"),
+    [
+        ({"subscribe": "orders"}, {("orders", 0): 35, ("orders", 1): 20}),
+        ({"subscribe": "other, orders-eu"}, {("orders-eu", 0): 5, ("other", 0): 7}),
+        (
+            {"assign": '{"orders": [1], "other": [0]}'},
+            {("orders", 1): 20, ("other", 0): 7},
+        ),
+        ({"subscribePattern": "rders-"}, {("orders-eu", 0): 5}),
+        ({"subscribePattern": "nothing"}, {}),
+    ],
+)
+def test_topics_are_chosen_as_sparks_own_source_does(broker, given, topics):
+    """By name, by partition, and by a pattern that matches a part of the name."""
+    found = offsets_of(reader_of(broker, **given))
+    assert found == {place: list(range(count)) for place, count in topics.items()}
+
+
+def at(*numbers):
+    return json.dumps({"orders": {str(p): n for p, n in enumerate(numbers)}})
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({}, [(0, 0, 35), (1, 0, 20)]),
+        ({"startingOffsets": at(7, -2)}, [(0, 7, 35), (1, 0, 20)]),
+        ({"endingOffsets": at(7, -1)}, [(0, 0, 7), (1, 0, 20)]),
+        ({"startingOffsets": at(9, 9), "endingOffsets": at(9, 11)}, [(1, 9, 11)]),
+        # A start after the end is an empty range in Spark's own source, too.
+        ({"startingOffsets": at(9, 9), "endingOffsets": at(3, 11)}, [(1, 9, 11)]),
+        ({"startingTimestamp": "1011"}, [(0, 10, 35), (1, 10, 20)]),
+        ({"endingTimestamp": "1011"}, [(0, 0, 10), (1, 0, 10)]),
+        # The second partition has no record as late as that: it ends at its end.
+        ({"endingTimestamp": "1031"}, [(0, 0, 30), (1, 0, 20)]),
+        ({"startingOffsetsByTimestamp": at(1006, 1008)}, [(0, 5, 35), (1, 7, 20)]),
+        ({"endingOffsetsByTimestamp": at(1006, 99999)}, [(0, 0, 5), (1, 0, 20)]),
+        # Timestamps go before offsets, and one for all before those by partition.
+        (
+            {"startingOffsets": at(1, 1), "startingTimestamp": "1011"},
+            [(0, 10, 35), (1, 10, 20)],
+        ),
+        (
+            {
+                "startingTimestamp": "1031",
+                "startingOffsetsByTimestampStrategy": "latest",
+            },
+            [(0, 30, 35)],
+        ),
+    ],
+)
+def test_offsets_are_those_that_the_options_name(broker, given, wanted):
+    assert ranges_of(reader_of(broker, subscribe="orders", **given)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"startingTimestamp": "1031"}, "orders-1 has no record of timestamp 1031"),
+        ({"startingOffsets": '{"orders": {"0": 3}}'}, "names no offset for orders-1"),
+        ({"startingOffsets": at(1, 2, 3)}, "names orders-2, which is not among"),
+        ({"startingOffsets": "latest"}, "startingOffsets of a batch cannot be latest"),
+        ({"startingOffsets": at(3, -1)}, "startingOffsets of a batch cannot be latest"),
+        ({"endingOffsets": "earliest"}, "endingOffsets of a batch cannot be earliest"),
+    ],
+)
+def test_offsets_that_spark_refuses_are_refused_with_a_reason(broker, given, text):
+    with pytest.raises(ValueError, match=text):
+        reader_of(broker, subscribe="orders", **given).partitions()
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"maxRecordsPerPartition": "12"}, [11, 12, 12, 10, 10]),
+        ({"minPartitions": "2"}, [35, 20]),
+        ({"minPartitions": "5"}, [8, 9, 9, 9, 10, 10]),
+        ({"minPartitions": "5", "maxRecordsPerPartition": "7"}, [7] * 5 + [6, 7, 7]),
+        ({"minPartitions": "100"}, None),
+    ],
+)
+def test_ranges_are_cut_for_tasks(broker, given, wanted):
+    """One task for each partition unless the options want more; all rows come once."""
+    reader = reader_of(broker, subscribe="orders", **given)
+    sizes = [end - start for _, start, end in ranges_of(reader)]
+    assert sorted(sizes) == sorted(wanted or [1] * 55)
+    found = offsets_of(reader)
+    assert found == {("orders", 0): list(range(35)), ("orders", 1): list(range(20))}
+
+
+def test_a_range_begins_and_ends_within_a_record_batch(broker):
+    """Brokers send complete batches; the rows are those of the range alone."""
+    given = {"startingOffsets": at(13, 3), "endingOffsets": at(27, 4)}
+    found = offsets_of(reader_of(broker, subscribe="orders", **given))
+    assert found == {("orders", 0): list(range(13, 27)), ("orders", 1): [3]}
+
+
+def test_aborted_records_are_left_out_of_committed_reads():
+    """And the end is before the first open transaction, as for a consumer."""
+    with LogBroker({"orders": (3,)}) as broker:
+        log = broker.log("orders")
+        log.append(2, producer_id=7)
+        log.end_transaction(7, 0)
+        log.append(2, producer_id=7)
+        log.end_transaction(7, 1)
+        log.append(4, producer_id=9)
+        reader = reader_of(broker, subscribe="orders")
+        assert ranges_of(reader) == [(0, 0, 13)]
+        assert offsets_of(reader) == {
+            ("orders", 0): [0, 1, 2, 3, 4, 6, 7, 9, 10, 11, 12]
+        }
+        level = {"kafka.isolation.level": "read_committed"}
+        reader = reader_of(broker, subscribe="orders", **level)
+        assert ranges_of(reader) == [(0, 0, 9)]
+        assert offsets_of(reader) == {("orders", 0): [0, 1, 2, 6, 7]}
+        # What is written and not yet decided is not lost.
+        given = {**level, "endingOffsets": '{"orders": {"0": 12}}'}
+        assert ranges_of(reader_of(broker, subscribe="orders", **given)) == [(0, 0, 9)]
+
+
+def test_offsets_that_are_gone_end_the_query_unless_the_option_says_otherwise():
+    with LogBroker({"orders": (30,)}) as broker:
+        broker.log("orders").delete_before(12)
+        given = {"startingOffsets": '{"orders": {"0": 5}}'}
+        with pytest.raises(
+            DataLoss, match="begins at offset 12, 5 is gone; failOnDataLoss="
+        ):
+            reader_of(broker, subscribe="orders", **given).partitions()
+        given["failOnDataLoss"] = "false"
+        with pytest.warns(UserWarning, match="begins at offset 12, 5 is gone"):
+            found = offsets_of(reader_of(broker, subscribe="orders", **given))
+        assert found == {("orders", 0): list(range(12, 30))}
+        given = {"endingOffsets": '{"orders": {"0": 40}}'}
+        with pytest.raises(DataLoss, match="ends at offset 30, 40 is not there"):
+            reader_of(broker, subscribe="orders", **given).partitions()
+
+
+@pytest.mark.parametrize("fails", ["true", "false"])
+def test_offsets_that_go_between_the_plan_and_the_read_are_a_loss(fails):
+    """What retention took is missing; a task never reads the offsets of another."""
+    given = {"failOnDataLoss": fails, "maxRecordsPerPartition": "10"}
+    with LogBroker({"orders": (30,)}) as broker:
+        reader = reader_of(broker, subscribe="orders", **given)
+        first, second, third = reader.partitions()
+        broker.log("orders").delete_before(15)
+
+        def seen(part):
+            rows = [row for each in reader.read(part) for row in each.to_pylist()]
+            return [row["offset"] for row in rows]
+
+        if fails == "true":
+            for part in (first, second):
+                with pytest.raises(
+                    DataLoss, match="no such offset any more; failOnData"
+                ):
+                    seen(part)
+        else:
+            with pytest.warns(
+                UserWarning, match="reading orders-0 from offset 0 to 10"
+            ):
+                assert seen(first) == []
+            with pytest.warns(UserWarning, match="no such offset any more"):
+                assert seen(second) == list(range(15, 20))
+        assert seen(third) == list(range(20, 30))
+
+
+def test_a_log_that_became_shorter_is_a_loss():
+    with LogBroker({"orders": (30,)}) as broker:
+        reader = reader_of(broker, subscribe="orders")
+        careless = reader_of(broker, subscribe="orders", failOnDataLoss="false")
+        (part,) = reader.partitions()
+        broker.log("orders").new_leader(cut=12)
+        broker.node.learn()
+        with pytest.raises(DataLoss, match="the log ends at offset 10"):
+            list(reader.read(part))
+        with pytest.warns(UserWarning, match="the log ends at offset 10"):
+            assert sum(each.num_rows for each in careless.read(part)) == 10
+
+
+def test_compacted_records_are_no_loss():
+    """Also where the last records of a range are the ones that the cleaner took."""
+    with LogBroker({"orders": (60,)}) as broker:
+        log = broker.log("orders")
+        log.compact()
+        left = sorted(log.readable(0, 60, False))
+        assert len(left) < 60
+        given = {"maxRecordsPerPartition": "7"}
+        found = offsets_of(reader_of(broker, subscribe="orders", **given))
+        assert found == {("orders", 0): left}
+
+
+def test_names_of_headers_that_are_not_utf_8_are_read_as_kafka_reads_them():
+    """Spark's own source replaces what is wrong in them; the job goes on."""
+    with LogBroker({"orders": (1,)}) as broker:
+        log = broker.log("orders")
+        data = bytearray(encode_batch([(b"k", b"v", 5, [("ab", b"x")])]))
+        data[data.index(b"ab")] = 0xFF
+        log.batches[0] = log.batches[0]._replace(data=checked(data))
+        reader = reader_of(broker, subscribe="orders", headers=True)
+        (row,) = table_of(reader).to_pylist()
+        assert row["headers"] == [{"key": "\ufffdb", "value": b"x"}]
+
+
+def test_damaged_bytes_end_the_query_with_their_place():
+    with LogBroker({"orders": (20,)}) as broker:
+        log = broker.log("orders")
+        bad = bytearray(log.batches[1].data)
+        bad[-2] ^= 1
+        log.batches[1] = log.batches[1]._replace(data=bytes(bad))
+        reader = reader_of(broker, subscribe="orders")
+        with pytest.raises(Exception, match=r"orders-0 at offset 0: .*checksum"):
+            table_of(reader)
+
+
+def test_columns_are_those_of_a_schema(broker):
+    """A schema chooses; a wrong one is answered with what there is."""
+    given = {"kafka.bootstrap.servers": broker.address, "subscribe": "other"}
+    source = KafkaLiveSource(given)
+    offset, value = (
+        StructField("offset", LongType()),
+        StructField("value", BinaryType()),
+    )
+    reader = source.reader(StructType([offset, value]))
+    assert table_of(reader).column_names == ["offset", "value"]
+    for name, kind, text in (
+        ("valeu", BinaryType(), "kafka-live has no column 'valeu'; it has key"),
+        (
+            "value",
+            LongType(),
+            "kafka-live is binary, the schema says bigint",
+        ),
+    ):
+        with pytest.raises(ValueError, match=text):
+            source.reader(StructType([StructField(name, kind)]))
+    with pytest.raises(ValueError, match="can be null; leave out NOT NULL"):
+        source.reader(StructType([StructField("value", BinaryType(), False)]))

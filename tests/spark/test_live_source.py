@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kafka-live`` in Spark: queries, plans without secrets, and errors of one sentence.
+
+What is planned and read is tested without Spark in ``test_live_reading.py``.
+"""
+
+import importlib
+import json
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.errors import PySparkException
+
+import kwire.spark
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "client"))
+
+from log_broker import LogBroker
+
+PASSWORD = "s3cr3t-Kx9"
+JAAS = (
+    "org.apache.kafka.common.security.plain.PlainLoginModule required"
+    ' username="reader" password="{}";'
+)
+
+
+@pytest.fixture(scope="module")
+def broker():
+    """A broker with two topics, which no test changes."""
+    with LogBroker({"orders": (35, 20), "bills": (5,)}) as running:
+        yield running
+
+
+def reader(spark, address, **given):
+    options = {"kafka.bootstrap.servers": address, **given}
+    return spark.read.format("kafka-live").options(**options)
+
+
+def test_spark_finds_the_format_by_itself():
+    found = importlib.import_module("pyspark_kwire_live")
+    assert found.DefaultSource is kwire.spark.KafkaLiveSource
+
+
+def test_a_query_reads_topics_from_brokers(spark, broker):
+    """All columns, with headers; the tasks run in Spark's own workers."""
+    given = {"subscribePattern": "orders|bills", "includeHeaders": "true"}
+    table = reader(spark, broker.address, minPartitions="4", **given).load()
+    assert table.dtypes == [
+        ("key", "binary"),
+        ("value", "binary"),
+        ("topic", "string"),
+        ("partition", "int"),
+        ("offset", "bigint"),
+        ("timestamp", "timestamp"),
+        ("timestampType", "int"),
+        ("headers", "array<struct<key:string,value:binary>>"),
+    ]
+    counts = table.groupBy("topic", "partition").count().collect()
+    assert {(row.topic, row.partition, row["count"]) for row in counts} == {
+        ("orders", 0, 35),
+        ("orders", 1, 20),
+        ("bills", 0, 5),
+    }
+
+
+def test_a_schema_and_sql_names_work_as_with_the_other_formats(spark, broker):
+    kwire.spark.register(spark)
+    spark.sql(
+        "CREATE OR REPLACE TEMPORARY VIEW live USING kafka_live OPTIONS ("
+        f'`kafka.bootstrap.servers` "{broker.address}", subscribe "bills")'
+    )
+    (row,) = spark.sql("SELECT count(value), max(offset) FROM live").collect()
+    assert tuple(row) == (5, 4)
+    values = reader(spark, broker.address, subscribe="bills").schema("value binary")
+    assert values.load().columns == ["value"] and values.load().count() == 5
+
+
+def test_secrets_are_in_no_plan_and_no_error(spark):
+    """With a password that is right, and with one that is wrong."""
+    given = {
+        "subscribe": "orders",
+        "kafka.security.protocol": "SASL_PLAINTEXT",
+        "kafka.sasl.mechanism": "PLAIN",
+        "kafka.sasl.jaas.config": JAAS.format(PASSWORD),
+    }
+    with LogBroker({"orders": (3,)}, users={"reader": PASSWORD}) as broker:
+        table = reader(spark, broker.address, **given).load()
+        assert table.count() == 3
+        plans = table._jdf.queryExecution().toString()
+        assert "kafka-live" in plans.lower() and PASSWORD not in plans
+        given["kafka.sasl.jaas.config"] = JAAS.format(PASSWORD + "-2")
+        with pytest.raises(PySparkException) as caught:
+            reader(spark, broker.address, **given).load().count()
+    text = str(caught.value)
+    assert PASSWORD not in text and broker.address in text
+    assert "AuthenticationRefused" in text and "Traceback" not in text
+
+
+def closed_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def test_what_is_wrong_with_brokers_is_one_sentence_with_the_address(spark, broker):
+    """A closed port and an unknown topic; without a traceback of kwire."""
+    closed = f"127.0.0.1:{closed_port()}"
+    for address, topic, wanted in (
+        (closed, "orders", f"{closed}: "),
+        (broker.address, "ordres", f"{broker.address}: topic 'ordres' does not exist"),
+    ):
+        with pytest.raises(PySparkException) as caught:
+            reader(spark, address, subscribe=topic).load().count()
+        text = str(caught.value)
+        assert wanted in text and "Traceback" not in text, text
+
+
+def test_wrong_options_are_answered_at_once(spark, broker):
+    """Before anything is sent to a broker, also for a stream."""
+    with pytest.raises(
+        PySparkException, match="has no option 'subscrib': did you mean"
+    ):
+        reader(spark, broker.address, subscrib="orders").load()
+    stream = spark.readStream.format("kafka-live").option("subscribe", "orders").load()
+    query = stream.writeStream.format("noop").start()
+    with pytest.raises(PySparkException, match="kafka-live needs brokers"):
+        query.processAllAvailable()
+
+
+def run(spark, broker, out, checkpoint, name="kafka-live", **given):
+    """Run a query over all there is; returns the offset at the end of each batch."""
+    query = (
+        spark.readStream.format(name)
+        .option("kafka.bootstrap.servers", broker.address)
+        .options(subscribe="orders", startingOffsets="earliest", **given)
+        .load()
+        .writeStream.format("parquet")
+        .option("checkpointLocation", str(checkpoint))
+        .trigger(availableNow=True)
+        .start(str(out))
+    )
+    query.awaitTermination(600)
+    assert query.exception() is None
+    return [json.loads(p["sources"][0]["endOffset"]) for p in query.recentProgress]
+
+
+def test_a_stream_goes_on_where_it_stopped(spark, tmp_path):
+    """Batches of limited size, a restart, and a topic that grew between."""
+    out, checkpoint = tmp_path / "out", tmp_path / "checkpoint"
+    with LogBroker({"orders": (30,)}) as broker:
+        given = {"maxOffsetsPerTrigger": "12"}
+        ends = run(spark, broker, out, checkpoint, **given)
+        wanted = [{"orders": {"0": number}} for number in (12, 24, 30)]
+        assert [end for end in ends if end is not None][:3] == wanted
+        broker.log("orders").append(7)
+        run(spark, broker, out, checkpoint, **given)
+        rows = spark.read.parquet(str(out)).select("offset", "value").collect()
+        assert {row.offset: bytes(row.value) for row in rows} == broker.log(
+            "orders"
+        ).readable(0, 37, False)
+        assert len(rows) == 37
