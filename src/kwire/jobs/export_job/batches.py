@@ -5,37 +5,40 @@
 from __future__ import annotations
 
 from ...compression import NAMES
-from ..tables import load_pyarrow
+from ..tables import load_pyarrow, make_schema
 from .headers import USES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..tables import TableWriter
     from .headers import Headers, Source
 
 
-def batches_schema() -> Any:
-    """Make the schema of the table."""
-    pyarrow = load_pyarrow()
-    whole, short = pyarrow.int64(), pyarrow.int32()
-    text, flag = pyarrow.string(), pyarrow.bool_()
-    return pyarrow.schema(
-        [
-            *(("topic", text), ("partition", short)),
-            *(("base_offset", whole), ("last_offset", whole), ("count", whole)),
-            *(("use", text), ("file_path", text)),
-            *(("position", whole), ("size", whole)),
-            *(("partition_leader_epoch", short), ("compression", text)),
-            *(("magic", short), ("timestamp_type", short)),
-            # Whatever a damaged clock wrote fits into these, but not into timestamps.
-            *(("base_timestamp", whole), ("max_timestamp", whole)),
-            *(("producer_id", whole), ("producer_epoch", short)),
-            ("base_sequence", short),
-            *(("is_transactional", flag), ("is_control", flag), ("crc", whole)),
-        ]
-    )
+BATCHES = {
+    "topic": "string",
+    "partition": "int",
+    "base_offset": "bigint",
+    "last_offset": "bigint",
+    "count": "bigint",
+    "use": "string",
+    "file_path": "string",
+    "position": "bigint",
+    "size": "bigint",
+    "partition_leader_epoch": "int",
+    "compression": "string",
+    "magic": "int",
+    "timestamp_type": "int",
+    # Whatever a damaged clock wrote fits into these, but not into timestamps.
+    "base_timestamp": "bigint",
+    "max_timestamp": "bigint",
+    "producer_id": "bigint",
+    "producer_epoch": "int",
+    "base_sequence": "int",
+    "is_transactional": "boolean",
+    "is_control": "boolean",
+    "crc": "bigint",
+}
+"""The columns of the table, with the names of their types."""
 
 
 def write_batches(
@@ -45,7 +48,7 @@ def write_batches(
     pyarrow = load_pyarrow()
     from pyarrow import compute
 
-    schema = batches_schema()
+    schema = make_schema(BATCHES)
     uses, codecs = (
         pyarrow.array(USES),
         pyarrow.array([*NAMES, *map(str, range(len(NAMES), 8))]),

@@ -16,11 +16,14 @@ from ... import log
 from ...errors import DecodeError
 from ...formatting import format_name
 from ...regular_files import NotRegularFile
+from .problems import FileProblem
 from .replicas import Folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
+
+    from .problems import PartitionKey
 
 _CLAIMS = {
     "replication": "the high watermark that the broker noted is",
@@ -28,18 +31,19 @@ _CLAIMS = {
 }
 _BESIDE = (".index", ".timeindex")
 _DIGITS = 20
+_NO_PARTITION = "", -1
 _LISTED = 5
 
 
 class Found(NamedTuple):
     """The partitions, their folders and segments, and what could not be read.
 
-    ``unreadable`` are (path, topic, partition, byte, reason, detail).
+    What belongs to no partition is of the topic "" and the partition -1.
     """
 
     folders: dict[tuple[str, int], list[Folder]]
     segments: list[tuple[str, log.Segment]]
-    unreadable: list[tuple[str, str, int, int, str, str]]
+    unreadable: list[tuple[PartitionKey, FileProblem]]
 
 
 def find_inputs(
@@ -56,16 +60,18 @@ def find_inputs(
     for path in given:
         directory = log.LogDirectory(path, include=include, access="read")
         for error in directory.unreadable:
-            found.unreadable.append(
-                (error.path, "", -1, error.offset, "checkpoint", error.reason)
-            )
+            problem = error.path, error.offset, 0, "checkpoint", error.reason
+            found.unreadable.append((_NO_PARTITION, FileProblem(*problem)))
         for skipped in directory.skipped:
             reason = "skipped" if isinstance(skipped, NotRegularFile) else "unreadable"
             words = skipped.strerror or type(skipped).__name__
             name = format_name(skipped.filename)
-            found.unreadable.append((name, "", -1, 0, reason, words))
+            problem = name, 0, 0, reason, words
+            found.unreadable.append((_NO_PARTITION, FileProblem(*problem)))
         if os.path.isdir(path):
-            found.unreadable.extend(_closed_folders(path))
+            found.unreadable.extend(
+                (_NO_PARTITION, problem) for problem in _find_closed_folders(path)
+            )
         for partition in directory:
             names.add(f"{partition.topic}-{partition.partition}")
             place = format_name(partition.path)
@@ -95,14 +101,14 @@ def find_inputs(
     return found
 
 
-def _closed_folders(path: str) -> Iterator[tuple[str, str, int, int, str, str]]:
+def _find_closed_folders(path: str) -> Iterator[FileProblem]:
     """Find the folders that may not be read, where partitions may be."""
     errors: list[OSError] = []
     for _ in os.walk(path, onerror=errors.append):
         pass
     for error in errors:
         reason = error.strerror or type(error).__name__
-        yield format_name(error.filename), "", -1, 0, "unreadable", reason
+        yield FileProblem(format_name(error.filename), 0, 0, "unreadable", reason)
 
 
 def _folder(partition: log.Partition, found: Found) -> Folder:
@@ -112,12 +118,9 @@ def _folder(partition: log.Partition, found: Found) -> Folder:
     try:
         epochs = partition.leader_epochs
     except DecodeError as error:
-        found.unreadable.append(
-            (
-                *(error.path, partition.topic, partition.partition, error.offset),
-                *("leader-epoch", error.reason),
-            )
-        )
+        problem = error.path, error.offset, 0, "leader-epoch", error.reason
+        key = partition.topic, partition.partition
+        found.unreadable.append((key, FileProblem(*problem)))
     claims = [
         (offset, f"{words} {offset} ({place})")
         for name, words in _CLAIMS.items()

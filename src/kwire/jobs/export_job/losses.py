@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 from ...compression import NAMES
 from ...limits import Limits
-from ..tables import TableWriter
-from .batches import batches_schema, write_batches
+from ..tables import TableWriter, make_schema
+from .batches import BATCHES, write_batches
 from .choice import Pass, Piece, Sums
 from .conflicts import Conflict
 from .headers import Headers, Source
+from .problems import FileProblem, LostRange
 from .ranges import union, without
 from .replicas import (
     Chain,
@@ -33,7 +34,7 @@ from .scan import FileScan, Flaw
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from .ranges import Range
 
@@ -64,31 +65,6 @@ class DecideTask(NamedTuple):
     limits: Limits
 
 
-class Finding(NamedTuple):
-    """A row of ``problems`` under construction: ``low`` to ``high`` is what it cost.
-
-    A ``low`` of -1 says that it cost no offset, a ``high`` below ``low`` that nobody
-    knows how many.
-    """
-
-    path: str
-    position: int
-    length: int
-    reason: str
-    detail: str
-    low: int
-    high: int
-
-
-class Lost(NamedTuple):
-    """Offsets that no replica holds."""
-
-    first_offset: int
-    last_offset: int
-    reason: str
-    detail: str
-
-
 class Decision(NamedTuple):
     """What is decided of one partition."""
 
@@ -103,16 +79,15 @@ class Decision(NamedTuple):
     control_batches: int
     codecs: dict[str, Sums]
     pieces: tuple[Piece, ...]
-    lost: tuple[Lost, ...]
-    findings: tuple[Finding, ...]
+    lost: tuple[LostRange, ...]
+    problems: tuple[FileProblem, ...]
 
 
 def decide(task: DecideTask) -> list[Decision]:
     """Decide the partitions of a task, and write the table of their batches."""
     headers = Headers()
-    with TableWriter(
-        task.batches, batches_schema(), compression=task.compression
-    ) as writer:
+    schema = make_schema(BATCHES)
+    with TableWriter(task.batches, schema, compression=task.compression) as writer:
         return [
             _Decider(each, headers, task).decide(writer) for each in task.partitions
         ]
@@ -142,7 +117,7 @@ class _Decider:
                 own = [self._without_stray(file, missing) for file in own]
             chains += chains_of(folder, own)
         self._chains = ranked(chains)
-        self._findings: list[Finding] = []
+        self._problems: list[FileProblem] = []
         # For each chain what of it is damaged, ascending.
         self._damage: list[list[Damage]] = []
         # Offsets between two files that a cleaner has taken, or may have.
@@ -185,7 +160,7 @@ class _Decider:
         lost = list(self._losses(gaps, log_start, claims))
         self._tell_doubts(done)
         for several in conflicts.values():
-            self._findings.append(_told(several))
+            self._problems.append(_told(several))
         place = self._task.topic, self._task.partition
         for source in done.sources:
             write_batches(writer, self._headers, place, source)
@@ -211,7 +186,7 @@ class _Decider:
             },
             pieces=tuple(done.pieces),
             lost=tuple(lost),
-            findings=tuple(self._findings),
+            problems=tuple(self._problems),
         )
 
     def _without_stray(self, file: FileScan, missing: set[int]) -> FileScan:
@@ -350,7 +325,7 @@ class _Decider:
 
     def _missing(self, path: str, position: int, low: int, high: int) -> Damage:
         detail = f"offsets {low} to {high} are missing"
-        self._findings.append(Finding(path, position, 0, "gap", detail, low, high))
+        self._problems.append(FileProblem(path, position, 0, "gap", detail, low, high))
         return low, high, "missing", f"a gap at byte {position} of {path}"
 
     def _judge_chain(
@@ -411,7 +386,7 @@ class _Decider:
             high = max(flaw.torn_end, own_end) - 1
         elif flaw.reason == "cut" and flaw.high < 0 and file.segment.is_newest:
             high = own_end - 1
-        self._findings.append(Finding(file.path, *flaw[:4], low, high))
+        self._problems.append(FileProblem(file.path, *flaw[:4], low, high))
         if low < 0 or high < low:
             return None
         kind = "cut" if flaw.reason == "cut" or flaw.is_tail else "damaged"
@@ -419,7 +394,7 @@ class _Decider:
 
     def _losses(
         self, gaps: list[Range], log_start: int, claims: dict[int, str]
-    ) -> Iterator[Lost]:
+    ) -> Iterator[LostRange]:
         """Say which of the offsets that nothing covers were lost, and why."""
         if self._is_compacted:
             damages = union(each[:2] for chain in self._damage for each in chain)
@@ -443,7 +418,7 @@ class _Decider:
             kind = next((k for k in ("damaged", "cut") if k in kinds), "missing")
             words = [words for _, _, _, words in causes if words]
             words += filter(None, (claims.get(first), claims.get(last + 1)))
-            yield Lost(first, last, kind, _listed(words) or "no file holds them")
+            yield LostRange(first, last, kind, _listed(words) or "no file holds them")
 
     def _tell_doubts(self, done: Pass) -> None:
         """Make findings of what was not taken though its checksum is right."""
@@ -457,25 +432,14 @@ class _Decider:
                         f"leader epoch {batch['partition_leader_epoch']} where the log"
                         f" is of epoch {stretch.epoch}; no checksum covers it"
                     )
-                    self._findings.append(
-                        Finding(
-                            source.scan.path,
-                            batch["position"],
-                            0,
-                            "leader-epoch",
-                            detail,
-                            -1,
-                            -1,
-                        )
-                    )
+                    self._note(source, batch["position"], 0, "leader-epoch", detail)
                 row += stretch.batches
         for source, item, reason, detail in done.judge.refused:
-            self._findings.append(
-                Finding(
-                    *(source.scan.path, item.position, item.size, reason, detail),
-                    *(item.base, item.last),
-                )
-            )
+            span = item.base, item.last
+            self._note(source, item.position, item.size, reason, detail, *span)
+
+    def _note(self, source: Source, *problem: Any) -> None:
+        self._problems.append(FileProblem(source.scan.path, *problem))
 
     def _tell_runs(self, source: Source, rows: Sequence[int]) -> None:
         """Make one finding of batches that follow each other, cut off by an epoch."""
@@ -492,9 +456,7 @@ class _Decider:
                 " of a later epoch went on without them"
             )
             length = last["position"] + last["size"] - position
-            self._findings.append(
-                Finding(source.scan.path, position, length, "diverged", detail, -1, -1)
-            )
+            self._note(source, position, length, "diverged", detail)
             first = index
 
 
@@ -513,7 +475,7 @@ def _set_aside(done: Pass, aside: dict[str, int]) -> dict[str, int]:
     return more
 
 
-def _told(conflicts: Sequence[Conflict]) -> Finding:
+def _told(conflicts: Sequence[Conflict]) -> FileProblem:
     """Make one finding of the conflicts that a file has lost."""
     worst = min(conflicts, key=lambda each: each.position)
     first = min(each.first_offset for each in conflicts)
@@ -524,7 +486,7 @@ def _told(conflicts: Sequence[Conflict]) -> Finding:
         f" taken: {worst.why}"
     )
     length = end - worst.position
-    return Finding(worst.loser, worst.position, length, "disagrees", detail, -1, -1)
+    return FileProblem(worst.loser, worst.position, length, "disagrees", detail)
 
 
 def _listed(words: Sequence[str]) -> str:

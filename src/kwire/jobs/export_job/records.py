@@ -9,6 +9,7 @@ other.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from ...arrow import null_empty_lists
@@ -18,8 +19,9 @@ from ...formatting import format_name
 from ...limits import MIB, Limits
 from ...records import read_batch_header
 from ..running import JobError
-from ..tables import TableWriter, load_pyarrow
+from ..tables import TableWriter, load_pyarrow, make_schema
 from .choice import Part, Piece
+from .problems import FileProblem, LostRange
 from .ranges import union, without
 
 TYPE_CHECKING = False
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...records import BatchHeader
+    from .problems import PartitionKey
 
 _CHUNK = 4 * MIB
 _COMPRESSED = MIB
@@ -47,85 +50,66 @@ class WriteTask(NamedTuple):
     limits: Limits
 
 
-class Failure(NamedTuple):
-    """A batch that could not be decoded; ``lost`` are the offsets nobody else gave."""
-
-    topic: str
-    partition: int
-    path: str
-    position: int
-    size: int
-    first_offset: int
-    last_offset: int
-    error: str
-    lost: tuple[tuple[int, int], ...]
-
-
 class Written(NamedTuple):
-    """What a task wrote: the rows of each partition, and what it could not decode.
+    """What a task wrote: the rows of each partition, and what it could not decode."""
 
-    ``miscounted`` are (topic, partition, path, position, announced, found) where
-    headers and records do not tell the same number.
-    """
-
-    rows: dict[tuple[str, int], int]
-    failures: tuple[Failure, ...]
-    miscounted: tuple[tuple[str, int, str, int, int, int], ...]
+    rows: Counter[PartitionKey]
+    problems: list[tuple[PartitionKey, FileProblem]]
+    lost: list[tuple[PartitionKey, LostRange]]
 
 
-def records_schema() -> Any:
-    """Make the schema of ``records``: Spark's Kafka columns, and where they stood.
+RECORDS = {
+    "key": "binary",
+    "value": "binary",
+    "topic": "string",
+    "partition": "int",
+    "offset": "bigint",
+    "timestamp": "timestamp",
+    "timestampType": "int",
+    "headers": [{"key": "string", "value": "binary"}],
+    "file_path": "string",
+    "batch_position": "bigint",
+    "partition_leader_epoch": "int",
+}
+"""The columns of ``records``: Spark's Kafka columns, and the batch of the record.
 
-    As in Spark's source, ``headers`` is null where a record has none.
-    """
-    pyarrow = load_pyarrow()
-    pair = [("key", pyarrow.string()), ("value", pyarrow.binary())]
-    return pyarrow.schema(
-        [
-            ("key", pyarrow.binary()),
-            ("value", pyarrow.binary()),
-            ("topic", pyarrow.string()),
-            ("partition", pyarrow.int32()),
-            ("offset", pyarrow.int64()),
-            ("timestamp", pyarrow.timestamp("us", "UTC")),
-            ("timestampType", pyarrow.int32()),
-            ("headers", pyarrow.list_(pyarrow.struct(pair))),
-            ("file_path", pyarrow.string()),
-            ("batch_position", pyarrow.int64()),
-            ("partition_leader_epoch", pyarrow.int32()),
-        ]
-    )
+As in Spark's source, ``headers`` is null where a record has none.
+"""
 
 
 def write(task: WriteTask) -> Written:
     """Write the records of a task."""
-    rows: dict[tuple[str, int], int] = {}
-    failures: list[Failure] = []
-    miscounted = []
-    with TableWriter(
-        task.path, records_schema(), compression=task.compression
-    ) as writer:
+    written = Written(Counter(), [], [])
+    schema = make_schema(RECORDS)
+    with TableWriter(task.path, schema, compression=task.compression) as writer:
         for topic, partition, piece in task.pieces:
+            key = topic, partition
             reader = _PieceReader(topic, partition, piece, task.limits)
             before = writer.rows
             for batch in reader.batches():
                 writer.write(batch)
-            found = writer.rows - before
-            failures += reader.failures
-            rows[topic, partition] = rows.get((topic, partition), 0) + found
-            if len(piece.parts) == 1 and found + reader.undecoded != piece.rows:
-                part = piece.parts[0]
-                miscounted.append(
-                    (
-                        *(topic, partition, format_name(part.segment.path), part.start),
-                        *(piece.rows, found + reader.undecoded),
-                    )
+            rows = writer.rows - before
+            written.rows[key] += rows
+            written.problems.extend((key, problem) for problem in reader.problems)
+            written.lost.extend((key, lost) for lost in reader.lost)
+            found = rows + reader.undecoded
+            if len(piece.parts) == 1 and found != piece.rows:
+                path, start = (
+                    format_name(piece.parts[0].segment.path),
+                    piece.parts[0].start,
                 )
-    return Written(rows, tuple(failures), tuple(miscounted))
+                detail = f"headers announce {piece.rows} records, there are {found}"
+                problem = FileProblem(path, start, 0, "count", detail)
+                written.problems.append((key, problem))
+    return written
 
 
 class _PieceReader:
-    """Reads one piece; ``undecoded`` counts the records that its failures had."""
+    """Reads one piece.
+
+    ``problems`` are batches that cannot be decoded, ``undecoded`` counts their records,
+    ``lost`` has those of their offsets that no other part gave.
+    """
 
     def __init__(
         self, topic: str, partition: int, piece: Piece, limits: Limits
@@ -134,42 +118,43 @@ class _PieceReader:
         self._partition = partition
         self._piece = piece
         self._limits = limits
-        self.failures: list[Failure] = []
+        self._schema = make_schema(RECORDS)
+        self.problems: list[FileProblem] = []
+        self.lost: list[LostRange] = []
         self.undecoded = 0
 
     def batches(self) -> Iterator[Any]:
         """Give the rows as record batches of Arrow."""
-        parts = self._piece.parts
-        if len(parts) == 1:
-            yield from self._part(parts[0])
-            return
+        given: list[tuple[int, int]] = []
+        if len(self._piece.parts) == 1:
+            yield from self._part(self._piece.parts[0])
+        else:
+            yield from self._merge_parts(given).to_batches()
+        for each in self.problems:
+            detail = f"records at byte {each.position} of {each.path}"
+            for first, last in without([(each.low, each.high)], union(given)):
+                self.lost.append(LostRange(first, last, "undecodable", detail))
+
+    def _merge_parts(self, given: list[tuple[int, int]]) -> Any:
+        """Read parts that overlap, and note in ``given`` what was read of which."""
         pyarrow = load_pyarrow()
         from pyarrow import compute
 
-        tables = []
-        seen: Any = None
-        given: list[tuple[int, int]] = []
-        for part in parts:
-            failed = len(self.failures)
-            table = pyarrow.Table.from_batches(self._part(part), records_schema())
-            if len(self.failures) > failed:
+        tables = [self._schema.empty_table()]
+        seen = tables[0]["offset"].combine_chunks()
+        for part in self._piece.parts:
+            failed = len(self.problems)
+            table = pyarrow.Table.from_batches(self._part(part), self._schema)
+            if len(self.problems) > failed:
                 continue
             given.append(self._range)
-            offsets = table["offset"].combine_chunks()
-            if seen is not None:
-                is_new = compute.invert(compute.is_in(offsets, value_set=seen))
-                table = table.filter(is_new)
-                offsets = pyarrow.concat_arrays([seen, offsets.filter(is_new)])
-            seen = offsets
+            is_new = compute.invert(compute.is_in(table["offset"], value_set=seen))
+            table = table.filter(is_new)
+            seen = pyarrow.concat_arrays([seen, table["offset"].combine_chunks()])
             tables.append(table)
-            if len(tables) == 1 and part is parts[0] and self._piece.first_has_all:
+            if part is self._piece.parts[0] and self._piece.first_has_all:
                 break
-        self.failures = [
-            each._replace(lost=tuple(without(each.lost, union(given))))
-            for each in self.failures
-        ]
-        if tables:
-            yield from pyarrow.concat_tables(tables).sort_by("offset").to_batches()
+        return pyarrow.concat_tables(tables).sort_by("offset")
 
     def _part(self, part: Part) -> Iterator[Any]:
         """Read batches a chunk at a time."""
@@ -241,11 +226,10 @@ class _PieceReader:
             return
         header = chunk[0]
         self.undecoded += max(header.count, 0)
-        first, last = header.base_offset, header.last_offset
-        self.failures.append(
-            Failure(
-                *(self._topic, self._partition, path, header.position, header.size),
-                *(first, last, failure, ((first, last),)),
+        self.problems.append(
+            FileProblem(
+                *(path, header.position, header.size, "records", failure),
+                *(header.base_offset, header.last_offset),
             )
         )
 
@@ -253,7 +237,6 @@ class _PieceReader:
         pyarrow = load_pyarrow()
         batch = pyarrow.record_batch(records)
         count = batch.num_rows
-        schema = records_schema()
         made = {
             "topic": pyarrow.repeat(self._topic, count),
             "partition": pyarrow.repeat(
@@ -264,8 +247,8 @@ class _PieceReader:
             "file_path": pyarrow.repeat(path, count),
         }
         return pyarrow.RecordBatch.from_arrays(
-            [made[name] if name in made else batch[name] for name in schema.names],
-            schema=schema,
+            [made[name] if name in made else batch[name] for name in RECORDS],
+            schema=self._schema,
         )
 
 
