@@ -10,7 +10,12 @@ import pytest
 from page_reader import PageReader
 
 from kwire.jobs import charts
-from kwire.jobs.chart_text import compact_text, text_width, ticks, time_ticks
+from kwire.jobs.chart_text import (
+    choose_ticks,
+    choose_time_ticks,
+    format_compact,
+    measure_text,
+)
 from kwire.jobs.charts import HeatCell, Span, Track
 
 EVIL = "\"><script>alert(1)</script>'&lt;\u202e\r\n[31m"
@@ -50,18 +55,18 @@ def extremes():
     many = [f"{number}-{'x' * 50}" for number in range(1000)]
     for names in ([], [EVIL], many):
         cells = {(a, b): HeatCell(HUGE, "bad", EVIL) for a in names for b in names[:30]}
-        yield charts.heat_map(names, names[:30], cells, {"bad": EVIL})
-        yield charts.heat_map(names, [], {})
+        yield charts.draw_heat_map(names, names[:30], cells, {"bad": EVIL})
+        yield charts.draw_heat_map(names, [], {})
         for value in (0, -HUGE, HUGE, 0.5):
             items = [(name, value, "warning", EVIL) for name in names]
-            yield charts.bars(items)
-            yield charts.bars(items, "ms")
-            yield charts.bars(items, "bytes")
+            yield charts.draw_bars(items)
+            yield charts.draw_bars(items, "ms")
+            yield charts.draw_bars(items, "bytes")
         for start, end in ((0, 0), (-HUGE, HUGE), (T0, T0 + 1)):
             spans = [Span(start, end, "good", EVIL), Span(end, end, "bad")]
             tracks = [Track(name, start, end, spans, EVIL) for name in names]
-            yield charts.coverage(tracks, {"good": EVIL})
-            yield charts.timeline(tracks, {"good": EVIL})
+            yield charts.draw_coverage(tracks, {"good": EVIL})
+            yield charts.draw_timeline(tracks, {"good": EVIL})
         for values in (
             [],
             [(5, 1)],
@@ -69,7 +74,7 @@ def extremes():
             [(1, None), (2, float("nan")), (3, float("inf"))],
         ):
             for unit in "records", "ms", "bytes":
-                yield charts.lines(dict.fromkeys(names, values), unit)
+                yield charts.draw_lines(dict.fromkeys(names, values), unit)
 
 
 def test_any_input_makes_well_formed_svg():
@@ -94,7 +99,7 @@ def test_heat_grows_with_the_value():
         ("Fetch", "2"): HeatCell(1000),
         ("Produce", "0"): HeatCell(1),
     }
-    svg = charts.heat_map(["Fetch", "Produce"], ["0", "1", "2"], cells)
+    svg = charts.draw_heat_map(["Fetch", "Produce"], ["0", "1", "2"], cells)
     found = PageReader(svg)
     drawn = [(g["data-row"], g["data-column"]) for g, _ in found.find("g")]
     assert drawn == list(cells)
@@ -116,16 +121,18 @@ def test_heat_grows_with_the_value():
 
 def test_bars_are_as_long_as_their_values():
     """From a common zero, to the left for those below."""
-    svg = charts.bars([("a", 30, "", ""), ("b", -10, "bad", "why"), ("c", 0, "", "")])
+    svg = charts.draw_bars(
+        [("a", 30, "", ""), ("b", -10, "bad", "why"), ("c", 0, "", "")]
+    )
     assert places(svg) == [(25, 75), (0, 25), (25, 0)]
     assert titles(svg) == ["a: 30", "b: -10, why", "c: 0"]
-    assert "1.5 KB" in charts.bars([("a", 1500, "", "")], "bytes")
+    assert "1.5 KB" in charts.draw_bars([("a", 1500, "", "")], "bytes")
 
 
 def test_a_hole_can_be_seen_however_small():
     """One lost offset in a billion is thin, but has a stroke, and lies on top."""
     spans = [Span(0, 1, "bad", "lost"), Span(0, 10**9, "good")]
-    svg = charts.coverage([Track("orders-0", 0, 10**9, spans)])
+    svg = charts.draw_coverage([Track("orders-0", 0, 10**9, spans)])
     good, bad = rects(svg, "fill")
     assert good["class"] == "fill good"
     assert bad["class"] == "fill thin bad"
@@ -139,21 +146,21 @@ def test_tracks_of_coverage_have_their_own_scale_and_of_time_a_common_one():
         Track("a", T0, T0 + 100, [Span(T0, T0 + 50)]),
         Track("b", T0 + 100, T0 + 200, [Span(T0 + 100, T0 + 150)]),
     ]
-    assert places(charts.coverage(tracks)) == [(0, 50), (0, 50)]
-    assert places(charts.timeline(tracks)) == [(0, 25), (50, 25)]
+    assert places(charts.draw_coverage(tracks)) == [(0, 50), (0, 50)]
+    assert places(charts.draw_timeline(tracks)) == [(0, 25), (50, 25)]
 
 
 def test_a_moment_is_a_mark_and_one_of_a_count_no_long_bar():
     """A single request would look like many, or like a use that lasted."""
     track = Track("Fetch 2", T0, T0 + 100, [Span(T0 + 50, T0 + 50, "bad", "1 request")])
-    svg = charts.timeline([track])
+    svg = charts.draw_timeline([track])
     assert rects(svg, "fill") == []
     [(mark, _)] = PageReader(svg).find("circle")
     assert (mark["class"], percent(mark["cx"])) == ("fill bad", 50)
     assert titles(svg) == ["Fetch 2: 2023-11-14 22:13:20.050, 1 request"]
-    assert places(charts.bars([("a", 1, "", "")])) == [(0, 10)]
+    assert places(charts.draw_bars([("a", 1, "", "")])) == [(0, 10)]
     # Bytes and times are no counts: there is no one of them.
-    assert places(charts.bars([("a", 1, "", "")], "ms")) == [(0, 100)]
+    assert places(charts.draw_bars([("a", 1, "", "")], "ms")) == [(0, 100)]
 
 
 def axis(svg):
@@ -176,7 +183,7 @@ def axis(svg):
 @pytest.mark.parametrize("note", ["", "n" * 16])
 def test_words_of_an_axis_never_touch(room, length, label, note):
     """On a telephone, on a small window, on a screen: by the guessed widths."""
-    svg = charts.timeline([Track(label, T0, T0 + length, [], note)])
+    svg = charts.draw_timeline([Track(label, T0, T0 + length, [], note)])
     [(facts, _)] = PageReader(svg).find("svg")
     left, right = map(int, re.findall(r"\d+", facts["class"]))
     hidden = "wide" if room < 700 else "narrow"
@@ -184,7 +191,7 @@ def test_words_of_an_axis_never_touch(room, length, label, note):
     spans = []
     for looks, part, dx, words in axis(svg):
         if hidden not in looks:
-            at, width = part / 100 * drawing + dx, text_width(words)
+            at, width = part / 100 * drawing + dx, measure_text(words)
             at -= width if "end" in looks else width / 2 if "middle" in looks else 0
             spans.append((at, at + width))
     assert spans and spans[0][0] >= -left and spans[-1][1] <= drawing + right
@@ -195,7 +202,7 @@ def test_words_of_an_axis_never_touch(room, length, label, note):
 def test_very_many_holes_melt_but_do_not_look_like_one():
     """What cannot be told apart is paler, and the words count the pieces."""
     spans = [Span(at, at + 1, "bad") for at in range(0, 100_000, 10)]
-    svg = charts.coverage([Track("orders-0", 0, 100_000, spans)])
+    svg = charts.draw_coverage([Track("orders-0", 0, 100_000, spans)])
     [melted] = rects(svg, "fill")
     assert (melted["data-start"], melted["data-end"]) == ("0", "99991")
     assert float(melted["fill-opacity"]) == 0.3
@@ -205,7 +212,7 @@ def test_very_many_holes_melt_but_do_not_look_like_one():
 def test_lines_go_through_their_points_and_stop_at_gaps():
     """The greatest value is below the top, zero at the bottom."""
     values = [(T0, 0), (T0 + 10, 40), (T0 + 20, None), (T0 + 30, 10), (T0 + 40, 20)]
-    svg = charts.lines({"billing": values}, "records")
+    svg = charts.draw_lines({"billing": values}, "records")
     found = PageReader(svg)
     [group] = found.find("g", data_series="billing")
     assert group[0]["data-points"] == f"{T0}:0 {T0 + 10}:40 {T0 + 30}:10 {T0 + 40}:20"
@@ -218,7 +225,7 @@ def test_no_peak_is_lost_in_long_series():
     """Ten thousand points become some hundred, the worst one among them."""
     values = [(T0 + number, number % 50) for number in range(10_000)]
     values[7777] = (T0 + 7777, 5_000)
-    svg = charts.lines({"billing": values}, "records")
+    svg = charts.draw_lines({"billing": values}, "records")
     [group] = PageReader(svg).find("g", data_series="billing")
     points = group[0]["data-points"].split()
     assert len(points) <= 600
@@ -228,10 +235,10 @@ def test_no_peak_is_lost_in_long_series():
 def test_gaps_of_long_series_and_at_their_ends_are_kept():
     """A line that is thinned, or ends early, must not hide where nothing is known."""
     values = [(T0 + at, None if 3000 <= at < 3002 else 1) for at in range(6000)]
-    svg = charts.lines({"billing": values}, "records")
+    svg = charts.draw_lines({"billing": values}, "records")
     assert len(PageReader(svg).find("polyline")) == 2
     values = [(T0 + at, 1 if at < 50 else None) for at in range(101)]
-    svg = charts.lines({"billing": values}, "records")
+    svg = charts.draw_lines({"billing": values}, "records")
     [(path, _)] = PageReader(svg).find("polyline")
     assert path["points"].split()[-1].startswith("490.00,")
 
@@ -240,27 +247,27 @@ def test_what_is_not_drawn_is_told():
     """A chart is no list; how many are left out stands below."""
     names = [str(number) for number in range(130)]
     for svg in (
-        charts.bars([(name, 1, "", "") for name in names]),
-        charts.coverage([Track(name, 0, 1, []) for name in names]),
-        charts.timeline([Track(name, 0, 1, []) for name in names]),
-        charts.heat_map(names, ["0"], {}),
+        charts.draw_bars([(name, 1, "", "") for name in names]),
+        charts.draw_coverage([Track(name, 0, 1, []) for name in names]),
+        charts.draw_timeline([Track(name, 0, 1, []) for name in names]),
+        charts.draw_heat_map(names, ["0"], {}),
     ):
         assert "30 more are not drawn" in svg
-    svg = charts.lines({name: [(T0, 1)] for name in names}, "records")
+    svg = charts.draw_lines({name: [(T0, 1)] for name in names}, "records")
     assert "122 more series are not drawn" in svg
 
 
 def test_axes_have_round_marks():
     """Few of them, and room for every value."""
-    assert ticks([3, 41, 7], "records") == [
+    assert choose_ticks([3, 41, 7], "records") == [
         *((0, "0"), (20, "20"), (40, "40"), (60, "60")),
     ]
-    assert [words for _, words in ticks([5 * 3_600_000], "ms")] == [
+    assert [words for _, words in choose_ticks([5 * 3_600_000], "ms")] == [
         *("0", "2 h", "4 h", "6 h"),
     ]
-    assert ticks([1], "records") == [(0, "0"), (1, "1")]
+    assert choose_ticks([1], "records") == [(0, "0"), (1, "1")]
     for values in ([], [0], [-5, 3], [HUGE], [0.001], [1e300]):
-        marks = [value for value, _ in ticks(values, "records")]
+        marks = [value for value, _ in choose_ticks(values, "records")]
         assert marks[0] <= min([0, *values])
         assert marks[-1] >= max([0, *values])
         assert 2 <= len(marks) <= 7
@@ -269,21 +276,21 @@ def test_axes_have_round_marks():
 def test_times_on_axes_are_round_and_as_short_as_can_be():
     """The first one has its day; hours have no seconds."""
     begin = 1_763_700_000_000
-    found = time_ticks(begin, begin + 5 * 3_600_000)
+    found = choose_time_ticks(begin, begin + 5 * 3_600_000)
     assert [words for _, words in found] == [
         *("2025-11-21 04:40", "06:00", "07:00", "08:00", "09:00", "09:40"),
     ]
     assert [part * 300 for part, _ in found] == pytest.approx(
         [0, 80, 140, 200, 260, 300]
     )
-    assert time_ticks(5, 5) == [(0.0, "1970-01-01 00:00:00.005")]
-    assert time_ticks(-HUGE, HUGE) == [(0.0, str(-HUGE)), (1.0, str(HUGE))]
+    assert choose_time_ticks(5, 5) == [(0.0, "1970-01-01 00:00:00.005")]
+    assert choose_time_ticks(-HUGE, HUGE) == [(0.0, str(-HUGE)), (1.0, str(HUGE))]
 
 
 def test_compact_numbers_fit_a_cell():
     """Five characters at most up to the largest count that Kafka has."""
     numbers = (0, 7, 999, 1000, 1234, 9_960, 12_345, 999_999, HUGE)
-    assert [compact_text(number) for number in numbers] == [
+    assert [format_compact(number) for number in numbers] == [
         *("0", "7", "999", "1k", "1.2k", "10k", "12k", "1M", "9.2E"),
     ]
 
@@ -291,4 +298,4 @@ def test_compact_numbers_fit_a_cell():
 def test_unknown_tones_are_mistakes():
     """They would be a colour that nobody meant."""
     with pytest.raises(ValueError, match="'red' is no tone"):
-        charts.bars([("a", 1, "red", "")])
+        charts.draw_bars([("a", 1, "red", "")])

@@ -257,7 +257,9 @@ def test_what_writes_no_page_loads_no_jinja2():
     code = (
         "import sys; sys.argv[1:] = ['explain', '0000000a00120000000000070000']\n"
         "from kwire.cli import main\n"
-        "from kwire.jobs import audit_tasks, export_scan, offsets_lag\n"
+        "from kwire.jobs.audit_job import tasks\n"
+        "from kwire.jobs.export_job import scan\n"
+        "from kwire.jobs.offsets_job import lag\n"
         "try: main()\n"
         "finally: print({'jinja2', 'markupsafe'} & set(sys.modules), file=sys.stderr)"
     )

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from page_reader import PageReader
 
-from kwire.jobs.chart_text import duration_text, milliseconds, shortened
+from kwire.jobs.chart_text import format_duration, shorten, to_milliseconds
 from kwire.jobs.report import KINDS, ROWS_SHOWN, Report
 
 EVIL = "\"><script>alert(1)</script>'&lt;\u202e\ud800\0\r\n\x1b[31m\u6f22"
@@ -47,7 +47,7 @@ def test_cells_have_words_for_people_and_raw_values():
 def test_times_may_be_datetimes():
     """With a zone or without, as Arrow gives them; microseconds are cut as in ms."""
     moment = datetime(2023, 11, 14, 22, 13, 20, 123_999)
-    assert milliseconds(moment) == milliseconds(moment.replace(tzinfo=UTC))
+    assert to_milliseconds(moment) == to_milliseconds(moment.replace(tzinfo=UTC))
     assert page({"time": moment}).table("things")[0][3] == "1700000000123"
 
 
@@ -128,15 +128,15 @@ def test_unknown_kinds_and_tones_are_mistakes():
 def test_durations_have_two_units():
     """As people say them."""
     assert [
-        duration_text(value)
+        format_duration(value)
         for value in (0, 0.25, 999, 1500, 61_000, 3_600_000, 100_000_000, -5000)
     ] == ["0 ms", "0.25 ms", "999 ms", "1.5 s", "1 min 1 s", "1 h", "1 d 3 h", "-5 s"]
 
 
 def test_long_names_lose_their_middle():
     """Beginning and end tell most; wide characters count twice."""
-    assert shortened("orders", 6) == "orders"
-    assert shortened("payments-europe-17", 10) == "payme…e-17"
-    short = shortened("\u6f22" * 30, 10)
+    assert shorten("orders", 6) == "orders"
+    assert shorten("payments-europe-17", 10) == "payme…e-17"
+    short = shorten("\u6f22" * 30, 10)
     assert len(short) == 5
     assert "…" in short

@@ -28,7 +28,7 @@ import pyarrow.parquet
 from check_page import Page, open_page
 
 from kwire.jobs import charts
-from kwire.jobs.chart_text import milliseconds
+from kwire.jobs.chart_text import to_milliseconds
 from kwire.jobs.report import Report
 from kwire.jobs.tables import REPORT, Output
 
@@ -135,7 +135,7 @@ def raw_text(value: Any) -> str:
     if value is None:
         return NOTHING
     if isinstance(value, datetime):
-        return str(milliseconds(value))
+        return str(to_milliseconds(value))
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return str(value).replace("\0", "\ufffd")
@@ -234,7 +234,7 @@ def write_sample(out: Path, falsified: bool) -> None:
     }
     report.chart(
         "Heat",
-        charts.heat_map(
+        charts.draw_heat_map(
             [f"api {row}" for row in range(8)],
             [str(column) for column in range(12)],
             cells,
@@ -243,12 +243,14 @@ def write_sample(out: Path, falsified: bool) -> None:
     )
     spans = [charts.Span(0, 900, "good"), charts.Span(900, 901, "bad", name)]
     tracks = [charts.Track(name, 0, 1000, spans, "90.1 %")]
-    report.chart("Coverage", charts.coverage(tracks, {"bad": "lost"}))
+    report.chart("Coverage", charts.draw_coverage(tracks, {"bad": "lost"}))
     moments = [charts.Track(name, start, start + 10_000_000, [], name)]
-    report.chart("Timeline", charts.timeline(moments))
-    report.chart("Bars", charts.bars([(name, 2**62, "", name), ("b", -1, "bad", "")]))
+    report.chart("Timeline", charts.draw_timeline(moments))
+    report.chart(
+        "Bars", charts.draw_bars([(name, 2**62, "", name), ("b", -1, "bad", "")])
+    )
     series = {name: [(start + number * 60_000, number) for number in range(300)]}
-    report.chart("Lines", charts.lines(series, "ms"))
+    report.chart("Lines", charts.draw_lines(series, "ms"))
     shown = [dict(row) for row in rows]
     if falsified:
         shown[7]["offset"] += 1

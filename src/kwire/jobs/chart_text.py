@@ -43,21 +43,21 @@ _CHARACTER = 7.2
 """The width in pixels of a character of the charts, rather more than less."""
 
 
-def tone_class(tone: str) -> str:
+def check_tone(tone: str) -> str:
     """Check that a tone is one."""
     if tone not in TONES:
         raise ValueError(f"{tone!r} is no tone; tones are {TONES}")
     return tone
 
 
-def milliseconds(moment: datetime) -> int:
+def to_milliseconds(moment: datetime) -> int:
     """Turn a time into milliseconds since 1970; one without a zone is UTC."""
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return (moment - _EPOCH) // _MILLISECOND
 
 
-def text_width(text: str) -> int:
+def measure_text(text: str) -> int:
     """Guess the width of text in pixels."""
     return math.ceil(_cells(text) * _CHARACTER)
 
@@ -66,7 +66,7 @@ def _cells(text: str) -> int:
     return len(text) + sum(east_asian_width(character) in "WF" for character in text)
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """Cut text to the width of ``most`` letters, in its middle: the ends tell most."""
     text = escape_line(str(text))
     if _cells(text) <= most:
@@ -82,16 +82,16 @@ def _without_middle(text: str, keep: int) -> str:
     return f"{text[: keep - end]}…{text[len(text) - end :]}"
 
 
-def amount_text(value: float, unit: str = "") -> str:
+def format_amount(value: float, unit: str = "") -> str:
     """Write an amount exactly, or as people say bytes and times."""
     if unit == "bytes":
         return f"-{format_size(-value)}" if value < 0 else format_size(value)
     if unit == "ms":
-        return duration_text(value)
+        return format_duration(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 
-def compact_text(value: float) -> str:
+def format_compact(value: float) -> str:
     """Write a number in at most five characters: "950", "1.2k", "34M"."""
     if abs(value) < 1000:
         return f"{value:.3g}"
@@ -102,10 +102,10 @@ def compact_text(value: float) -> str:
     return f"{value:.0f}{unit}" if abs(value) >= 9.95 else f"{value:.2g}{unit}"
 
 
-def duration_text(duration: float) -> str:
+def format_duration(duration: float) -> str:
     """Write a duration in milliseconds with its two largest units."""
     if duration < 0:
-        return f"-{duration_text(-duration)}"
+        return f"-{format_duration(-duration)}"
     if duration < _SECOND:
         return f"{duration:.3g} ms"
     if duration < _MINUTE:
@@ -116,7 +116,7 @@ def duration_text(duration: float) -> str:
     return f"{text} {rest} {part_name}" if rest else text
 
 
-def ticks(values: Sequence[float], unit: str) -> list[tuple[float, str]]:
+def choose_ticks(values: Sequence[float], unit: str) -> list[tuple[float, str]]:
     """Choose round values for an axis from 0 on that has room for all ``values``."""
     low, high = min([0, *values]), max([0, *values])
     if low == high:
@@ -131,8 +131,8 @@ def ticks(values: Sequence[float], unit: str) -> list[tuple[float, str]]:
     first, last = math.floor(low / step), math.ceil(high / step)
     found = [number * step for number in range(first, last + 1)]
     if unit not in ("bytes", "ms"):
-        return [(value, compact_text(value)) for value in found]
-    return [(value, amount_text(value, unit) if value else "0") for value in found]
+        return [(value, format_compact(value)) for value in found]
+    return [(value, format_amount(value, unit) if value else "0") for value in found]
 
 
 def _round_step(least: float) -> float:
@@ -141,7 +141,7 @@ def _round_step(least: float) -> float:
     return power * next(each for each in factors if each * power >= least * 0.999)
 
 
-def time_ticks(start: int, end: int) -> list[tuple[float, str]]:
+def choose_time_ticks(start: int, end: int) -> list[tuple[float, str]]:
     """Choose times along an axis: both ends, the first in full, and round ones."""
     first, last = format_time(start), format_time(end)
     length = end - start

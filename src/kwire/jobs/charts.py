@@ -14,42 +14,49 @@ import math
 from typing import NamedTuple
 
 from ..pages.markup import Markup, tag
+from .chart_frame import (
+    LABEL_CHARACTERS,
+    MOST_ROWS,
+    MOST_SERIES,
+    NARROW,
+    NOTE_CHARACTERS,
+    ROW,
+    STEP,
+    WIDE,
+    draw_end,
+    draw_label,
+    draw_legend,
+    draw_rest,
+    draw_time_axis,
+    find_room,
+    list_tones,
+    make_svg,
+    measure_ends,
+    measure_labels,
+    measure_legend,
+    round_up,
+)
 from .chart_text import (
-    amount_text,
-    compact_text,
-    duration_text,
-    shortened,
-    text_width,
-    ticks,
-    time_ticks,
-    tone_class,
+    check_tone,
+    choose_ticks,
+    choose_time_ticks,
+    format_amount,
+    format_compact,
+    measure_text,
+    shorten,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    Legend = Mapping[str, str]
-    Sides = tuple[int, int]
+    from .chart_frame import Legend, Sides
 
-MOST_ROWS = 100
-"""Rows of a heat map, bars and tracks that are drawn; the worst should come first."""
-
-MOST_SERIES = 8
 _MOST_POINTS = 600
 _MOST_DOTS = 40
 _MOST_SPANS = 400
 
-_LABEL_CHARACTERS = 24
-_NOTE_CHARACTERS = 16
-_LEGEND_CHARACTERS = 44
-_ROW = 24
 _BAR = 12
-_LEGEND_ROOM = 330
-_WIDE, _NARROW = 700, 350
-"""Pixels of a chart on the narrowest screen that is no telephone's, and on one."""
-_STEP = 20
-_GAP = 8
 _WORDS_IN_CELLS = 24
 _LEVELS = 5
 _THIN = 0.4
@@ -85,7 +92,7 @@ class Track(NamedTuple):
     note: str = ""
 
 
-def heat_map(
+def draw_heat_map(
     rows: Sequence[str],
     columns: Sequence[str],
     cells: Mapping[tuple[str, str], HeatCell],
@@ -100,36 +107,36 @@ def heat_map(
     most = max((cell.value for cell in cells.values()), default=0)
     width = 100 / max(len(columns), 1)
     words = len(columns) <= _WORDS_IN_CELLS
-    sides = _label_room(drawn), _STEP
+    sides = measure_labels(drawn), STEP
     parts = [*_column_labels(columns, sides)]
-    top = _ROW
+    top = ROW
     for row in drawn:
-        parts.append(_label(row, top + 15))
+        parts.append(draw_label(row, top + 15))
         for number, column in enumerate(columns):
             if (cell := cells.get((row, column))) is not None:
                 where = number * width, top, width
                 parts.append(_heat_cell(row, column, cell, most, where, words))
-        top += _ROW - 2
-    parts += _more(len(rows), top)
-    top += _ROW if len(rows) > len(drawn) else 0
+        top += ROW - 2
+    parts += draw_rest(len(rows), top)
+    top += ROW if len(rows) > len(drawn) else 0
     entries = []
     if most:
         entries = [(f"cell l{level}", "") for level in range(1, _LEVELS)]
-        entries.append((f"cell l{_LEVELS}", f"up to {amount_text(most)}"))
-    entries += _tones(legend, "cell l4")
-    parts += _legend(entries, top + 8, sides)
-    return _svg(parts, top + 8 + _legend_height(entries), sides)
+        entries.append((f"cell l{_LEVELS}", f"up to {format_amount(most)}"))
+    entries += list_tones(legend, "cell l4")
+    parts += draw_legend(entries, top + 8, sides)
+    return make_svg(parts, top + 8 + measure_legend(entries), sides)
 
 
 def _column_labels(columns: Sequence[str], sides: Sides) -> Iterator[Markup]:
     count = len(columns)
-    need = count * (6 + max((text_width(str(each)) for each in columns), default=0))
-    step = math.ceil(need / _room(_WIDE, sides)) or 1
-    narrow = step * math.ceil(need / _room(_NARROW, sides) / step)
+    need = count * (6 + max((measure_text(str(each)) for each in columns), default=0))
+    step = math.ceil(need / find_room(WIDE, sides)) or 1
+    narrow = step * math.ceil(need / find_room(NARROW, sides) / step)
     for number in range(0, count, step):
         hidden = " wide" if number % narrow else ""
         at = (number + 0.5) * 100 / count
-        short = shortened(columns[number], _LABEL_CHARACTERS)
+        short = shorten(columns[number], LABEL_CHARACTERS)
         yield tag("text", short, class_=f"dim middle{hidden}", x=f"{at:.4g}%", y=16)
 
 
@@ -146,17 +153,17 @@ def _heat_cell(
     level = 0
     if cell.value > 0:
         level = math.ceil(_LEVELS * math.log1p(cell.value) / math.log1p(most))
-    tone = tone_class(cell.tone)
+    tone = check_tone(cell.tone)
     note = f", {cell.note}" if cell.note else ""
     inside = [
-        tag("title", f"{row}, {column}: {amount_text(cell.value)}{note}"),
+        tag("title", f"{row}, {column}: {format_amount(cell.value)}{note}"),
         tag(
             "rect",
             class_=f"cell l{level}{dense} {tone}",
             x=f"{left:.4f}%",
             y=top,
             width=f"{width:.4f}%",
-            height=_ROW - 2,
+            height=ROW - 2,
             rx=3,
         ),
     ]
@@ -167,12 +174,12 @@ def _heat_cell(
     if words and cell.value:
         on = " on" if level >= 4 or (level and tone in ("bad", "warning")) else ""
         place = {"x": f"{left + width / 2:.4f}%", "y": top + 15}
-        text = compact_text(cell.value)
+        text = format_compact(cell.value)
         inside.append(tag("text", text, class_=f"middle wide{on}", **place))
     return tag("g", *inside, data_row=row, data_column=column, data_value=cell.value)
 
 
-def bars(items: Sequence[tuple[str, float, str, str]], unit: str = "") -> Markup:
+def draw_bars(items: Sequence[tuple[str, float, str, str]], unit: str = "") -> Markup:
     """Draw (label, value, tone, note) as bars; ``unit`` may be "bytes" or "ms".
 
     What is counted is drawn on a scale of ten at least: one is no long bar.
@@ -186,44 +193,44 @@ def bars(items: Sequence[tuple[str, float, str, str]], unit: str = "") -> Markup
     ends = []
     parts = []
     for number, (label, value, tone, note) in enumerate(drawn):
-        y = number * _ROW
-        end = amount_text(value, unit)
-        if note and len(end) + len(note) < _NOTE_CHARACTERS:
+        y = number * ROW
+        end = format_amount(value, unit)
+        if note and len(end) + len(note) < NOTE_CHARACTERS:
             end += f", {note}"
         ends.append(end)
-        title = f"{label}: {amount_text(value, unit)}{f', {note}' if note else ''}"
+        title = f"{label}: {format_amount(value, unit)}{f', {note}' if note else ''}"
         bar = tag(
             "rect",
-            class_=f"fill {tone_class(tone)}",
+            class_=f"fill {check_tone(tone)}",
             x=f"{(min(value, 0) - low) * scale:.4f}%",
             y=y + 6,
             width=f"{abs(value) * scale:.4f}%",
             height=_BAR,
             rx=2,
         )
-        parts.append(_label(label, y + 16))
+        parts.append(draw_label(label, y + 16))
         parts.append(
             tag("g", tag("title", title), bar, data_label=label, data_value=value)
         )
-        parts += _end_text(end, y + 16)
-    parts += _more(len(items), len(drawn) * _ROW)
-    height = (len(drawn) + (len(items) > len(drawn))) * _ROW
-    sides = _label_room([label for label, *_ in drawn]), _end_room(ends)
-    return _svg(parts, height, sides)
+        parts += draw_end(end, y + 16)
+    parts += draw_rest(len(items), len(drawn) * ROW)
+    height = (len(drawn) + (len(items) > len(drawn))) * ROW
+    sides = measure_labels([label for label, *_ in drawn]), measure_ends(ends)
+    return make_svg(parts, height, sides)
 
 
-def coverage(tracks: Sequence[Track], legend: Legend | None = None) -> Markup:
+def draw_coverage(tracks: Sequence[Track], legend: Legend | None = None) -> Markup:
     """Draw each track over its own whole width: what is there, and the holes."""
     drawn = tracks[:MOST_ROWS]
     parts: list[Markup] = []
     for number, track in enumerate(drawn):
         ends = track.start, track.end
-        parts += _track(track, number * _ROW, ends, False)
-    parts += _more(len(tracks), len(drawn) * _ROW)
+        parts += _track(track, number * ROW, ends, False)
+    parts += draw_rest(len(tracks), len(drawn) * ROW)
     return _tracks(drawn, parts, len(tracks), legend)
 
 
-def timeline(tracks: Sequence[Track], legend: Legend | None = None) -> Markup:
+def draw_timeline(tracks: Sequence[Track], legend: Legend | None = None) -> Markup:
     """Draw tracks of milliseconds over one axis of time.
 
     A span that ends where it starts is one moment, and drawn as a mark.
@@ -232,22 +239,22 @@ def timeline(tracks: Sequence[Track], legend: Legend | None = None) -> Markup:
     start = min((track.start for track in drawn), default=0)
     end = max((track.end for track in drawn), default=0)
     parts: list[Markup] = []
-    bottom = (len(drawn) + 1) * _ROW
+    bottom = (len(drawn) + 1) * ROW
     if drawn:
-        parts += _time_axis(start, end, 0, bottom - _ROW, _sides(drawn))
+        parts += draw_time_axis(start, end, 0, bottom - ROW, _sides(drawn))
     for number, track in enumerate(drawn):
-        parts += _track(track, (number + 1) * _ROW, (start, end), True)
-    parts += _more(len(tracks), bottom)
-    return _tracks(drawn, parts, len(tracks), legend, _ROW)
+        parts += _track(track, (number + 1) * ROW, (start, end), True)
+    parts += draw_rest(len(tracks), bottom)
+    return _tracks(drawn, parts, len(tracks), legend, ROW)
 
 
 def _moment(timestamp: float) -> str:
-    return time_ticks(int(timestamp), int(timestamp))[0][1]
+    return choose_time_ticks(int(timestamp), int(timestamp))[0][1]
 
 
 def _sides(drawn: Sequence[Track]) -> Sides:
-    left = _label_room([track.label for track in drawn])
-    return left, _end_room([track.note for track in drawn])
+    left = measure_labels([track.label for track in drawn])
+    return left, measure_ends([track.note for track in drawn])
 
 
 def _tracks(
@@ -258,12 +265,12 @@ def _tracks(
     above: int = 0,
 ) -> Markup:
     sides = _sides(drawn)
-    height = above + (len(drawn) + (total > len(drawn))) * _ROW
-    entries = [*_tones(legend, "fill")]
-    parts += _legend(entries, height + 8, sides)
+    height = above + (len(drawn) + (total > len(drawn))) * ROW
+    entries = [*list_tones(legend, "fill")]
+    parts += draw_legend(entries, height + 8, sides)
     if entries:
-        height += 8 + _legend_height(entries)
-    return _svg(parts, height, sides)
+        height += 8 + measure_legend(entries)
+    return make_svg(parts, height, sides)
 
 
 def _track(
@@ -271,8 +278,8 @@ def _track(
 ) -> Iterator[Markup]:
     start, end = ends
     scale = 100 / ((end - start) or 1)
-    say = _moment if is_time else amount_text
-    yield _label(track.label, y + 16)
+    say = _moment if is_time else format_amount
+    yield draw_label(track.label, y + 16)
     inside = [
         tag(
             "rect",
@@ -293,7 +300,7 @@ def _track(
         at = f"{(span.start - start) * scale:.4f}%"
         facts: dict[str, object] = {"data_start": span.start, "data_end": span.end}
         if span.start == span.end:
-            looks = {"class_": f"fill {tone_class(span.tone)}", "r": 5}
+            looks = {"class_": f"fill {check_tone(span.tone)}", "r": 5}
             mark = tag(
                 "circle", tag("title", title), cx=at, cy=y + 12, **looks, **facts
             )
@@ -307,7 +314,7 @@ def _track(
             tag(
                 "rect",
                 tag("title", title),
-                class_=f"fill{thin} {tone_class(span.tone)}",
+                class_=f"fill{thin} {check_tone(span.tone)}",
                 x=at,
                 y=y + 5,
                 width=f"{width:.4f}%",
@@ -322,7 +329,7 @@ def _track(
         data_start=track.start,
         data_end=track.end,
     )
-    yield from _end_text(track.note, y + 16)
+    yield from draw_end(track.note, y + 16)
 
 
 def _merged(spans: Sequence[Span], near: float) -> Iterator[tuple[Span, float]]:
@@ -354,7 +361,7 @@ def _melted(spans: Sequence[Span]) -> tuple[Span, float]:
     return whole, min(1.0, covered / ((end - first.start) or 1))
 
 
-def lines(
+def draw_lines(
     series: Mapping[str, Sequence[tuple[int, float | None]]], unit: str
 ) -> Markup:
     """Draw values over time, (milliseconds, value); None is a gap, at the ends too.
@@ -371,26 +378,26 @@ def lines(
     # Gaps at the ends count: a line that stops before the end of its time is seen to.
     times = [at for each in drawn.values() for at, _ in each]
     start, end = min(times, default=0), max(times, default=0)
-    marks = ticks([value for _, value in points], unit)
+    marks = choose_ticks([value for _, value in points], unit)
     low, high = marks[0][0], marks[-1][0]
     names = [(f"line s{number}", name) for number, name in enumerate(drawn)]
-    top = _legend_height(names) + 14
-    sides = _rounded(12 + max(text_width(words) for _, words in marks)), _STEP
-    parts = [*_legend(names, 0, sides)]
+    top = measure_legend(names) + 14
+    sides = round_up(12 + max(measure_text(words) for _, words in marks)), STEP
+    parts = [*draw_legend(names, 0, sides)]
     for value, words in marks:
         y = top + _PLOT * (high - value) / (high - low)
         ends = {"x1": 0, "x2": "100%", "y1": f"{y:.1f}", "y2": f"{y:.1f}"}
         parts.append(tag("line", class_="axis" if value == 0 else "grid", **ends))
         parts.append(tag("text", words, class_="dim end", x=-8, y=f"{y + 4:.1f}"))
     if points:
-        parts += _time_axis(start, end, top + _PLOT + 6, None, sides)
+        parts += draw_time_axis(start, end, top + _PLOT + 6, None, sides)
     scale = (start, 1000 / ((end - start) or 1), high, _PLOT / (high - low))
     for number, (name, values) in enumerate(drawn.items()):
         parts.append(_line(name, f"s{number}", _thinned(values), scale, top, unit))
-    height = top + _PLOT + _ROW + 6
-    parts += _more(len(series), height, "series")
-    height += _ROW if len(series) > len(drawn) else 0
-    return _svg(parts, height, sides)
+    height = top + _PLOT + ROW + 6
+    parts += draw_rest(len(series), height, "series")
+    height += ROW if len(series) > len(drawn) else 0
+    return make_svg(parts, height, sides)
 
 
 def _line(
@@ -430,7 +437,7 @@ def _line(
     dots = [point for piece in pieces for point in piece]
     lonely = [piece[0] for piece in pieces if len(piece) == 1]
     for at, value in dots if len(dots) <= _MOST_DOTS else lonely:
-        words = f"{name}, {_moment(at)}: {amount_text(value, unit)}"
+        words = f"{name}, {_moment(at)}: {format_amount(value, unit)}"
         place = {
             "cx": f"{(at - start) * per_ms / 10:.3f}%",
             "cy": f"{top + (high - value) * per_unit:.1f}",
@@ -467,139 +474,3 @@ def _time(point: tuple[int, float | None]) -> int:
 
 def _value(point: tuple[int, float | None]) -> float:
     return point[1] or 0
-
-
-def _time_axis(
-    start: int, end: int, y: float, grid: float | None, sides: Sides
-) -> Iterator[Markup]:
-    """Write the times below or above a drawing; ``grid`` is the height of lines.
-
-    No words touch others. Where a telephone has no room for both ends below the
-    drawing, they begin and end with the chart there, its labels and notes included.
-    """
-    marks = time_ticks(start, end)
-    room = _room(_WIDE, sides)
-    widths = [text_width(words) for _, words in marks]
-    taken: float = widths[0]
-    ends_width = sum(widths[each] for each in {0, len(marks) - 1})
-    is_tight = ends_width + _GAP > _room(_NARROW, sides)
-    for number, (part, words) in enumerate(marks):
-        at = f"{part * 100:.4g}%"
-        if grid is not None:
-            ends = {"y1": y + _ROW - 4, "y2": y + _ROW + grid}
-            yield tag("line", class_="grid", x1=at, x2=at, **ends)
-        first, last = number == 0, number == len(marks) - 1
-        if not first and not last:
-            before, behind = (
-                part * room + half * widths[number] / 2 for half in (-1, 1)
-            )
-            if before < taken + _GAP or behind + _GAP > room - widths[-1]:
-                continue
-            taken = behind
-        anchor = "" if first else " end" if last else " middle wide"
-        if is_tight and (first or last):
-            dx = -sides[0] if first else sides[1]
-            look = f"dim{anchor} narrow"
-            yield tag("text", words, class_=look, x=at, dx=dx, y=y + 14)
-            anchor += " wide"
-        yield tag("text", words, class_=f"dim{anchor}", x=at, y=y + 14)
-
-
-def _room(width: int, sides: Sides) -> int:
-    """Tell how many pixels a drawing has at least, on a page of some width."""
-    return max(width - sum(sides), _STEP)
-
-
-def _rounded(width: int) -> int:
-    """Round the room beside a drawing up: there is a class for each step."""
-    return math.ceil(width / _STEP) * _STEP
-
-
-def _label(label: str, y: float) -> Markup:
-    short = shortened(label, _LABEL_CHARACTERS)
-    title = [tag("title", label)] if short != str(label) else []
-    return tag("text", *title, short, class_="end", x=-8, y=y)
-
-
-def _label_room(labels: Iterable[str]) -> int:
-    widths = (text_width(shortened(each, _LABEL_CHARACTERS)) for each in labels)
-    return _rounded(8 + max(widths, default=0))
-
-
-def _end_text(words: str, y: float) -> Iterator[Markup]:
-    if words:
-        short = shortened(words, _NOTE_CHARACTERS)
-        title = [tag("title", words)] if short != words else []
-        # A percentage and pixels together: the text is moved by its own attribute.
-        yield tag("text", *title, short, class_="dim", x="100%", dx=8, y=y)
-
-
-def _end_room(ends: Iterable[str]) -> int:
-    widths = (text_width(shortened(each, _NOTE_CHARACTERS)) for each in ends)
-    return _rounded(10 + max(widths, default=0))
-
-
-def _more(total: int, y: float, what: str = "") -> Iterator[Markup]:
-    most = MOST_SERIES if what else MOST_ROWS
-    if total > most:
-        words = f"{total - most:,} more {what}".strip()
-        yield tag("text", f"{words} are not drawn", class_="dim", x=0, y=y + 16)
-
-
-def _tones(legend: Legend | None, kind: str) -> Iterator[tuple[str, str]]:
-    for tone, words in (legend or {}).items():
-        yield f"{kind} {tone_class(tone)}", words
-
-
-def _legend_places(
-    entries: Sequence[tuple[str, str]],
-) -> Iterator[tuple[int, int, str, str]]:
-    x, line = 0, 0
-    for kind, words in entries:
-        short = shortened(words, _LEGEND_CHARACTERS)
-        need = 16 + (12 + text_width(short) if short else 0)
-        if x and x + need > _LEGEND_ROOM:
-            x, line = 0, line + 1
-        yield x, line, kind, short
-        x += need
-
-
-def _legend(
-    entries: Sequence[tuple[str, str]], y: float, sides: Sides
-) -> Iterator[Markup]:
-    for x, line, kind, words in _legend_places(entries):
-        top, left = y + line * 20, x - sides[0]
-        box = {"width": 12, "height": 12, "rx": 2}
-        yield tag("rect", class_=kind, x=left, y=top + 4, **box)
-        if words:
-            yield tag("text", words, class_="dim", x=left + 17, y=top + 14)
-
-
-def _legend_height(entries: Sequence[tuple[str, str]]) -> int:
-    return 20 * len({line for _, line, _, _ in _legend_places(entries)})
-
-
-def _svg(parts: Sequence[Markup], height: float, sides: Sides) -> Markup:
-    nothing = tag("text", "nothing to show", class_="dim", y=16)
-    left, right = sides
-    return tag(
-        "svg",
-        *(parts or [nothing]),
-        class_=f"chart left{left} right{right}",
-        xmlns="http://www.w3.org/2000/svg",
-        role="img",
-        height=max(height, _ROW),
-    )
-
-
-__all__ = [
-    "HeatCell",
-    "Span",
-    "Track",
-    "bars",
-    "coverage",
-    "duration_text",
-    "heat_map",
-    "lines",
-    "timeline",
-]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .. import pages
 from ..formatting import format_time
-from .chart_text import amount_text, milliseconds, tone_class
+from .chart_text import check_tone, format_amount, to_milliseconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,11 +58,11 @@ class Report:
 
     def verdict(self, tone: str, word: str, sentence: str) -> None:
         """Say how it stands in one word and one sentence."""
-        self._add("verdict", tone=tone_class(tone), word=word, sentence=sentence)
+        self._add("verdict", tone=check_tone(tone), word=word, sentence=sentence)
 
     def figures(self, figures: Sequence[tuple[str, str, str]]) -> None:
         """Show a few numbers large: (label, text, tone)."""
-        checked = [(label, text, tone_class(tone)) for label, text, tone in figures]
+        checked = [(label, text, check_tone(tone)) for label, text, tone in figures]
         self._add("figures", figures=checked)
 
     def chart(self, title: str, svg: Markup, note: str = "") -> None:
@@ -121,9 +121,9 @@ def _cell(value: Any, kind: str) -> Cell:
         return Cell(f"{kind} none", "-")
     if kind == "tone":
         tone, word = value
-        return Cell("tone", word, word, tone_class(tone))
+        return Cell("tone", word, word, check_tone(tone))
     if isinstance(value, datetime):
-        value = milliseconds(value)
+        value = to_milliseconds(value)
     looks = kind
     if kind == "text":
         text = _words(value)
@@ -132,11 +132,11 @@ def _cell(value: Any, kind: str) -> Cell:
     elif kind == "time":
         text = format_time(value)
     else:
-        text = amount_text(value, kind)
+        text = format_amount(value, kind)
     return Cell(looks, text, value)
 
 
 def _words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return amount_text(value) if isinstance(value, float) else str(value)
+    return format_amount(value) if isinstance(value, float) else str(value)

@@ -112,7 +112,7 @@ def _heat_map(report: Report, findings: AuditFindings) -> None:
         columns = list(range(columns[-1] + 1))
     report.chart(
         "Versions in use",
-        charts.heat_map(
+        charts.draw_heat_map(
             [name_of(key) for key in keys],
             list(map(str, columns)),
             cells,
@@ -162,7 +162,7 @@ def _by_risk(report: Report, findings: AuditFindings) -> None:
     note = "Of clients that break the requests that do, of unknown ones all requests."
     if len(shown) < len(risky):
         note = f"The first {len(shown)} of {len(risky):,} clients. {note}"
-    report.chart("Clients by risk", charts.bars(items), note)
+    report.chart("Clients by risk", charts.draw_bars(items), note)
 
 
 def _who(row: dict[str, Any]) -> str:
@@ -212,7 +212,7 @@ def _when(report: Report, findings: AuditFindings) -> None:
         note += f" The first {len(tracks)} of {len(counts):,} versions."
     report.chart(
         "When old versions were used",
-        charts.timeline(
+        charts.draw_timeline(
             tracks, legend={"bad": "clients break", "warning": "deprecated or gone"}
         ),
         note,

@@ -160,7 +160,7 @@ def _coverage(report: Report, outcome: Outcome) -> None:
         note += f" The worst {len(tracks)} of {len(outcome.coverage):,} partitions."
     report.chart(
         "Coverage",
-        charts.coverage(tracks, legend={"good": "recovered", "bad": "lost"}),
+        charts.draw_coverage(tracks, legend={"good": "recovered", "bad": "lost"}),
         note,
     )
 
@@ -174,7 +174,7 @@ def _codecs(report: Report, outcome: Outcome) -> None:
         items.sort(key=lambda item: -item[1])
         report.chart(
             "Bytes by compression",
-            charts.bars(items, "bytes"),
+            charts.draw_bars(items, "bytes"),
             "Of the batches that were taken, as they lie in the segments.",
         )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ...formatting import format_count, format_name, format_size, format_time
 from .. import charts
-from ..chart_text import duration_text
+from ..chart_text import format_duration
 from ..report import ROWS_SHOWN, Report
 from .groups import ASSIGNING, DEAD, EMPTY, RECONCILING, STABLE
 from .reading import TOPIC
@@ -128,7 +128,7 @@ def write_page(
             "stuck",
             sums.stuck,
             f"The log got new records after the commit had moved for the last time"
-            f" (since), and the first of them waited {duration_text(stuck_after_ms)}"
+            f" (since), and the first of them waited {format_duration(stuck_after_ms)}"
             " or longer.",
         )
     _lag_charts(report, groups, lags)
@@ -181,7 +181,7 @@ def _verdict(
     report: Report, sums: Sums, groups: Sequence[Row], stuck_after_ms: int
 ) -> None:
     count = format_count(len(groups), "group")
-    waited = duration_text(stuck_after_ms)
+    waited = format_duration(stuck_after_ms)
     if sums.stuck:
         owners = len({row[0] for row in sums.stuck})
         report.verdict(
@@ -290,7 +290,9 @@ def _lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) -> N
         left = len(ranked) - _TOPICS
         report.chart(
             f"Lag of {group}",
-            charts.lines({name: topics[name] for name in ranked[:_TOPICS]}, "records"),
+            charts.draw_lines(
+                {name: topics[name] for name in ranked[:_TOPICS]}, "records"
+            ),
             f"{format_count(left, 'topic')} more in lag_over_time/."
             if left > 0
             else "",
@@ -331,8 +333,8 @@ def _commit_map(report: Report, sums: Sums) -> None:
     left = len(rows) - _HEAT_ROWS
     report.chart(
         "Commits over time",
-        charts.heat_map(rows[:_HEAT_ROWS], list(names.values()), cells),
-        f"Commits in each {duration_text(step)}, times in UTC"
+        charts.draw_heat_map(rows[:_HEAT_ROWS], list(names.values()), cells),
+        f"Commits in each {format_duration(step)}, times in UTC"
         + (
             f"; {format_count(left, 'group')} more in commit_rate/."
             if left > 0
@@ -368,7 +370,7 @@ def _timeline(report: Report, sums: Sums) -> None:
     left = len(rows) - _TRACKS
     report.chart(
         "Groups and their rebalances",
-        charts.timeline(
+        charts.draw_timeline(
             tracks,
             {"good": "stable", "warning": "rebalance", "quiet": "no members"},
         ),
@@ -416,6 +418,6 @@ def _growth(report: Report, sums: Sums) -> None:
     if items:
         report.chart(
             f"What makes {TOPIC} grow",
-            charts.bars(items, "bytes"),
+            charts.draw_bars(items, "bytes"),
             "Bytes of keys and values, before compression, of the largest keys.",
         )
