@@ -174,7 +174,7 @@ def test_bombs_stop_at_the_ceiling(kwire, libraries, bomb, figure):
     refused()
     largest = 4 * MIB if b"\x60\x70" in data[:7] else 128 * 1024
     blocks = max(0, max(asked, default=0) - MIB) / largest
-    figure("P9", "blocks past a ceiling of 1 MiB", blocks, most=1)
+    figure("P9", "blocks past a limit of 1 MiB", blocks, most=1)
     tracemalloc.start()
     refused()
     peak = tracemalloc.get_traced_memory()[1]
