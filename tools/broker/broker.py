@@ -26,7 +26,7 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -66,6 +66,7 @@ KRAFT_SETTINGS = {
     "node.id": "1",
     "process.roles": "broker,controller",
 }
+CLUSTER_ID = "a3dpcmUta3dpcmUta3dpcg"
 SHARE_GROUP_SETTINGS = {
     "share.coordinator.state.topic.min.isr": "1",
     "share.coordinator.state.topic.num.partitions": "1",
@@ -182,18 +183,29 @@ class Broker:
     """One broker and its data; it can be stopped and started again on its data."""
 
     def __init__(
-        self, release: str, folder: Path, settings: Mapping[str, str] | None = None
+        self,
+        release: str,
+        folder: Path,
+        settings: Mapping[str, str] | None = None,
+        *,
+        ports: Sequence[int] | None = None,
+        controllers: str | None = None,
     ) -> None:
+        """Write its settings and format its storage.
+
+        ``ports`` are its own and its controller's. ``controllers`` are those of the
+        cluster that it is one node of, as the storage tool takes them.
+        """
         self.release = release
         self.folder = folder
         self.data = folder / "data"
         self.has_zookeeper = int(release.split(".")[0]) < 3
-        self.port, self.other_port = free_ports(2)
+        self.port, self.other_port = ports or free_ports(2)
         self.address = f"{LOOPBACK}:{self.port}"
         self._processes: list[tuple[str, subprocess.Popen[bytes]]] = []
         self._write_settings(settings or {})
         if not self.has_zookeeper:
-            self._format()
+            self._format(controllers)
 
     def start(self) -> None:
         """Start the broker and wait until it answers."""
@@ -202,11 +214,26 @@ class Broker:
                 main_class = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
                 self._launch("zookeeper", main_class)
                 self._wait("zookeeper", self.other_port)
-            self._launch("server", "kafka.Kafka")
-            self._wait("server", self.port)
+            self.launch()
+            self.wait()
         except BaseException:
             self.stop()
             raise
+
+    def launch(self) -> None:
+        """Start the process of the broker."""
+        self._launch("server", "kafka.Kafka")
+
+    def wait(self) -> None:
+        """Wait until the broker answers."""
+        self._wait("server", self.port)
+
+    def kill(self) -> None:
+        """End the process of the broker as a crash of it does."""
+        while self._processes:
+            _, process = self._processes.pop()
+            process.kill()
+            process.wait()
 
     def stop(self) -> None:
         """Stop the broker in good order; its data is complete afterwards."""
@@ -264,9 +291,10 @@ class Broker:
     def _properties(self, name: str) -> Path:
         return self.folder / f"{name}.properties"
 
-    def _format(self) -> None:
+    def _format(self, controllers: str | None) -> None:
         """Write the storage's identity; the cluster's id is any 16 bytes in base64."""
-        what = ["format", "--standalone", "--cluster-id", "a3dpcmUta3dpcmUta3dpcg"]
+        quorum = ["--initial-controllers", controllers] if controllers else []
+        what = ["format", *(quorum or ["--standalone"]), "--cluster-id", CLUSTER_ID]
         self.tool("StorageTool", *what, "-c", str(self._properties("server")))
 
     def _launch(self, name: str, main_class: str) -> None:
