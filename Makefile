@@ -33,7 +33,8 @@ endif
 .PHONY: help setup build demo quick test pure check stubs schema vectors data \
 	interop interop-classes interop-brokers interop-pages spark spark-kills \
 	spark-clusters deep sanitize sanitize-gate planted mutants references faults fuzz \
-	coverage promises docs bench wheel wheels workflows bench-safety clean
+	coverage promises docs bench wheel wheels workflows bench-leaders \
+	bench-safety clean
 
 help:
 	@echo "make demo     real Kafka traffic and logs through all jobs, on a local Spark"
@@ -42,6 +43,7 @@ help:
 	@echo "make check    lint, types, and whether generated files are fresh"
 	@echo "make docs     the site of the documentation, into build/docs"
 	@echo "make bench    speed and memory beside the peers; writes benchmarks/RESULTS.md"
+	@echo "              make bench-leaders, what the hints of KIP-951 save"
 	@echo "make interop  against Kafka's own jars and brokers (needs Java 17 and Maven)"
 	@echo "make spark    a stream under fire, a cluster without kwire, the oldest PySpark"
 	@echo "make deep     the promises on many more inputs; goes on where it last ended"
@@ -234,6 +236,10 @@ docs: $(VENV)/.built $(VENV)/.has-docs
 
 bench: $(VENV)/.built $(VENV)/.has-bench
 	@$(BIN)/python -m benchmarks
+
+# Needs Java 17 and Maven, as make interop does.
+bench-leaders: $(VENV)/.built $(VENV)/.has-bench
+	@$(BIN)/python -m benchmarks leaders
 
 bench-safety: $(VENV)/.built $(VENV)/.has-bench
 	@$(BIN)/python -m benchmarks safety

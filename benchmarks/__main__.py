@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m benchmarks``: compare all values, measure, write the report.
 
-``python -m benchmarks spark`` writes the last chapter of it alone;
+``python -m benchmarks spark``, ``live`` and ``leaders`` write a chapter of it alone;
 ``python -m benchmarks safety`` measures what safety costs, on the terminal.
 """
 
 from __future__ import annotations
 
 import argparse
+import signal
 import subprocess
 import sys
 
@@ -17,6 +18,7 @@ from benchmarks.report import summary, write
 from benchmarks.worker import ROOT
 
 JSON = ROOT / "build" / "benchmarks.json"
+LEADERS_JSON = ROOT / "build" / "leader-moves.json"
 SPARK_JSON = ROOT / "build" / "spark-benchmarks.json"
 
 
@@ -59,6 +61,16 @@ def spark() -> None:
     print(summary(chapter.write_chapter(SPARK_JSON)))
 
 
+def leaders(moves: int) -> None:
+    """Move leaders under load, and write the chapter, its page and picture."""
+    from benchmarks.leaders import chapter
+    from benchmarks.leaders.moves import run
+
+    LEADERS_JSON.parent.mkdir(exist_ok=True)
+    run(LEADERS_JSON, moves)
+    print(chapter.write_chapter(LEADERS_JSON))
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -70,12 +82,19 @@ if __name__ == "__main__":
         )
         some.add_argument("words", nargs="*", help="words in the name of a row")
     commands.add_parser("spark", help="measure in Spark, and write its chapter")
+    moved = commands.add_parser(
+        "leaders", help="move leaders of three brokers, and write its chapter"
+    )
+    moved.add_argument("--moves", type=int, default=40)
     safety = commands.add_parser("safety", help="measure what safety costs")
     safety.add_argument("parts", nargs="*", help="time, bombs, import, checks; or all")
     safety.add_argument("--record", action="store_true", help="note the figures")
     chosen = parser.parse_args()
     if chosen.command == "spark":
         spark()
+    elif chosen.command == "leaders":
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        leaders(chosen.moves)
     elif chosen.command == "safety":
         from benchmarks.safety import chapter
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.report import FOLDER, summary
+from benchmarks.report import FOLDER, put_chapter, summary
 from benchmarks.spark import inputs, picture
 from benchmarks.spark.cases import (
     CEILING,
@@ -24,7 +24,6 @@ from benchmarks.spark.targets import SHARES, SparkFigures, spark_verdicts
 from benchmarks.tables import table
 from benchmarks.targets import Verdict
 
-RESULTS = FOLDER / "RESULTS.md"
 HEADING = "## Spark"
 
 _SHAPE = (inputs.RECORDS, inputs.KEY_BYTES, inputs.VALUE_BYTES, inputs.HEADER_BYTES)
@@ -137,7 +136,6 @@ def write_chapter(json_path: Path) -> list[Verdict]:
     found = list(spark_verdicts(figures))
     pure = figures.run["pure"]
     parts = [
-        HEADING,
         _METHOD.format(*_SHAPE, **figures.run["rounds"]),
         _machine(figures),
         summary(found),
@@ -152,7 +150,6 @@ def write_chapter(json_path: Path) -> list[Verdict]:
         f"The engine in plain Python gives {pure['rows'] / pure['seconds'] / 1e3:.0f}"
         " thousand rows a second\nof 8 columns, in a Spark of its own.",
     ]
-    before = RESULTS.read_text().partition(f"\n{HEADING}\n")[0].rstrip("\n")
-    RESULTS.write_text(before + "\n\n" + "\n\n".join(parts) + "\n")
+    put_chapter(HEADING, "\n\n".join(parts))
     picture.draw(figures, FOLDER / "spark.png")
     return found

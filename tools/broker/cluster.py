@@ -135,8 +135,11 @@ class Cluster:
 
 def _directory_id() -> str:
     """Make an id of a storage directory, which may not begin with a dash."""
-    return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace(
-        "-", "A"
+    return (
+        base64.urlsafe_b64encode(uuid.uuid4().bytes)
+        .decode()
+        .rstrip("=")
+        .replace("-", "A")
     )
 
 

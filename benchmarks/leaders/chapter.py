@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What ``moves.py`` found: a page beside the draft, a chapter and a picture."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+from benchmarks.leaders.moves import KINDS, PARTITIONS, WRITES_PER_SECOND
+from benchmarks.report import put_chapter
+from benchmarks.tables import table
+from benchmarks.worker import ROOT
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot
+
+PICTURE = ROOT / "docs" / "pictures" / "leader-moves.svg"
+PAGE = ROOT / "docs" / "drafts" / "002-kip-951-measured.md"
+HEADING = "## Leaders that move"
+
+_LABELS = {"hints": "with hints", "none": "hints ignored"}
+_COLORS = {"hints": "#0072b2", "none": "#e69f00"}
+
+_METHOD = """\
+Written by `make bench-leaders`. Three brokers of Kafka {kafka} on one machine,
+{partitions} partitions of one topic with a replica on each broker. A producer of
+librdkafka writes {rate} records a second to them (`acks=all`), and two scans of kwire
+read them over and over: one takes the hints of KIP-951, the other throws them away,
+requests metadata and pauses for 0.1 s, as a client without the KIP does. In every move
+a partition gets another leader (AlterPartitionReassignments, then ElectLeaders), and
+the next one waits until both scans are served again: both see the same {count} moves.
+Time without service is from the last records of the old leader to the first of the new
+one. What the brokers themselves need for the move is part of it."""
+
+
+class Moves:
+    """The figures of one run."""
+
+    def __init__(self, run: dict[str, Any]) -> None:
+        """Take what the JSON of one run holds."""
+        self.run = run
+        self.count = len(run["moves"])
+
+    @classmethod
+    def read(cls, path: Path) -> Moves:
+        """Read the JSON of one run."""
+        return cls(json.loads(path.read_text()))
+
+    def seconds(self, kind: str) -> list[float]:
+        """Return the time without service of each move, in order."""
+        return [move[kind]["seconds"] for move in self.run["moves"]]
+
+    def refusals(self, kind: str) -> float:
+        """Return how many Fetches were refused in a move, on average."""
+        return statistics.mean(move[kind]["refusals"] for move in self.run["moves"])
+
+    def ratio(self) -> float:
+        """Return how many times as long a move takes without hints: the median."""
+        pairs = zip(self.seconds("none"), self.seconds("hints"), strict=True)
+        return statistics.median(none / hints for none, hints in pairs)
+
+
+def _table(figures: Moves) -> str:
+    lines = []
+    for kind in KINDS:
+        found = sorted(figures.seconds(kind))
+        at = [found[0], statistics.median(found), found[int(0.9 * len(found))]]
+        lines.append(
+            [
+                _LABELS[kind],
+                *(f"{1e3 * each:,.0f}" for each in (*at, found[-1])),
+                f"{figures.refusals(kind):.2f}",
+            ]
+        )
+    head = ("ms without service", "least", "median", "90 %", "most", "refused Fetches")
+    return table(head, lines)
+
+
+def _text(figures: Moves, picture: str) -> str:
+    run = figures.run
+    machine = run["machine"]
+    return "\n\n".join(
+        [
+            _METHOD.format(
+                kafka=run["kafka"],
+                partitions=PARTITIONS,
+                rate=WRITES_PER_SECOND,
+                count=figures.count,
+            ),
+            f"{machine['cpus']} CPUs, Python {machine['python']}, confluent-kafka"
+            f" {machine['confluent-kafka']}, {run['when']}.",
+            _table(figures),
+            f"Within a move, ignoring the hints takes {figures.ratio():.3g} times as"
+            " long (median).",
+            f"![Time without service of each move]({picture})",
+        ]
+    )
+
+
+def _draw(figures: Moves) -> None:
+    matplotlib.rcParams["svg.hashsalt"] = "leader-moves"
+    picture, axis = pyplot.subplots(figsize=(9, 4), layout="constrained")
+    numbers = range(1, figures.count + 1)
+    for kind in KINDS:
+        found = [1e3 * seconds for seconds in figures.seconds(kind)]
+        median = statistics.median(found)
+        label = f"{_LABELS[kind]}, median {median:,.0f} ms"
+        axis.scatter(numbers, found, color=_COLORS[kind], s=22, label=label)
+        axis.axhline(median, color=_COLORS[kind], linewidth=1)
+    axis.set_yscale("log")
+    axis.yaxis.set_major_formatter("{x:g}")
+    axis.yaxis.set_minor_formatter("{x:g}")
+    axis.set_xlabel("move")
+    axis.set_ylabel("ms without service (lower is better)")
+    axis.set_title("A leader moves, and a scan reads on")
+    axis.grid(True, color="#dddddd", linewidth=0.7)
+    axis.set_axisbelow(True)
+    axis.spines[["top", "right"]].set_visible(False)
+    picture.legend(frameon=False, loc="outside lower center", ncols=2)
+    picture.savefig(PICTURE, metadata={"Date": None})
+    pyplot.close(picture)
+
+
+def write_chapter(json_path: Path) -> str:
+    """Write the page, the chapter and the picture; return the table."""
+    figures = Moves.read(json_path)
+    _draw(figures)
+    title = "# KIP-951 measured: leaders that move"
+    PAGE.write_text(f"{title}\n\n{_text(figures, '../pictures/leader-moves.svg')}\n")
+    put_chapter(HEADING, _text(figures, "../docs/pictures/leader-moves.svg"))
+    return _table(figures)

@@ -1,0 +1,225 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""One run: three brokers under load, leaders that move, and two scans side by side.
+
+A move gives the replicas of a partition in another order (AlterPartitionReassignments),
+and has the first of them elected (ElectLeaders). Both scans see the same moves; the
+next one is made once both are served again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import json
+import os
+import platform
+import random
+import subprocess
+import sys
+import threading
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import broker as brokers
+import cluster as clusters
+import confluent_kafka
+
+from benchmarks.worker import ROOT
+from kwire import error_codes, net
+from kwire.messages import AlterPartitionReassignmentsRequest, ElectLeadersRequest
+
+TOPIC = "moves"
+PARTITIONS = 6
+RECORDS = 16_000
+VALUE_BYTES = 1_000
+BATCH_BYTES = 16_000
+WRITES_PER_SECOND = 300
+WARM_MOVES = 4
+PAUSE_S = 0.5
+SECONDS = 60
+KINDS = ("hints", "none")
+
+
+class Reader:
+    """A scan in a process of its own, and the gaps that it reported."""
+
+    def __init__(self, addresses: str, kind: str) -> None:
+        """Start to read, with hints or with none."""
+        self.gaps: list[dict[str, Any]] = []
+        self._kind = kind
+        self._process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "benchmarks.leaders.reader"),
+                *(addresses, TOPIC, str(RECORDS), kind),
+            ],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def gap_since(self, partition: int, begun: float) -> dict[str, Any]:
+        """Wait until a partition is served again after a move; return its gap.
+
+        A leader that moves on while metadata spreads can refuse more than once: the
+        longest gap is that of the move.
+        """
+        deadline = time.monotonic() + SECONDS
+        while time.monotonic() < deadline:
+            found = [
+                each
+                for each in self.gaps
+                if each["partition"] == partition and each["at"] > begun
+            ]
+            if found:
+                return max(found, key=lambda each: float(each["gap"]))
+            if self._process.poll() is not None:
+                break
+            time.sleep(0.01)
+        raise SystemExit(f"the scan with {self._kind} was not served after a move")
+
+    def close(self) -> None:
+        """End the process."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self.gaps.append(json.loads(line))
+
+
+def _producer(addresses: str) -> Any:
+    return confluent_kafka.Producer(
+        {
+            "bootstrap.servers": addresses,
+            "enable.idempotence": True,
+            "linger.ms": 5,
+            "batch.size": BATCH_BYTES,
+            "log_level": 0,
+        }
+    )
+
+
+def _fill(addresses: str) -> None:
+    """Write what the scans read over and over."""
+    producer = _producer(addresses)
+    value = random.Random(951).randbytes(VALUE_BYTES)
+    for _ in range(RECORDS):
+        for partition in range(PARTITIONS):
+            while True:
+                try:
+                    producer.produce(TOPIC, value, partition=partition)
+                    break
+                except BufferError:
+                    producer.poll(0.1)
+    if producer.flush(SECONDS):
+        raise SystemExit("the topic could not be written")
+
+
+def _write(addresses: str, is_over: threading.Event) -> None:
+    """Write to each partition, at an even rate, until it is over."""
+    producer, number, begun = _producer(addresses), 0, time.monotonic()
+    while not is_over.is_set():
+        while number < (time.monotonic() - begun) * WRITES_PER_SECOND:
+            producer.produce(TOPIC, b"%d" % number, partition=number % PARTITIONS)
+            number += 1
+        producer.poll(0.005)
+    producer.flush(SECONDS)
+
+
+async def _move(kafka: clusters.Cluster, partition: int, replicas: list[int]) -> None:
+    """Have another replica lead a partition: the first of ``replicas``."""
+    reassign, elect = AlterPartitionReassignmentsRequest, ElectLeadersRequest
+    entry = reassign.ReassignablePartition(partition_index=partition, replicas=replicas)
+    topic = reassign.ReassignableTopic(name=TOPIC, partitions=[entry])
+    chosen = elect.TopicPartitions(topic=TOPIC, partitions=[partition])
+    first = next(iter(kafka.nodes.values()))
+    async with await net.connect(brokers.LOOPBACK, first.port) as connection:
+        moved = await connection.ask(reassign(topics=[topic]))
+        elected = await connection.ask(elect(topic_partitions=[chosen]))
+    codes = [
+        moved.error_code,
+        moved.responses[0].partitions[0].error_code,
+        elected.error_code,
+        *(
+            each.error_code
+            for result in elected.replica_election_results
+            for each in result.partition_result
+        ),
+    ]
+    for code in codes:
+        if code:
+            raise SystemExit(f"a leader did not move: {error_codes.name(code)}")
+
+
+def _move_leaders(
+    kafka: clusters.Cluster, readers: dict[str, Reader], moves: int
+) -> list[dict[str, Any]]:
+    source = random.Random(951)
+    replicas = {
+        each: [leader, *(node for node in kafka.nodes if node != leader)]
+        for each, leader in kafka.leaders(TOPIC).items()
+    }
+    found = []
+    for number in range(-WARM_MOVES, moves):
+        time.sleep(PAUSE_S + source.random() * PAUSE_S)
+        partition = source.randrange(PARTITIONS)
+        order = replicas[partition] = [*replicas[partition][1:], replicas[partition][0]]
+        begun = time.monotonic()
+        asyncio.run(_move(kafka, partition, order))
+        row: dict[str, Any] = {"partition": partition, "leader": order[0]}
+        for kind, reader in readers.items():
+            gap = reader.gap_since(partition, begun)
+            row[kind] = {"seconds": gap["gap"], "refusals": gap["refusals"]}
+        if number >= 0:
+            found.append(row)
+            shown = ", ".join(f"{1e3 * row[each]['seconds']:.0f} ms" for each in KINDS)
+            print(f"  move {number + 1} of {moves}: {shown}", flush=True)
+    return found
+
+
+def run(json_path: Path, moves: int) -> None:
+    """Measure, and write it down."""
+    with clusters.running("4.x") as kafka:
+        kafka.create_topic(TOPIC, PARTITIONS)
+        _fill(kafka.address)
+        is_over = threading.Event()
+        writer = threading.Thread(target=_write, args=(kafka.address, is_over))
+        writer.start()
+        readers = {kind: Reader(kafka.address, kind) for kind in KINDS}
+        try:
+            for reader in readers.values():
+                for partition in range(PARTITIONS):
+                    reader.gap_since(partition, 0)
+            found = _move_leaders(kafka, readers, moves)
+        finally:
+            for each in readers.values():
+                each.close()
+            is_over.set()
+            writer.join()
+        release = kafka.release
+    json_path.write_text(
+        json.dumps(
+            {
+                "when": datetime.date.today().isoformat(),
+                "kafka": release,
+                "machine": {
+                    "cpus": os.cpu_count(),
+                    "python": platform.python_version(),
+                    "confluent-kafka": metadata.version("confluent-kafka"),
+                },
+                "moves": found,
+            },
+            indent=1,
+        )
+    )

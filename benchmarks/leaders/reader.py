@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A scan that reads some partitions over and over, and reports when each was refused.
+
+Run as ``python -m benchmarks.leaders.reader ADDRESSES TOPIC RECORDS hints|none``; it
+ends when its standard input does. A line of JSON is printed when a partition is served
+for the first time, and when it is served again after a refusal. ``none`` is the same
+machine with its hints thrown away, which no option of kwire does.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import threading
+import time
+from typing import Any
+
+from kwire.client.blocking import BlockingRunner
+from kwire.client.options import read_addresses
+from kwire.cluster import ClusterSettings, ScanMachine, ScanOptions
+
+PACE_S = 0.001
+FETCH_BYTES = 1 << 16
+
+
+class MovedScan(ScanMachine):
+    """A scan that has no end, with or without hints."""
+
+    def __init__(self, records: int, has_hints: bool, *arguments: Any) -> None:
+        """Begin again at offset 0 after so many ``records`` of a partition."""
+        addresses, topic = arguments
+        super().__init__(
+            addresses,
+            ClusterSettings(),
+            ScanOptions(topics=(topic,), follow=True, fetch_bytes=FETCH_BYTES),
+            now=time.monotonic(),
+            random=random.Random(),
+        )
+        self._records = records
+        self._has_hints = has_hints
+        # When each partition was served last, and how often refused since then.
+        self._served_at: dict[int, float] = {}
+        self._refusals: dict[int, int] = {}
+
+    def _take_hint(self, reader: Any, part: Any, response: Any) -> bool:
+        return self._has_hints and super()._take_hint(reader, part, response)
+
+    def _take_fault(self, reader: Any, error_code: int, *rest: Any) -> None:
+        place = reader.partition
+        self._refusals[place] = self._refusals.get(place, 0) + 1
+        super()._take_fault(reader, error_code, *rest)
+
+    def _take_records(self, reader: Any, part: Any, *rest: Any) -> None:
+        super()._take_records(reader, part, *rest)
+        if not part.records:
+            return
+        now, place = time.monotonic(), reader.partition
+        refusals = self._refusals.pop(place, 0)
+        served_at = self._served_at.get(place)
+        if refusals or served_at is None:
+            gap = 0.0 if served_at is None else now - served_at
+            line = {"partition": place, "at": now, "gap": gap, "refusals": refusals}
+            print(json.dumps(line), flush=True)
+        self._served_at[place] = now
+        if reader.position >= self._records:
+            reader.position, reader.epoch = 0, -1
+        # A broker fills a response from the first partition on: others are next.
+        self._readers[reader.topic, place] = self._readers.pop((reader.topic, place))
+
+
+def main() -> None:
+    """Read until standard input ends."""
+    addresses, topic, records, hints = sys.argv[1:]
+    machine = MovedScan(
+        int(records), hints == "hints", read_addresses(addresses), topic
+    )
+    is_ending = threading.Event()
+
+    def wait_for_end() -> None:
+        sys.stdin.read()
+        is_ending.set()
+
+    threading.Thread(target=wait_for_end, daemon=True).start()
+    runner = BlockingRunner(machine, machine.cluster, None)
+    try:
+        while not is_ending.is_set():
+            runner.run_until(machine.has_result)
+            fetched = machine.take()
+            if fetched is None:
+                raise SystemExit(f"the scan ended: {machine.failure}")
+            machine.release(fetched)
+            time.sleep(PACE_S)
+    finally:
+        machine.close(time.monotonic())
+        runner.close()
+
+
+if __name__ == "__main__":
+    main()
