@@ -67,7 +67,8 @@ class Link:
     For the machine: ``send``, ``is_free``, ``check``, ``close``. For the runner:
     ``connected``, ``failed``, ``data_to_send``, ``get_buffer``, ``buffer_updated``,
     ``receive_data``. ``reason`` says why the link is over; ``is_refused`` that the
-    broker did not accept the user, ``error`` what the mechanism raised.
+    broker did not accept the user, ``error`` what the mechanism raised;
+    ``has_answered`` that a request of the machine got its response.
     """
 
     __slots__ = (
@@ -78,6 +79,7 @@ class Link:
         "_reauthenticate_at",
         "_settings",
         "error",
+        "has_answered",
         "host",
         "is_refused",
         "node_id",
@@ -101,6 +103,7 @@ class Link:
         self.state = LinkState.OPENING
         self.reason = ""
         self.is_refused = False
+        self.has_answered = False
         self.error: Exception | None = None
         self.quiet_until = now
         self._settings = settings
@@ -245,6 +248,7 @@ class Link:
 
     def _react(self, event: Event, now: float) -> None:
         if isinstance(event, ResponseReceived):
+            self.has_answered = True
             self._throttle(event.response, now)
             self._calls.popleft().done(event.response, now)
         elif isinstance(event, Negotiated):
@@ -318,6 +322,9 @@ class Link:
     def _hint(self) -> str:
         if self.state is LinkState.AUTHENTICATING:
             return "; it does so where it does not accept the user or the password"
+        is_first = self.state is LinkState.READY and not self.has_answered
+        if is_first and self._settings.new_mechanism is None:
+            return "; it does so where it requires SASL: set sasl then"
         return ""
 
     def _next_deadline(self) -> float:

@@ -66,7 +66,7 @@ class ClusterMachine:
         self._links: dict[tuple[str, int], Link] = {}
         self._new_links: list[Link] = []
         self._failures: dict[tuple[str, int], _Failures] = {}
-        self._was_ready = False
+        self._has_answered = False
         self._is_asking = False
         self._is_stale = True
         self._refreshes = 0
@@ -87,6 +87,8 @@ class ClusterMachine:
         self.wake_at = NEVER
         for place, link in list(self._links.items()):
             link.check(now)
+            if link.has_answered:
+                self._note_success(place)
             if link.is_over:
                 del self._links[place]
                 self._note_failure(place, link, now)
@@ -94,8 +96,6 @@ class ClusterMachine:
                 self.wake(link.wake_at())
                 if link.quiet_until > now:
                     self.wake(link.quiet_until)
-                if link.state is LinkState.READY:
-                    self._note_success(place)
         if self.failure is None:
             self._refresh_metadata(now)
 
@@ -183,7 +183,7 @@ class ClusterMachine:
         return 0.0 if failures is None else failures.retry_at
 
     def _note_success(self, place: tuple[str, int]) -> None:
-        self._was_ready = True
+        self._has_answered = True
         failures = self._failures.get(place)
         if failures is not None:
             failures.count = 0
@@ -198,7 +198,7 @@ class ClusterMachine:
         if link.is_refused:
             self.failure = AuthenticationRefused(f"{link.address}: {link.reason}")
             self.failure.__cause__ = link.error
-        elif not self._was_ready and all(
+        elif not self._has_answered and all(
             each in self._failures for each in self._bootstrap
         ):
             self.failure = BrokersUnreachable(self.reasons())
