@@ -150,7 +150,11 @@ interop-brokers: $(VENV)/.built $(VENV)/.has-test
 	@echo "==> records, both ways, with live brokers"
 	@$(BIN)/python tools/broker/live.py
 	@echo "==> scans of live topics beside librdkafka's consumer"
-	@$(BIN)/python tools/broker/scans.py --version 4.x
+	@$(BIN)/python tools/broker/scans.py --version 4.x --version 3.9.2
+	@echo "==> scans through TLS and each mechanism of SASL"
+	@$(BIN)/python tools/broker/secure_scans.py
+	@echo "==> scans of a cluster whose leaders are killed"
+	@$(BIN)/python tools/broker/kills.py
 	@echo "==> negotiation with live brokers"
 	@$(BIN)/python tools/broker/negotiate.py
 	@$(BIN)/python tools/broker/versions_check.py

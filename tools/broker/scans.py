@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks scans of live topics against what librdkafka reads from the same broker.
 
-    python tools/broker/scans.py                  # 4.x, 3.9 and 2.8
+    python tools/broker/scans.py                  # 4.x, 3.9.2 and 2.8
     python tools/broker/scans.py --version 4.x
 
 Every codec, odd rows, log append time, deleted records, transactions, compacted and
@@ -163,7 +163,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--version", action="append", help="such as 4.x; may repeat")
     try:
-        for version in parser.parse_args().version or ["4.x", "3.9", "2.8"]:
+        for version in parser.parse_args().version or ["4.x", "3.9.2", "2.8"]:
             check(version)
     except BrokerError as error:
         sys.exit(f"scans: {error}")

@@ -12,10 +12,7 @@ newest broker is asked through TLS and each SASL mechanism as well.
 from __future__ import annotations
 
 import argparse
-import asyncio
-import hashlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -25,19 +22,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import broker as brokers
+import security
 from broker import Broker, BrokerError
 
-from kwire import error_codes, net
-from kwire.messages import AlterUserScramCredentialsRequest
 from kwire.sasl import MECHANISMS
 from kwire.schema import releases
 
 RELEASES = ("4.x", "3.9", "2.8")
 SECONDS = 180
-USER, PASSWORD = "ann", "open, sesame"
-ITERATIONS = 8192
-# The numbers that Kafka gives to the mechanisms of SCRAM, and their digests.
-SCRAM = {"SCRAM-SHA-256": (1, "sha256"), "SCRAM-SHA-512": (2, "sha512")}
 
 
 def kwire_versions(address: str, *options: str, code: int = 0) -> str:
@@ -119,21 +111,21 @@ def check_security(release: str) -> None:
         folder = Path(name)
         kafka = Broker(release, folder)
         port = brokers.free_ports(1)[0]
-        certificate = make_certificate(folder)
-        add_listener(kafka, port, certificate)
+        certificate = security.make_certificate(folder)
+        security.add_listener(kafka, port, certificate)
         password = folder / "password"
-        password.write_text(f"{PASSWORD}\n", encoding="utf-8")
+        password.write_text(f"{security.PASSWORD}\n", encoding="utf-8")
         wrong = folder / "wrong"
         wrong.write_text("open sesame\n", encoding="utf-8")
         try:
             kafka.start()
-            asyncio.run(add_user(kafka))
+            security.add_user(kafka)
             secure = f"{brokers.LOOPBACK}:{port}"
             known = kwire_versions(kafka.address, "-o", "jsonl").splitlines()
             apis = json.loads(known[0])["apis"]
             for mechanism in MECHANISMS:
                 options = [
-                    *("--tls", "--ca", str(certificate), "--username", USER),
+                    *("--tls", "--ca", str(certificate), "--username", security.USER),
                     *("--sasl-mechanism", mechanism, "--password-file"),
                 ]
                 with_password = *options, str(password), "-o", "jsonl"
@@ -162,76 +154,6 @@ def once_known(address: str, *options: str) -> str:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.1)
-
-
-def make_certificate(folder: Path) -> Path:
-    """Make a file with a key and a certificate that signs itself."""
-    path = folder / "certificate.pem"
-    key, certificate = folder / "key.pem", folder / "alone.pem"
-    brokers.run(
-        [
-            *("openssl", "req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=kwire"),
-            *(
-                "-newkey",
-                "rsa:2048",
-                "-addext",
-                f"subjectAltName=IP:{brokers.LOOPBACK}",
-            ),
-            *("-keyout", str(key), "-out", str(certificate)),
-        ]
-    )
-    path.write_text(key.read_text() + certificate.read_text())
-    return path
-
-
-def add_listener(kafka: Broker, port: int, certificate: Path) -> None:
-    """Add a listener with TLS and SASL to a broker that has not started yet."""
-    login = "org.apache.kafka.common.security"
-    path = kafka.folder / "server.properties"
-    text = path.read_text(encoding="utf-8")
-    for name, more in (
-        ("listeners", f"SECURE://{brokers.LOOPBACK}:{port}"),
-        ("advertised.listeners", f"SECURE://{brokers.LOOPBACK}:{port}"),
-        ("listener.security.protocol.map", "SECURE:SASL_SSL"),
-    ):
-        text = re.sub(rf"(?m)^({re.escape(name)}=.*)$", rf"\1,{more}", text)
-    settings = {
-        "sasl.enabled.mechanisms": ",".join(MECHANISMS),
-        "ssl.keystore.type": "PEM",
-        "ssl.keystore.location": str(certificate),
-        "listener.name.secure.plain.sasl.jaas.config": (
-            f'{login}.plain.PlainLoginModule required user_{USER}="{PASSWORD}";'
-        ),
-    }
-    for mechanism in SCRAM:
-        name = f"listener.name.secure.{mechanism.lower()}.sasl.jaas.config"
-        settings[name] = f"{login}.scram.ScramLoginModule required;"
-    lines = (f"{name}={value}\n" for name, value in settings.items())
-    path.write_text(text + "".join(lines), encoding="utf-8")
-
-
-async def add_user(kafka: Broker) -> None:
-    """Tell the broker the user's password in the form that SCRAM stores."""
-    upsertion = AlterUserScramCredentialsRequest.ScramCredentialUpsertion
-    async with await net.connect(brokers.LOOPBACK, kafka.port) as broker:
-        for number, digest in SCRAM.values():
-            salt = os.urandom(16)
-            added = upsertion(
-                name=USER,
-                mechanism=number,
-                iterations=ITERATIONS,
-                salt=salt,
-                salted_password=hashlib.pbkdf2_hmac(
-                    digest, PASSWORD.encode(), salt, ITERATIONS
-                ),
-            )
-            # One at a time: Kafka takes a user once in a request.
-            answer = await broker.ask(
-                AlterUserScramCredentialsRequest(upsertions=[added])
-            )
-            code = answer.results[0].error_code
-            if code:
-                raise BrokerError(f"the user was refused: {error_codes.name(code)}")
 
 
 def check(wanted: Sequence[str] = RELEASES) -> None:
