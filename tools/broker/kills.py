@@ -66,7 +66,7 @@ class Task(threading.Thread):
         raise NotImplementedError
 
     def check(self) -> None:
-        """Raise what ended the thread before it was told to end."""
+        """Raise what ended the thread too early."""
         if self._failure is not None:
             raise BrokerError(f"{self.name}: {self._failure!r}") from self._failure
         if not self.is_alive() and not self.is_ending:
@@ -196,7 +196,7 @@ class BoundedReader(Task):
         self._address = kafka.address
 
     def work(self) -> None:
-        """Read until told to end."""
+        """Read until the thread is to end."""
         with client.connect_sync(self._address) as kafka:
             while not self.is_ending:
                 ends = kafka.offsets(TOPIC)
@@ -239,8 +239,9 @@ def read_back(kafka: Cluster) -> dict[int, list[Fields]]:
                 left.discard(message.partition())
                 continue
             stamp = message.timestamp()[1]
-            fields = message.offset(), stamp, message.key(), message.value()
-            rows[message.partition()].append(fields)
+            fields: Any = message.offset(), stamp, message.key(), message.value()
+            partition: Any = message.partition()
+            rows[partition].append(fields)
     consumer.close()
     return rows
 

@@ -69,7 +69,7 @@ def add_listener(
             f'{login}.plain.PlainLoginModule required user_{USER}="{PASSWORD}";'
         ),
     }
-    # Kafka's own handlers take tokens that nobody has signed, for tests.
+    # Kafka's default handlers accept unsigned tokens.
     settings["listener.name.secure.oauthbearer.sasl.jaas.config"] = (
         f"{login}.oauthbearer.OAuthBearerLoginModule required"
         ' unsecuredLoginStringClaim_sub="broker";'
