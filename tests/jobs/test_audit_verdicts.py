@@ -4,16 +4,22 @@
 
 import pytest
 
-from kwire.jobs.audit_job.sightings import API_VERSIONS, Client, Seen, Sightings, Usage
+from kwire.jobs.audit_job.sightings import (
+    API_VERSIONS,
+    Client,
+    SeenRequests,
+    Sightings,
+    Usage,
+)
 from kwire.jobs.audit_job.verdicts import (
     BREAKS,
     OK,
     UNKNOWN,
     Target,
-    among_brokers,
+    find_broker_apis,
     find_release,
+    format_versions,
     judge,
-    versions_text,
 )
 from kwire.schema import releases
 
@@ -24,7 +30,9 @@ JAVA = "apache-kafka-java"
 
 def used(*pairs):
     """Make what a client did from (API key, version)s."""
-    return Usage({pair: Seen(1) for pair in pairs}, {key: {BROKER} for key, _ in pairs})
+    return Usage(
+        {pair: SeenRequests(1) for pair in pairs}, {key: {BROKER} for key, _ in pairs}
+    )
 
 
 def verdict(usage, target, offered=None, **client):
@@ -44,7 +52,7 @@ def test_a_client_that_never_asks_breaks_on_exactly_what_is_removed(old):
             (key, version)
             for key, each in releases.changes(old, new).removed.items()
             for version in each
-            if key not in among_brokers()
+            if key not in find_broker_apis()
         }
         assert {each[:2] for each in found.breaks} == removed
         assert found.verdict == (BREAKS if removed else OK)
@@ -154,7 +162,7 @@ def test_releases_go_by_their_line():
 
 def test_versions_are_written_in_short():
     """Runs have a dash."""
-    assert versions_text([5, 0, 2, 1]) == "0-2, 5"
+    assert format_versions([5, 0, 2, 1]) == "0-2, 5"
 
 
 def test_what_tasks_saw_adds_up():
@@ -172,18 +180,18 @@ def test_what_tasks_saw_adds_up():
         whole.merge(first)
         whole.merge(second)
         usage = whole.clients[client]
-        assert usage.versions[FETCH, 2] == Seen(3, 10, 20)
-        assert usage.total() == Seen(4, 10, 30)
+        assert usage.versions[FETCH, 2] == SeenRequests(3, 10, 20)
+        assert usage.total() == SeenRequests(4, 10, 30)
         assert usage.brokers == {FETCH: {BROKER, "other:9092"}}
         assert whole.offered == {BROKER: {FETCH: 11, PRODUCE: 3}}
 
 
 def test_first_and_last_are_told_in_any_order():
     """Times that are unknown count, and change neither."""
-    seen = Seen()
+    seen = SeenRequests()
     for moment in (None, 20, 30, 10, None):
         seen.add(moment)
-    assert seen == Seen(5, 10, 30)
+    assert seen == SeenRequests(5, 10, 30)
 
 
 def test_questions_go_to_the_client_that_asked():
@@ -194,4 +202,4 @@ def test_questions_go_to_the_client_that_asked():
     seen.settle()
     assert set(seen.clients) == {Client("a", "c", "lib", "1")}
     (usage,) = seen.clients.values()
-    assert usage.asks and usage.total() == Seen(2, 1, 2)
+    assert usage.asks and usage.total() == SeenRequests(2, 1, 2)

@@ -8,8 +8,18 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kwire.jobs.export_job.ranges import count, overlapping, union, without
-from kwire.jobs.export_job.replicas import Chain, Folder, Lineage, ascending
+from kwire.jobs.export_job.ranges import (
+    count,
+    find_overlapping,
+    merge_ranges,
+    subtract_ranges,
+)
+from kwire.jobs.export_job.replicas import (
+    Lineage,
+    ReplicaChain,
+    ReplicaFolder,
+    mark_ascending,
+)
 from kwire.jobs.export_job.scan import EpochRun, FileScan
 
 RANGES = st.lists(
@@ -25,26 +35,28 @@ def offsets(ranges):
 @given(RANGES, RANGES)
 def test_ranges_are_sets_of_offsets(one, other):
     """Union, difference and count agree with sets."""
-    joined = union(one)
+    joined = merge_ranges(one)
     assert offsets(joined) == offsets(one)
     assert all(a[1] + 1 < b[0] for a, b in itertools.pairwise(joined))
     assert count(joined) == len(offsets(one))
-    assert offsets(without(joined, union(other))) == offsets(one) - offsets(other)
+    assert offsets(subtract_ranges(joined, merge_ranges(other))) == offsets(
+        one
+    ) - offsets(other)
 
 
 @given(RANGES, st.integers(0, 50), st.integers(0, 5))
 def test_overlapping_ranges_are_found(ranges, first, length):
-    joined = union(ranges)
+    joined = merge_ranges(ranges)
     wanted = offsets([(first, first + length)])
     found = [each for each in joined if offsets([each]) & wanted]
-    assert list(overlapping(joined, first, first + length)) == found
+    assert list(find_overlapping(joined, first, first + length)) == found
 
 
 @given(st.lists(st.tuples(st.integers(-1, 5), st.integers(1, 9)), max_size=9))
 def test_the_heaviest_epochs_that_ascend_are_right(runs):
     """As heavy as the best of all choices."""
     epochs, weights = [e for e, _ in runs], [w for _, w in runs]
-    right = ascending(epochs, weights)
+    right = mark_ascending(epochs, weights)
     kept = [epoch for epoch, is_right in zip(epochs, right, strict=True) if is_right]
     assert kept == sorted(kept)
     best = max(
@@ -65,7 +77,7 @@ def chain(*runs, epochs=()):
         tuple(EpochRun(*run, 3) for run in runs),
         (),
     )
-    return Chain(Folder("f", epochs=epochs), [file])
+    return ReplicaChain(ReplicaFolder("f", epochs=epochs), [file])
 
 
 def test_what_an_older_leader_went_on_with_is_not_of_the_log():
@@ -73,16 +85,16 @@ def test_what_an_older_leader_went_on_with_is_not_of_the_log():
     true = chain((1, 0, 99), (2, 100, 109))
     stale = chain((1, 0, 150))
     lineage = Lineage([true, stale])
-    assert lineage.window(1)[1] == 99
-    assert lineage.window(2)[0] == 100
+    assert lineage.find_window(1)[1] == 99
+    assert lineage.find_window(2)[0] == 100
 
 
 def test_a_checkpoint_tells_where_an_epoch_began_whose_batches_are_gone():
     lineage = Lineage([chain((1, 0, 80), (2, 120, 130), epochs=((1, 0), (2, 100)))])
-    assert lineage.window(1)[1] == 99
+    assert lineage.find_window(1)[1] == 99
     # One that the batches contradict tells nothing.
     lineage = Lineage([chain((1, 0, 80), (2, 120, 130), epochs=((1, 0), (2, 50)))])
-    assert lineage.window(1)[1] == 119
+    assert lineage.find_window(1)[1] == 119
 
 
 def test_the_highest_epoch_decides_which_history_is_the_log():
@@ -90,8 +102,8 @@ def test_the_highest_epoch_decides_which_history_is_the_log():
     last = chain((1, 0, 114), (3, 115, 120))
     other = chain((1, 0, 99), (2, 100, 130))
     lineage = Lineage([last, other])
-    assert lineage.window(1)[1] == 114
-    low, high = lineage.window(2)
+    assert lineage.find_window(1)[1] == 114
+    low, high = lineage.find_window(2)
     assert low > high
 
 
@@ -107,5 +119,5 @@ def test_many_epochs_take_little_time():
     """A file that was made to have another epoch in each batch."""
     generator = random.Random(1)
     epochs = [generator.randrange(1 << 30) for _ in range(60_000)]
-    right = ascending(epochs, [1] * len(epochs))
+    right = mark_ascending(epochs, [1] * len(epochs))
     assert 200 < sum(right) < 700

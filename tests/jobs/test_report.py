@@ -26,7 +26,7 @@ ROW = {
 def page(*rows, **options):
     """Make a page with one table."""
     report = Report("title")
-    report.table("things", COLUMNS, rows, **options)
+    report.add_table("things", COLUMNS, rows, **options)
     return PageReader(report.html())
 
 
@@ -77,11 +77,13 @@ def test_any_number_can_be_shown(value):
 def test_names_cannot_leave_their_place():
     """Markup, quotes, control characters and writing from the right do nothing."""
     report = Report(EVIL, EVIL)
-    report.verdict("bad", EVIL, EVIL)
-    report.figures([(EVIL, EVIL, "good")])
-    report.text(EVIL)
-    report.chart(EVIL, EVIL, EVIL)
-    report.table(EVIL, [(EVIL, EVIL, "text")], [{EVIL: EVIL}] * 300, None, EVIL, EVIL)
+    report.add_verdict("bad", EVIL, EVIL)
+    report.add_figures([(EVIL, EVIL, "good")])
+    report.add_text(EVIL)
+    report.add_chart(EVIL, EVIL, EVIL)
+    report.add_table(
+        EVIL, [(EVIL, EVIL, "text")], [{EVIL: EVIL}] * 300, None, EVIL, EVIL
+    )
     html = report.html()
     html.encode()
     found = PageReader(html)
@@ -120,9 +122,9 @@ def test_unknown_kinds_and_tones_are_mistakes():
     """They would be looks that nobody meant."""
     report = Report("title")
     with pytest.raises(ValueError, match="'number' is no kind of column"):
-        report.table("things", [("a", "a", "number")], [])
+        report.add_table("things", [("a", "a", "number")], [])
     with pytest.raises(ValueError, match="'red' is no tone"):
-        report.verdict("red", "BAD", "sentence")
+        report.add_verdict("red", "BAD", "sentence")
 
 
 def test_durations_have_two_units():

@@ -223,8 +223,8 @@ def write_sample(out: Path, falsified: bool) -> None:
         for number in range(300)
     ]
     report = Report("A page of all charts", name)
-    report.verdict("warning", "CAREFUL", "This is a sample.")
-    report.figures([("rows", f"{len(rows):,}", ""), (name, name, "bad")])
+    report.add_verdict("warning", "CAREFUL", "This is a sample.")
+    report.add_figures([("rows", f"{len(rows):,}", ""), (name, name, "bad")])
     cells = {
         (f"api {row}", str(column)): charts.HeatCell(
             row * column, "bad" if column < row else "", name
@@ -232,7 +232,7 @@ def write_sample(out: Path, falsified: bool) -> None:
         for row in range(8)
         for column in range(12)
     }
-    report.chart(
+    report.add_chart(
         "Heat",
         charts.draw_heat_map(
             [f"api {row}" for row in range(8)],
@@ -243,14 +243,14 @@ def write_sample(out: Path, falsified: bool) -> None:
     )
     spans = [charts.Span(0, 900, "good"), charts.Span(900, 901, "bad", name)]
     tracks = [charts.Track(name, 0, 1000, spans, "90.1 %")]
-    report.chart("Coverage", charts.draw_coverage(tracks, {"bad": "lost"}))
+    report.add_chart("Coverage", charts.draw_coverage(tracks, {"bad": "lost"}))
     moments = [charts.Track(name, start, start + 10_000_000, [], name)]
-    report.chart("Timeline", charts.draw_timeline(moments))
-    report.chart(
+    report.add_chart("Timeline", charts.draw_timeline(moments))
+    report.add_chart(
         "Bars", charts.draw_bars([(name, 2**62, "", name), ("b", -1, "bad", "")])
     )
     series = {name: [(start + number * 60_000, number) for number in range(300)]}
-    report.chart("Lines", charts.draw_lines(series, "ms"))
+    report.add_chart("Lines", charts.draw_lines(series, "ms"))
     shown = [dict(row) for row in rows]
     if falsified:
         shown[7]["offset"] += 1
@@ -260,7 +260,7 @@ def write_sample(out: Path, falsified: bool) -> None:
         ("timestamp", "time", "time"),
         ("lag_ms", "lag", "ms"),
     ]
-    report.table("rows", columns, shown)
+    report.add_table("rows", columns, shown)
     with Output(out) as output:
         output.write_table("rows", pyarrow.Table.from_pylist(rows))
         output.write_report(report.html())

@@ -56,24 +56,24 @@ class Report:
     def _add(self, kind: str, **values: Any) -> None:
         self._parts.append({"kind": kind, **values})
 
-    def verdict(self, tone: str, word: str, sentence: str) -> None:
+    def add_verdict(self, tone: str, word: str, sentence: str) -> None:
         """Say how it stands in one word and one sentence."""
         self._add("verdict", tone=check_tone(tone), word=word, sentence=sentence)
 
-    def figures(self, figures: Sequence[tuple[str, str, str]]) -> None:
+    def add_figures(self, figures: Sequence[tuple[str, str, str]]) -> None:
         """Show a few numbers large: (label, text, tone)."""
         checked = [(label, text, check_tone(tone)) for label, text, tone in figures]
         self._add("figures", figures=checked)
 
-    def chart(self, title: str, svg: Markup, note: str = "") -> None:
+    def add_chart(self, title: str, svg: Markup, note: str = "") -> None:
         """Show a chart of ``charts`` under a title, and under it a note."""
         self._add("chart", title=title, svg=svg, note=note)
 
-    def text(self, paragraph: str) -> None:
+    def add_text(self, paragraph: str) -> None:
         """Add a paragraph."""
         self._add("text", text=paragraph)
 
-    def table(
+    def add_table(
         self,
         name: str,
         columns: Sequence[tuple[str, str, str]],
@@ -101,7 +101,8 @@ class Report:
             title=title or name.replace("_", " ").capitalize(),
             columns=columns,
             rows=[
-                [_cell(row.get(key), kind) for key, _, kind in columns] for row in shown
+                [_make_cell(row.get(key), kind) for key, _, kind in columns]
+                for row in shown
             ],
             total=total,
             count=f"{total:,}",
@@ -116,7 +117,7 @@ class Report:
         )
 
 
-def _cell(value: Any, kind: str) -> Cell:
+def _make_cell(value: Any, kind: str) -> Cell:
     if value is None:
         return Cell(f"{kind} none", "-")
     if kind == "tone":
@@ -126,7 +127,7 @@ def _cell(value: Any, kind: str) -> Cell:
         value = to_milliseconds(value)
     looks = kind
     if kind == "text":
-        text = _words(value)
+        text = _format_words(value)
         if len(text) > _LONG or len(text) <= _SHORT:
             looks = "text long" if len(text) > _LONG else "text short"
     elif kind == "time":
@@ -136,7 +137,7 @@ def _cell(value: Any, kind: str) -> Cell:
     return Cell(looks, text, value)
 
 
-def _words(value: Any) -> str:
+def _format_words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return format_amount(value) if isinstance(value, float) else str(value)

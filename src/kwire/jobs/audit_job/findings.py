@@ -7,17 +7,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...recording.requests import fate_of
-from .sightings import Client, Seen, Sightings, Usage
+from .sightings import Client, SeenRequests, Sightings, Usage
 from .verdicts import (
     BREAKS,
     OK,
     UNKNOWN,
     Judgement,
     Target,
-    breaking,
+    count_breaking,
+    find_api_name,
+    format_versions,
     judge,
-    name_of,
-    versions_text,
 )
 
 TYPE_CHECKING = False
@@ -84,36 +84,38 @@ def find_breaks(target: Target, seen: Iterable[Sightings]) -> AuditFindings:
     clients, breaks = [], []
     for client, usage in whole.clients.items():
         judgement = judge(client, usage, target, whole.offered)
-        clients.append(_client_row(client, usage, judgement))
-        breaks += _break_rows(client, usage, judgement, target)
-    clients.sort(key=_by_risk)
-    breaks.sort(key=lambda row: (-row["requests"], *_names(row), row["api_key"]))
+        clients.append(_make_client_row(client, usage, judgement))
+        breaks += _make_break_rows(client, usage, judgement, target)
+    clients.sort(key=_order_by_risk)
+    breaks.sort(key=lambda row: (-row["requests"], *_list_names(row), row["api_key"]))
     problems = [each._asdict() for each in whole.problems]
     return AuditFindings(target, whole, clients, breaks, problems)
 
 
-def _client_row(client: Client, usage: Usage, judgement: Judgement) -> dict[str, Any]:
+def _make_client_row(
+    client: Client, usage: Usage, judgement: Judgement
+) -> dict[str, Any]:
     return {
         **client._asdict(),
         "verdict": judgement.verdict,
         "reason": judgement.reason or None,
-        "apis": _apis(usage),
+        "apis": _format_apis(usage),
         "negotiates": usage.asks or client.software_name is not None,
-        "breaking_requests": breaking(usage, judgement).count,
-        **_seen(usage.total()),
+        "breaking_requests": count_breaking(usage, judgement).count,
+        **_make_seen_row(usage.total()),
     }
 
 
-def _break_rows(
+def _make_break_rows(
     client: Client, usage: Usage, judgement: Judgement, target: Target
 ) -> list[dict[str, Any]]:
     return [
         {
             **client._asdict(),
             "api_key": each.api_key,
-            "api": name_of(each.api_key),
+            "api": find_api_name(each.api_key),
             "api_version": each.api_version,
-            **_seen(usage.versions[each.api_key, each.api_version]),
+            **_make_seen_row(usage.versions[each.api_key, each.api_version]),
             "target_speaks": str(target.speaks(each.api_key)),
             "removed_in": fate_of(each.api_key, each.api_version).removed_in,
             "what_to_do": each.what_to_do,
@@ -122,23 +124,24 @@ def _break_rows(
     ]
 
 
-def _apis(usage: Usage) -> str:
+def _format_apis(usage: Usage) -> str:
     versions: dict[int, list[int]] = {}
     for api_key, version in sorted(usage.versions):
         versions.setdefault(api_key, []).append(version)
     return "; ".join(
-        f"{name_of(key)} {versions_text(each)}" for key, each in versions.items()
+        f"{find_api_name(key)} {format_versions(each)}"
+        for key, each in versions.items()
     )
 
 
-def _seen(seen: Seen) -> dict[str, Any]:
+def _make_seen_row(seen: SeenRequests) -> dict[str, Any]:
     return {"requests": seen.count, "first_seen": seen.first, "last_seen": seen.last}
 
 
-def _by_risk(row: dict[str, Any]) -> tuple[Any, ...]:
+def _order_by_risk(row: dict[str, Any]) -> tuple[Any, ...]:
     risk = _RISK[row["verdict"]]
-    return (risk, -row["breaking_requests"], -row["requests"], *_names(row))
+    return (risk, -row["breaking_requests"], -row["requests"], *_list_names(row))
 
 
-def _names(row: dict[str, Any]) -> list[str]:
+def _list_names(row: dict[str, Any]) -> list[str]:
     return [row[name] or "" for name in _CLIENT]

@@ -11,7 +11,7 @@ from .. import running
 from ..tables import Output, make_table
 from .findings import TABLES, find_breaks
 from .page import write_page
-from .tasks import Task, find_sources, run
+from .tasks import AuditTask, find_sources, read_source
 from .verdicts import BREAKS, Target
 
 TYPE_CHECKING = False
@@ -45,12 +45,16 @@ def audit(
         spark = running.choose_spark(None, sum(sizes))
     with Output(out) as output:
         tasks = [
-            Task(source, release.name, timezone, output.table_path("requests", number))
+            AuditTask(
+                source, release.name, timezone, output.table_path("requests", number)
+            )
             for number, source in enumerate(sources)
         ]
         findings = find_breaks(
             release,
-            running.run_tasks(run, tasks, sizes=sizes, spark=spark, progress=progress),
+            running.run_tasks(
+                read_source, tasks, sizes=sizes, spark=spark, progress=progress
+            ),
         )
         for name, columns in TABLES.items():
             output.write_table(name, make_table(columns, getattr(findings, name)))

@@ -13,8 +13,8 @@ from ...formatting import format_count
 from ...recording.requests import fate_of
 from .. import charts
 from ..report import Report
-from .sightings import MINUTE, Seen
-from .verdicts import BREAKS, OK, UNKNOWN, name_of
+from .sightings import MINUTE, SeenRequests
+from .verdicts import BREAKS, OK, UNKNOWN, find_api_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,56 +40,56 @@ def write_page(findings: AuditFindings) -> str:
     )
     verdicts = Counter(row["verdict"] for row in findings.clients)
     requests = sum(row["requests"] for row in findings.clients)
-    _verdict(report, verdicts, target)
-    report.figures(
+    _add_verdict(report, verdicts, target)
+    report.add_figures(
         [
             ("requests", f"{requests:,}", ""),
             ("clients", f"{len(findings.clients):,}", ""),
             ("break", f"{verdicts[BREAKS]:,}", "bad" if verdicts[BREAKS] else "good"),
-            ("unknown", f"{verdicts[UNKNOWN]:,}", _if(verdicts[UNKNOWN])),
+            ("unknown", f"{verdicts[UNKNOWN]:,}", _warn_if(verdicts[UNKNOWN])),
             (
                 "inputs not read",
                 f"{len(findings.problems):,}",
-                _if(len(findings.problems)),
+                _warn_if(len(findings.problems)),
             ),
         ]
     )
     if requests:
-        _heat_map(report, findings)
-        _by_risk(report, findings)
-        _when(report, findings)
-    _tables(report, findings)
+        _add_heat_map(report, findings)
+        _add_risks(report, findings)
+        _add_times(report, findings)
+    _add_tables(report, findings)
     return report.html()
 
 
-def _if(count: int) -> str:
+def _warn_if(count: int) -> str:
     return "warning" if count else ""
 
 
-def _verdict(report: Report, verdicts: Counter[str], target: str) -> None:
+def _add_verdict(report: Report, verdicts: Counter[str], target: str) -> None:
     count = sum(verdicts.values())
     if verdicts[BREAKS]:
         who = "clients needs" if verdicts[BREAKS] == 1 else "clients need"
-        report.verdict(
+        report.add_verdict(
             "bad",
             BREAKS,
             f"{verdicts[BREAKS]:,} of {count:,} {who} versions that {target} does not"
             " speak",
         )
     elif verdicts[UNKNOWN]:
-        report.verdict(
+        report.add_verdict(
             "warning",
             UNKNOWN,
             f"Nobody was seen to break, but of {verdicts[UNKNOWN]:,} of {count:,}"
             " clients too little was seen to tell",
         )
     elif count:
-        report.verdict("good", OK, f"{target} serves all {count:,} clients seen")
+        report.add_verdict("good", OK, f"{target} serves all {count:,} clients seen")
     else:
-        report.verdict("warning", "NOTHING", "There is no request in what was read")
+        report.add_verdict("warning", "NOTHING", "There is no request in what was read")
 
 
-def _heat_map(report: Report, findings: AuditFindings) -> None:
+def _add_heat_map(report: Report, findings: AuditFindings) -> None:
     target = findings.target
     counts: Counter[tuple[int, int]] = Counter()
     for usage in findings.sightings.clients.values():
@@ -104,16 +104,18 @@ def _heat_map(report: Report, findings: AuditFindings) -> None:
         if (key, version) not in counts and target.refuses(key, version)
     ]
     cells = {
-        (name_of(key), str(version)): _cell(findings, (key, version), count, broken)
+        (find_api_name(key), str(version)): _make_cell(
+            findings, (key, version), count, broken
+        )
         for (key, version), count in [*counts.items(), *((pair, 0) for pair in gone)]
     }
     columns = sorted({version for _, version in [*counts, *gone]})
     if columns[-1] <= _MOST_COLUMNS:
         columns = list(range(columns[-1] + 1))
-    report.chart(
+    report.add_chart(
         "Versions in use",
         charts.draw_heat_map(
-            [name_of(key) for key in keys],
+            [find_api_name(key) for key in keys],
             list(map(str, columns)),
             cells,
             legend={
@@ -127,7 +129,7 @@ def _heat_map(report: Report, findings: AuditFindings) -> None:
     )
 
 
-def _cell(
+def _make_cell(
     findings: AuditFindings,
     pair: tuple[int, int],
     count: int,
@@ -145,14 +147,14 @@ def _cell(
     return charts.HeatCell(count, "warning" if count else "quiet", note)
 
 
-def _by_risk(report: Report, findings: AuditFindings) -> None:
+def _add_risks(report: Report, findings: AuditFindings) -> None:
     risky = [row for row in findings.clients if row["verdict"] != OK]
     if not risky:
         return
     shown = risky[:_MOST_CLIENTS]
     items = [
         (
-            _who(row),
+            _name_client(row),
             row["breaking_requests"] or row["requests"],
             TONES[row["verdict"]],
             f"{row['verdict']}: {row['reason']}",
@@ -162,15 +164,15 @@ def _by_risk(report: Report, findings: AuditFindings) -> None:
     note = "Of clients that break the requests that do, of unknown ones all requests."
     if len(shown) < len(risky):
         note = f"The first {len(shown)} of {len(risky):,} clients. {note}"
-    report.chart("Clients by risk", charts.draw_bars(items), note)
+    report.add_chart("Clients by risk", charts.draw_bars(items), note)
 
 
-def _who(row: dict[str, Any]) -> str:
+def _name_client(row: dict[str, Any]) -> str:
     name = "(no id)" if row["client_id"] is None else row["client_id"] or '""'
     return f"{name} {row['address'] or ''}".strip()
 
 
-def _when(report: Report, findings: AuditFindings) -> None:
+def _add_times(report: Report, findings: AuditFindings) -> None:
     minutes = findings.sightings.minutes
     target = findings.target
     broken = {(row["api_key"], row["api_version"]) for row in findings.breaks}
@@ -183,10 +185,10 @@ def _when(report: Report, findings: AuditFindings) -> None:
     for (key, version, minute), count in minutes.items():
         bins = counts.setdefault((key, version), Counter())
         bins[(minute - begin) // step] += count
-    seen: dict[tuple[int, int], Seen] = {}
+    seen: dict[tuple[int, int], SeenRequests] = {}
     for usage in findings.sightings.clients.values():
         for pair in usage.versions.keys() & counts.keys():
-            seen.setdefault(pair, Seen()).merge(usage.versions[pair])
+            seen.setdefault(pair, SeenRequests()).merge(usage.versions[pair])
     ranked = sorted(
         counts, key=lambda pair: (pair not in broken, -counts[pair].total(), pair)
     )
@@ -195,12 +197,12 @@ def _when(report: Report, findings: AuditFindings) -> None:
         tone = "bad" if pair in broken else "warning"
         gone = fate_of(*pair).removed_in
         spans = [
-            _span(begin + number * step, step, seen[pair], tone, count)
+            _make_span(begin + number * step, step, seen[pair], tone, count)
             for number, count in sorted(counts[pair].items())
         ]
         tracks.append(
             charts.Track(
-                f"{name_of(pair[0])} {pair[1]}",
+                f"{find_api_name(pair[0])} {pair[1]}",
                 begin * _MINUTE_MS,
                 (begin + step * -(-(end - begin) // step)) * _MINUTE_MS,
                 spans,
@@ -210,7 +212,7 @@ def _when(report: Report, findings: AuditFindings) -> None:
     note = f"Requests of versions that are deprecated, or that {target.name} refuses."
     if len(tracks) < len(counts):
         note += f" The first {len(tracks)} of {len(counts):,} versions."
-    report.chart(
+    report.add_chart(
         "When old versions were used",
         charts.draw_timeline(
             tracks, legend={"bad": "clients break", "warning": "deprecated or gone"}
@@ -219,7 +221,9 @@ def _when(report: Report, findings: AuditFindings) -> None:
     )
 
 
-def _span(minute: int, minutes: int, seen: Seen, tone: str, count: int) -> charts.Span:
+def _make_span(
+    minute: int, minutes: int, seen: SeenRequests, tone: str, count: int
+) -> charts.Span:
     """Make the span of some minutes, no longer than what was seen in them.
 
     Requests are counted by the minute, but the first and the last one have their times:
@@ -232,14 +236,14 @@ def _span(minute: int, minutes: int, seen: Seen, tone: str, count: int) -> chart
     return charts.Span(start, end, tone, format_count(count, "request"))
 
 
-def _tables(report: Report, findings: AuditFindings) -> None:
+def _add_tables(report: Report, findings: AuditFindings) -> None:
     who = [("client_id", "Client id", "text"), ("address", "Address", "text")]
     software = [
         ("software_name", "Software", "text"),
         ("software_version", "Its version", "text"),
     ]
     when = [("first_seen", "First", "time"), ("last_seen", "Last", "time")]
-    report.table(
+    report.add_table(
         "breaks",
         [
             *who,
@@ -252,10 +256,10 @@ def _tables(report: Report, findings: AuditFindings) -> None:
             *software,
             *when,
         ],
-        list(map(_with_milliseconds, findings.breaks)),
+        list(map(_convert_times, findings.breaks)),
         title="What breaks",
     )
-    report.table(
+    report.add_table(
         "clients",
         [
             ("verdict", "Verdict", "tone"),
@@ -268,13 +272,12 @@ def _tables(report: Report, findings: AuditFindings) -> None:
             *when,
         ],
         [
-            _with_milliseconds(row)
-            | {"verdict": (TONES[row["verdict"]], row["verdict"])}
+            _convert_times(row) | {"verdict": (TONES[row["verdict"]], row["verdict"])}
             for row in findings.clients
         ],
         note="A client is an address, a client id and the software it says it is.",
     )
-    report.table(
+    report.add_table(
         "problems",
         [
             ("path", "File", "text"),
@@ -287,7 +290,7 @@ def _tables(report: Report, findings: AuditFindings) -> None:
     )
 
 
-def _with_milliseconds(row: dict[str, Any]) -> dict[str, Any]:
+def _convert_times(row: dict[str, Any]) -> dict[str, Any]:
     return row | {
         name: None if row[name] is None else row[name] // 1000
         for name in ("first_seen", "last_seen")

@@ -33,7 +33,7 @@ class Client(NamedTuple):
 
 
 @dataclass(slots=True)
-class Seen:
+class SeenRequests:
     """How often something was seen, and when first and last; times may be unknown."""
 
     count: int = 0
@@ -49,7 +49,7 @@ class Seen:
             if self.last is None or timestamp > self.last:
                 self.last = timestamp
 
-    def merge(self, other: Seen) -> None:
+    def merge(self, other: SeenRequests) -> None:
         """Count what was seen elsewhere."""
         self.count += other.count
         firsts = [each for each in (self.first, other.first) if each is not None]
@@ -67,9 +67,9 @@ class Usage:
     broker that fetches what it keeps a copy of.
     """
 
-    versions: dict[tuple[int, int], Seen] = field(default_factory=dict)
+    versions: dict[tuple[int, int], SeenRequests] = field(default_factory=dict)
     brokers: dict[int, set[str]] = field(default_factory=dict)
-    unreadable: Seen = field(default_factory=Seen)
+    unreadable: SeenRequests = field(default_factory=SeenRequests)
     is_broker: bool = False
 
     @property
@@ -80,21 +80,21 @@ class Usage:
     def merge(self, other: Usage) -> None:
         """Add what the same client did elsewhere."""
         for pair, seen in other.versions.items():
-            self.versions.setdefault(pair, Seen()).merge(seen)
+            self.versions.setdefault(pair, SeenRequests()).merge(seen)
         for key, brokers in other.brokers.items():
             self.brokers.setdefault(key, set()).update(brokers)
         self.unreadable.merge(other.unreadable)
         self.is_broker |= other.is_broker
 
-    def total(self) -> Seen:
+    def total(self) -> SeenRequests:
         """Count everything."""
-        whole = Seen()
+        whole = SeenRequests()
         for seen in (*self.versions.values(), self.unreadable):
             whole.merge(seen)
         return whole
 
 
-class Problem(NamedTuple):
+class InputProblem(NamedTuple):
     """An input, or a line of one, that could not be read."""
 
     path: str
@@ -115,7 +115,7 @@ class Sightings:
     clients: dict[Client, Usage] = field(default_factory=dict)
     offered: dict[str, dict[int, int]] = field(default_factory=dict)
     minutes: dict[tuple[int, int, int], int] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[InputProblem] = field(default_factory=list)
 
     def request(
         self,
@@ -129,7 +129,7 @@ class Sightings:
         usage = self.usage(client)
         seen = usage.versions.get((api_key, api_version))
         if seen is None:
-            seen = usage.versions[api_key, api_version] = Seen()
+            seen = usage.versions[api_key, api_version] = SeenRequests()
         seen.add(timestamp)
         if broker is not None:
             usage.brokers.setdefault(api_key, set()).add(broker)
@@ -178,7 +178,7 @@ class Sightings:
                 yield each
 
 
-def host_of(address: str | None) -> str | None:
+def split_host(address: str | None) -> str | None:
     """Take the port off an address."""
     if address is None:
         return None

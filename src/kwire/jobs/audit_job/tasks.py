@@ -3,7 +3,7 @@
 """The tasks of the audit: a recording, or a piece of a request log, read once.
 
 A task writes its rows of the table ``requests`` and brings home what it saw. Tasks and
-sightings pickle, and ``run`` runs in whatever process it is called.
+sightings pickle, and ``read_source`` runs in whatever process it is called.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ...recording.request_log import (
 from ...recording.requests import Request, fate_of, requests_batch, requests_schema
 from ...regular_files import open_regular
 from ..tables import TableWriter
-from .sightings import API_VERSIONS, MINUTE, Client, Problem, Sightings, host_of
+from .sightings import API_VERSIONS, MINUTE, Client, InputProblem, Sightings, split_host
 from .verdicts import Target
 
 TYPE_CHECKING = False
@@ -70,7 +70,7 @@ class LogTask(NamedTuple):
     end: int | None
 
 
-class Task(NamedTuple):
+class AuditTask(NamedTuple):
     """What to read, for which target, and where the requests go."""
 
     source: CaptureTask | LogTask
@@ -89,16 +89,16 @@ def find_sources(
     """
     sources: list[CaptureTask | LogTask] = []
     for path in dict.fromkeys(os.fspath(path) for path in paths):
-        found = list(_sources_at(path))
+        found = list(_list_sources(path))
         if not found:
             raise FileNotFoundError(
                 2, "no captures and no request logs in this folder", path
             )
         sources += found
-    return sources, list(map(_size_of, sources))
+    return sources, list(map(_measure_source, sources))
 
 
-def _sources_at(path: str) -> Iterator[CaptureTask | LogTask]:
+def _list_sources(path: str) -> Iterator[CaptureTask | LogTask]:
     is_remote = "://" in path
     is_folder = os.path.isdir(path)
     if is_remote or is_folder or _is_parquet(path):
@@ -130,21 +130,21 @@ def _is_parquet(path: str) -> bool:
         return file.read(len(_PARQUET)) == _PARQUET
 
 
-def _size_of(source: CaptureTask | LogTask) -> int:
+def _measure_source(source: CaptureTask | LogTask) -> int:
     if isinstance(source, CaptureTask):
-        return sum(map(_file_size, (file.path for file in source.files)))
-    end = _file_size(source.path) if source.end is None else source.end
+        return sum(map(_measure_file, (file.path for file in source.files)))
+    end = _measure_file(source.path) if source.end is None else source.end
     return end - source.start
 
 
-def _file_size(path: str) -> int:
+def _measure_file(path: str) -> int:
     try:
         return os.path.getsize(path)
     except OSError:
         return 0
 
 
-def run(task: Task) -> Sightings:
+def read_source(task: AuditTask) -> Sightings:
     """Read what a task names, write its requests, and give what was seen."""
     with TableWriter(task.requests, requests_schema()) as writer:
         seen = _Gatherer(Target(task.target), writer)
@@ -177,7 +177,7 @@ class _Gatherer:
     def see(self, request: Request) -> None:
         """Remember a request; of one without an API that it was there."""
         client = Client(
-            host_of(request.client_address),
+            split_host(request.client_address),
             request.client_id,
             request.software_name,
             request.software_version,
@@ -197,7 +197,7 @@ class _Gatherer:
     def is_broker(self, request: Request) -> None:
         """Remember that who sent a request is a broker."""
         client = Client(
-            host_of(request.client_address),
+            split_host(request.client_address),
             request.client_id,
             request.software_name,
             request.software_version,
@@ -232,14 +232,14 @@ def _read_log(source: LogTask, timezone: tzinfo, seen: _Gatherer) -> None:
                 if found.is_from_broker:
                     seen.is_broker(request)
             else:
-                seen.sightings.problems.append(Problem(*found))
+                seen.sightings.problems.append(InputProblem(*found))
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        seen.sightings.problems.append(Problem(shown, None, None, reason))
+        seen.sightings.problems.append(InputProblem(shown, None, None, reason))
         return
     if is_empty and (source.start, source.end) == (0, None):
         reason = "no request in it: neither a capture nor a request log"
-        seen.sightings.problems.append(Problem(shown, None, None, reason))
+        seen.sightings.problems.append(InputProblem(shown, None, None, reason))
 
 
 class _Connection:
@@ -283,13 +283,15 @@ class _Recording:
                 for batch in read_capture_file(file, _COLUMNS):
                     self._read_batch(batch)
                     if len(self._rows) >= _MOST_ROWS:
-                        yield from self._settled()
+                        yield from self._take_settled()
             except (CaptureError, OSError) as error:
                 reason = str(error).removeprefix(f"{format_name(file.path)}: ")
-                problems.append(Problem(format_name(file.path), None, None, reason))
+                problems.append(
+                    InputProblem(format_name(file.path), None, None, reason)
+                )
         yield from (row.request for row in self._rows)
 
-    def _settled(self) -> Iterator[Request]:
+    def _take_settled(self) -> Iterator[Request]:
         rows, self._rows = self._rows, []
         for row in rows:
             if row.is_open:
@@ -325,7 +327,7 @@ class _Recording:
             return
         is_from_broker = False
         if api_key == API_VERSIONS:
-            software = _software(frame.as_py())
+            software = _read_software(frame.as_py())
             if any(software):
                 connection.software = software
         elif api_key == _FETCH and api_version not in connection.fetches:
@@ -378,11 +380,11 @@ class _Recording:
             if answer not in self._answers:
                 # A broker says the same to everybody, but for the correlation id.
                 self._answers.add(answer)
-                highest = _offered(frame.as_py(), api_version)
+                highest = _read_offered(frame.as_py(), api_version)
                 self._seen.sightings.offer(broker, highest)
 
 
-def _software(frame: bytes | None) -> tuple[str | None, str | None]:
+def _read_software(frame: bytes | None) -> tuple[str | None, str | None]:
     try:
         request = framing.decode_request(frame or b"", compat="java")[1]
     except KwireError:
@@ -401,7 +403,7 @@ def _is_replica(frame: bytes | None) -> bool:
     return request.replica_id >= 0 or request.replica_state.replica_id >= 0
 
 
-def _offered(frame: bytes, api_version: int) -> list[tuple[int, int]]:
+def _read_offered(frame: bytes, api_version: int) -> list[tuple[int, int]]:
     try:
         answer = framing.decode_response(
             ApiVersionsResponse, frame, api_version, compat="java"

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ...recording.requests import fate_of
 from ...schema import releases
 from ...versions import NONE, VersionRange
-from .sightings import API_VERSIONS, Seen
+from .sightings import API_VERSIONS, SeenRequests
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _FROM_BROKERS_TOO = {releases.key_of("WriteTxnMarkers")}
 """APIs that brokers say to brokers though every listener knows them."""
 
 
-class Break(NamedTuple):
+class VersionBreak(NamedTuple):
     """A version that a client needs and the target does not speak."""
 
     api_key: int
@@ -48,7 +48,7 @@ class Judgement(NamedTuple):
 
     verdict: str
     reason: str
-    breaks: tuple[Break, ...] = ()
+    breaks: tuple[VersionBreak, ...] = ()
 
 
 class Target:
@@ -73,14 +73,14 @@ class Target:
     def refuses(self, api_key: int, api_version: int) -> bool:
         """Whether clients get no answer to a version."""
         return (
-            api_key not in among_brokers()
+            api_key not in find_broker_apis()
             and api_key != API_VERSIONS
             and api_version not in self.speaks(api_key)
         )
 
 
 @cache
-def among_brokers() -> frozenset[int]:
+def find_broker_apis() -> frozenset[int]:
     """List the APIs that no client uses: brokers of KRaft do not offer them."""
     found: set[int] = set()
     for release in releases.NAMES:
@@ -112,25 +112,25 @@ def judge(
     """Say what becomes of a client; ``offered`` is what brokers were seen to offer."""
     if usage.is_broker:
         return Judgement(OK, "a broker, which is upgraded itself")
-    breaks: list[Break] = []
+    breaks: list[VersionBreak] = []
     broken: list[str] = []
     unknown: list[str] = []
     notes: list[str] = []
     is_judged = False
     asks = usage.asks or client.software_name is not None
-    for api_key, versions in _by_api(usage):
-        if api_key in among_brokers():
+    for api_key, versions in _group_by_api(usage):
+        if api_key in find_broker_apis():
             continue
         is_judged = True
         known = [version for version in versions if _is_of_kafka(api_key, version)]
         if len(known) < len(versions):
             rest = [version for version in versions if version not in known]
-            unknown.append(f"{_words(api_key, rest)} is of no release of Kafka")
+            unknown.append(f"{_format_break(api_key, rest)} is of no release of Kafka")
         gone = [version for version in known if target.refuses(api_key, version)]
         if not gone:
             old = [each for each in known if target.deprecates(api_key, each)]
             if old:
-                notes.append(f"{target.name} deprecates {_words(api_key, old)}")
+                notes.append(f"{target.name} deprecates {_format_break(api_key, old)}")
             continue
         speaks = target.speaks(api_key)
         stands, why = BREAKS, ""
@@ -139,16 +139,18 @@ def judge(
                 client, usage, api_key, known, speaks, offered
             )
         if stands == BREAKS:
-            broken.append(f"{_words(api_key, gone)} ({_spoken(target, api_key)})")
-            advice = _what_to_do(client, target, api_key, asks)
-            breaks += (Break(api_key, version, advice) for version in gone)
+            broken.append(
+                f"{_format_break(api_key, gone)} ({_format_spoken(target, api_key)})"
+            )
+            advice = _advise(client, target, api_key, asks)
+            breaks += (VersionBreak(api_key, version, advice) for version in gone)
         elif stands == UNKNOWN:
             unknown.append(
-                f"{_words(api_key, gone)} {why}; whether it has {speaks} as well was"
-                " not seen"
+                f"{_format_break(api_key, gone)} {why}; whether it has {speaks} as well"
+                " was not seen"
             )
         else:
-            notes.append(f"has versions besides {_words(api_key, gone)}")
+            notes.append(f"has versions besides {_format_break(api_key, gone)}")
     if usage.unreadable.count:
         unknown.append("frames that cannot be read; they may be TLS, or not Kafka")
     if breaks:
@@ -161,7 +163,7 @@ def judge(
     return Judgement(OK, "; ".join(notes))
 
 
-def _by_api(usage: Usage) -> Iterator[tuple[int, list[int]]]:
+def _group_by_api(usage: Usage) -> Iterator[tuple[int, list[int]]]:
     keys = sorted({key for key, _ in usage.versions})
     for key in keys:
         yield key, sorted(version for each, version in usage.versions if each == key)
@@ -170,11 +172,11 @@ def _by_api(usage: Usage) -> Iterator[tuple[int, list[int]]]:
 def _is_of_kafka(api_key: int, version: int) -> bool:
     """Whether some release spoke a version; else it is nonsense, or a vendor's."""
     fate = fate_of(api_key, version)
-    return fate.removed_in is not None or version in _newest().get(api_key, NONE)
+    return fate.removed_in is not None or version in _find_newest().get(api_key, NONE)
 
 
 @cache
-def _newest() -> dict[int, VersionRange]:
+def _find_newest() -> dict[int, VersionRange]:
     return releases.ranges(releases.NAMES[-1])
 
 
@@ -191,7 +193,7 @@ def _with_negotiation(
         return BREAKS, ""
     if any(version in speaks for version in versions):
         return OK, ""
-    if own := _java_versions(client, api_key):
+    if own := _find_java_versions(client, api_key):
         return (OK if own & speaks else BREAKS), ""
     highest = max(versions)
     if highest > speaks.max:
@@ -207,13 +209,13 @@ def _with_negotiation(
     )
 
 
-def _java_versions(client: Client, api_key: int) -> VersionRange:
+def _find_java_versions(client: Client, api_key: int) -> VersionRange:
     """Give what a Java client speaks, which is what its release speaks."""
-    found = _java_release(client)
+    found = _find_java_release(client)
     return NONE if found is None else releases.ranges(found).get(api_key, NONE)
 
 
-def _java_release(client: Client) -> str | None:
+def _find_java_release(client: Client) -> str | None:
     match = _release_number.match(client.software_version or "")
     if client.software_name != _JAVA or match is None:
         return None
@@ -223,8 +225,8 @@ def _java_release(client: Client) -> str | None:
     return None
 
 
-def _what_to_do(client: Client, target: Target, api_key: int, asks: bool) -> str:
-    name, speaks = name_of(api_key), target.speaks(api_key)
+def _advise(client: Client, target: Target, api_key: int, asks: bool) -> str:
+    name, speaks = find_api_name(api_key), target.speaks(api_key)
     if not speaks:
         return f"Stop using {name}: {target.name} has nothing in its place by this name"
     since = next(
@@ -242,7 +244,7 @@ def _what_to_do(client: Client, target: Target, api_key: int, asks: bool) -> str
     return update
 
 
-def versions_text(versions: Iterable[int]) -> str:
+def format_versions(versions: Iterable[int]) -> str:
     """Write versions in short: 0-2, 5."""
     runs: list[list[int]] = []
     for version in sorted(versions):
@@ -253,28 +255,28 @@ def versions_text(versions: Iterable[int]) -> str:
     return ", ".join(f"{low}-{high}" if low < high else f"{low}" for low, high in runs)
 
 
-def name_of(api_key: int) -> str:
+def find_api_name(api_key: int) -> str:
     """Name an API, also one that Kafka does not have."""
     return fate_of(api_key, 0).api or f"API key {api_key}"
 
 
-def _words(api_key: int, versions: Iterable[int]) -> str:
-    text = versions_text(versions)
+def _format_break(api_key: int, versions: Iterable[int]) -> str:
+    text = format_versions(versions)
     if fate_of(api_key, 0).api is None:
         return f"version {text} of API key {api_key}"
-    return f"{name_of(api_key)} {text}"
+    return f"{find_api_name(api_key)} {text}"
 
 
-def _spoken(target: Target, api_key: int) -> str:
+def _format_spoken(target: Target, api_key: int) -> str:
     speaks = target.speaks(api_key)
     if not speaks:
         return f"gone in {target.name}"
     return f"{target.name} speaks {speaks}"
 
 
-def breaking(usage: Usage, judgement: Judgement) -> Seen:
+def count_breaking(usage: Usage, judgement: Judgement) -> SeenRequests:
     """Count the requests that a client breaks on."""
-    whole = Seen()
+    whole = SeenRequests()
     for each in judgement.breaks:
         whole.merge(usage.versions[each.api_key, each.api_version])
     return whole

@@ -11,7 +11,7 @@ from .headers import USES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..tables import TableWriter
-    from .headers import Headers, Source
+    from .headers import ScannedHeaders, SourceFile
 
 
 BATCHES = {
@@ -42,7 +42,10 @@ BATCHES = {
 
 
 def write_batches(
-    writer: TableWriter, headers: Headers, place: tuple[str, int], source: Source
+    writer: TableWriter,
+    headers: ScannedHeaders,
+    place: tuple[str, int],
+    source: SourceFile,
 ) -> None:
     """Write the rows of one file; ``place`` is its topic and partition."""
     pyarrow = load_pyarrow()
@@ -55,7 +58,7 @@ def write_batches(
     )
     start, scan = 0, source.scan
     for piece in scan.pieces:
-        table = headers.table(scan, piece).slice(0, scan.batches - start)
+        table = headers.read_table(scan, piece).slice(0, scan.batches - start)
         rows, attributes = table.num_rows, table["attributes"]
         bits = {
             mask: compute.bit_wise_and(attributes, mask)

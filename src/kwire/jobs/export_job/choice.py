@@ -14,7 +14,7 @@ import heapq
 from typing import NamedTuple
 
 from ... import log
-from .conflicts import Judge
+from .conflicts import ConflictJudge
 from .headers import (
     CODEC,
     CONTROL,
@@ -25,11 +25,11 @@ from .headers import (
     REFUSED,
     UNCERTAIN,
     USED,
-    Headers,
-    Item,
-    Source,
+    Candidate,
+    ScannedHeaders,
+    SourceFile,
 )
-from .replicas import Chain, Lineage
+from .replicas import Lineage, ReplicaChain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ...limits import Limits
 
 
-class Part(NamedTuple):
+class FileSlice(NamedTuple):
     """Neighbouring batches of one file, to be read together."""
 
     segment: log.Segment
@@ -46,7 +46,7 @@ class Part(NamedTuple):
     end: int
 
 
-class Piece(NamedTuple):
+class ReadStep(NamedTuple):
     """What a task reads in one go: one part, or several for the same offsets.
 
     Of several the first one counts most; each other one adds the records of offsets
@@ -54,13 +54,13 @@ class Piece(NamedTuple):
     announce of the first.
     """
 
-    parts: tuple[Part, ...]
+    slices: tuple[FileSlice, ...]
     rows: int
     size: int
     first_has_all: bool = False
 
 
-class Sums(NamedTuple):
+class CodecSums(NamedTuple):
     """What was taken of one codec."""
 
     batches: int = 0
@@ -68,36 +68,36 @@ class Sums(NamedTuple):
     records: int = 0
 
 
-class Pass:
+class ChoicePass:
     """One pass through the chains of a partition.
 
     ``aside`` names files (by path) and the offset from which on they are set aside,
-    as earlier passes found. Results: ``pieces``; ``gaps``, which are (first, last);
+    as earlier passes found. Results: ``steps``; ``gaps``, which are (first, last);
     the ``sources`` with the use of each batch; ``judge`` with what was wrong; by codec
     the ``sums`` of what was taken; ``reached``, the offset behind all.
     """
 
     def __init__(
         self,
-        chains: Sequence[Chain],
-        headers: Headers,
+        chains: Sequence[ReplicaChain],
+        headers: ScannedHeaders,
         *,
         start: int,
         aside: dict[str, int],
         is_compacted: bool,
-        piece_bytes: int,
+        step_bytes: int,
         limits: Limits,
     ) -> None:
         self.gaps: list[tuple[int, int]] = []
-        self.pieces: list[Piece] = []
-        self.sources: list[Source] = []
-        self.sums: dict[int, Sums] = {}
+        self.steps: list[ReadStep] = []
+        self.sources: list[SourceFile] = []
+        self.sums: dict[int, CodecSums] = {}
         self.control_batches = 0
         self.reached = start
         self.lineage = Lineage(chains)
         self._headers = headers
         self._aside = aside
-        self._piece_bytes = piece_bytes
+        self._step_bytes = step_bytes
         self._rank = -1
         # The piece under construction: the source, start, end and rows.
         self._run: list[int] = []
@@ -105,11 +105,11 @@ class Pass:
         for chain in chains:
             first = len(self.sources)
             self.sources += [
-                Source(scan, chain, stretches)
+                SourceFile(scan, chain, stretches)
                 for scan, stretches in zip(chain.files, chain.stretches, strict=True)
             ]
-            streams.append(self._items(chain, first))
-        self.judge = Judge(self.sources, headers, is_compacted, limits)
+            streams.append(self._list_candidates(chain, first))
+        self.judge = ConflictJudge(self.sources, headers, is_compacted, limits)
         self._merge(heapq.merge(*streams))
         self._end_run()
         for source, row, _ in self.judge.conflicts:
@@ -117,16 +117,16 @@ class Pass:
         for refused in self.judge.refused:
             refused.source.uses[refused.item.row] = REFUSED
 
-    def _items(self, chain: Chain, first: int) -> Iterator[Item]:
+    def _list_candidates(self, chain: ReplicaChain, first: int) -> Iterator[Candidate]:
         """Go through the batches of a chain that may be used."""
         is_cut_off = False
         for number in range(first, first + len(chain.files)):
             source = self.sources[number]
             aside = self._aside.get(source.scan.path)
-            judged = self._judged(source)
+            judged = self._find_windows(source)
             is_cut_off = is_cut_off and judged is not None
             row, end, behind = -1, -1, -1
-            for views in self._headers.pieces(source.scan):
+            for views in self._headers.read_pieces(source.scan):
                 for at, size, base, last, count, _epoch, crc, attributes in zip(
                     *views[:8], strict=True
                 ):
@@ -148,16 +148,18 @@ class Pass:
                     if aside is not None and base >= aside:
                         source.uses[row] = DISAGREES
                         continue
-                    yield Item(
+                    yield Candidate(
                         *(known, base, last, chain.rank, number, row),
                         *(at, size, crc, count, flags),
                     )
 
-    def _judged(self, source: Source) -> Iterator[tuple[int, int, int]] | None:
+    def _find_windows(
+        self, source: SourceFile
+    ) -> Iterator[tuple[int, int, int]] | None:
         """Give for each batch where it may stand; None if all are where they may."""
         found, is_plain = [], True
         for stretch in source.stretches:
-            low, high = self.lineage.window(stretch.epoch)
+            low, high = self.lineage.find_window(stretch.epoch)
             doubt = 0 if stretch.is_right else DOUBTFUL
             if not stretch.is_certain:
                 doubt |= UNCERTAIN
@@ -168,9 +170,9 @@ class Pass:
             return None
         return (judgement for count, judgement in found for _ in range(count))
 
-    def _merge(self, items: Iterable[Item]) -> None:
+    def _merge(self, items: Iterable[Candidate]) -> None:
         """Gather what overlaps, and decide."""
-        cluster: list[Item] = []
+        cluster: list[Candidate] = []
         high = -1
         for item in items:
             if cluster and item.known > high:
@@ -184,7 +186,7 @@ class Pass:
         if cluster:
             self._decide(cluster)
 
-    def _decide(self, cluster: list[Item]) -> None:
+    def _decide(self, cluster: list[Candidate]) -> None:
         first = cluster[0]
         key = first.base, first.last, first.size, first.crc
         if len(cluster) == 1 or all(
@@ -192,13 +194,13 @@ class Pass:
         ):
             self._take(cluster)
             return
-        for group in self.judge.groups(cluster):
+        for group in self.judge.group(cluster):
             if len(group) == 1:
                 self._take(group[0])
             else:
-                self._take_all(group)
+                self._take_variants(group)
 
-    def _take(self, copies: list[Item]) -> None:
+    def _take(self, copies: list[Candidate]) -> None:
         """Take one of equal batches, if it can be of the replica read last."""
         chosen = copies[0]
         if len(copies) > 1:
@@ -215,13 +217,13 @@ class Pass:
                 ),
             )
         self._rank = chosen.rank
-        rows = self._count(chosen)
+        rows = self._count_taken(chosen)
         run, end = self._run, chosen.position + chosen.size
         if (
             run
             and run[0] == chosen.source
             and run[2] == chosen.position
-            and end - run[1] <= self._piece_bytes
+            and end - run[1] <= self._step_bytes
         ):
             run[2] = end
             run[3] += rows
@@ -229,13 +231,13 @@ class Pass:
         self._end_run()
         self._run = [chosen.source, chosen.position, end, rows]
 
-    def _count(self, item: Item) -> int:
+    def _count_taken(self, item: Candidate) -> int:
         """Count a batch as taken; returns the records that it has for people."""
         self.sources[item.source].uses[item.row] = USED
         rows = 0 if item.flags & CONTROL else item.records
         self.control_batches += bool(item.flags & CONTROL)
-        sums = self.sums.get(item.flags & CODEC, Sums())
-        self.sums[item.flags & CODEC] = Sums(
+        sums = self.sums.get(item.flags & CODEC, CodecSums())
+        self.sums[item.flags & CODEC] = CodecSums(
             sums.batches + 1, sums.bytes + item.size, sums.records + rows
         )
         return rows
@@ -243,11 +245,11 @@ class Pass:
     def _end_run(self) -> None:
         if self._run:
             number, start, end, rows = self._run
-            part = Part(self.sources[number].scan.segment, start, end)
-            self.pieces.append(Piece((part,), rows, end - start))
+            file_slice = FileSlice(self.sources[number].scan.segment, start, end)
+            self.steps.append(ReadStep((file_slice,), rows, end - start))
             self._run = []
 
-    def _take_all(self, group: list[list[Item]]) -> None:
+    def _take_variants(self, group: list[list[Candidate]]) -> None:
         """Take batches of which cleaners left different records."""
         self._end_run()
         chosen = [
@@ -256,7 +258,7 @@ class Pass:
         ]
         chosen.sort(key=lambda item: (-item.records, item.rank))
         for item in chosen:
-            self._count(item)
+            self._count_taken(item)
         chosen = [item for item in chosen if not item.flags & CONTROL]
         if not chosen:
             return
@@ -264,8 +266,8 @@ class Pass:
         has_all = first.is_full and all(
             first.base <= item.base and item.last <= first.last for item in chosen
         )
-        parts = (
-            Part(
+        slices = (
+            FileSlice(
                 self.sources[item.source].scan.segment,
                 item.position,
                 item.position + item.size,
@@ -273,4 +275,4 @@ class Pass:
             for item in chosen
         )
         size = sum(item.size for item in chosen)
-        self.pieces.append(Piece(tuple(parts), first.records, size, has_all))
+        self.steps.append(ReadStep(tuple(slices), first.records, size, has_all))

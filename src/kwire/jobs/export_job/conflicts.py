@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...errors import KwireError
-from .headers import DOUBTFUL, Headers, Item, Source
+from .headers import DOUBTFUL, Candidate, ScannedHeaders, SourceFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,16 +46,16 @@ class Conflict(NamedTuple):
     why: str
 
 
-class Refused(NamedTuple):
+class RefusedBatch(NamedTuple):
     """A batch that is wrong without doubt."""
 
-    source: Source
-    item: Item
+    source: SourceFile
+    item: Candidate
     reason: str
     detail: str
 
 
-class Judge:
+class ConflictJudge:
     """Decides between the batches of one pass.
 
     ``refused`` tells of those that are wrong without doubt, ``conflicts`` of the others
@@ -64,13 +64,13 @@ class Judge:
 
     def __init__(
         self,
-        sources: Sequence[Source],
-        headers: Headers,
+        sources: Sequence[SourceFile],
+        headers: ScannedHeaders,
         is_compacted: bool,
         limits: Limits,
     ) -> None:
-        self.conflicts: list[tuple[Source, int, Conflict]] = []
-        self.refused: list[Refused] = []
+        self.conflicts: list[tuple[SourceFile, int, Conflict]] = []
+        self.refused: list[RefusedBatch] = []
         self._sources = sources
         self._headers = headers
         self._is_compacted = is_compacted
@@ -78,18 +78,18 @@ class Judge:
         self._errors: dict[tuple[int, int], tuple[str, str] | tuple[()]] = {}
         self._places: dict[tuple[int, int], set[int]] = {}
 
-    def groups(self, cluster: list[Item]) -> Iterator[list[list[Item]]]:
+    def group(self, cluster: list[Candidate]) -> Iterator[list[list[Candidate]]]:
         """Put a cluster in order: groups of what overlaps, each copies of batches.
 
         Within a group all are right, and what they have of each offset is the same.
         """
-        contents: dict[tuple[int, ...], list[Item]] = {}
+        contents: dict[tuple[int, ...], list[Candidate]] = {}
         for item in cluster:
             key = item.base, item.last, item.size, item.crc
             contents.setdefault(key, []).append(item)
-        group: list[list[Item]] = []
+        group: list[list[Candidate]] = []
         high = -1
-        for copies in self._right([contents[key] for key in sorted(contents)]):
+        for copies in self._drop_wrong([contents[key] for key in sorted(contents)]):
             if group and copies[0].base > high:
                 yield group
                 group = []
@@ -98,7 +98,7 @@ class Judge:
         if group:
             yield group
 
-    def _right(self, contents: list[list[Item]]) -> Iterator[list[Item]]:
+    def _drop_wrong(self, contents: list[list[Candidate]]) -> Iterator[list[Candidate]]:
         """Leave out the batches that another one shows to be wrong."""
         wrong: set[int] = set()
         active: list[int] = []
@@ -115,10 +115,10 @@ class Judge:
             active.append(index)
         return (copies for i, copies in enumerate(contents) if i not in wrong)
 
-    def _are_variants(self, one: Item, other: Item) -> bool:
+    def _are_variants(self, one: Candidate, other: Candidate) -> bool:
         """Whether a cleaner can have made one of two batches from the other."""
         first, second = (
-            self._headers.row(self._sources[each.source].scan, each.row)
+            self._headers.read_row(self._sources[each.source].scan, each.row)
             for each in (one, other)
         )
         is_same_range = (one.base, one.last) == (other.base, other.last)
@@ -132,15 +132,17 @@ class Judge:
             return False
         return not are_full or bool((bits[0] | bits[1]) & _DELETE_HORIZON)
 
-    def _is_first_right(self, one: list[Item], other: list[Item]) -> bool:
+    def _is_first_right(self, one: list[Candidate], other: list[Candidate]) -> bool:
         """Decide between batches that contradict each other, and note it."""
-        faults = self._fault(one[0]), self._fault(other[0])
+        faults = self._find_fault(one[0]), self._find_fault(other[0])
         if bool(faults[0]) != bool(faults[1]):
             copies, fault = (one, faults[0]) if faults[0] else (other, faults[1])
             for item in copies:
-                self.refused.append(Refused(self._sources[item.source], item, *fault))
+                self.refused.append(
+                    RefusedBatch(self._sources[item.source], item, *fault)
+                )
             return copies is other
-        merits = self._merits(one), self._merits(other)
+        merits = self._weigh(one), self._weigh(other)
         is_first = merits[0] > merits[1]
         winner, losers = (one, other) if is_first else (other, one)
         differing = next(i for i in range(4) if merits[0][i] != merits[1][i])
@@ -163,7 +165,7 @@ class Judge:
             )
         return is_first
 
-    def _merits(self, copies: list[Item]) -> tuple[bool, int, bool, int]:
+    def _weigh(self, copies: list[Candidate]) -> tuple[bool, int, bool, int]:
         sources = [self._sources[item.source] for item in copies]
         return (
             not all(item.flags & DOUBTFUL for item in copies),
@@ -172,14 +174,14 @@ class Judge:
             -min(item.source for item in copies),
         )
 
-    def _fault(self, item: Item) -> tuple[str, str] | tuple[()]:
+    def _find_fault(self, item: Candidate) -> tuple[str, str] | tuple[()]:
         """Say what is wrong with a batch by itself: (reason, detail)."""
         key = item.source, item.row
         if key not in self._errors:
-            self._errors[key] = self._undecodable(item) or self._misplaced(item)
+            self._errors[key] = self._check_decoding(item) or self._check_place(item)
         return self._errors[key]
 
-    def _undecodable(self, item: Item) -> tuple[str, str] | tuple[()]:
+    def _check_decoding(self, item: Candidate) -> tuple[str, str] | tuple[()]:
         segment = self._sources[item.source].scan.segment
         try:
             for _ in segment.batches(
@@ -193,14 +195,14 @@ class Judge:
             return "records", str(error)
         return ()
 
-    def _misplaced(self, item: Item) -> tuple[str, str] | tuple[()]:
+    def _check_place(self, item: Candidate) -> tuple[str, str] | tuple[()]:
         """Say whether the same batch stands at another offset elsewhere.
 
         Offsets are not under the checksum, so a damaged one may fit where it stands.
         """
         if not self._places:
             for source in self._sources:
-                for views in self._headers.pieces(source.scan):
+                for views in self._headers.read_pieces(source.scan):
                     for size, base, crc in zip(*views[1:3], views[6], strict=True):
                         self._places.setdefault((crc, size), set()).add(base)
         elsewhere = self._places[item.crc, item.size] - {item.base}

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The scanned batches as they are gone through: read back, one after the other.
+"""The headers that the scan wrote to its scratch files, read back batch by batch.
 
-``Headers`` reads what the scan left, ``Source`` is one file in a pass, ``Item`` one
-batch of it.
+``ScannedHeaders`` reads them, ``SourceFile`` is one file in a pass, ``Candidate`` one
+of its batches.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from .replicas import Chain, Stretch
+    from .replicas import EpochStretch, ReplicaChain
     from .scan import FileScan
 
 USES = ("copy", "used", "diverged", "disagrees", "refused")
@@ -28,13 +28,13 @@ COPY, USED, DIVERGED, DISAGREES, REFUSED = range(5)
 """What becomes of a batch; ``USES`` are the words for it in the table."""
 
 CODEC, CONTROL, DOUBTFUL, UNCERTAIN = 0x07, 0x20, 0x100, 0x200
-"""Bits of ``Item.flags``: of the attributes, and what is thought of its epoch."""
+"""Bits of ``Candidate.flags``: of the attributes, and what is thought of its epoch."""
 
 FLAGS = 0x3F
 """The bits of the attributes that are in the flags."""
 
 
-class Item(NamedTuple):
+class Candidate(NamedTuple):
     """A batch on its way through the pass; items are merged in this order of fields.
 
     From ``known`` up to ``base`` its file shows that nothing is missing. ``rank`` is
@@ -59,7 +59,7 @@ class Item(NamedTuple):
         return self.records == self.last - self.base + 1
 
 
-class Headers:
+class ScannedHeaders:
     """Reads the columns that the scan left, as views into mapped files."""
 
     def __init__(self) -> None:
@@ -67,47 +67,47 @@ class Headers:
         self._files: dict[str, Any] = {}
         self._ends: dict[tuple[str, tuple[int, ...]], list[int]] = {}
 
-    def table(self, scan: FileScan, piece: int) -> Any:
+    def read_table(self, scan: FileScan, piece: int) -> Any:
         """Give a piece as a record batch."""
         if scan.headers not in self._files:
             mapped = self._pyarrow.memory_map(scan.headers)
             self._files[scan.headers] = self._pyarrow.ipc.open_file(mapped)
         return self._files[scan.headers].get_batch(piece)
 
-    def pieces(self, scan: FileScan) -> Iterator[list[memoryview]]:
+    def read_pieces(self, scan: FileScan) -> Iterator[list[memoryview]]:
         """Go through the pieces of a file, each a view for each column."""
         for piece in scan.pieces:
-            yield self._views(scan, piece)
+            yield self._read_views(scan, piece)
 
-    def _views(self, scan: FileScan, piece: int) -> list[memoryview]:
+    def _read_views(self, scan: FileScan, piece: int) -> list[memoryview]:
         return [
             memoryview(column.buffers()[1]).cast("q")[: len(column)]
-            for column in self.table(scan, piece).columns
+            for column in self.read_table(scan, piece).columns
         ]
 
-    def row(self, scan: FileScan, row: int) -> dict[str, int]:
+    def read_row(self, scan: FileScan, row: int) -> dict[str, int]:
         """Give one row; for the few cases that need more than the pass itself."""
         key = scan.headers, scan.pieces
         if key not in self._ends:
-            sizes = (self.table(scan, piece).num_rows for piece in scan.pieces)
+            sizes = (self.read_table(scan, piece).num_rows for piece in scan.pieces)
             self._ends[key] = list(accumulate(sizes))
         ends = self._ends[key]
         at = bisect_right(ends, row)
         begin = ends[at - 1] if at else 0
-        views = self._views(scan, scan.pieces[at])
+        views = self._read_views(scan, scan.pieces[at])
         return {
             name: view[row - begin] for name, view in zip(COLUMNS, views, strict=True)
         }
 
 
-class Source:
+class SourceFile:
     """One file in the pass: what became of each of its batches.
 
     ``diverged`` are rows. Up to ``confirmed_end`` other folders have the same batches.
     """
 
     def __init__(
-        self, scan: FileScan, chain: Chain, stretches: Sequence[Stretch]
+        self, scan: FileScan, chain: ReplicaChain, stretches: Sequence[EpochStretch]
     ) -> None:
         self.scan = scan
         self.chain = chain

@@ -17,7 +17,7 @@ from ...errors import DecodeError
 from ...formatting import format_name
 from ...regular_files import NotRegularFile
 from .problems import FileProblem
-from .replicas import Folder
+from .replicas import ReplicaFolder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ _NO_PARTITION = "", -1
 _LISTED = 5
 
 
-class Found(NamedTuple):
+class ExportInputs(NamedTuple):
     """The partitions, their folders and segments, and what could not be read.
 
     What belongs to no partition is of the topic "" and the partition -1.
     """
 
-    folders: dict[tuple[str, int], list[Folder]]
+    folders: dict[tuple[str, int], list[ReplicaFolder]]
     segments: list[tuple[str, log.Segment]]
     unreadable: list[tuple[PartitionKey, FileProblem]]
 
@@ -51,9 +51,9 @@ def find_inputs(
     topics: Collection[str] | None,
     partitions: Collection[int] | None,
     include: Collection[str],
-) -> Found:
+) -> ExportInputs:
     """Find what lies below the paths; ``FileNotFoundError`` if nothing wanted does."""
-    found = Found({}, [], [])
+    found = ExportInputs({}, [], [])
     seen: set[str] = set()
     names: set[str] = set()
     given = [os.fspath(path) for path in paths]
@@ -83,7 +83,7 @@ def find_inputs(
                 continue
             seen.add(place)
             key = partition.topic, partition.partition
-            found.folders.setdefault(key, []).append(_folder(partition, found))
+            found.folders.setdefault(key, []).append(_read_folder(partition, found))
             found.segments.extend((place, each) for each in partition.segments)
     if not found.folders:
         where = ", ".join(map(format_name, given))
@@ -111,7 +111,7 @@ def _find_closed_folders(path: str) -> Iterator[FileProblem]:
         yield FileProblem(format_name(error.filename), 0, 0, "unreadable", reason)
 
 
-def _folder(partition: log.Partition, found: Found) -> Folder:
+def _read_folder(partition: log.Partition, found: ExportInputs) -> ReplicaFolder:
     """Gather what lies beside the segments of a partition."""
     place = format_name(partition.path)
     epochs: tuple[tuple[int, int], ...] = ()
@@ -130,17 +130,17 @@ def _folder(partition: log.Partition, found: Found) -> Folder:
         (int(path.name[:_DIGITS]), f"there is {format_name(path)}")
         for path in partition.producer_snapshot_paths
     ]
-    return Folder(
+    return ReplicaFolder(
         place,
         log_start=max(partition.checkpoints.get("log-start", 0), 0),
         claims=tuple(claims),
         epochs=epochs,
         is_compacted="cleaner" in partition.checkpoints,
-        orphans=_orphans(partition),
+        orphans=_find_orphans(partition),
     )
 
 
-def _orphans(partition: log.Partition) -> tuple[int, ...]:
+def _find_orphans(partition: log.Partition) -> tuple[int, ...]:
     """Find the offsets of indexes whose segments are gone."""
     if not isinstance(partition.path, Path):
         return ()

@@ -15,9 +15,9 @@ from .. import running
 from ..tables import Output, make_table
 from .inputs import find_inputs
 from .losses import DecideTask, Decision, PartitionTask, decide
-from .outcome import TABLES, Outcome, put_together
+from .outcome import TABLES, ExportOutcome, make_outcome
 from .page import write_page
-from .records import WriteTask, Written, write
+from .records import WriteSummary, WriteTask, write
 from .scan import ScanTask, scan
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from ..tables import Result
-    from .inputs import Found
+    from .inputs import ExportInputs
     from .scan import FileScan
 
     Thing = TypeVar("Thing")
@@ -68,7 +68,7 @@ def export(
         spark = running.choose_spark(None, total)
     session = running.open_session(spark) if isinstance(spark, str) else None
     with Output(out) as output, session or nullcontext(spark) as on:
-        work = _Work(output, on, progress, compression, limits)
+        work = _Passes(output, on, progress, compression, limits)
         outcome = work.run(found, total)
         for name, columns in TABLES.items():
             output.write_table(name, make_table(columns, getattr(outcome, name)))
@@ -76,7 +76,7 @@ def export(
     return output.result(len(outcome.lost))
 
 
-class _Work:
+class _Passes:
     """The three passes, on whatever runs tasks."""
 
     def __init__(
@@ -92,16 +92,16 @@ class _Work:
         self._compression = compression
         self._limits = limits
 
-    def run(self, found: Found, total: int) -> Outcome:
+    def run(self, found: ExportInputs, total: int) -> ExportOutcome:
         """Run all passes."""
         scratch = Path(self._output.table_path("batches")).parent.parent / "headers"
         scratch.mkdir()
         decisions = self._decide(found, self._scan(found, total, scratch))
         shutil.rmtree(scratch)
         written = self._write(decisions, total - total // 2)
-        return put_together(found, total, decisions, written)
+        return make_outcome(found, total, decisions, written)
 
-    def _scan(self, found: Found, total: int, scratch: Path) -> list[FileScan]:
+    def _scan(self, found: ExportInputs, total: int, scratch: Path) -> list[FileScan]:
         sized = [(segment.size, (place, segment)) for place, segment in found.segments]
         packs = list(_packed(sized, TASK_BYTES))
         tasks = [
@@ -113,7 +113,7 @@ class _Work:
         scans = running.run_tasks(scan, tasks, sizes=sizes, **self._options)
         return [each for several in scans for each in several]
 
-    def _decide(self, found: Found, scans: list[FileScan]) -> list[Decision]:
+    def _decide(self, found: ExportInputs, scans: list[FileScan]) -> list[Decision]:
         files: dict[str, list[FileScan]] = {}
         for each in scans:
             files.setdefault(each.folder, []).append(each)
@@ -138,11 +138,11 @@ class _Work:
         )
         return [each for several in decided for each in several]
 
-    def _write(self, decisions: list[Decision], share: int) -> list[Written]:
+    def _write(self, decisions: list[Decision], share: int) -> list[WriteSummary]:
         sized = [
-            (piece.size, (each.topic, each.partition, piece))
+            (step.size, (each.topic, each.partition, step))
             for each in decisions
-            for piece in each.pieces
+            for step in each.steps
         ]
         packs = list(_packed(sized, TASK_BYTES)) or [()]
         tasks = [

@@ -16,20 +16,20 @@ from ...compression import NAMES
 from ...limits import Limits
 from ..tables import TableWriter, make_schema
 from .batches import BATCHES, write_batches
-from .choice import Pass, Piece, Sums
+from .choice import ChoicePass, CodecSums, ReadStep
 from .conflicts import Conflict
-from .headers import Headers, Source
+from .headers import ScannedHeaders, SourceFile
 from .problems import FileProblem, LostRange
-from .ranges import union, without
+from .ranges import merge_ranges, subtract_ranges
 from .replicas import (
-    Chain,
-    Folder,
-    chains_of,
-    missing_names,
-    named_again,
-    ranked,
+    ReplicaChain,
+    ReplicaFolder,
+    choose_scans,
+    find_missing_names,
+    make_chains,
+    rank_chains,
 )
-from .scan import FileScan, Flaw
+from .scan import FileFlaw, FileScan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class PartitionTask(NamedTuple):
 
     topic: str
     partition: int
-    folders: tuple[Folder, ...]
+    folders: tuple[ReplicaFolder, ...]
     files: tuple[FileScan, ...]
 
 
@@ -60,7 +60,7 @@ class DecideTask(NamedTuple):
 
     partitions: tuple[PartitionTask, ...]
     batches: str
-    piece_bytes: int
+    step_bytes: int
     compression: str
     limits: Limits
 
@@ -77,15 +77,15 @@ class Decision(NamedTuple):
     replicas_agree: bool
     is_compacted: bool
     control_batches: int
-    codecs: dict[str, Sums]
-    pieces: tuple[Piece, ...]
+    codecs: dict[str, CodecSums]
+    steps: tuple[ReadStep, ...]
     lost: tuple[LostRange, ...]
     problems: tuple[FileProblem, ...]
 
 
 def decide(task: DecideTask) -> list[Decision]:
     """Decide the partitions of a task, and write the table of their batches."""
-    headers = Headers()
+    headers = ScannedHeaders()
     schema = make_schema(BATCHES)
     with TableWriter(task.batches, schema, compression=task.compression) as writer:
         return [
@@ -97,7 +97,7 @@ class _Decider:
     """Decides one partition."""
 
     def __init__(
-        self, task: PartitionTask, headers: Headers, options: DecideTask
+        self, task: PartitionTask, headers: ScannedHeaders, options: DecideTask
     ) -> None:
         self._task = task
         self._headers = headers
@@ -108,15 +108,15 @@ class _Decider:
             or any(folder.is_compacted for folder in task.folders)
             or any(file.holes for file in files)
         )
-        chains: list[Chain] = []
+        chains: list[ReplicaChain] = []
         for folder in task.folders:
             own = [file for file in files if file.folder == folder.path]
-            missing = missing_names(own)
-            own = named_again(own, missing)
+            missing = find_missing_names(own)
+            own = choose_scans(own, missing)
             if not self._is_compacted:
-                own = [self._without_stray(file, missing) for file in own]
-            chains += chains_of(folder, own)
-        self._chains = ranked(chains)
+                own = [self._drop_stray(file, missing) for file in own]
+            chains += make_chains(folder, own)
+        self._chains = rank_chains(chains)
         self._problems: list[FileProblem] = []
         # For each chain what of it is damaged, ascending.
         self._damage: list[list[Damage]] = []
@@ -129,27 +129,27 @@ class _Decider:
             file.begin for chain in self._chains for file in chain.files if file.batches
         ]
         first_held = min(begins, default=-1)
-        start, start_claim = self._start(first_held)
+        start, start_claim = self._find_start(first_held)
         conflicts: dict[str, list[Conflict]] = {}
         aside: dict[str, int] = {}
         while True:
-            done = Pass(
+            done = ChoicePass(
                 self._chains,
                 self._headers,
                 start=start,
                 aside=aside,
                 is_compacted=self._is_compacted,
-                piece_bytes=self._options.piece_bytes,
+                step_bytes=self._options.step_bytes,
                 limits=self._options.limits,
             )
-            more = _set_aside(done, aside)
+            more = _extend_aside(done, aside)
             for _, _, conflict in done.judge.conflicts:
                 conflicts.setdefault(conflict.loser, []).append(conflict)
             if more == aside:
                 break
             aside = more
         log_start = max((f.log_start for f in self._task.folders), default=0)
-        end, claim = self._end(done)
+        end, claim = self._find_end(done)
         if log_start > end:
             log_start = 0
         gaps = list(done.gaps)
@@ -157,10 +157,10 @@ class _Decider:
             gaps.append((done.reached, end - 1))
         self._judge_files(end)
         claims = {start: start_claim, end: claim}
-        lost = list(self._losses(gaps, log_start, claims))
-        self._tell_doubts(done)
+        lost = list(self._find_losses(gaps, log_start, claims))
+        self._report_doubts(done)
         for several in conflicts.values():
-            self._problems.append(_told(several))
+            self._problems.append(_report_conflicts(several))
         place = self._task.topic, self._task.partition
         for source in done.sources:
             write_batches(writer, self._headers, place, source)
@@ -184,12 +184,12 @@ class _Decider:
                 NAMES[codec] if codec < len(NAMES) else str(codec): sums
                 for codec, sums in sorted(done.sums.items())
             },
-            pieces=tuple(done.pieces),
+            steps=tuple(done.steps),
             lost=tuple(lost),
             problems=tuple(self._problems),
         )
 
-    def _without_stray(self, file: FileScan, missing: set[int]) -> FileScan:
+    def _drop_stray(self, file: FileScan, missing: set[int]) -> FileScan:
         """Leave out a last batch with an offset that nothing leads up to.
 
         No bytes lie before it in which the offsets between could have been, and no
@@ -198,17 +198,17 @@ class _Decider:
         is_alone = file.batches == 1 and 0 <= file.name_offset < file.begin
         if not is_alone and not file.tail_jump:
             return file
-        row = self._headers.row(file, file.batches - 1)
+        row = self._headers.read_row(file, file.batches - 1)
         position, size = row["position"], row["size"]
         base, last = row["base_offset"], row["last_offset"]
         if is_alone and (position or file.begin in missing):
             return file
         before = file.name_offset
         if not is_alone:
-            before = self._headers.row(file, file.batches - 2)["last_offset"] + 1
+            before = self._headers.read_row(file, file.batches - 2)["last_offset"] + 1
         detail = f"a batch with offsets {base} to {last} cannot stand here"
         flaws = [flaw for flaw in file.flaws if flaw.low <= last]
-        flaws.append(Flaw(position, size, "offset", detail, low=before))
+        flaws.append(FileFlaw(position, size, "offset", detail, low=before))
         flaws += [flaw._replace(low=before) for flaw in file.flaws if flaw.low > last]
         runs = list(file.epochs)
         run = runs.pop()
@@ -223,7 +223,7 @@ class _Decider:
             flaws=tuple(flaws),
         )
 
-    def _start(self, first_held: int) -> tuple[int, str]:
+    def _find_start(self, first_held: int) -> tuple[int, str]:
         """Find where the log begins: what is held or named, or what an epoch says."""
         known = [(first_held, "")] if first_held >= 0 else []
         for chain in self._chains:
@@ -239,7 +239,7 @@ class _Decider:
             ]
         return min(known, default=(0, ""))
 
-    def _end(self, done: Pass) -> tuple[int, str]:
+    def _find_end(self, done: ChoicePass) -> tuple[int, str]:
         """Find how far the log went: what is held, or what something beside it says."""
         end, words = done.reached, ""
         top = max((chain.epoch for chain in self._chains), default=-1)
@@ -250,7 +250,7 @@ class _Decider:
             folder = chain.folder
             limit = 2**63
             if chain.epoch < top or folder.path in cut_off:
-                limit = done.lineage.begin_above(chain.epoch)
+                limit = done.lineage.find_begin_above(chain.epoch)
             claims = list(folder.claims)
             for file in chain.files:
                 if file.is_genuine:
@@ -281,28 +281,30 @@ class _Decider:
         for chain in self._chains:
             own_end = max((claim for claim, _ in chain.folder.claims), default=-1)
             damage, seams, expected = self._judge_chain(chain, end, own_end)
-            damages = union(each[:2] for each in damage)
+            damages = merge_ranges(each[:2] for each in damage)
             others = sorted(names - {file.name_offset for file in chain.files})
             for first, last, file in seams:
-                open_seam = without([(first, last)], damages)
+                open_seam = subtract_ranges([(first, last)], damages)
                 if self._is_compacted:
-                    open_seam = self._cleaned_seam(
+                    open_seam = self._judge_cleaned_seam(
                         chain, first, last, open_seam, others
                     )
                 for low, high in open_seam:
-                    damage.append(self._missing(file.path, 0, low, high))
-            tail = without([(expected, min(own_end, end) - 1)], damages)
+                    damage.append(self._note_missing(file.path, 0, low, high))
+            tail = subtract_ranges([(expected, min(own_end, end) - 1)], damages)
             if chain.end == ends[chain.folder.path] and expected >= 0 and tail:
                 last_file = chain.files[-1]
                 low, high = tail[0][0], tail[-1][1]
                 damage.append(
-                    self._missing(last_file.path, last_file.segment.size, low, high)
+                    self._note_missing(
+                        last_file.path, last_file.segment.size, low, high
+                    )
                 )
             self._damage.append(sorted(damage))
 
-    def _cleaned_seam(
+    def _judge_cleaned_seam(
         self,
-        chain: Chain,
+        chain: ReplicaChain,
         first: int,
         last: int,
         open_seam: list[Range],
@@ -321,15 +323,15 @@ class _Decider:
             self._weak += taken
         else:
             self._cleaned += taken
-        return without(open_seam, [(0, begin - 1)])
+        return subtract_ranges(open_seam, [(0, begin - 1)])
 
-    def _missing(self, path: str, position: int, low: int, high: int) -> Damage:
+    def _note_missing(self, path: str, position: int, low: int, high: int) -> Damage:
         detail = f"offsets {low} to {high} are missing"
         self._problems.append(FileProblem(path, position, 0, "gap", detail, low, high))
         return low, high, "missing", f"a gap at byte {position} of {path}"
 
     def _judge_chain(
-        self, chain: Chain, end: int, own_end: int
+        self, chain: ReplicaChain, end: int, own_end: int
     ) -> tuple[list[Damage], list[tuple[int, int, FileScan]], int]:
         """Go through the files: what is damaged, the seams between them, the end."""
         damage: list[Damage] = []
@@ -369,7 +371,7 @@ class _Decider:
 
     def _judge_flaw(
         self,
-        flaw: Flaw,
+        flaw: FileFlaw,
         file: FileScan,
         begin: int,
         stop: int,
@@ -392,14 +394,16 @@ class _Decider:
         kind = "cut" if flaw.reason == "cut" or flaw.is_tail else "damaged"
         return low, high, kind, f"{flaw.reason} at byte {flaw.position} of {file.path}"
 
-    def _losses(
+    def _find_losses(
         self, gaps: list[Range], log_start: int, claims: dict[int, str]
     ) -> Iterator[LostRange]:
         """Say which of the offsets that nothing covers were lost, and why."""
         if self._is_compacted:
-            damages = union(each[:2] for chain in self._damage for each in chain)
-            gaps = without(gaps, union(self._cleaned))
-            gaps = without(gaps, without(union(self._weak), damages))
+            damages = merge_ranges(each[:2] for chain in self._damage for each in chain)
+            gaps = subtract_ranges(gaps, merge_ranges(self._cleaned))
+            gaps = subtract_ranges(
+                gaps, subtract_ranges(merge_ranges(self._weak), damages)
+            )
         for first, last in gaps:
             first = max(first, log_start)
             if first > last:
@@ -418,16 +422,18 @@ class _Decider:
             kind = next((k for k in ("damaged", "cut") if k in kinds), "missing")
             words = [words for _, _, _, words in causes if words]
             words += filter(None, (claims.get(first), claims.get(last + 1)))
-            yield LostRange(first, last, kind, _listed(words) or "no file holds them")
+            yield LostRange(
+                first, last, kind, _join_words(words) or "no file holds them"
+            )
 
-    def _tell_doubts(self, done: Pass) -> None:
+    def _report_doubts(self, done: ChoicePass) -> None:
         """Make findings of what was not taken though its checksum is right."""
         for source in done.sources:
-            self._tell_runs(source, source.diverged)
+            self._report_diverged(source, source.diverged)
             row = 0
             for stretch in source.stretches:
                 if not stretch.is_right:
-                    batch = self._headers.row(source.scan, row)
+                    batch = self._headers.read_row(source.scan, row)
                     detail = (
                         f"leader epoch {batch['partition_leader_epoch']} where the log"
                         f" is of epoch {stretch.epoch}; no checksum covers it"
@@ -438,17 +444,17 @@ class _Decider:
             span = item.base, item.last
             self._note(source, item.position, item.size, reason, detail, *span)
 
-    def _note(self, source: Source, *problem: Any) -> None:
+    def _note(self, source: SourceFile, *problem: Any) -> None:
         self._problems.append(FileProblem(source.scan.path, *problem))
 
-    def _tell_runs(self, source: Source, rows: Sequence[int]) -> None:
+    def _report_diverged(self, source: SourceFile, rows: Sequence[int]) -> None:
         """Make one finding of batches that follow each other, cut off by an epoch."""
         first = 0
         for index in range(1, len(rows) + 1):
             if index < len(rows) and rows[index] == rows[index - 1] + 1:
                 continue
-            begin = self._headers.row(source.scan, rows[first])
-            last = self._headers.row(source.scan, rows[index - 1])
+            begin = self._headers.read_row(source.scan, rows[first])
+            last = self._headers.read_row(source.scan, rows[index - 1])
             position = begin["position"]
             detail = (
                 f"offsets {begin['base_offset']} to {last['last_offset']} of leader"
@@ -465,7 +471,7 @@ def _is_named(file: FileScan) -> bool:
     return file.segment.base_offset >= 0
 
 
-def _set_aside(done: Pass, aside: dict[str, int]) -> dict[str, int]:
+def _extend_aside(done: ChoicePass, aside: dict[str, int]) -> dict[str, int]:
     """Add the files that lost a conflict, from behind what others confirm on."""
     more = dict(aside)
     for source, _, conflict in done.judge.conflicts:
@@ -475,7 +481,7 @@ def _set_aside(done: Pass, aside: dict[str, int]) -> dict[str, int]:
     return more
 
 
-def _told(conflicts: Sequence[Conflict]) -> FileProblem:
+def _report_conflicts(conflicts: Sequence[Conflict]) -> FileProblem:
     """Make one finding of the conflicts that a file has lost."""
     worst = min(conflicts, key=lambda each: each.position)
     first = min(each.first_offset for each in conflicts)
@@ -489,7 +495,7 @@ def _told(conflicts: Sequence[Conflict]) -> FileProblem:
     return FileProblem(worst.loser, worst.position, length, "disagrees", detail)
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     text = "; ".join(words[:_NAMED])
     more = len(words) - _NAMED
     return f"{text}; and {more} more" if more > 0 else text

@@ -7,20 +7,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from .choice import Sums
+from .choice import CodecSums
 from .problems import LostRange
-from .ranges import count, overlapping, union, without
+from .ranges import count, find_overlapping, merge_ranges, subtract_ranges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from .inputs import Found
+    from .inputs import ExportInputs
     from .losses import Decision
     from .problems import FileProblem, PartitionKey
     from .ranges import Range
-    from .records import Written
+    from .records import WriteSummary
 
 
 TABLES: dict[str, dict[str, Any]] = {
@@ -66,20 +66,23 @@ TABLES: dict[str, dict[str, Any]] = {
 """The columns of the tables, with the names of their types."""
 
 
-class Outcome(NamedTuple):
+class ExportOutcome(NamedTuple):
     """All rows of the small tables, as the page shows them too."""
 
     coverage: list[dict[str, Any]]
     lost: list[dict[str, Any]]
     problems: list[dict[str, Any]]
-    codecs: dict[str, Sums]
+    codecs: dict[str, CodecSums]
     bytes_read: int
     folders: int
 
 
-def put_together(
-    found: Found, total: int, decisions: list[Decision], written: list[Written]
-) -> Outcome:
+def make_outcome(
+    found: ExportInputs,
+    total: int,
+    decisions: list[Decision],
+    written: list[WriteSummary],
+) -> ExportOutcome:
     """Bring the summaries of all tasks together."""
     records: Counter[PartitionKey] = Counter()
     problems: dict[PartitionKey, list[FileProblem]] = {}
@@ -90,13 +93,15 @@ def put_together(
             problems.setdefault(key, []).append(problem)
         for key, lost_range in task.lost:
             undecodable.setdefault(key, []).append(lost_range)
-    outcome = Outcome([], [], [], {}, total, sum(map(len, found.folders.values())))
+    outcome = ExportOutcome(
+        [], [], [], {}, total, sum(map(len, found.folders.values()))
+    )
     for key, problem in found.unreadable:
         outcome.problems.append(_problem_row(*key, problem, [], 0))
     for decision in decisions:
         key = decision.topic, decision.partition
         lost = _join([*decision.lost, *undecodable.get(key, ())])
-        ranges = union(each[:2] for each in lost)
+        ranges = merge_ranges(each[:2] for each in lost)
         outcome.coverage.append(_coverage_row(decision, records[key], ranges))
         for each in lost:
             offsets = each.last_offset - each.first_offset + 1
@@ -108,8 +113,8 @@ def put_together(
             _problem_row(*key, each, ranges, decision.end_offset) for each in found_here
         )
         for codec, sums in decision.codecs.items():
-            before = outcome.codecs.get(codec, Sums())
-            outcome.codecs[codec] = Sums(*map(sum, zip(before, sums, strict=True)))
+            before = outcome.codecs.get(codec, CodecSums())
+            outcome.codecs[codec] = CodecSums(*map(sum, zip(before, sums, strict=True)))
     return outcome
 
 
@@ -138,7 +143,7 @@ def _coverage_row(
 ) -> dict[str, Any]:
     start, end = decision.start_offset, decision.end_offset
     gone = count(lost)
-    recovered = without([(start, end - 1)] if end > start else [], lost)
+    recovered = subtract_ranges([(start, end - 1)] if end > start else [], lost)
     percent = 100.0 * (end - start - gone) / (end - start) if end > start else 100.0
     row = {
         name: value
@@ -168,5 +173,5 @@ def _problem_row(
         "last_good_offset": low - 1 if low >= 0 else -1,
         "next_good_offset": high + 1 if is_known and high + 1 < end else -1,
         "records_lost": high - low + 1 if is_known else 0 if low < 0 else None,
-        "filled": not overlapping(lost, low, high) if is_known else None,
+        "filled": not find_overlapping(lost, low, high) if is_known else None,
     }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from .outcome import Outcome
+    from .outcome import ExportOutcome
 
 _TRACKS = 40
 
@@ -55,7 +55,7 @@ _PROBLEMS = [
 ]
 
 
-def write_page(outcome: Outcome) -> str:
+def write_page(outcome: ExportOutcome) -> str:
     """Write the page."""
     report = Report(
         "Segment recovery", "What the log files of these brokers still hold"
@@ -64,78 +64,80 @@ def write_page(outcome: Outcome) -> str:
     records = sum(row["records"] for row in coverage)
     offsets = sum(row["offsets"] for row in lost)
     apart = sum(not row["replicas_agree"] for row in coverage)
-    _verdict(report, records, offsets, outcome)
-    report.figures(
+    _add_verdict(report, records, offsets, outcome)
+    report.add_figures(
         [
             ("records", f"{records:,}", ""),
             ("read", format_size(outcome.bytes_read), ""),
             ("partitions", f"{len(coverage):,}", ""),
             ("folders", f"{outcome.folders:,}", ""),
             ("lost offsets", f"{offsets:,}", "bad" if offsets else "good"),
-            ("problems", f"{len(outcome.problems):,}", _if(len(outcome.problems))),
-            ("replicas disagree", f"{apart:,}", _if(apart)),
+            ("problems", f"{len(outcome.problems):,}", _warn_if(len(outcome.problems))),
+            ("replicas disagree", f"{apart:,}", _warn_if(apart)),
         ]
     )
-    _coverage(report, outcome)
+    _add_coverage(report, outcome)
     if lost:
-        report.table(
+        report.add_table(
             "lost", _LOST, lost, title="What is lost", note="No replica holds these."
         )
-    _next(report, outcome, apart)
-    _codecs(report, outcome)
-    report.table(
+    _add_advice(report, outcome, apart)
+    _add_codecs(report, outcome)
+    report.add_table(
         "problems",
         _PROBLEMS,
-        sorted(outcome.problems, key=_urgency),
+        sorted(outcome.problems, key=_order_by_urgency),
         title="What is wrong with the files",
         note="Filled says whether other replicas had all that it cost.",
     )
-    report.table(
-        "coverage", _COVERAGE, sorted(coverage, key=_by_loss), title="All partitions"
+    report.add_table(
+        "coverage",
+        _COVERAGE,
+        sorted(coverage, key=_order_by_loss),
+        title="All partitions",
     )
     return report.html()
 
 
-def _if(number: int) -> str:
+def _warn_if(number: int) -> str:
     return "warning" if number else ""
 
 
-def _urgency(row: Mapping[str, Any]) -> tuple[bool, bool]:
+def _order_by_urgency(row: Mapping[str, Any]) -> tuple[bool, bool]:
     return row["filled"] is not False, row["filled"] is not None
 
 
-def _by_loss(row: Mapping[str, Any]) -> tuple[int, str, int]:
+def _order_by_loss(row: Mapping[str, Any]) -> tuple[int, str, int]:
     return -row["lost_offsets"], row["topic"], row["partition"]
 
 
-def _verdict(report: Report, records: int, offsets: int, outcome: Outcome) -> None:
-    held = f"{format_count(records, 'record')} of {_partitions(len(outcome.coverage))}"
+def _add_verdict(
+    report: Report, records: int, offsets: int, outcome: ExportOutcome
+) -> None:
+    partitions = format_count(len(outcome.coverage), "partition")
+    held = f"{format_count(records, 'record')} of {partitions}"
     if offsets:
         reasons = Counter(row["reason"] for row in outcome.lost)
         why = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
-        report.verdict(
+        report.add_verdict(
             "bad",
             f"{format_count(len(outcome.lost), 'range')} lost",
             f"{format_count(offsets, 'offset')} are in no replica ({why});"
             f" {held} are recovered",
         )
     elif not outcome.problems:
-        report.verdict("good", "All recovered", f"{held}; nothing is wrong")
+        report.add_verdict("good", "All recovered", f"{held}; nothing is wrong")
     else:
         count = format_count(len(outcome.problems), "problem")
-        report.verdict("good", "All recovered", f"{held}, in spite of {count}")
+        report.add_verdict("good", "All recovered", f"{held}, in spite of {count}")
 
 
-def _partitions(count: int) -> str:
-    return format_count(count, "partition")
-
-
-def _coverage(report: Report, outcome: Outcome) -> None:
+def _add_coverage(report: Report, outcome: ExportOutcome) -> None:
     holes: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for row in outcome.lost:
         holes.setdefault((row["topic"], row["partition"]), []).append(row)
     tracks = []
-    for row in sorted(outcome.coverage, key=_by_loss)[:_TRACKS]:
+    for row in sorted(outcome.coverage, key=_order_by_loss)[:_TRACKS]:
         spans = [
             charts.Span(each["first_offset"], each["last_offset"] + 1, "good")
             for each in row["ranges"]
@@ -158,42 +160,42 @@ def _coverage(report: Report, outcome: Outcome) -> None:
     note = "Offsets of each partition, over its own whole width."
     if len(tracks) < len(outcome.coverage):
         note += f" The worst {len(tracks)} of {len(outcome.coverage):,} partitions."
-    report.chart(
+    report.add_chart(
         "Coverage",
         charts.draw_coverage(tracks, legend={"good": "recovered", "bad": "lost"}),
         note,
     )
 
 
-def _codecs(report: Report, outcome: Outcome) -> None:
+def _add_codecs(report: Report, outcome: ExportOutcome) -> None:
     items = [
         (codec, sums.bytes, "", format_count(sums.records, "record"))
         for codec, sums in outcome.codecs.items()
     ]
     if items:
         items.sort(key=lambda item: -item[1])
-        report.chart(
+        report.add_chart(
             "Bytes by compression",
             charts.draw_bars(items, "bytes"),
             "Of the batches that were taken, as they lie in the segments.",
         )
 
 
-def _next(report: Report, outcome: Outcome, apart: int) -> None:
+def _add_advice(report: Report, outcome: ExportOutcome, apart: int) -> None:
     """Say what to do with the result."""
     if outcome.lost:
-        report.text(
+        report.add_text(
             "Look for another copy of what is lost: further replicas, disks of brokers"
             " that were taken out, snapshots of volumes, tiered storage. Add its folder"
             " and export again; everything found is put together."
         )
     if apart:
-        report.text(
+        report.add_text(
             "Where replicas disagree, the problems tell which one was taken and why:"
             " the higher leader epoch, then what more replicas hold. The other side is"
             " in the table of batches as diverged or disagrees."
         )
-    report.text(
+    report.add_text(
         "The table of records has the columns of Spark's Kafka source, so Spark's Kafka"
         " sink takes them back: write key, value, headers, topic and partition in the"
         " order of their offsets. New offsets are given by the new brokers."

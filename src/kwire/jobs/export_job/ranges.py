@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Range: TypeAlias = tuple[int, int]
 
 
-def union(ranges: Iterable[Range]) -> list[Range]:
+def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
     """Bring ranges in order, those together that overlap or touch."""
     found: list[Range] = []
     for first, last in sorted(ranges):
@@ -27,11 +27,11 @@ def union(ranges: Iterable[Range]) -> list[Range]:
     return found
 
 
-def without(ranges: Iterable[Range], others: Sequence[Range]) -> list[Range]:
+def subtract_ranges(ranges: Iterable[Range], others: Sequence[Range]) -> list[Range]:
     """Take ``others``, which are in order, out of ``ranges``."""
     found = []
     for first, last in ranges:
-        for low, high in overlapping(others, first, last):
+        for low, high in find_overlapping(others, first, last):
             if first < low:
                 found.append((first, low - 1))
             first = high + 1
@@ -40,7 +40,7 @@ def without(ranges: Iterable[Range], others: Sequence[Range]) -> list[Range]:
     return found
 
 
-def overlapping(ranges: Sequence[Range], first: int, last: int) -> Sequence[Range]:
+def find_overlapping(ranges: Sequence[Range], first: int, last: int) -> Sequence[Range]:
     """Find the ranges that have an offset from ``first`` to ``last``."""
     begin = bisect_right(ranges, (first, 2**64))
     if begin and ranges[begin - 1][1] >= first:

@@ -20,9 +20,9 @@ from ...limits import MIB, Limits
 from ...records import read_batch_header
 from ..running import JobError
 from ..tables import TableWriter, load_pyarrow, make_schema
-from .choice import Part, Piece
+from .choice import FileSlice, ReadStep
 from .problems import FileProblem, LostRange
-from .ranges import union, without
+from .ranges import merge_ranges, subtract_ranges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ class WriteTask(NamedTuple):
     """Pieces with their topics and partitions, and the file that they go to."""
 
     path: str
-    pieces: tuple[tuple[str, int, Piece], ...]
+    steps: tuple[tuple[str, int, ReadStep], ...]
     compression: str
     limits: Limits
 
 
-class Written(NamedTuple):
+class WriteSummary(NamedTuple):
     """What a task wrote: the rows of each partition, and what it could not decode."""
 
     rows: Counter[PartitionKey]
@@ -77,34 +77,34 @@ As in Spark's source, ``headers`` is null where a record has none.
 """
 
 
-def write(task: WriteTask) -> Written:
+def write(task: WriteTask) -> WriteSummary:
     """Write the records of a task."""
-    written = Written(Counter(), [], [])
+    written = WriteSummary(Counter(), [], [])
     schema = make_schema(RECORDS)
     with TableWriter(task.path, schema, compression=task.compression) as writer:
-        for topic, partition, piece in task.pieces:
+        for topic, partition, step in task.steps:
             key = topic, partition
-            reader = _PieceReader(topic, partition, piece, task.limits)
+            reader = _StepReader(topic, partition, step, task.limits)
             before = writer.rows
-            for batch in reader.batches():
+            for batch in reader.read_batches():
                 writer.write(batch)
             rows = writer.rows - before
             written.rows[key] += rows
             written.problems.extend((key, problem) for problem in reader.problems)
             written.lost.extend((key, lost) for lost in reader.lost)
             found = rows + reader.undecoded
-            if len(piece.parts) == 1 and found != piece.rows:
+            if len(step.slices) == 1 and found != step.rows:
                 path, start = (
-                    format_name(piece.parts[0].segment.path),
-                    piece.parts[0].start,
+                    format_name(step.slices[0].segment.path),
+                    step.slices[0].start,
                 )
-                detail = f"headers announce {piece.rows} records, there are {found}"
+                detail = f"headers announce {step.rows} records, there are {found}"
                 problem = FileProblem(path, start, 0, "count", detail)
                 written.problems.append((key, problem))
     return written
 
 
-class _PieceReader:
+class _StepReader:
     """Reads one piece.
 
     ``problems`` are batches that cannot be decoded, ``undecoded`` counts their records,
@@ -112,39 +112,43 @@ class _PieceReader:
     """
 
     def __init__(
-        self, topic: str, partition: int, piece: Piece, limits: Limits
+        self, topic: str, partition: int, step: ReadStep, limits: Limits
     ) -> None:
         self._topic = topic
         self._partition = partition
-        self._piece = piece
+        self._step = step
         self._limits = limits
         self._schema = make_schema(RECORDS)
         self.problems: list[FileProblem] = []
         self.lost: list[LostRange] = []
         self.undecoded = 0
 
-    def batches(self) -> Iterator[Any]:
+    def read_batches(self) -> Iterator[Any]:
         """Give the rows as record batches of Arrow."""
         given: list[tuple[int, int]] = []
-        if len(self._piece.parts) == 1:
-            yield from self._part(self._piece.parts[0])
+        if len(self._step.slices) == 1:
+            yield from self._read_slice(self._step.slices[0])
         else:
-            yield from self._merge_parts(given).to_batches()
+            yield from self._merge_slices(given).to_batches()
         for each in self.problems:
             detail = f"records at byte {each.position} of {each.path}"
-            for first, last in without([(each.low, each.high)], union(given)):
+            for first, last in subtract_ranges(
+                [(each.low, each.high)], merge_ranges(given)
+            ):
                 self.lost.append(LostRange(first, last, "undecodable", detail))
 
-    def _merge_parts(self, given: list[tuple[int, int]]) -> Any:
+    def _merge_slices(self, given: list[tuple[int, int]]) -> Any:
         """Read parts that overlap, and note in ``given`` what was read of which."""
         pyarrow = load_pyarrow()
         from pyarrow import compute
 
         tables = [self._schema.empty_table()]
         seen = tables[0]["offset"].combine_chunks()
-        for part in self._piece.parts:
+        for file_slice in self._step.slices:
             failed = len(self.problems)
-            table = pyarrow.Table.from_batches(self._part(part), self._schema)
+            table = pyarrow.Table.from_batches(
+                self._read_slice(file_slice), self._schema
+            )
             if len(self.problems) > failed:
                 continue
             given.append(self._range)
@@ -152,27 +156,27 @@ class _PieceReader:
             table = table.filter(is_new)
             seen = pyarrow.concat_arrays([seen, table["offset"].combine_chunks()])
             tables.append(table)
-            if part is self._piece.parts[0] and self._piece.first_has_all:
+            if file_slice is self._step.slices[0] and self._step.first_has_all:
                 break
         return pyarrow.concat_tables(tables).sort_by("offset")
 
-    def _part(self, part: Part) -> Iterator[Any]:
+    def _read_slice(self, file_slice: FileSlice) -> Iterator[Any]:
         """Read batches a chunk at a time."""
-        path = format_name(part.segment.path)
-        with part.segment.open() as file:
+        path = format_name(file_slice.segment.path)
+        with file_slice.segment.open() as file:
             chunk: list[BatchHeader] = []
-            position = filled = part.start
-            while position < part.end:
-                header = self._header(file, path, position, filled)
+            position = filled = file_slice.start
+            while position < file_slice.end:
+                header = self._read_header(file, path, position, filled)
                 if header is None:
                     begin = chunk[0].position if chunk else position
                     wanted = max(_WINDOW, 2 * (filled - position))
-                    more = file.fill(begin, min(position + wanted, part.end))
+                    more = file.fill(begin, min(position + wanted, file_slice.end))
                     if more <= filled:
-                        raise _changed(path)
+                        raise _make_change_error(path)
                     filled = more
                     continue
-                if chunk and not _fits(chunk, header):
+                if chunk and not _is_small_enough(chunk, header):
                     yield from self._decode(file, path, chunk)
                     chunk = []
                 self._range = header.base_offset, header.last_offset
@@ -180,7 +184,7 @@ class _PieceReader:
                 position += header.size
             yield from self._decode(file, path, chunk)
 
-    def _header(
+    def _read_header(
         self, file: Any, path: str, position: int, filled: int
     ) -> BatchHeader | None:
         try:
@@ -188,7 +192,7 @@ class _PieceReader:
                 file.data, position, check_crc=False, end=filled
             )
         except DecodeError:
-            raise _changed(path) from None
+            raise _make_change_error(path) from None
         return found
 
     def _decode(self, file: Any, path: str, chunk: list[BatchHeader]) -> Iterator[Any]:
@@ -218,7 +222,7 @@ class _PieceReader:
         except DecodeError as error:
             failure = str(error)
         else:
-            yield self._rows(path, records)
+            yield self._make_rows(path, records)
             return
         if len(chunk) > 1:
             for header in chunk:
@@ -233,7 +237,7 @@ class _PieceReader:
             )
         )
 
-    def _rows(self, path: str, records: Any) -> Any:
+    def _make_rows(self, path: str, records: Any) -> Any:
         pyarrow = load_pyarrow()
         batch = pyarrow.record_batch(records)
         count = batch.num_rows
@@ -252,11 +256,11 @@ class _PieceReader:
         )
 
 
-def _changed(path: str) -> JobError:
+def _make_change_error(path: str) -> JobError:
     return JobError(f"{path} changed while it was read; copy it and start again")
 
 
-def _fits(chunk: list[BatchHeader], header: BatchHeader) -> bool:
+def _is_small_enough(chunk: list[BatchHeader], header: BatchHeader) -> bool:
     """Whether a batch can be decoded together with those before it."""
     largest = _CHUNK if header.compression == "none" else _COMPRESSED
     if chunk[-1].compression != "none":

@@ -25,7 +25,7 @@ NEVER = 2**63
 """Above every offset."""
 
 
-class Folder(NamedTuple):
+class ReplicaFolder(NamedTuple):
     """What lies beside the segments of a folder and tells of its log.
 
     ``claims`` are (offset, words): so far the log went once. ``epochs`` are pairs of
@@ -40,7 +40,7 @@ class Folder(NamedTuple):
     orphans: tuple[int, ...] = ()
 
 
-class Stretch(NamedTuple):
+class EpochStretch(NamedTuple):
     """Batches of one file that follow each other, and the epoch that they are of.
 
     ``epoch`` is what the chain shows it to be; ``is_right`` that they say so, too;
@@ -55,16 +55,16 @@ class Stretch(NamedTuple):
     is_certain: bool
 
 
-class Chain:
+class ReplicaChain:
     """Files of one folder that do not overlap, in the order of their offsets."""
 
-    def __init__(self, folder: Folder, files: list[FileScan]) -> None:
+    def __init__(self, folder: ReplicaFolder, files: list[FileScan]) -> None:
         self.folder = folder
         self.files = files
         self.rank = 0
-        self.stretches = _judged(files, folder.epochs)
+        self.stretches = _judge_epochs(files, folder.epochs)
         runs = [run for each in self.stretches for run in each if run.is_certain]
-        self.markers = _sound_markers(folder.epochs, runs)
+        self.markers = _find_sound_markers(folder.epochs, runs)
         self.epoch = max(
             (epoch for epoch in (*(r.epoch for r in runs), *self.epochs)), default=-1
         )
@@ -80,17 +80,17 @@ class Chain:
         return max((each.end for each in self.files), default=-1)
 
 
-def missing_names(files: Sequence[FileScan]) -> set[int]:
+def find_missing_names(files: Sequence[FileScan]) -> set[int]:
     """Give the offsets that files are named after and that none begins with."""
     return {file.name_offset for file in files} - {
         file.begin for file in files if file.batches
     }
 
 
-def named_again(files: Sequence[FileScan], missing: set[int]) -> list[FileScan]:
+def choose_scans(files: Sequence[FileScan], missing: set[int]) -> list[FileScan]:
     """Take the other scan of files where a wrong name is shown to be one.
 
-    ``missing`` is what ``missing_names`` gives for them.
+    ``missing`` is what ``find_missing_names`` gives for them.
     A file may hold what another one is named after that holds something else; and a
     file that is no segment may have the name of one, as if those before it ended there.
     """
@@ -107,30 +107,30 @@ def named_again(files: Sequence[FileScan], missing: set[int]) -> list[FileScan]:
     return found
 
 
-def chains_of(folder: Folder, files: list[FileScan]) -> list[Chain]:
+def make_chains(folder: ReplicaFolder, files: list[FileScan]) -> list[ReplicaChain]:
     """Put the files of a folder into as few chains as there need to be."""
     layers: list[list[FileScan]] = []
-    for file in sorted(files, key=_place):
+    for file in sorted(files, key=_get_order):
         for layer in layers:
-            if _end(layer[-1]) <= _place(file)[0]:
+            if _find_end(layer[-1]) <= _get_order(file)[0]:
                 layer.append(file)
                 break
         else:
             layers.append([file])
     # A folder without segments may still tell how far the log went.
-    return [Chain(folder, layer) for layer in layers or [[]]]
+    return [ReplicaChain(folder, layer) for layer in layers or [[]]]
 
 
-def _place(file: FileScan) -> tuple[int, int, str]:
+def _get_order(file: FileScan) -> tuple[int, int, str]:
     begin = file.begin if file.batches else file.name_offset
     return begin, -file.end, file.path
 
 
-def _end(file: FileScan) -> int:
+def _find_end(file: FileScan) -> int:
     return file.end if file.batches else file.name_offset
 
 
-def ranked(chains: list[Chain]) -> list[Chain]:
+def rank_chains(chains: list[ReplicaChain]) -> list[ReplicaChain]:
     """Order chains by how much they know: the highest epoch, then the longest log."""
     chains = sorted(
         chains,
@@ -146,9 +146,9 @@ def ranked(chains: list[Chain]) -> list[Chain]:
     return chains
 
 
-def _judged(
+def _judge_epochs(
     files: Sequence[FileScan], epochs: tuple[tuple[int, int], ...]
-) -> list[list[Stretch]]:
+) -> list[list[EpochStretch]]:
     """Judge the epochs of the batches of each file by those around them."""
     runs = [run for file in files for run in file.epochs]
     if list(epochs) != sorted(set(epochs)):
@@ -159,7 +159,7 @@ def _judged(
         at = bisect_right(starts, run.first_offset) - 1
         noted.append(epochs[at][0] if at >= 0 else None)
     # What the checkpoint says tips the balance.
-    right = ascending(
+    right = mark_ascending(
         [run.epoch for run in runs],
         [
             2 * run.batches + (run.epoch == epoch)
@@ -173,7 +173,7 @@ def _judged(
     for index, run in enumerate(runs):
         right[index] = right[index] and run.epoch >= -1
     judged, index, current = [], 0, -1
-    following = _next_right(runs, right)
+    following = _find_next_right(runs, right)
     for file in files:
         stretches = []
         for run in file.epochs:
@@ -185,13 +185,13 @@ def _judged(
                 guess = noted[index]
                 guess = current if guess is None else guess
                 current = max(current, guess if upper < 0 else min(guess, upper))
-            stretches.append(Stretch(current, *run[1:], is_right, is_certain))
+            stretches.append(EpochStretch(current, *run[1:], is_right, is_certain))
             index += 1
         judged.append(stretches)
     return judged
 
 
-def _next_right(runs: Sequence[EpochRun], right: Sequence[bool]) -> list[int]:
+def _find_next_right(runs: Sequence[EpochRun], right: Sequence[bool]) -> list[int]:
     """Give for each run the epoch of the next one that is right, or -1."""
     found, epoch = [-1] * len(runs), -1
     for index in range(len(runs) - 1, -1, -1):
@@ -201,7 +201,7 @@ def _next_right(runs: Sequence[EpochRun], right: Sequence[bool]) -> list[int]:
     return found
 
 
-def ascending(epochs: Sequence[int], weights: Sequence[int]) -> list[bool]:
+def mark_ascending(epochs: Sequence[int], weights: Sequence[int]) -> list[bool]:
     """Mark those epochs that ascend and weigh most together."""
     if all(a <= b for a, b in pairwise(epochs)):
         return [True] * len(epochs)
@@ -229,8 +229,8 @@ def ascending(epochs: Sequence[int], weights: Sequence[int]) -> list[bool]:
     return right
 
 
-def _sound_markers(
-    epochs: tuple[tuple[int, int], ...], runs: Sequence[Stretch]
+def _find_sound_markers(
+    epochs: tuple[tuple[int, int], ...], runs: Sequence[EpochStretch]
 ) -> tuple[tuple[int, int], ...]:
     """Give the entries of a checkpoint that the chain does not contradict."""
     if list(epochs) != sorted(set(epochs)):
@@ -252,14 +252,14 @@ class Lineage:
     it leave open.
     """
 
-    def __init__(self, chains: Sequence[Chain]) -> None:
+    def __init__(self, chains: Sequence[ReplicaChain]) -> None:
         self._runs: list[tuple[int, int, int]] = []
         self._epochs: list[int] = []
         self._markers: list[tuple[int, int]] = []
         for chain in chains:
             self._add(chain)
 
-    def window(self, epoch: int) -> tuple[int, int]:
+    def find_window(self, epoch: int) -> tuple[int, int]:
         """Give the first and last offset at which a batch of an epoch may stand."""
         below = bisect_left(self._epochs, epoch) - 1
         above = bisect_right(self._epochs, epoch)
@@ -270,19 +270,19 @@ class Lineage:
             high = min(high, self._markers[marker][1] - 1)
         return low, high
 
-    def begin_above(self, epoch: int) -> int:
+    def find_begin_above(self, epoch: int) -> int:
         """Give the first offset that is known to be of a higher epoch."""
-        return self.window(epoch)[1] + 1
+        return self.find_window(epoch)[1] + 1
 
-    def _add(self, chain: Chain) -> None:
+    def _add(self, chain: ReplicaChain) -> None:
         found = list(self._runs)
         for stretches in chain.stretches:
             for run in filter(_is_certain, stretches):
-                low, high = self.window(run.epoch)
+                low, high = self.find_window(run.epoch)
                 first, last = max(run.first_offset, low), min(run.last_offset, high)
                 if first <= last:
                     found.append((first, last, run.epoch))
-        self._runs = _merged(found)
+        self._runs = _merge_runs(found)
         self._epochs = [epoch for _, _, epoch in self._runs]
         markers = list(self._markers)
         for epoch, start in chain.markers:
@@ -299,11 +299,11 @@ class Lineage:
         self._markers.reverse()
 
 
-def _is_certain(stretch: Stretch) -> bool:
+def _is_certain(stretch: EpochStretch) -> bool:
     return stretch.is_certain
 
 
-def _merged(runs: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+def _merge_runs(runs: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     """Make one run of each epoch."""
     found: dict[int, tuple[int, int, int]] = {}
     for first, last, epoch in runs:

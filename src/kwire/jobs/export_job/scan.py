@@ -4,7 +4,7 @@
 
 Headers only, with their checksums. What is good goes as columns of numbers into a
 scratch file of Arrow, from which ``choice`` reads it without a copy; what is
-not is a ``Flaw``. Records are not decoded here, but for the old wrapper messages,
+not is a ``FileFlaw``. Records are not decoded here, but for the old wrapper messages,
 whose headers do not tell their first offset.
 """
 
@@ -46,7 +46,7 @@ _HEAD = 61
 _DELETE_HORIZON = 0x40
 
 
-class Flaw(NamedTuple):
+class FileFlaw(NamedTuple):
     """A bad region of a file, or something missing at one place in it.
 
     ``low`` and ``high`` are the first and last offset that it may have cost, -1 where
@@ -101,7 +101,7 @@ class FileScan(NamedTuple):
     tail_jump: bool
     is_genuine: bool
     epochs: tuple[EpochRun, ...]
-    flaws: tuple[Flaw, ...]
+    flaws: tuple[FileFlaw, ...]
     nameless: FileScan | None = None
     unbounded: FileScan | None = None
 
@@ -138,14 +138,14 @@ def scan(task: ScanTask) -> list[FileScan]:
         create_file(task.headers, replaces=True) as sink,
         pyarrow.ipc.new_file(sink, schema) as writer,
     ):
-        pieces = _Pieces(pyarrow, schema, writer)
+        pieces = _HeaderWriter(pyarrow, schema, writer)
         return [
             _scan_file(task, folder, segment, pieces)
             for folder, segment in task.segments
         ]
 
 
-class _Pieces:
+class _HeaderWriter:
     """Writes pieces, and counts them."""
 
     def __init__(self, pyarrow: Any, schema: Any, writer: Any) -> None:
@@ -171,7 +171,7 @@ class _Pieces:
 
 
 def _scan_file(
-    task: ScanTask, folder: str, segment: log.Segment, pieces: _Pieces
+    task: ScanTask, folder: str, segment: log.Segment, pieces: _HeaderWriter
 ) -> FileScan:
     """Scan a file by its name, and again without if the name does not fit."""
     by_name = _Scanner(folder, segment, task, pieces).run()
@@ -191,7 +191,7 @@ def _scan_file(
         return by_name
     name = segment.base_offset
     detail = f"named after offset {name}, but holds offsets from {by_content.begin}"
-    wrong = Flaw(0, 0, "name", detail)
+    wrong = FileFlaw(0, 0, "name", detail)
     by_content = by_content._replace(
         name_offset=name, flaws=(wrong, *by_content.flaws), is_genuine=True
     )
@@ -205,7 +205,7 @@ class _Scanner:
     """Goes once through one file."""
 
     def __init__(
-        self, folder: str, segment: log.Segment, task: ScanTask, pieces: _Pieces
+        self, folder: str, segment: log.Segment, task: ScanTask, pieces: _HeaderWriter
     ) -> None:
         self._folder = folder
         self._segment = segment
@@ -213,7 +213,7 @@ class _Scanner:
         self._pieces = pieces
         self._written: list[int] = []
         self._unwritten: list[tuple[int, ...]] = []
-        self._flaws: list[Flaw] = []
+        self._flaws: list[FileFlaw] = []
         self._open = 0
         self._batches = self._good_bytes = self._position = 0
         self._begin = self._end = -1
@@ -228,7 +228,7 @@ class _Scanner:
         try:
             for header in segment.headers(
                 check_crc=True,
-                on_corrupt=lambda problem: self._note(problem, rows),
+                on_corrupt=lambda problem: self._note_problem(problem, rows),
                 strict_tail=True,
                 limits=self._task.limits,
             ):
@@ -238,7 +238,7 @@ class _Scanner:
         except OSError as error:
             self._flush(rows)
             reason = error.strerror or type(error).__name__
-            self._flaws.append(Flaw(0, 0, "unreadable", reason, self._end))
+            self._flaws.append(FileFlaw(0, 0, "unreadable", reason, self._end))
         self._flush(rows)
         self._write()
         is_genuine = self._batches > 0 or self._has_neighbours()
@@ -269,14 +269,14 @@ class _Scanner:
         except (DecodeError, OSError):
             return True
 
-    def _note(self, problem: log.Problem, rows: list[BatchHeader]) -> None:
+    def _note_problem(self, problem: log.Problem, rows: list[BatchHeader]) -> None:
         self._flush(rows)
         torn_end, size = -1, self._segment.size
         at_end = problem.position + problem.length >= size
         if at_end and self._segment.is_newest:
-            torn_end = self._torn_end(problem.position)
+            torn_end = self._find_torn_end(problem.position)
         self._flaws.append(
-            Flaw(
+            FileFlaw(
                 *(problem.position, problem.length, problem.reason, problem.detail),
                 low=self._end,
                 torn_end=torn_end,
@@ -286,7 +286,7 @@ class _Scanner:
             )
         )
 
-    def _torn_end(self, position: int) -> int:
+    def _find_torn_end(self, position: int) -> int:
         """Read from their heads how far the damaged batches at the end went."""
         expected = self._end if self._end >= 0 else self._segment.base_offset
         found = -1
@@ -304,8 +304,8 @@ class _Scanner:
 
     def _flush(self, rows: list[BatchHeader]) -> None:
         """Take the headers that were gathered."""
-        for values in self._columns(rows):
-            self._see(values)
+        for values in self._make_columns(rows):
+            self._observe(values)
             self._unwritten.append(values)
         rows.clear()
         if len(self._unwritten) >= _ROWS:
@@ -316,7 +316,7 @@ class _Scanner:
             self._written.append(self._pieces.write(self._unwritten))
             self._unwritten.clear()
 
-    def _see(self, values: tuple[int, ...]) -> None:
+    def _observe(self, values: tuple[int, ...]) -> None:
         at, size, base, last, count, epoch, _crc, attributes, magic = values[:9]
         if self._begin < 0:
             self._begin = base
@@ -342,7 +342,7 @@ class _Scanner:
         self._end = last + 1
         self._position = at + size
 
-    def _columns(self, rows: list[BatchHeader]) -> Iterator[tuple[int, ...]]:
+    def _make_columns(self, rows: list[BatchHeader]) -> Iterator[tuple[int, ...]]:
         """Give the columns of headers; wrappers are decoded for their first offset."""
         wrappers: dict[int, tuple[int, int]] = {}
         problems: dict[int, log.Problem] = {}
@@ -360,7 +360,9 @@ class _Scanner:
             if position in problems:
                 bad = problems[position]
                 self._flaws.append(
-                    Flaw(position, bad.length, bad.reason, bad.detail, low=self._end)
+                    FileFlaw(
+                        position, bad.length, bad.reason, bad.detail, low=self._end
+                    )
                 )
                 continue
             if count < 0:

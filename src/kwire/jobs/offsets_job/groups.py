@@ -38,7 +38,7 @@ _STABLE_MEMBER = 0
 """The state of a member that has nothing to revoke or to wait for (MemberState)."""
 
 
-def uuid_text(uuid: Any) -> str | None:
+def format_uuid(uuid: Any) -> str | None:
     """Write an id as Kafka does; None for the one that stands for no id."""
     if uuid is None or not uuid.int:
         return None
@@ -96,7 +96,7 @@ class GroupRecords:
         if topic_id is not None:
             self._topics[topic_id] = name
 
-    def take(
+    def apply(
         self, key: Any, value: Any, timestamp: int, log_offset: int, tell: Tell
     ) -> None:
         """Take a record that is no offset commit; ``tell`` takes what is wrong in it.
@@ -106,9 +106,9 @@ class GroupRecords:
         """
         name = type(key).__name__.removesuffix("Key")
         if name == "GroupMetadata":
-            self._classic(key.group, value, timestamp, log_offset, tell)
+            self._apply_classic(key.group, value, timestamp, log_offset, tell)
             return
-        self._learn(value)
+        self._learn_topics(value)
         prefix = next((each for each in _KINDS if name.startswith(each)), None)
         if prefix is None:
             return
@@ -137,23 +137,23 @@ class GroupRecords:
         """Write the states that the records of a batch have made."""
         for name, (timestamp, log_offset) in self._touched.items():
             group = self._groups[name]
-            state = DEAD if group.is_deleted else _state_of(group)
+            state = DEAD if group.is_deleted else _find_state(group)
             members = [
-                self._member(group, member, group.parts[member])
+                self._make_member(group, member, group.parts[member])
                 for member in sorted(group.parts)
             ]
             told = group.epoch, None, None, None, state, members
-            self._state(name, group, timestamp, log_offset, told)
+            self._write_state(name, group, timestamp, log_offset, told)
         self._touched.clear()
 
-    def _learn(self, value: Any) -> None:
+    def _learn_topics(self, value: Any) -> None:
         """Find names of topics where records have them beside their ids."""
         for attribute in ("topics", "initializing_topics", "initialized_topics"):
             for each in getattr(value, attribute, ()):
                 if hasattr(each, "topic_id"):
-                    self.learn_topic(uuid_text(each.topic_id), each.topic_name)
+                    self.learn_topic(format_uuid(each.topic_id), each.topic_name)
 
-    def _classic(
+    def _apply_classic(
         self, name: str, value: Any, timestamp: int, log_offset: int, tell: Tell
     ) -> None:
         group = self._groups.setdefault(name, _Group())
@@ -165,7 +165,7 @@ class GroupRecords:
             told = None, None, None, None, DEAD, []
         else:
             members = [
-                _classic_member(member, value.protocol_type, tell)
+                _make_classic_member(member, value.protocol_type, tell)
                 for member in sorted(value.members, key=lambda each: each.member_id)
             ]
             told = (
@@ -177,9 +177,9 @@ class GroupRecords:
                 STABLE if value.members else EMPTY,
                 members,
             )
-        self._state(name, group, timestamp, log_offset, told)
+        self._write_state(name, group, timestamp, log_offset, told)
 
-    def _state(
+    def _write_state(
         self,
         name: str,
         group: _Group,
@@ -215,12 +215,12 @@ class GroupRecords:
             open_one[7] = timestamp - open_one[0]
         group.generation, group.members, group.state = generation, ids, state
 
-    def _member(
+    def _make_member(
         self, group: _Group, member_id: str, parts: dict[str, Any]
     ) -> dict[str, Any]:
         about = parts.get("MemberMetadata")
         current = parts.get("CurrentMemberAssignment")
-        row = _member_row(member_id)
+        row = _make_member_row(member_id)
         if about is not None:
             topics = getattr(about, "subscribed_topic_names", None)
             row |= {
@@ -246,11 +246,11 @@ class GroupRecords:
         return row
 
     def _assigned(self, topic_id: Any, partitions: Iterable[int]) -> dict[str, Any]:
-        text = uuid_text(topic_id)
+        text = format_uuid(topic_id)
         return _assigned(self._topics.get(text or ""), text, None, partitions)
 
 
-def _state_of(group: _Group) -> str | None:
+def _find_state(group: _Group) -> str | None:
     """Tell the state as a coordinator finds it; None if the log does not say it all."""
     if not group.parts:
         return EMPTY
@@ -271,7 +271,7 @@ def _state_of(group: _Group) -> str | None:
     return STABLE if settled else RECONCILING
 
 
-def _member_row(member_id: str) -> dict[str, Any]:
+def _make_member_row(member_id: str) -> dict[str, Any]:
     return {
         "member_id": member_id,
         "instance_id": None,
@@ -298,15 +298,15 @@ def _assigned(
     }
 
 
-def _classic_member(member: Any, protocol_type: str, tell: Tell) -> dict[str, Any]:
-    row = _member_row(member.member_id) | {
+def _make_classic_member(member: Any, protocol_type: str, tell: Tell) -> dict[str, Any]:
+    row = _make_member_row(member.member_id) | {
         "instance_id": member.group_instance_id,
         "client_id": member.client_id,
         "host": member.client_host,
     }
     if protocol_type != _CONSUMER_PROTOCOL:
         return row
-    subscription = _embedded(
+    subscription = _read_embedded(
         messages.ConsumerProtocolSubscription,
         member.subscription,
         f"the subscription of {member.member_id}",
@@ -314,7 +314,7 @@ def _classic_member(member: Any, protocol_type: str, tell: Tell) -> dict[str, An
     )
     if subscription is not None:
         row["subscriptions"] = list(subscription.topics)
-    assignment = _embedded(
+    assignment = _read_embedded(
         messages.ConsumerProtocolAssignment,
         member.assignment,
         f"the assignment of {member.member_id}",
@@ -328,7 +328,7 @@ def _classic_member(member: Any, protocol_type: str, tell: Tell) -> dict[str, An
     return row
 
 
-def _embedded(cls: Any, data: bytes, what: str, tell: Tell) -> Any:
+def _read_embedded(cls: Any, data: bytes, what: str, tell: Tell) -> Any:
     """Read what members wrote for each other; None if there is nothing, or no sense.
 
     Shape: INT16 version and the message. Members may be newer than kwire: they only

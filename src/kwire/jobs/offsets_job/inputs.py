@@ -9,8 +9,8 @@ import os
 
 from ...errors import DecodeError
 from ...log import LogDirectory
-from .groups import uuid_text
-from .reading import TOPIC, failure_row
+from .groups import format_uuid
+from .reading import TOPIC, make_failure_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,12 +53,12 @@ class LogInputs:
                     )
                 )
             for skipped in found.skipped:
-                self.problems.append(failure_row(path, None, None, skipped))
+                self.problems.append(make_failure_row(path, None, None, skipped))
             for each in found:
                 place = replicas.setdefault((each.topic, each.partition), {})
                 place[str(each.path)] = each
         for (topic, number), folders in sorted(replicas.items()):
-            longest = _longest(list(folders.values()))
+            longest = _choose_longest(list(folders.values()))
             if topic == TOPIC:
                 self.offsets.append(longest)
             else:
@@ -86,7 +86,7 @@ class LogInputs:
         names = {}
         for log in self.topics.values():
             try:
-                topic_id = uuid_text(log.topic_id)
+                topic_id = format_uuid(log.topic_id)
             except (DecodeError, OSError):
                 continue
             if topic_id is not None:
@@ -98,21 +98,23 @@ class LogInputs:
 
         def note(error: OSError) -> None:
             if os.path.basename(error.filename) != "lost+found":
-                self.problems.append(failure_row(path, None, None, error))
+                self.problems.append(make_failure_row(path, None, None, error))
 
         if os.path.isdir(path):
             for _ in os.walk(path, onerror=note):
                 pass
 
 
-def _longest(replicas: list[Partition]) -> Partition:
+def _choose_longest(replicas: list[Partition]) -> Partition:
     """Choose the replica that goes the furthest, and of those the one with most."""
     if len(replicas) == 1:
         return replicas[0]
-    return max(replicas, key=lambda each: (_end(each), -each.start_offset, each.size))
+    return max(
+        replicas, key=lambda each: (_find_end(each), -each.start_offset, each.size)
+    )
 
 
-def _end(log: Partition) -> int:
+def _find_end(log: Partition) -> int:
     try:
         return log.end_offset
     except OSError:

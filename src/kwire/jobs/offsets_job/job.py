@@ -15,10 +15,10 @@ from typing import NamedTuple
 from .. import running
 from ..tables import Output
 from .inputs import LogInputs
-from .lag import LagTask, Place, measure_lag
+from .lag import LagTask, PartitionCommits, measure_lag
 from .page import write_page
 from .reading import OffsetsTask, read_offsets
-from .sums import COMMIT_COLUMNS, STATE_COLUMNS, Sums
+from .sums import COMMIT_COLUMNS, STATE_COLUMNS, GroupTotals
 from .tables import COLUMNS, read_back, table_of, write_rows
 
 TYPE_CHECKING = False
@@ -92,10 +92,10 @@ def run(
     wanted = None if groups is None else frozenset(groups)
     if spark is None:
         spark = running.choose_spark(None, inputs.work)
-    with Output(out) as output, _session(spark) as session:
+    with Output(out) as output, _open_session(spark) as session:
         read = _read(inputs, output, wanted, session, progress)
         files = read.files
-        sums = Sums(
+        sums = GroupTotals(
             read_back("commits", files["commits"], COMMIT_COLUMNS),
             read_back("group_state", files["group_state"], STATE_COLUMNS),
             read.summaries,
@@ -161,21 +161,21 @@ def _read(
 def _measure(
     inputs: LogInputs,
     output: Output,
-    sums: Sums,
+    sums: GroupTotals,
     stuck_after_ms: int,
     session: Any,
     progress: Progress | None,
 ) -> tuple[list[LagSummary], list[str]]:
     """Measure the lag of all commits; return what came of it and files of problems."""
     places = [
-        Place(
+        PartitionCommits(
             *(topic, partition, inputs.topics.get((topic, partition)), commits),
             sums.assigned.get((topic, partition), {}),
         )
-        for topic, partition, commits in sums.commits_by_place()
+        for topic, partition, commits in sums.list_commits()
     ]
     tasks = []
-    for number, some in enumerate(_portions(places)):
+    for number, some in enumerate(_split_places(places)):
         tasks.append(
             LagTask(
                 tuple(some),
@@ -186,7 +186,7 @@ def _measure(
                 output.table_path("problems", len(inputs.offsets) + number),
             )
         )
-    sizes = [sum(map(_size, task.places)) for task in tasks]
+    sizes = [sum(map(_measure_place, task.places)) for task in tasks]
     lags = running.run_tasks(
         measure_lag, tasks, sizes=sizes, spark=session, progress=progress
     )
@@ -196,9 +196,9 @@ def _measure(
     return lags, [task.problems for task in tasks]
 
 
-def _portions(places: Iterable[Place]) -> list[list[Place]]:
+def _split_places(places: Iterable[PartitionCommits]) -> list[list[PartitionCommits]]:
     """Put places together until a portion is worth a task; there is one at least."""
-    portions: list[list[Place]] = [[]]
+    portions: list[list[PartitionCommits]] = [[]]
     size = rows = 0
     for place in places:
         full = size > _TASK_BYTES or rows > _TASK_COMMITS
@@ -206,17 +206,17 @@ def _portions(places: Iterable[Place]) -> list[list[Place]]:
             portions.append([])
             size = rows = 0
         portions[-1].append(place)
-        size += _size(place)
+        size += _measure_place(place)
         rows += place.commits.num_rows
     return portions
 
 
-def _size(place: Place) -> int:
+def _measure_place(place: PartitionCommits) -> int:
     return 0 if place.log is None else place.log.size
 
 
 @contextmanager
-def _session(spark: Any) -> Iterator[Any]:
+def _open_session(spark: Any) -> Iterator[Any]:
     """Open one session for both passes if a master was named."""
     if isinstance(spark, str):
         with running.open_session(spark) as session:

@@ -17,8 +17,8 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from ...errors import DecodeError
-from .groups import uuid_text
-from .reading import failure_row, problem_row
+from .groups import format_uuid
+from .reading import make_failure_row, make_problem_row
 from .tables import RowWriter
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ class Commit(NamedTuple):
     topic_id: str | None
 
 
-class Place(NamedTuple):
+class PartitionCommits(NamedTuple):
     """A partition that groups commit to.
 
     ``log`` is None if its segments are not in the input. ``commits`` is an Arrow table
@@ -75,7 +75,7 @@ class LagTask(NamedTuple):
     the times at which the report wants to know the lag.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[PartitionCommits, ...]
     end: int
     samples: tuple[int, ...]
     stuck_after_ms: int
@@ -83,7 +83,7 @@ class LagTask(NamedTuple):
     problems: str
 
 
-class Position(NamedTuple):
+class GroupPosition(NamedTuple):
     """Where a group is in a partition when the history ends.
 
     ``committed`` is None where the partition is assigned and nothing is committed.
@@ -107,7 +107,7 @@ class LagSummary(NamedTuple):
     """
 
     stuck: list[Row]
-    positions: list[Position]
+    positions: list[GroupPosition]
     samples: dict[tuple[str, str], list[list[int]]]
 
 
@@ -116,7 +116,7 @@ class LogEnds:
 
     def __init__(self, log: Partition, end: int) -> None:
         self.problems: list[Problem] = []
-        self.topic_id = _topic_id(log)
+        self.topic_id = _find_topic_id(log)
         self._start = log.start_offset
         times, ends, data = array("q"), array("q"), array("b")
         believed = 0
@@ -178,22 +178,24 @@ def measure_lag(task: LagTask) -> LagSummary:
     return summary
 
 
-def _open(place: Place, end: int, problems: RowWriter) -> LogEnds | None:
+def _open(place: PartitionCommits, end: int, problems: RowWriter) -> LogEnds | None:
     if place.log is None:
         return None
     try:
         ends = LogEnds(place.log, end)
     except OSError as error:
-        problems.write(failure_row(place.log.path, place.topic, place.partition, error))
+        problems.write(
+            make_failure_row(place.log.path, place.topic, place.partition, error)
+        )
         return None
     for problem in ends.problems:
-        problems.write(problem_row(problem))
+        problems.write(make_problem_row(problem))
     return ends
 
 
 def _measure(
     task: LagTask,
-    place: Place,
+    place: PartitionCommits,
     ends: LogEnds | None,
     group: str,
     commits: Sequence[Commit],
@@ -205,7 +207,7 @@ def _measure(
             lag.write(
                 (
                     *(commit.timestamp, group, place.topic, place.partition),
-                    *(commit.offset, *_lag_at(ends, commit), commit.log_offset),
+                    *(commit.offset, *_find_lag(ends, commit), commit.log_offset),
                 )
             )
     _sample(task.samples, place, ends, group, commits, summary)
@@ -215,12 +217,16 @@ def _measure(
     if last is None or last.offset is None:
         if is_assigned:
             end = None if ends is None else ends.final
-            summary.positions.append(Position(*where, None, end, None, is_assigned))
+            summary.positions.append(
+                GroupPosition(*where, None, end, None, is_assigned)
+            )
         return
-    known = _ends_for(ends, last)
+    known = _find_ends(ends, last)
     final = None if known is None else max(known.final, last.offset)
     lag_now = None if final is None else final - last.offset
-    summary.positions.append(Position(*where, last.offset, final, lag_now, is_assigned))
+    summary.positions.append(
+        GroupPosition(*where, last.offset, final, lag_now, is_assigned)
+    )
     if known is None or final is None:
         return
     since = last.timestamp
@@ -240,7 +246,7 @@ def _measure(
         )
 
 
-def _lag_at(
+def _find_lag(
     ends: LogEnds | None, commit: Commit, timestamp: int | None = None
 ) -> tuple[int | None, int | None, int | None]:
     """Give the end of the log, the lag and its age at the time of a commit, or later.
@@ -248,7 +254,7 @@ def _lag_at(
     The commit itself proves that the log went as far as it.
     """
     now = commit.timestamp if timestamp is None else timestamp
-    known = _ends_for(ends, commit)
+    known = _find_ends(ends, commit)
     end = None if known is None else known.at(now)
     if known is None or end is None or commit.offset is None:
         return None, None, None
@@ -258,7 +264,7 @@ def _lag_at(
     return end, end - commit.offset, age
 
 
-def _ends_for(ends: LogEnds | None, commit: Commit) -> LogEnds | None:
+def _find_ends(ends: LogEnds | None, commit: Commit) -> LogEnds | None:
     """Give the log if the commit was to this topic, not to one that had its name.
 
     Below 0 there is nothing to commit: then nobody knows what the group has read.
@@ -272,7 +278,7 @@ def _ends_for(ends: LogEnds | None, commit: Commit) -> LogEnds | None:
 
 def _sample(
     samples: Sequence[int],
-    place: Place,
+    place: PartitionCommits,
     ends: LogEnds | None,
     group: str,
     commits: Sequence[Commit],
@@ -292,7 +298,7 @@ def _sample(
             index += 1
         lag = None
         if index and commits[index - 1].offset is not None:
-            _, lag, _ = _lag_at(ends, commits[index - 1], timestamp)
+            _, lag, _ = _find_lag(ends, commits[index - 1], timestamp)
         elif not assigned >> number & 1:
             continue
         if lag is None:
@@ -303,8 +309,8 @@ def _sample(
             counts[1] += 1
 
 
-def _topic_id(log: Partition) -> str | None:
+def _find_topic_id(log: Partition) -> str | None:
     try:
-        return uuid_text(log.topic_id)
+        return format_uuid(log.topic_id)
     except (DecodeError, OSError):
         return None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .inputs import LogInputs
-    from .sums import Sums
+    from .sums import GroupTotals
 
     Row = tuple[Any, ...]
 
@@ -108,7 +108,7 @@ _LABELS = {
 
 
 def write_page(
-    inputs: LogInputs, sums: Sums, problems: Any, stuck_after_ms: int
+    inputs: LogInputs, sums: GroupTotals, problems: Any, stuck_after_ms: int
 ) -> str:
     """Write the page; ``problems`` is the table as it was written."""
     groups = sums.groups()
@@ -119,11 +119,11 @@ def write_page(
         f" {format_count(len(groups), 'group')},"
         f" {format_size(inputs.size)} of logs",
     )
-    _verdict(report, sums, groups, stuck_after_ms)
-    _figures(report, sums, groups, problems.num_rows)
-    report.text(_completeness(sums))
+    _add_verdict(report, sums, groups, stuck_after_ms)
+    _add_figures(report, sums, groups, problems.num_rows)
+    report.add_text(_describe_history(sums))
     if sums.stuck:
-        _table(
+        _add_table(
             report,
             "stuck",
             sums.stuck,
@@ -131,41 +131,41 @@ def write_page(
             f" (since), and the first of them waited {format_duration(stuck_after_ms)}"
             " or longer.",
         )
-    _lag_charts(report, groups, lags)
-    _commit_map(report, sums)
-    _timeline(report, sums)
-    _growth(report, sums)
-    _table(report, "groups", groups, "As it is when the logs end.")
-    _table(
+    _add_lag_charts(report, groups, lags)
+    _add_commit_map(report, sums)
+    _add_timeline(report, sums)
+    _add_growth(report, sums)
+    _add_table(report, "groups", groups, "As it is when the logs end.")
+    _add_table(
         report,
         "rebalances",
         sums.rebalances,
         "Lasted: until the next one. Settled: until all members had what they were"
         " assigned, which only the consumer and streams protocols log.",
     )
-    _table(report, "growth", sums.growth, f"The keys with most bytes in {TOPIC}.")
+    _add_table(report, "growth", sums.growth, f"The keys with most bytes in {TOPIC}.")
     shown = problems.slice(0, ROWS_SHOWN).to_pylist()
-    report.table(
+    report.add_table(
         "problems",
-        _columns("problems"),
+        _list_columns("problems"),
         shown,
         problems.num_rows,
         "What could not be read; all else is complete.",
     )
-    _table(report, "history", sums.history, f"The partitions of {TOPIC}.")
+    _add_table(report, "history", sums.history, f"The partitions of {TOPIC}.")
     return report.html()
 
 
-def _columns(name: str) -> list[tuple[str, str, str]]:
+def _list_columns(name: str) -> list[tuple[str, str, str]]:
     return [(key, *label) for key, label in _LABELS[name].items()]
 
 
-def _table(report: Report, name: str, rows: Sequence[Row], note: str) -> None:
-    dicts = [_cells(name, row) for row in rows[:ROWS_SHOWN]]
-    report.table(name, _columns(name), dicts, len(rows), note)
+def _add_table(report: Report, name: str, rows: Sequence[Row], note: str) -> None:
+    dicts = [_make_cells(name, row) for row in rows[:ROWS_SHOWN]]
+    report.add_table(name, _list_columns(name), dicts, len(rows), note)
 
 
-def _cells(name: str, row: Row) -> dict[str, Any]:
+def _make_cells(name: str, row: Row) -> dict[str, Any]:
     cells = {}
     for (key, kind), value in zip(COLUMNS[name].items(), row, strict=True):
         if kind == "timestamp" and value is not None and value < 0:
@@ -177,14 +177,14 @@ def _cells(name: str, row: Row) -> dict[str, Any]:
     return cells
 
 
-def _verdict(
-    report: Report, sums: Sums, groups: Sequence[Row], stuck_after_ms: int
+def _add_verdict(
+    report: Report, sums: GroupTotals, groups: Sequence[Row], stuck_after_ms: int
 ) -> None:
     count = format_count(len(groups), "group")
     waited = format_duration(stuck_after_ms)
     if sums.stuck:
         owners = len({row[0] for row in sums.stuck})
-        report.verdict(
+        report.add_verdict(
             "bad",
             f"{len(sums.stuck):,} stuck",
             f"{count}; {format_count(len(sums.stuck), 'partition')} of"
@@ -194,25 +194,27 @@ def _verdict(
     elif not any(row[4] > row[10] for row in groups):
         why = "the logs of the topics that they read are not in the input."
         if sums.uncommitted:
-            why = _without_commit(sums)
-        report.verdict("quiet", "Lag unknown", f"{count}; {why}")
+            why = _count_uncommitted(sums)
+        report.add_verdict("quiet", "Lag unknown", f"{count}; {why}")
     else:
-        report.verdict(
+        report.add_verdict(
             "warning" if sums.uncommitted else "good",
             "None stuck",
             f"{count}; where the log grew, each commit moved within {waited}"
-            + (f"; {_without_commit(sums)}" if sums.uncommitted else "."),
+            + (f"; {_count_uncommitted(sums)}" if sums.uncommitted else "."),
         )
 
 
-def _without_commit(sums: Sums) -> str:
+def _count_uncommitted(sums: GroupTotals) -> str:
     return (
         f"{format_count(sums.uncommitted, 'partition')} assigned without a commit:"
         " their lag is unknown (committed is null in partitions/)."
     )
 
 
-def _figures(report: Report, sums: Sums, groups: Sequence[Row], problems: int) -> None:
+def _add_figures(
+    report: Report, sums: GroupTotals, groups: Sequence[Row], problems: int
+) -> None:
     lags = [row[12] for row in groups if row[12] is not None]
     unknown = sum(row[10] for row in groups)
     pending = sum(row[12] for row in sums.history)
@@ -230,10 +232,10 @@ def _figures(report: Report, sums: Sums, groups: Sequence[Row], problems: int) -
         ("Commits pending", f"{pending:,}", "warning" if pending else ""),
         ("Problems", f"{problems:,}", "warning" if problems else ""),
     ]
-    report.figures(figures)
+    report.add_figures(figures)
 
 
-def _completeness(sums: Sums) -> str:
+def _describe_history(sums: GroupTotals) -> str:
     """Say from when on every commit is there."""
     known = [row for row in sums.history if row[3] is not None]
     cleaned = [row for row in known if row[7] != row[3]]
@@ -258,7 +260,7 @@ def _completeness(sums: Sums) -> str:
     return f"{text}; there the charts begin."
 
 
-def _lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) -> None:
+def _add_lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) -> None:
     series: dict[str, dict[str, list[tuple[int, float | None]]]] = {}
     worst: dict[str, int] = {}
     has_gaps = has_no_log = False
@@ -288,7 +290,7 @@ def _lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) -> N
             key=lambda topic: (-max(lag or 0 for _, lag in topics[topic]), topic),
         )
         left = len(ranked) - _TOPICS
-        report.chart(
+        report.add_chart(
             f"Lag of {group}",
             charts.draw_lines(
                 {name: topics[name] for name in ranked[:_TOPICS]}, "records"
@@ -304,17 +306,17 @@ def _lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) -> N
         else ""
     ) + (" Partitions without a log in the input are left out." if has_no_log else "")
     if not order:
-        report.text(f"There is no lag to draw.{gaps}")
+        report.add_text(f"There is no lag to draw.{gaps}")
         return
     left = len(order) - _CHARTS
-    report.text(
+    report.add_text(
         "Lag is what lies between the commit and the end of the log, summed up over the"
         f" partitions of a topic.{gaps}"
         + (f" {format_count(left, 'group')} more: lag_over_time/." if left > 0 else "")
     )
 
 
-def _commit_map(report: Report, sums: Sums) -> None:
+def _add_commit_map(report: Report, sums: GroupTotals) -> None:
     rate = sums.commit_rate()
     totals: dict[str, int] = {}
     for _, group, commits in rate:
@@ -324,14 +326,14 @@ def _commit_map(report: Report, sums: Sums) -> None:
         return
     step, start = sums.step, sums.start - sums.start % sums.step
     times = range(start, sums.end + 1, step)
-    names = {time: _clock(time, step) for time in times}
+    names = {time: _format_clock(time, step) for time in times}
     cells = {
         (group, names[time]): charts.HeatCell(commits)
         for time, group, commits in rate
         if time in names
     }
     left = len(rows) - _HEAT_ROWS
-    report.chart(
+    report.add_chart(
         "Commits over time",
         charts.draw_heat_map(rows[:_HEAT_ROWS], list(names.values()), cells),
         f"Commits in each {format_duration(step)}, times in UTC"
@@ -343,7 +345,7 @@ def _commit_map(report: Report, sums: Sums) -> None:
     )
 
 
-def _clock(time: int, step: int) -> str:
+def _format_clock(time: int, step: int) -> str:
     """Write the begin of a stretch, as short as tells it from the others."""
     text = format_time(time)
     if step >= 86_400_000:
@@ -353,7 +355,7 @@ def _clock(time: int, step: int) -> str:
     return text[11:19] if step >= 1000 else text[11:]
 
 
-def _timeline(report: Report, sums: Sums) -> None:
+def _add_timeline(report: Report, sums: GroupTotals) -> None:
     counts: dict[str, int] = {}
     for row in sums.rebalances:
         counts[row[1]] = counts.get(row[1], 0) + 1
@@ -362,13 +364,13 @@ def _timeline(report: Report, sums: Sums) -> None:
     tracks = []
     for group in rows[:_TRACKS]:
         count = counts.get(group, 0)
-        spans = _spans(sums, group, mark)
+        spans = _make_spans(sums, group, mark)
         note = format_count(count, "rebalance") if count else ""
         tracks.append(charts.Track(group, sums.start, sums.end + mark, spans, note))
     if not tracks:
         return
     left = len(rows) - _TRACKS
-    report.chart(
+    report.add_chart(
         "Groups and their rebalances",
         charts.draw_timeline(
             tracks,
@@ -383,7 +385,7 @@ def _timeline(report: Report, sums: Sums) -> None:
     )
 
 
-def _spans(sums: Sums, group: str, mark: int) -> list[charts.Span]:
+def _make_spans(sums: GroupTotals, group: str, mark: int) -> list[charts.Span]:
     """Turn the states of a group into spans, each until the next, and rebalances."""
     spans = []
     states = [each for each in sums.states[group] if each.timestamp is not None]
@@ -408,7 +410,7 @@ def _spans(sums: Sums, group: str, mark: int) -> list[charts.Span]:
     return spans
 
 
-def _growth(report: Report, sums: Sums) -> None:
+def _add_growth(report: Report, sums: GroupTotals) -> None:
     items = []
     for row in sums.growth[:_BARS]:
         kind, group, topic, partition, member, records, _, size, _ = row
@@ -416,7 +418,7 @@ def _growth(report: Report, sums: Sums) -> None:
         label = name if member is None else f"{name} {member}"
         items.append((label, size, "", f"{format_count(records, 'record')} {kind}"))
     if items:
-        report.chart(
+        report.add_chart(
             f"What makes {TOPIC} grow",
             charts.draw_bars(items, "bytes"),
             "Bytes of keys and values, before compression, of the largest keys.",

@@ -16,7 +16,7 @@ from ... import internal_topics, messages
 from ...errors import DecodeError, UnsupportedVersion
 from ...formatting import format_count, format_name
 from ...regular_files import NotRegularFile
-from .groups import GroupRecords, uuid_text
+from .groups import GroupRecords, format_uuid
 from .tables import RowWriter
 
 TYPE_CHECKING = False
@@ -72,12 +72,12 @@ def read_offsets(task: OffsetsTask) -> OffsetsSummary:
         RowWriter("group_state", task.states) as states,
         RowWriter("problems", task.problems) as problems,
     ):
-        reading = _Reading(task, commits, states, problems)
+        reading = _PartitionReader(task, commits, states, problems)
         reading.run()
     return reading.summary()
 
 
-def problem_row(problem: Problem) -> Row:
+def make_problem_row(problem: Problem) -> Row:
     """Make the row of a damaged region of a log."""
     offset = problem.last_good_offset + 1 if problem.last_good_offset >= 0 else None
     words = problem.detail
@@ -89,7 +89,7 @@ def problem_row(problem: Problem) -> Row:
     )
 
 
-def failure_row(
+def make_failure_row(
     path: Named, topic: str | None, partition: int | None, error: OSError
 ) -> Row:
     """Make the row of a file that could not be read."""
@@ -128,7 +128,7 @@ class _Key:
         )
 
 
-class _Reading:
+class _PartitionReader:
     """The way through one partition."""
 
     def __init__(
@@ -160,16 +160,18 @@ class _Reading:
         try:
             self._transactions = self._partition.transactions()
             for segment in self._partition.segments:
-                self._segment(segment)
+                self._read_segment(segment)
         except OSError as error:
-            self._flaw(failure_row(self._partition.path, TOPIC, self._number, error))
+            self._note_problem(
+                make_failure_row(self._partition.path, TOPIC, self._number, error)
+            )
         for producer, (offset, path, groups) in sorted(self._pending.items()):
             names = ", ".join(dict.fromkeys(groups[:_NAMED]))
             words = (
                 f"not counted: {format_count(len(groups), 'offset commit')} of {names},"
                 f" in a transaction of producer {producer} that was never ended"
             )
-            self._flaw(
+            self._note_problem(
                 (path, TOPIC, self._number, None, None, offset, "pending", words)
             )
 
@@ -194,11 +196,11 @@ class _Reading:
             self._groups.rebalances, growth[:_GROWTH], history, self._end
         )
 
-    def _flaw(self, row: Row) -> None:
+    def _note_problem(self, row: Row) -> None:
         self._problems.write(row)
         self._flaws += 1
 
-    def _segment(self, segment: Segment) -> None:
+    def _read_segment(self, segment: Segment) -> None:
         """Read a segment, and see whether a cleaner was there."""
         self._path = format_name(segment.path)
         damaged: list[Problem] = []
@@ -206,29 +208,29 @@ class _Reading:
         for batch in segment.batches(on_corrupt=damaged.append):
             if damaged:
                 expected = None
-                self._damage(damaged)
+                self._note_damage(damaged)
             if _has_holes(batch, expected):
-                self._cleaned(segment)
+                self._find_cleaned(segment)
             expected = batch.last_offset + 1
-            self._batch(batch)
+            self._read_batch(batch)
         above = segment.next_base_offset
         if above is not None and not damaged and expected not in (None, above):
-            self._cleaned(segment)
-        self._damage(damaged)
+            self._find_cleaned(segment)
+        self._note_damage(damaged)
 
-    def _cleaned(self, segment: Segment) -> None:
+    def _find_cleaned(self, segment: Segment) -> None:
         """Note that a cleaner was in a segment: what it took may be from anywhere."""
         above = segment.next_base_offset
         behind = 2**63 - 1 if above is None else above
         self._clean_start = max(self._clean_start, behind)
         self._complete = None
 
-    def _damage(self, found: list[Problem]) -> None:
+    def _note_damage(self, found: list[Problem]) -> None:
         for problem in found:
-            self._flaw(problem_row(problem))
+            self._note_problem(make_problem_row(problem))
         found.clear()
 
-    def _batch(self, batch: Batch) -> None:
+    def _read_batch(self, batch: Batch) -> None:
         header = batch.header
         if header.is_control:
             return
@@ -244,7 +246,7 @@ class _Reading:
                 key, value = internal_topics.decode(TOPIC, record.key, record.value)
             except (DecodeError, UnsupportedVersion) as error:
                 self._note_time(record, -1)
-                self._undecodable(record, error)
+                self._note_undecodable(record, error)
                 continue
             self._note_time(record, getattr(value, "commit_timestamp", -1))
             known = self._keys.get(record.key)
@@ -258,10 +260,10 @@ class _Reading:
             elif is_pending:
                 self._keep_pending(header.producer_id, record.offset, known.group)
             elif known.is_commit:
-                self._commit(key, value, record)
+                self._apply_commit(key, value, record)
             else:
-                self._groups.take(
-                    key, value, self._time, record.offset, self._teller(record)
+                self._groups.apply(
+                    key, value, self._time, record.offset, self._make_note(record)
                 )
         self._groups.end_batch()
 
@@ -278,7 +280,7 @@ class _Reading:
         if self._complete is None and record.offset >= self._clean_start:
             self._complete = self._last
 
-    def _commit(self, key: Any, value: Any, record: Record) -> None:
+    def _apply_commit(self, key: Any, value: Any, record: Record) -> None:
         place = self._time, key.group, key.topic, key.partition
         log = record.offset, self._number
         if value is None:
@@ -290,7 +292,7 @@ class _Reading:
         # The commits of brokers before 0.9 lack these.
         epoch = getattr(value, "leader_epoch", -1)
         expires = getattr(value, "expire_timestamp", -1)
-        topic_id = uuid_text(getattr(value, "topic_id", None))
+        topic_id = format_uuid(getattr(value, "topic_id", None))
         self._groups.learn_topic(topic_id, key.topic)
         self._commits.write(
             (
@@ -310,7 +312,7 @@ class _Reading:
         _, _, groups = self._pending.setdefault(producer, (offset, self._path, []))
         groups.append(group)
 
-    def _undecodable(self, record: Record, error: Exception) -> None:
+    def _note_undecodable(self, record: Record, error: Exception) -> None:
         reason = "newer" if isinstance(error, UnsupportedVersion) else "undecodable"
         words = str(error)
         try:
@@ -318,16 +320,16 @@ class _Reading:
             words = f"{words}; the key is {key!r}"
         except (DecodeError, UnsupportedVersion):
             pass
-        self._flaw(
+        self._note_problem(
             (
                 *(self._path, TOPIC, self._number, None, None),
                 *(record.offset, reason, words),
             )
         )
 
-    def _teller(self, record: Record) -> Any:
+    def _make_note(self, record: Record) -> Any:
         def tell(words: str) -> None:
-            self._flaw(
+            self._note_problem(
                 (
                     *(self._path, TOPIC, self._number, None, None),
                     *(record.offset, "undecodable", words),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from .lag import LagSummary, Position
+    from .lag import GroupPosition, LagSummary
     from .reading import OffsetsSummary
 
     Row = tuple[Any, ...]
@@ -47,7 +47,7 @@ _STEPS = (
 )
 
 
-class State(NamedTuple):
+class GroupState(NamedTuple):
     """A state of a group, and from when on it was so."""
 
     timestamp: int | None
@@ -57,11 +57,11 @@ class State(NamedTuple):
     members: int | None
 
 
-_NO_STATE = State(None, None, None, None, None)
+_NO_STATE = GroupState(None, None, None, None, None)
 """Of a group that commits and does nothing else."""
 
 
-class Sums:
+class GroupTotals:
     """What is known when the first pass is done; ``add_lag`` brings the second.
 
     ``start`` and ``end`` are the times that the charts show: from where history is
@@ -72,7 +72,7 @@ class Sums:
         self, commits: Any, states: Any, summaries: Sequence[OffsetsSummary]
     ) -> None:
         self._compute = load_pyarrow().compute
-        self._commits = self._ordered(commits)
+        self._commits = self._sort_commits(commits)
         self.history = [each.history for each in summaries]
         self.rebalances = sorted(
             chain.from_iterable(each.rebalances for each in summaries),
@@ -83,8 +83,8 @@ class Sums:
             key=lambda row: (-row[7], *map(str, row[:5])),
         )[:_GROWTH]
         self.stuck: list[Row] = []
-        self.states = self._states(states)
-        self._positions: list[Position] = []
+        self.states = self._list_states(states)
+        self._positions: list[GroupPosition] = []
         self._lags: dict[tuple[str, str], list[list[int]]] = {}
         self.end = max((each.end for each in summaries), default=-1)
         began, complete = (
@@ -95,11 +95,11 @@ class Sums:
             )
         )
         self.start = min(min(complete or began, default=0), max(self.end, 0))
-        self.step = _step(self.end - self.start, _COLUMNS)
-        self.samples = tuple(_times(self.start, self.end, _SAMPLES))
-        self.assigned = self._assigned(states)
+        self.step = _choose_step(self.end - self.start, _COLUMNS)
+        self.samples = tuple(_choose_times(self.start, self.end, _SAMPLES))
+        self.assigned = self._list_assigned(states)
 
-    def _ordered(self, commits: Any) -> Any:
+    def _sort_commits(self, commits: Any) -> Any:
         """Order commits by partition and group, each group's as they were logged."""
         arrow = load_pyarrow()
         milliseconds = self._compute.cast(
@@ -115,7 +115,7 @@ class Sums:
             ]
         )
 
-    def commits_by_place(self) -> Iterator[tuple[str, int, Any]]:
+    def list_commits(self) -> Iterator[tuple[str, int, Any]]:
         """Go through the partitions that were committed to, with their commits."""
         places = self._commits.group_by(["topic", "partition"], use_threads=False)
         counts = places.aggregate([([], "count_all")]).to_pylist()
@@ -131,11 +131,11 @@ class Sums:
         for topic, partition in sorted(self.assigned.keys() - committed):
             yield topic, partition, nothing
 
-    def _assigned(self, states: Any) -> dict[tuple[str, int], dict[str, int]]:
+    def _list_assigned(self, states: Any) -> dict[tuple[str, int], dict[str, int]]:
         """Find which groups had which partitions at the times that are sampled.
 
-        For each partition the groups, with a bit for each time (see ``Place``). Topics
-        that the log names by nothing but an unknown id are left out.
+        For each partition the groups, with a bit for each time, as ``PartitionCommits``
+        has them. Topics that the log names by an unknown id alone are left out.
         """
         rows: dict[str, list[int]] = {}
         for row, name in enumerate(states["group"].to_pylist()):
@@ -151,13 +151,13 @@ class Sums:
                     row = own[index - 1]
                     bits[row] = bits.get(row, 0) | 1 << number
             for row, bit in bits.items():
-                for place in _places(states["members"][row].as_py()):
+                for place in _list_places(states["members"][row].as_py()):
                     groups = found.setdefault(place, {})
                     groups[name] = groups.get(name, 0) | bit
         return found
 
-    def _states(self, states: Any) -> dict[str, list[State]]:
-        found: dict[str, list[State]] = {}
+    def _list_states(self, states: Any) -> dict[str, list[GroupState]]:
+        found: dict[str, list[GroupState]] = {}
         counts = self._compute.list_value_length(states["members"])
         arrow = load_pyarrow()
         times = self._compute.cast(
@@ -167,7 +167,7 @@ class Sums:
         columns = [times, states["kind"], states["generation"], states["state"], counts]
         rows = zip(*(each.to_pylist() for each in columns), strict=True)
         for name, row in zip(states["group"].to_pylist(), rows, strict=True):
-            found.setdefault(name, []).append(State(*row))
+            found.setdefault(name, []).append(GroupState(*row))
         return found
 
     def add_lag(self, lag: LagSummary) -> None:
@@ -280,11 +280,11 @@ class Sums:
         )
 
 
-def _is_by(state: State, time: int) -> bool:
+def _is_by(state: GroupState, time: int) -> bool:
     return state.timestamp is None or state.timestamp <= time
 
 
-def _places(members: Sequence[Any] | None) -> set[tuple[str, int]]:
+def _list_places(members: Sequence[Any] | None) -> set[tuple[str, int]]:
     """Collect the partitions that members of a group are assigned."""
     return {
         (each["topic"], partition)
@@ -295,15 +295,15 @@ def _places(members: Sequence[Any] | None) -> set[tuple[str, int]]:
     }
 
 
-def _step(length: int, most: int) -> int:
+def _choose_step(length: int, most: int) -> int:
     """Choose the round step that divides a length into ``most`` parts at most."""
     return next((each for each in _STEPS if each * most > length), length // most + 1)
 
 
-def _times(start: int, end: int, most: int) -> Iterator[int]:
+def _choose_times(start: int, end: int, most: int) -> Iterator[int]:
     """Give round times after ``start``, and the end itself."""
     if end < 0:
         return
-    step = _step(end - start, most)
+    step = _choose_step(end - start, most)
     yield from range(start - start % step + step, end, step)
     yield end

@@ -164,7 +164,7 @@ _PIECE = 8192
 """Rows that become one batch of a file."""
 
 
-def schema_of(name: str) -> Any:
+def make_schema_of(name: str) -> Any:
     """Make the Arrow schema of a table."""
     return make_schema(COLUMNS[name])
 
@@ -172,7 +172,7 @@ def schema_of(name: str) -> Any:
 def table_of(name: str, rows: Sequence[tuple[Any, ...]]) -> Any:
     """Make an Arrow table of rows."""
     arrow = load_pyarrow()
-    schema = schema_of(name)
+    schema = make_schema_of(name)
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     arrays = []
     for values, field in zip(columns, schema, strict=True):
@@ -190,7 +190,7 @@ class RowWriter:
 
     def __init__(self, name: str, path: str) -> None:
         self._name = name
-        self._file = TableWriter(path, schema_of(name))
+        self._file = TableWriter(path, make_schema_of(name))
         self._rows: list[tuple[Any, ...]] = []
 
     def __enter__(self) -> Self:
@@ -233,7 +233,7 @@ def read_back(name: str, paths: Iterable[str], columns: Iterable[str]) -> Any:
     """Read some columns of the files of a table, in the order of ``paths``."""
     arrow = load_pyarrow()
     columns = list(columns)
-    fields = [schema_of(name).field(column) for column in columns]
+    fields = [make_schema_of(name).field(column) for column in columns]
     tables = [arrow.schema(fields).empty_table()]
     for path in paths:
         file = arrow.parquet.ParquetFile(path)
