@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decoding by walking the plan: slow, complete, and the definition of right.
+"""Decodes messages by walking the plan. These functions define what is correct.
 
-The functions read fields, arrays, structs and tag sections from a ``Cursor`` in the
-order of the wire and stop at the first fault: size before content, content before
-allocation. ``decode`` runs the straight-line code of ``emitter.py`` first and comes
-here only where that gives up, to find out what is wrong and where, or where it does
-not apply (``zero_copy``, ``compat``).
+They read fields, arrays, structs and tag sections from a ``Cursor`` in the order of the
+wire and stop at the first fault. A size is checked before its content is read, and the
+content before memory is allocated for it. ``decode`` calls the straight-line code of
+``emitter.py`` first. It walks the plan where that code gives up, to find the fault and
+its offset, and where it does not apply (``zero_copy``, ``compat``).
 
 Twin: ``_fast/decoder.pyx``. Differs from its twin in: faults as exceptions, a path
-that is kept while walking, and the fast lane of ``decode``.
+that is kept while walking, and the call of the straight-line code.
 """
 
 from __future__ import annotations
@@ -256,14 +256,9 @@ def decode_part(
         del body
         raise ValueError(f"start is a position in the input, not {start}")
     if not zero_copy and not lenient:
-        try:
-            value, end = program.read(body, start, size)
-        except Exception:
-            # Whatever went wrong, the walk below says what it was and where.
-            end = -1
-        if end == size or (not whole and 0 <= end <= size):
-            return value, end
-        value = None  # or the walk would build it a second time beside it
+        done = program.try_read(body, start, size, whole)
+        if done is not None:
+            return done
     cursor = Cursor(body, start, size, zero_copy, lenient)
     try:
         value = read_struct(cursor, program.layout, binding)

@@ -1,15 +1,26 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Straight-line Python for one plan: the pure engine's fast lane. Without a twin.
+"""Emits straight-line Python for one plan: the fast lane of the Python engine.
 
-The message engine is the one place where the twins differ in kind: ``_fast``
-interprets the plan, ``_pure`` writes Python source from the same plan, one fragment
-for each kind of step in the interpreter's order, and compiles it. Print
-``Program.source`` to read it.
+Without a twin: ``_fast`` interprets the plan. This module writes Python source from the
+same plan, one fragment for each kind of step in the interpreter's order, and compiles
+it. Print ``Program.source`` to read it. ``GroupId`` and ``GenerationId`` of a Heartbeat
+request become, in its version 4:
 
-The emitted code checks just enough to never accept what ``decoder.py`` or
-``encoder.py`` refuse: reads may run over the end as long as the position then shows
-it. It never says what is wrong; any exception sends the caller to the walk.
+    n = data[at]                     the length of a compact string, plus 1
+    at += 1
+    if n > 127: ...                  further bytes of the varint
+    n -= 1
+    if n < 0: raise ValueError       null, which this version does not allow
+    if n > 32767: raise ValueError
+    o0.group_id = data[at:at + n].decode()
+    at += n
+    o0.generation_id, = unpack_i(data, at)
+    at += 4
+
+Emitted code must never accept what ``decoder.py`` or ``encoder.py`` rejects, and checks
+no more than that: a read may go past the end, because the position then shows it. It
+does not find out what is wrong. Any exception makes the caller walk the plan instead.
 """
 
 from __future__ import annotations
@@ -28,20 +39,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SHORT = 16
-"""Arrays of fewer elements than this have their ``struct`` format at hand."""
-
+"""Arrays of fewer elements than this have a prepared ``struct`` format."""
 
 _LONGEST_SOURCE = 10_000
-"""Lines. A struct is written out at each of its uses, so a schema whose structs share
-structs on many levels would grow without bound; Kafka's longest takes 300."""
+"""Lines. A struct is emitted at each of its uses, so a schema whose structs share
+structs on many levels would grow without bound. Kafka's longest takes 300."""
 
 
 class Program:
     """The compiled reader and writer of one (message, version).
 
-    ``read(data, at, end) -> (message, at)`` and ``write(message, put)`` raise any
-    exception to give up; ``layout`` is the plan they are made from, ``binding`` has
-    the classes they make and take. Each is compiled when it is first called.
+    ``read(data, at, end) -> (message, at)`` and ``write(message, put)`` are compiled
+    when they are first called, and raise any exception to give up. ``layout`` is the
+    plan they are made from, ``binding`` has the message's classes.
     """
 
     __slots__ = ("binding", "layout", "read", "write")
@@ -49,8 +59,8 @@ class Program:
     def __init__(self, layout: plan.Plan, binding: plan.Binding) -> None:
         self.layout = layout
         self.binding = binding
-        self.read: Any = self._first_read
-        self.write: Any = self._first_write
+        self.read: Any = self._compile_and_read
+        self.write: Any = self._compile_and_write
 
     @property
     def source(self) -> str:
@@ -60,17 +70,43 @@ class Program:
             for emitter in (_Reader, _Writer)
         )
 
-    def _first_read(self, data: bytes, at: int, end: int) -> tuple[Any, int]:
-        self.read = _compiled(_Reader(self.layout, self.binding), "read")
+    def try_read(
+        self, data: bytes, at: int, end: int, whole: bool
+    ) -> tuple[Any, int] | None:
+        """Read the message at ``at``; return it and its end, or None to give up.
+
+        If ``whole``, it must end at ``end``, otherwise there or before.
+        """
+        try:
+            value, stop = self.read(data, at, end)
+        except Exception:
+            return None
+        if stop == end or (not whole and 0 <= stop <= end):
+            return value, stop
+        return None
+
+    def try_write(self, message: Any) -> bytes | None:
+        """Write a message; return its bytes, or None to give up."""
+        parts: list[Any] = []
+        try:
+            self.write(message, parts.append)
+            return b"".join(parts)
+        except MemoryError:
+            raise
+        except Exception:
+            return None
+
+    def _compile_and_read(self, data: bytes, at: int, end: int) -> tuple[Any, int]:
+        self.read = _compile(_Reader(self.layout, self.binding), "read")
         made: tuple[Any, int] = self.read(data, at, end)
         return made
 
-    def _first_write(self, message: Any, put: Any) -> None:
-        self.write = _compiled(_Writer(self.layout, self.binding), "write")
+    def _compile_and_write(self, message: Any, put: Any) -> None:
+        self.write = _compile(_Writer(self.layout, self.binding), "write")
         self.write(message, put)
 
 
-def _compiled(emitter: _Reader | _Writer, name: str) -> Any:
+def _compile(emitter: _Reader | _Writer, name: str) -> Any:
     try:
         code = compile(emitter.source(), f"<kwire {emitter.layout.name}>", "exec")
     except _TooLarge:
@@ -85,11 +121,11 @@ def _give_up(*arguments: object) -> None:
 
 
 class _TooLarge(Exception):
-    """The source would outgrow its use; the message is left to the walk."""
+    """The source would be too long; the plan is walked instead."""
 
 
 class _Emitter:
-    """Lines of source, and the names that stand for objects of the plan."""
+    """Collects lines of source, and names for the objects of the plan in it."""
 
     def __init__(self, layout: plan.Plan, binding: plan.Binding) -> None:
         self.layout = layout
@@ -104,7 +140,7 @@ class _Emitter:
         self.lines += [f"{'    ' * indent}{line}" for line in lines]
 
     def name(self, prefix: str, value: object) -> str:
-        """Give an object a name in the emitted code, the same one each time."""
+        """Return the name of an object in the emitted code."""
         name = self.given.setdefault((prefix, id(value)), f"{prefix}{len(self.names)}")
         self.names[name] = value
         return name
@@ -153,7 +189,7 @@ class _Reader(_Emitter):
         self.add(indent, f"{target}.__class__ = {self.name('struct', cls)}")
 
     def run(self, run: list[plan.Step], length: str, target: str, indent: int) -> None:
-        """Read adjacent fixed-size fields and a classic length behind them at once."""
+        """Read adjacent fixed-size fields and a classic length after them at once."""
         form = "".join(_FORMATS[step.code] for step in run) + length
         if not form:
             return
@@ -201,7 +237,7 @@ class _Reader(_Emitter):
 
     def compact_length(self, indent: int) -> None:
         self.add(indent, "n = data[at]", "at += 1", "if n > 127:")
-        # Two bytes in line: what most records and long strings have.
+        # Two bytes are read in line: most records and long strings have them.
         self.add(indent + 1, "n += (data[at] << 7) - 128", "at += 1")
         self.add(indent + 1, "if n > 16383: n, at = varint(data, at - 2)")
 
@@ -305,7 +341,7 @@ class _Writer(_Emitter):
             self.add(indent + 1, "raise ValueError")
 
     def run(self, run: list[plan.Step], value: str, indent: int) -> None:
-        """Write adjacent fixed-size fields at once."""
+        """Write adjacent fixed-size fields in one call."""
         if not run:
             return
         fields = []
@@ -386,12 +422,12 @@ class _Writer(_Emitter):
 
 
 def _word(form: str) -> str:
-    """Make a format a part of a name."""
+    """Turn a ``struct`` format into a part of a name."""
     return form.replace("?", "t")
 
 
 class _Truths:
-    """Holds True and False and nothing that merely equals them."""
+    """Contains True and False, and no object that only equals one of them."""
 
     def __contains__(self, value: object) -> bool:
         return value is True or value is False
@@ -462,7 +498,7 @@ _NAMES: dict[str, Any] = {
     "put_varint": _put_varint,
     "lengths": [bytes((length + 1,)) for length in range(127)],
     "raw_bytes": _raw_bytes,
-    "text_bytes": str.encode,  # not the method of a subclass
+    "text_bytes": str.encode,  # a subclass may override the method
     "uuid_bytes": _uuid_bytes,
 }
-"""What emitted code may call besides methods of bytes and str."""
+"""The functions that emitted code calls, besides methods of bytes and str."""

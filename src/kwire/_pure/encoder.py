@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encoding by walking the plan: slow, complete, and the definition of right.
+"""Encodes messages by walking the plan. These functions define what is correct.
 
-The functions write fields, arrays, structs and tag sections to a ``Writer`` in the
-order of the wire and stop at the first value that cannot be written. ``encode`` runs
-the straight-line code of ``emitter.py`` first and comes here only where that gives
-up, to find out which value is to blame.
+They write fields, arrays, structs and tag sections to a ``Writer`` in the order of the
+wire and stop at the first value that cannot be written. ``encode`` calls the
+straight-line code of ``emitter.py`` first. It walks the plan only where that code gives
+up, to find the value that cannot be written.
 
 Twin: ``_fast/encoder.pyx``. Differs from its twin in: faults as exceptions, a path
-that is kept while walking, and the fast lane of ``encode``, behind which ``walk`` is.
+that is kept while walking, and the call of the straight-line code.
 """
 
 from __future__ import annotations
@@ -221,30 +221,20 @@ def encode(message: Any, version: int) -> bytes:
     Source: ``ApiMessage.write`` of Kafka's generated classes.
     """
     program = program_of(type(message), version)
-    try:
-        parts: list[Any] = []
-        program.write(message, parts.append)
-        return b"".join(parts)
-    except MemoryError:
-        raise
-    except Exception:
-        # Whatever went wrong, the walk says which value it was.
-        return walk(program.layout, message, program.binding)
-
-
-def walk(layout: plan.Plan, message: Any, binding: plan.Binding) -> bytes:
-    """Encode by the plan alone, with every check and its words."""
+    done = program.try_write(message)
+    if done is not None:
+        return done
     writer = Writer()
     try:
-        write_struct(writer, layout, message, binding)
+        write_struct(writer, program.layout, message, program.binding)
     except ValueFault as fault:
         raise errors.encode_failure(
             fault.code,
             fault.expected,
             fault.value,
             path_text(writer.path),
-            binding.message.name,
-            layout.version,
+            program.layout.name,
+            program.layout.version,
         ) from None
     return bytes(writer.out)
 
