@@ -158,7 +158,7 @@ def non_default(package, field, default):
         if default is None:
             return {}
         inner = next(f for f in field.struct.fields if f.struct is None)
-        value = package.plan.default_of(inner)
+        value = package.plan.resolve_default(inner)
         return {inner.attribute: non_default(package, inner, value)}
     if field.is_array:
         return [] if default is None else [sample(package, field)]
@@ -181,7 +181,7 @@ def lacking(package, layout, plain):
     for step in layout.steps:
         field = layout.struct.fields[step.slot]
         if step.place in (plan.ABSENT, plan.IGNORED):
-            value = non_default(package, field, plan.default_of(field))
+            value = non_default(package, field, plan.resolve_default(field))
             yield step.attribute, step.place, {**plain, step.attribute: value}
         elif step.plan is not None:
             inner = Middle().message(plan, step.plan)

@@ -208,13 +208,13 @@ def type_of(field: Field, message: Message, types: dict[str, str], array: str) -
         text = types.get(field.type, "int")
     if field.is_array:
         text = array.format(text)
-    nullable = field.nullable_versions or plan.default_of(field) is None
+    nullable = field.nullable_versions or plan.resolve_default(field) is None
     return f"{text} | None" if nullable else text
 
 
 def default_text(field: Field) -> str:
     """Write a default as Python does; ``...`` for one that is an object of its own."""
-    default = plan.default_of(field)
+    default = plan.resolve_default(field)
     if default is None or isinstance(default, (bool, int, float)):
         return repr(default)
     if isinstance(default, str):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def inputs_of(table: Any) -> tuple[Any, ...]:
+def split_table(table: Any) -> tuple[Any, ...]:
     """Take a table apart: count, offsets, timestamps, keys, values and headers.
 
     Raises ``TypeError`` for what is no table, or has no keys and values, and
@@ -28,7 +28,7 @@ def inputs_of(table: Any) -> tuple[Any, ...]:
             "columns that are not kwire's own need pyarrow: pip install kwire[arrow]"
         ) from None
     if not isinstance(table, (pyarrow.RecordBatch, pyarrow.Table)):
-        table = _imported(table, pyarrow)
+        table = _import_table(table, pyarrow)
     names = table.schema.names
     if "key" not in names or "value" not in names:
         raise TypeError(f"expected columns key and value, got {', '.join(names)}")
@@ -68,7 +68,7 @@ def inputs_of(table: Any) -> tuple[Any, ...]:
     )
 
 
-def _imported(table: Any, pyarrow: Any) -> Any:
+def _import_table(table: Any, pyarrow: Any) -> Any:
     """Take over columns of another library."""
     try:
         if hasattr(table, "__arrow_c_array__"):

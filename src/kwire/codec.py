@@ -83,13 +83,13 @@ def _build(
 
 
 def _default(field: Field, binding: plan.Binding) -> object:
-    value = plan.default_of(field)
+    value = plan.resolve_default(field)
     if value is not plan.STRUCT_DEFAULT:
         return value
     return binding.shared[field.type]
 
 
-def reduced(cls: type, values: tuple[object, ...]) -> tuple[Any, ...]:
+def reduce_struct(cls: type, values: tuple[object, ...]) -> tuple[Any, ...]:
     """Tell pickle how to make a message or struct again, on either engine."""
     if cls.__module__ != f"{__package__}.messages":
         raise TypeError(

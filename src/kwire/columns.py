@@ -408,9 +408,9 @@ def _inputs_of(columns: Any) -> tuple[Any, ...]:
         names = ("offset", "timestamp", "key", "value")
         inputs = ((*found[name].buffers, found[name].offset) for name in names)
         return (len(columns), *inputs, headers)
-    from .arrow_input import inputs_of
+    from .arrow_input import split_table
 
-    return inputs_of(columns)
+    return split_table(columns)
 
 
 def _first_number(column: Any) -> int:

@@ -158,7 +158,7 @@ def read_message(
             cls, data, version, start, zero_copy=zero_copy, compat=compat, limits=limits
         )
     except DecodeError as error:
-        raise placed(error, part) from None
+        raise place_error(error, part) from None
     with memoryview(data) as view:
         size = view.nbytes
     if compat is None and end != size:
@@ -168,7 +168,7 @@ def read_message(
     return message
 
 
-def placed(error: DecodeError, part: str) -> DecodeError:
+def place_error(error: DecodeError, part: str) -> DecodeError:
     """Put the key or value before the path of an error in it."""
     return type(error)(
         error.reason,

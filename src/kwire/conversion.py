@@ -125,7 +125,7 @@ def convert_batches(
             if batch is None:
                 raise decode_failure(INPUT_CHANGED, 0, position, "")
             position += batch.header.size
-            part = _converted(batch, to_magic, start_offset, timestamp_type, report)
+            part = _convert_batch(batch, to_magic, start_offset, timestamp_type, report)
             if part is None:
                 report.empty_batches += 1
             else:
@@ -139,7 +139,7 @@ def _flat(view: memoryview) -> memoryview:
     return view.cast("B") if view.nbytes else memoryview(b"")
 
 
-def _converted(
+def _convert_batch(
     batch: Batch,
     to_magic: int,
     start_offset: int | None,

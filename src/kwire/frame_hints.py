@@ -24,7 +24,7 @@ _size = Struct(">i").unpack_from
 _key_and_version = Struct(">hh").unpack_from
 
 
-def first_bytes(data: Buffer, count: int) -> tuple[bytes, int]:
+def take_first_bytes(data: Buffer, count: int) -> tuple[bytes, int]:
     """Take the first bytes, or what there is of them, and the size of the whole."""
     with memoryview(data) as view:
         return view.cast("B")[:count].tobytes() if view.nbytes else b"", view.nbytes
@@ -32,7 +32,7 @@ def first_bytes(data: Buffer, count: int) -> tuple[bytes, int]:
 
 def hint_at_size(error: DecodeError | UnsupportedVersion, frame: Buffer) -> None:
     """Add what to do to the error of a frame that begins with its own size."""
-    if _has_size(*first_bytes(frame, _SIZE_BYTES)):
+    if _has_size(*take_first_bytes(frame, _SIZE_BYTES)):
         _add(
             error,
             "the frame begins with its own size; pass frame[4:], or feed the stream to"
@@ -44,7 +44,7 @@ def hint_at_header(
     error: DecodeError, data: Buffer, kind: str, api_key: int | None, version: int
 ) -> None:
     """Add what to do to the error of a body that begins with a size or a header."""
-    head, size = first_bytes(data, 2 * _SIZE_BYTES)
+    head, size = take_first_bytes(data, 2 * _SIZE_BYTES)
     has_size = _has_size(head, size)
     if kind == "response":
         if has_size:

@@ -61,7 +61,7 @@ def decode_request(
 def _decode_request(
     frame: Buffer, zero_copy: bool, compat: Literal["java"] | None, limits: Limits
 ) -> tuple[RequestHeader, Request]:
-    head, _ = frame_hints.first_bytes(frame, 4)
+    head, _ = frame_hints.take_first_bytes(frame, 4)
     if len(head) < 4:
         # Too short even for the first header: reading it says what is missing.
         engine.decode_prefix(RequestHeader, frame, 0)
@@ -115,7 +115,7 @@ def decode_prefixed(
     the highest known is read as the highest, and what it appends is ignored.
     Raises ``DecodeError`` with the offset in ``data``, or ``UnsupportedVersion``.
     """
-    prefix, _ = frame_hints.first_bytes(data, 2)
+    prefix, _ = frame_hints.take_first_bytes(data, 2)
     if len(prefix) < 2:
         raise errors.decode_failure(
             errors.TRUNCATED, 2 - len(prefix), len(prefix), "version", cls.__name__

@@ -13,7 +13,7 @@ from functools import cache, partial
 
 from . import messages, wire
 from ._backend import engine
-from .control_records import placed, read_message, read_version
+from .control_records import place_error, read_message, read_version
 from .errors import DecodeError, InvalidValue, UnsupportedVersion, quote
 from .limits import DEFAULT, Limits
 from .schema import registry
@@ -74,14 +74,14 @@ def decode(
         if value is None:
             return None, None
         record_type, version, start = read_frame(topic, value)
-        cls = _framed_class(topic, record_type)
+        cls = _find_framed_class(topic, record_type)
         if cls is None:
-            raise _unknown(topic, record_type)
+            raise _unknown_type(topic, record_type)
         return None, read(cls, value, version, start, "value", zero_copy=zero_copy)
     key, record_type = read_version(key, "key", "type")
-    classes = _keyed_classes(topic, record_type)
+    classes = _find_keyed_classes(topic, record_type)
     if classes is None:
-        raise _unknown(topic, record_type)
+        raise _unknown_type(topic, record_type)
     key_class, value_class = classes
     key_message = read(key_class, key, key_class.valid_versions.max, 2, "key")
     if value is None:
@@ -105,9 +105,12 @@ def encode(
     framed = is_framed(topic)
     record_type = _record_type(value if framed else key)
     if framed:
-        fitting: tuple[object, object] = type(None), _framed_class(topic, record_type)
+        fitting: tuple[object, object] = (
+            type(None),
+            _find_framed_class(topic, record_type),
+        )
     else:
-        fitting = _keyed_classes(topic, record_type) or (None, None)
+        fitting = _find_keyed_classes(topic, record_type) or (None, None)
     tombstone = value is None and not framed
     if (type(key), fitting[1] if tombstone else type(value)) != fitting:
         raise TypeError(
@@ -157,7 +160,7 @@ def _read_number(value: Buffer, start: int, name: str) -> tuple[int, int]:
     try:
         number, end = wire.decode_unsigned_varint(value, start)
     except DecodeError as error:
-        raise placed(error, f"value.{name}") from None
+        raise place_error(error, f"value.{name}") from None
     if number > _HIGHEST:
         reason = f"{number} is over Kafka's {_HIGHEST}"
         raise InvalidValue(reason, start, f"value.{name}")
@@ -173,12 +176,12 @@ def classes_of(
     such type.
     """
     if not is_framed(topic):
-        return _keyed_classes(topic, record_type)
-    cls = _framed_class(topic, record_type)
+        return _find_keyed_classes(topic, record_type)
+    cls = _find_framed_class(topic, record_type)
     return None if cls is None else (None, cls)
 
 
-def _framed_class(topic: str, record_type: int) -> type[Message] | None:
+def _find_framed_class(topic: str, record_type: int) -> type[Message] | None:
     for family in _FAMILIES[topic]:
         try:
             return messages.by_key(record_type, "metadata", family)
@@ -187,7 +190,7 @@ def _framed_class(topic: str, record_type: int) -> type[Message] | None:
     return None
 
 
-def _keyed_classes(
+def _find_keyed_classes(
     topic: str, record_type: int
 ) -> tuple[type[Message], type[Message]] | None:
     """Find the classes of the key and the value that a record type has."""
@@ -198,11 +201,11 @@ def _keyed_classes(
             messages.by_key(record_type, "coordinator-value", family),
         )
     except KeyError:
-        return _retired_classes().get(record_type) if retired else None
+        return _find_retired_classes().get(record_type) if retired else None
 
 
 @cache
-def _retired_classes() -> dict[int, tuple[type[Message], type[Message]]]:
+def _find_retired_classes() -> dict[int, tuple[type[Message], type[Message]]]:
     """Give the classes of keys and values of types that were retired, by number.
 
     Before Kafka 4.1 the record type was the one version of the key's schema, and
@@ -225,7 +228,7 @@ def _record_type(message: Message | None) -> int:
     return facts.valid_versions.max if facts.api_key is None else facts.api_key
 
 
-def _unknown(topic: str, record_type: int) -> UnsupportedVersion:
+def _unknown_type(topic: str, record_type: int) -> UnsupportedVersion:
     return UnsupportedVersion(
         f"kwire knows no record type {record_type} of {topic};"
         " a newer Kafka may have written it"

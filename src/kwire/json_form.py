@@ -122,7 +122,7 @@ class _Reader:
 
     def struct(self, value: object, layout: plan.Plan, path: str) -> Any:
         if not isinstance(value, dict):
-            self.expected(_WORDS[plan.STRUCT], value, path)
+            self.refuse(_WORDS[plan.STRUCT], value, path)
         prefix = f"{path}." if path else ""
         fields = {}
         keys = set()
@@ -139,7 +139,7 @@ class _Reader:
                 fields[step.attribute] = self.field(value[key], step, where)
         for key in value:
             if key not in keys:
-                self.fail(f"{layout.name} has no key {_shown(key)}", path)
+                self.fail(f"{layout.name} has no key {_describe(key)}", path)
         return self.binding.classes[layout.name](**fields)
 
     def field(self, value: object, step: plan.Step, path: str) -> object:
@@ -149,7 +149,7 @@ class _Reader:
         if not step.is_array:
             return self.value(value, step, path, null)
         if not isinstance(value, list):
-            self.expected(f"an array{null}", value, path, step)
+            self.refuse(f"an array{null}", value, path, step)
         return tuple(
             self.value(element, step, f"{path}[{index}]", "")
             for index, element in enumerate(value)
@@ -160,7 +160,7 @@ class _Reader:
             return self.struct(value, step.plan, path)
         found = _read_scalar(value, step.code)
         if found is None:
-            self.expected(_WORDS[step.code] + null, value, path, step)
+            self.refuse(_WORDS[step.code] + null, value, path, step)
         if step.code == plan.STRING:
             self.check_text(str(found), path)
         return found
@@ -175,7 +175,7 @@ class _Reader:
                 f"a string of {size} bytes is over Kafka's {plan.LONGEST_STRING}", path
             )
 
-    def expected(
+    def refuse(
         self, words: str, value: object, path: str, step: plan.Step | None = None
     ) -> NoReturn:
         """Refuse a value; it may be a secret, also where a struct with one belongs."""
@@ -183,7 +183,7 @@ class _Reader:
             is_secret = self.binding.message.has_secrets()
         else:
             is_secret = step.secret
-        shown = plan.secret_text(value) if is_secret else _shown(value)
+        shown = plan.mask_secret(value) if is_secret else _describe(value)
         self.fail(f"expected {words}, got {shown}", path)
 
     def fail(self, reason: str, path: str) -> NoReturn:
@@ -244,7 +244,7 @@ def _uuid_text(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def _shown(value: object) -> str:
+def _describe(value: object) -> str:
     """Say in the words of JSON what a value is, in one short line."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]

@@ -151,7 +151,7 @@ WORDS = {
 }
 
 
-def expected(step: Step, element: bool) -> str:
+def describe_expected(step: Step, element: bool) -> str:
     """Say what a step takes, or one element of it: the words of an encode error."""
     words = WORDS.get(step.code) or (f"a {step.plan.name}" if step.plan else "")
     if step.is_array and not element:
@@ -159,7 +159,7 @@ def expected(step: Step, element: bool) -> str:
     return f"{words} or None" if step.nullable and not element else words
 
 
-def secret_text(value: object) -> str:
+def mask_secret(value: object) -> str:
     """Write what is printed in place of a secret: ``<12 bytes, secret>``."""
     if value is None:
         return "None"
@@ -252,7 +252,7 @@ def _step(
     step.slot = slot
     step.is_array = field.is_array
     step.secret = field.secret
-    step.default = default_of(field)
+    step.default = resolve_default(field)
     step.tag = -1 if field.tag is None else field.tag
     if version not in field.versions:
         step.place = IGNORED if field.ignorable else ABSENT
@@ -411,7 +411,7 @@ def _pays(layout: Plan, factor: int, sizes: _ObjectSizes) -> bool:
     return dearest == 0
 
 
-def default_of(field: Field) -> object:
+def resolve_default(field: Field) -> object:
     """Resolve the default value of a field, the same in all versions.
 
     A struct's own default is ``STRUCT_DEFAULT``; each engine puts its instance there.

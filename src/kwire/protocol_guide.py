@@ -119,7 +119,7 @@ class Layout(NamedTuple):
             pieces = [" ".join(words[:head]), *words[head:]]
             if line.notes:
                 pieces.append(f" # {line.notes}")
-            yield from _wrapped(pieces, "  " * line.depth, width)
+            yield from _wrap(pieces, "  " * line.depth, width)
 
 
 def layouts(message: Message, versions: Iterable[int] | None = None) -> list[Layout]:
@@ -253,7 +253,7 @@ def _lines(fields: tuple[FieldLayout, ...], depth: int, within: str) -> Iterator
         yield from _lines(field.fields, depth + 1, f"{path}.")
 
 
-def _wrapped(pieces: list[str], indent: str, width: int | None) -> Iterator[str]:
+def _wrap(pieces: list[str], indent: str, width: int | None) -> Iterator[str]:
     line = indent
     for piece in pieces:
         longer = f"{line} {piece}" if line.strip() else f"{indent}{piece}"
@@ -310,8 +310,8 @@ def apis(release: str = NEWEST) -> list[Api]:
     names = releases.NAMES[: releases.NAMES.index(release) + 1]
     stable = releases.ranges(release)
     deprecated = releases.deprecated(release)
-    history = [_offered(name) for name in names]
-    heard = {name: _offered(release, name) for name in releases.listeners(release)}
+    history = [_find_offers(name) for name in names]
+    heard = {name: _find_offers(release, name) for name in releases.listeners(release)}
     found = []
     for key in sorted({key for ranges in history for key in ranges}):
         status: dict[int, str] = {}
@@ -329,7 +329,7 @@ def apis(release: str = NEWEST) -> list[Api]:
     return found
 
 
-def _offered(release: str, listener: str | None = None) -> dict[int, VersionRange]:
+def _find_offers(release: str, listener: str | None = None) -> dict[int, VersionRange]:
     """Give what a release can be made to speak, unstable versions included."""
     offers = releases.advertisements(release, listener, unstable=True)
     return {key: choices[0] for key, choices in offers.items()}

@@ -218,7 +218,7 @@ def test_a_frame_whose_header_changes_is_refused(kwire, monkeypatch):
     frame = kwire.framing.encode_request(kwire.messages.MetadataRequest(), 5)[4:]
     with monkeypatch.context() as patch:
         other = (b"\0\3\0\6", len(frame))
-        patch.setattr(kwire.framing.frame_hints, "first_bytes", lambda *_: other)
+        patch.setattr(kwire.framing.frame_hints, "take_first_bytes", lambda *_: other)
         with pytest.raises(kwire.InvalidValue, match="input changed"):
             kwire.framing.decode_request(frame)
     assert kwire.framing.decode_request(frame)[0].request_api_version == 5

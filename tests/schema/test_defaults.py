@@ -15,7 +15,7 @@ from uuid import UUID
 import pytest
 
 from kwire.errors import SchemaError
-from kwire.plan import STRUCT_DEFAULT, default_of
+from kwire.plan import STRUCT_DEFAULT, resolve_default
 from kwire.schema.language import read_message
 from kwire.schema.model import Field
 
@@ -84,13 +84,13 @@ ACCEPTED = {
 def test_an_accepted_default_is_kept_as_written_and_has_its_value(kind, text, value):
     field = read(kind, text)
     assert field.default == text
-    assert default_of(field) == value
-    assert type(default_of(field)) is type(value)
+    assert resolve_default(field) == value
+    assert type(resolve_default(field)) is type(value)
 
 
 def test_float_defaults_beyond_the_numbers():
-    assert math.isnan(default_of(read("float64", "NaN")))
-    assert default_of(read("float64", "-Infinity")) == -math.inf
+    assert math.isnan(resolve_default(read("float64", "NaN")))
+    assert resolve_default(read("float64", "-Infinity")) == -math.inf
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_float_defaults_beyond_the_numbers():
     [("int8", 7, 7), ("bool", True, True), ("float64", 1.5, 1.5), ("string", 3, "3")],
 )
 def test_a_default_may_be_a_json_number_or_boolean(kind, given, value):
-    assert default_of(read(kind, given)) == value
+    assert resolve_default(read(kind, given)) == value
 
 
 REFUSED = {
@@ -123,7 +123,7 @@ def test_a_default_that_its_type_cannot_hold_is_refused(kind):
 
 @pytest.mark.parametrize("kind", ["string", "bytes", "[]int8", "[]S", "S"])
 def test_null_is_a_default_only_where_all_versions_are_nullable(kind):
-    assert default_of(read(kind, "null", nullableVersions="0+")) is None
+    assert resolve_default(read(kind, "null", nullableVersions="0+")) is None
     refused("default-not-nullable", kind, "null", nullableVersions="2+")
     refused("default-not-nullable", kind, "null")
 

@@ -11,9 +11,9 @@ Twin: ``_pure/arrays.py``. Differs from its twin in: memory of its own, which is
 cleared and whose large blocks are used again (fresh pages cost more than the walk that
 fills them), and C structs that one ``malloc`` holds for a whole tree.
 C needs for itself: ``take_block``, ``grow_block``, ``resize_block``, ``give_block``,
-``recycled``, ``aligned``, ``memory_of``, ``shrink``, ``check_made``, ``new_array``,
-``set_up``, ``new_export``, ``exported``, ``fill_array``, ``fill_schema``,
-``drop_array``, ``drop_schema``, ``close_array``, ``close_schema``, ``settle``.
+``reuse_block``, ``align``, ``memory_of``, ``shrink``, ``check_made``, ``new_array``,
+``set_up``, ``new_export``, ``export_array``, ``fill_array``, ``fill_schema``,
+``drop_array``, ``drop_schema``, ``close_array``, ``close_schema``, ``release_export``.
 """
 
 cimport cython
@@ -77,11 +77,11 @@ cdef bint take_block(Block* block, Py_ssize_t room) noexcept nogil:
     """Take memory for ``room`` bytes, uninitialised; False where there is none."""
     if room < ALIGNMENT:
         room = ALIGNMENT
-    if room >= SMALLEST_KEPT and recycled(block, room):
+    if room >= SMALLEST_KEPT and reuse_block(block, room):
         return True
     block.raw = malloc(<size_t>room + 2 * ALIGNMENT)
     block.room = 0 if block.raw == NULL else room
-    block.data = NULL if block.raw == NULL else aligned(block.raw)
+    block.data = NULL if block.raw == NULL else align(block.raw)
     return block.raw != NULL
 
 
@@ -93,7 +93,7 @@ cdef bint grow_block(Block* block, Py_ssize_t used, Py_ssize_t room) noexcept no
     cdef Block larger
     if room <= block.room:
         return True
-    if block.room >= SMALLEST_KEPT and recycled(&larger, room):
+    if block.room >= SMALLEST_KEPT and reuse_block(&larger, room):
         memcpy(larger.data, block.data, <size_t>used)
         give_block(block)
         block[0] = larger
@@ -110,7 +110,7 @@ cdef bint resize_block(Block* block, Py_ssize_t used, Py_ssize_t room) noexcept 
     if raw == NULL:
         return False
     block.raw = raw
-    block.data = aligned(raw)
+    block.data = align(raw)
     block.room = room
     if block.data != <uint8_t*>raw + shift:
         memmove(block.data, <uint8_t*>raw + shift, <size_t>used)
@@ -138,7 +138,7 @@ cdef void give_block(Block* block) noexcept nogil:
     PyThread_release_lock(_kept_lock)
 
 
-cdef bint recycled(Block* block, Py_ssize_t room) noexcept nogil:
+cdef bint reuse_block(Block* block, Py_ssize_t room) noexcept nogil:
     """Take the smallest kept block with room enough, unless most would lie idle."""
     global _kept_count, _kept_bytes
     cdef int index
@@ -163,7 +163,7 @@ cdef bint recycled(Block* block, Py_ssize_t room) noexcept nogil:
     return best >= 0
 
 
-cdef inline uint8_t* aligned(void* raw) noexcept nogil:
+cdef inline uint8_t* align(void* raw) noexcept nogil:
     """Find the first aligned byte of raw memory."""
     cdef uintptr_t start = <uintptr_t>raw + ALIGNMENT - 1
     return <uint8_t*>raw + (start - start % ALIGNMENT - <uintptr_t>raw)
@@ -338,7 +338,7 @@ cdef class Array:
         self.offset = offset
         if metadata:
             self.metadata = metadata
-            self.metadata_bytes = encoded_metadata(metadata)
+            self.metadata_bytes = encode_metadata(metadata)
 
     def __len__(self):
         return self.length
@@ -359,7 +359,7 @@ cdef class Array:
         finally:
             if made is None:
                 root.release(root)
-                settle(export)
+                release_export(export)
         return made
 
     def __arrow_c_array__(self, requested_schema=None):
@@ -367,14 +367,14 @@ cdef class Array:
 
         The data comes as it is whatever schema is requested, as the protocol allows.
         """
-        cdef ArrowArray* root = exported(self)
+        cdef ArrowArray* root = export_array(self)
         made = None
         try:
             made = PyCapsule_New(root, "arrow_array", close_array)
         finally:
             if made is None:
                 root.release(root)
-                settle((<Export*>root) - 1)
+                release_export((<Export*>root) - 1)
         return self.__arrow_c_schema__(), made
 
     def import_with(self, take, schema):
@@ -383,14 +383,14 @@ cdef class Array:
         ``address`` is that of an ``ArrowArray`` that ``take`` moves its content out of.
         With a schema that the consumer has made before, this is its cheapest way in.
         """
-        cdef ArrowArray* root = exported(self)
+        cdef ArrowArray* root = export_array(self)
         cdef Export* export = (<Export*>root) - 1
         try:
             return take(<uintptr_t>root, schema)
         finally:
             if root.release != NULL:
                 root.release(root)
-            settle(export)
+            release_export(export)
 
 
 cdef int check_made(Array array) except -1:
@@ -444,7 +444,7 @@ cdef int set_up(
     return 0
 
 
-cdef bytes encoded_metadata(dict metadata):
+cdef bytes encode_metadata(dict metadata):
     """Encode the metadata of a schema as the Arrow C data interface wants it."""
     parts = [len(metadata).to_bytes(4, byteorder)]
     for pair in metadata.items():
@@ -471,7 +471,7 @@ cdef Export* new_export(Array array, size_t struct_size, int slots) except NULL:
     return export
 
 
-cdef ArrowArray* exported(Array array) except NULL:
+cdef ArrowArray* export_array(Array array) except NULL:
     """Export the data of a tree; the root comes directly behind the ``Export``."""
     cdef Place place
     cdef Export* export = new_export(array, sizeof(ArrowArray), array.slots)
@@ -545,7 +545,7 @@ cdef void drop_array(ArrowArray* array) noexcept nogil:
         if array.children[index].release != NULL:
             array.children[index].release(array.children[index])
     array.release = NULL
-    settle(<Export*>array.private_data)
+    release_export(<Export*>array.private_data)
 
 
 cdef void drop_schema(ArrowSchema* schema) noexcept nogil:
@@ -555,7 +555,7 @@ cdef void drop_schema(ArrowSchema* schema) noexcept nogil:
         if schema.children[index].release != NULL:
             schema.children[index].release(schema.children[index])
     schema.release = NULL
-    settle(<Export*>schema.private_data)
+    release_export(<Export*>schema.private_data)
 
 
 cdef void close_array(object capsule) noexcept:
@@ -563,7 +563,7 @@ cdef void close_array(object capsule) noexcept:
     cdef ArrowArray* root = <ArrowArray*>PyCapsule_GetPointer(capsule, "arrow_array")
     if root.release != NULL:
         root.release(root)
-    settle((<Export*>root) - 1)
+    release_export((<Export*>root) - 1)
 
 
 cdef void close_schema(object capsule) noexcept:
@@ -572,10 +572,10 @@ cdef void close_schema(object capsule) noexcept:
     root = <ArrowSchema*>PyCapsule_GetPointer(capsule, "arrow_schema")
     if root.release != NULL:
         root.release(root)
-    settle((<Export*>root) - 1)
+    release_export((<Export*>root) - 1)
 
 
-cdef void settle(Export* export) noexcept nogil:
+cdef void release_export(Export* export) noexcept nogil:
     """Strike one from the living of an export, and free it behind the last."""
     cdef PyGILState_STATE state
     # Once Python has ended there is nobody to give the memory back to.

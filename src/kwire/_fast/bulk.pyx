@@ -9,7 +9,7 @@ the last value. An error's path names the value: ``[3]``.
 
 Twin: ``_pure/bulk.py``. Differs from its twin in: noted faults for exceptions, and
 loops that hold no lock.
-C needs for itself: ``read_ints``, ``read_longs``, ``encoded``, ``put_ints``,
+C needs for itself: ``read_ints``, ``read_longs``, ``encode_values``, ``put_ints``,
 ``put_longs``.
 """
 
@@ -51,7 +51,7 @@ def encode_unsigned_varints(values):
     Shape: 1 to 5 bytes each, 7 bits a byte, low bits first.
     Source: ``ByteUtils.writeUnsignedVarint``.
     """
-    return encoded(array_of(values, "uint32", plan.UINT32), UNSIGNED)
+    return encode_values(make_array(values, "uint32", plan.UINT32), UNSIGNED)
 
 
 def decode_unsigned_varints(data, Py_ssize_t count, Py_ssize_t offset=0):
@@ -60,7 +60,7 @@ def decode_unsigned_varints(data, Py_ssize_t count, Py_ssize_t offset=0):
     Shape: 1 to 5 bytes each, 7 bits a byte, low bits first.
     Source: ``ByteUtils.readUnsignedVarint``.
     """
-    return decoded(data, count, offset, "uint32", UNSIGNED)
+    return decode_values(data, count, offset, "uint32", UNSIGNED)
 
 
 def encode_varints(values):
@@ -69,7 +69,7 @@ def encode_varints(values):
     Shape: the zigzag form of an int32 in 1 to 5 bytes each.
     Source: ``ByteUtils.writeVarint``.
     """
-    return encoded(array_of(values, "int32", plan.INT32), ZIGZAG)
+    return encode_values(make_array(values, "int32", plan.INT32), ZIGZAG)
 
 
 def decode_varints(data, Py_ssize_t count, Py_ssize_t offset=0):
@@ -78,7 +78,7 @@ def decode_varints(data, Py_ssize_t count, Py_ssize_t offset=0):
     Shape: the zigzag form of an int32 in 1 to 5 bytes each.
     Source: ``ByteUtils.readVarint``.
     """
-    return decoded(data, count, offset, "int32", ZIGZAG)
+    return decode_values(data, count, offset, "int32", ZIGZAG)
 
 
 def encode_varlongs(values):
@@ -87,7 +87,7 @@ def encode_varlongs(values):
     Shape: the zigzag form of an int64 in 1 to 10 bytes each.
     Source: ``ByteUtils.writeVarlong``.
     """
-    return encoded(array_of(values, "int64", plan.INT64), ZIGZAG_LONG)
+    return encode_values(make_array(values, "int64", plan.INT64), ZIGZAG_LONG)
 
 
 def decode_varlongs(data, Py_ssize_t count, Py_ssize_t offset=0):
@@ -96,10 +96,10 @@ def decode_varlongs(data, Py_ssize_t count, Py_ssize_t offset=0):
     Shape: the zigzag form of an int64 in 1 to 10 bytes each.
     Source: ``ByteUtils.readVarlong``.
     """
-    return decoded(data, count, offset, "int64", ZIGZAG_LONG)
+    return decode_values(data, count, offset, "int64", ZIGZAG_LONG)
 
 
-cdef object array_of(object values, str dtype, int code):
+cdef object make_array(object values, str dtype, int code):
     """Make a contiguous array of one type; ``EncodeError`` for what does not fit."""
     numpy = load_numpy()
     array = numpy.asarray(values)
@@ -119,7 +119,7 @@ cdef object array_of(object values, str dtype, int code):
     return array.astype(dtype)
 
 
-cdef object decoded(
+cdef object decode_values(
     object data, Py_ssize_t count, Py_ssize_t offset, str dtype, int form
 ):
     """Read ``count`` values into an array."""
@@ -203,7 +203,7 @@ cdef Py_ssize_t read_longs(
     return count
 
 
-cdef object encoded(object array, int form):
+cdef object encode_values(object array, int form):
     """Write the values of an array of the right type."""
     cdef Py_buffer source
     cdef PyObject* out

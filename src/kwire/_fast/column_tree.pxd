@@ -9,7 +9,7 @@ from kwire._fast.column cimport Column
 from kwire._fast.program cimport Table
 
 
-cdef class Shape:
+cdef class ColumnShape:
     cdef str name
     cdef str format
     cdef int kind
@@ -21,12 +21,12 @@ cdef class Shape:
     cdef int total
 
 
-cdef Shape shape_of(object cls, object struct)
+cdef ColumnShape find_shape(object cls, object struct)
 cdef void build_columns(
     Column* column,
     Column** next_column,
-    Shape shape,
+    ColumnShape shape,
     Table* table,
     int64_t ceiling,
 ) noexcept
-cdef Array array_of(Column* column, Shape shape, int64_t rows, Column* errors)
+cdef Array make_array(Column* column, ColumnShape shape, int64_t rows, Column* errors)

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which columns a message has, and how they become an ``Array``. Without a twin.
+"""Builds the columns of a message, and turns them into an ``Array``. Without a twin.
 
-A ``Shape`` is the type of a column, made once for a message class; ``build_columns``
-lays out the empty columns of one call by it, ``array_of`` takes the full ones over.
-How rows are appended is ``column.pxd``'s business, which rows ``message_columns``'s.
+A ``ColumnShape`` is the type of a column, made once for a message class.
+``build_columns`` makes the empty columns of one call from it, and ``make_array`` moves
+the memory of filled columns into an ``Array``. ``column.pxd`` appends rows to a column,
+``message_columns.pyx`` decides which.
 """
 
 cimport cython
@@ -24,14 +25,14 @@ from kwire import plan
 
 @cython.final
 @cython.no_gc
-cdef class Shape:
+cdef class ColumnShape:
     """The type of one column, the same in all versions of a message."""
 
 
 # Shapes by message class; a class that is no longer used takes them along.
 cdef object _shapes = WeakKeyDictionary()
 
-cdef Shape _error_shape = Shape.__new__(Shape)
+cdef ColumnShape _error_shape = ColumnShape.__new__(ColumnShape)
 _error_shape.name = "_error"
 _error_shape.format = "u"
 _error_shape.children = ()
@@ -52,51 +53,51 @@ cdef dict FORMATS = {
 }
 
 
-cdef Shape shape_of(object cls, object struct):
+cdef ColumnShape find_shape(object cls, object struct):
     """Find or make the type of the struct column of a message class."""
-    cdef Shape shape = _shapes.get(cls)
+    cdef ColumnShape shape = _shapes.get(cls)
     if shape is None:
-        shape = _shapes[cls] = struct_shape("", False, struct)
+        shape = _shapes[cls] = make_struct_shape("", False, struct)
     return shape
 
 
-cdef Shape struct_shape(str name, bint null_default, object struct):
+cdef ColumnShape make_struct_shape(str name, bint null_default, object struct):
     """Make the type of a struct column."""
-    cdef Shape shape = Shape.__new__(Shape)
+    cdef ColumnShape shape = ColumnShape.__new__(ColumnShape)
     shape.name = name
     shape.format = "+s"
     shape.kind = OP_STRUCT
     shape.null_default = null_default
-    shape.children = tuple([field_shape(field) for field in struct.fields])
+    shape.children = tuple([make_field_shape(field) for field in struct.fields])
     shape.total = 1
     for child in shape.children:
-        shape.total += (<Shape>child).total
+        shape.total += (<ColumnShape>child).total
     return shape
 
 
-cdef Shape field_shape(object field):
+cdef ColumnShape make_field_shape(object field):
     """Make the type of the column of one field."""
-    cdef Shape shape
-    default = plan.default_of(field)
+    cdef ColumnShape shape
+    default = plan.resolve_default(field)
     if field.is_array:
-        shape = Shape.__new__(Shape)
+        shape = ColumnShape.__new__(ColumnShape)
         shape.name = field.attribute
         shape.format = "+l"
         shape.kind = OP_ARRAY
         shape.null_default = default is None
-        shape.children = (element_shape("item", field, None),)
-        shape.total = 1 + (<Shape>shape.children[0]).total
+        shape.children = (make_element_shape("item", field, None),)
+        shape.total = 1 + (<ColumnShape>shape.children[0]).total
         return shape
-    return element_shape(field.attribute, field, default)
+    return make_element_shape(field.attribute, field, default)
 
 
-cdef Shape element_shape(str name, object field, object default):
+cdef ColumnShape make_element_shape(str name, object field, object default):
     """Make the type of the column of a field that is no array, or of its elements."""
-    cdef Shape shape
+    cdef ColumnShape shape
     if field.struct is not None:
-        return struct_shape(name, default is None, field.struct)
+        return make_struct_shape(name, default is None, field.struct)
     code = plan.CODES[field.type]
-    shape = Shape.__new__(Shape)
+    shape = ColumnShape.__new__(ColumnShape)
     shape.name = name
     shape.format = FORMATS[code]
     shape.null_default = default is None
@@ -107,11 +108,11 @@ cdef Shape element_shape(str name, object field, object default):
         shape.width = 0 if code == plan.BOOL else plan.SIZES[code]
     else:
         shape.kind = OP_STRING if code == plan.STRING else OP_BYTES
-    shape.default = default_bytes(code, default)
+    shape.default = encode_default(code, default)
     return shape
 
 
-cdef bytes default_bytes(int code, object default):
+cdef bytes encode_default(int code, object default):
     """Write a default as it stands in a column."""
     if default is None:
         return b""
@@ -132,14 +133,14 @@ cdef str _PACKED = " ?bhHiIqd"
 cdef void build_columns(
     Column* column,
     Column** next_column,
-    Shape shape,
+    ColumnShape shape,
     Table* table,
     int64_t ceiling,
 ) noexcept:
     """Lay out the columns of a tree; ``table`` is NULL where the version has none."""
     cdef Column* child
     cdef Step* step = NULL if table == NULL else table.steps
-    cdef Shape below
+    cdef ColumnShape below
     cdef int index = 0
     column.kind = shape.kind
     column.width = shape.width
@@ -168,7 +169,9 @@ cdef void build_columns(
             step += 1
 
 
-cdef Array array_of(Column* column, Shape shape, int64_t rows, Column* error_column):
+cdef Array make_array(
+    Column* column, ColumnShape shape, int64_t rows, Column* error_column
+):
     """Make the ``Array`` of a column, which gives up its memory to it."""
     cdef list children = []
     cdef Memory validity = None
@@ -179,32 +182,32 @@ cdef Array array_of(Column* column, Shape shape, int64_t rows, Column* error_col
     if nulls < 0:
         raise MemoryError
     if nulls:
-        validity = moved(&column.validity, (rows + 7) // 8)
+        validity = move_block(&column.validity, (rows + 7) // 8)
     if column.kind == OP_STRUCT:
         buffers = (validity,)
     elif column.kind == OP_BOOL:
         end_bits(column.values.data, rows)
-        buffers = validity, moved(&column.values, (rows + 7) // 8)
+        buffers = validity, move_block(&column.values, (rows + 7) // 8)
     elif not has_offsets(column):
-        buffers = validity, moved(&column.values, rows * column.width)
+        buffers = validity, move_block(&column.values, rows * column.width)
     else:
-        buffers = validity, moved(&column.values, 4 * (rows + 1))
+        buffers = validity, move_block(&column.values, 4 * (rows + 1))
         if column.kind == OP_ARRAY:
             below = column.children.length
         else:
-            buffers += (moved(&column.text, column.used),)
+            buffers += (move_block(&column.text, column.used),)
     for index in range(column.child_count):
         children.append(
-            array_of(&column.children[index], shape.children[index], below, NULL)
+            make_array(&column.children[index], shape.children[index], below, NULL)
         )
     if error_column != NULL:
-        children.append(array_of(error_column, _error_shape, rows, NULL))
+        children.append(make_array(error_column, _error_shape, rows, NULL))
     return new_array(
         shape.format, shape.name, rows, nulls, buffers, tuple(children), True
     )
 
 
-cdef Memory moved(Block* block, Py_ssize_t size):
+cdef Memory move_block(Block* block, Py_ssize_t size):
     """Make a ``Memory`` of a column's block, which the column then lacks."""
     cdef Block taken = block[0]
     if taken.raw == NULL:

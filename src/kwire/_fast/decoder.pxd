@@ -37,7 +37,7 @@ cdef struct Decoding:
 
 cdef int get_input(object data, Py_buffer* buffer) except -1
 
-cdef bint lenient_of(object compat) except -1
+cdef bint is_lenient(object compat) except -1
 
 cdef object decode_part(
     object cls,

@@ -458,13 +458,13 @@ def decode(
     Raises ``DecodeError`` with the offset in ``data`` (bytes) and the field's path, or
     ``UnsupportedVersion``. Source: ``ApiMessage.read`` of Kafka's generated classes.
     """
-    cdef bint lenient = compat is not None and lenient_of(compat)
+    cdef bint lenient = compat is not None and is_lenient(compat)
     cdef bint whole = not lenient
     cdef Py_ssize_t at = 0
     try:
         return decode_part(cls, data, version, &at, zero_copy, lenient, limits, whole)
     except errors.DecodeError as error:
-        message = program_of(cls, version).binding.message
+        message = find_program(cls, version).binding.message
         facts = message.kind, message.api_key, version
         frame_hints.hint_at_header(error, data, *facts)
         raise
@@ -484,7 +484,7 @@ def decode_prefix(
 
     As ``decode``, but bytes behind the message are left alone.
     """
-    cdef bint lenient = compat is not None and lenient_of(compat)
+    cdef bint lenient = compat is not None and is_lenient(compat)
     made = decode_part(cls, data, version, &start, zero_copy, lenient, limits, False)
     return made, start
 
@@ -499,7 +499,7 @@ cdef object decode_part(
     object limits,
     bint whole,
 ):
-    cdef Program program = program_of(cls, version)
+    cdef Program program = find_program(cls, version)
     cdef Decoding d
     cdef Py_buffer buffer
     cdef PyObject* made
@@ -601,7 +601,7 @@ cdef int get_input(object data, Py_buffer* buffer) except -1:
     return 0
 
 
-cdef bint lenient_of(object compat) except -1:
+cdef bint is_lenient(object compat) except -1:
     """Turn the ``compat=`` argument into the cursor's leniency."""
     if compat == "java":
         return True

@@ -363,7 +363,7 @@ def encode(message, version):
     cannot be written, or ``UnsupportedVersion``.
     Source: ``ApiMessage.write`` of Kafka's generated classes.
     """
-    cdef Program program = program_of(type(message), version)
+    cdef Program program = find_program(type(message), version)
     cdef Writer writer
     cdef PyObject* out = NULL
     if start(&writer, program.size_hint) and write_slots(
@@ -388,7 +388,7 @@ cdef object failure(Writer* writer, Program program):
     if writer.expected != NULL:
         expected = writer.expected.decode()
     elif writer.step != NULL:
-        expected = plans.expected(<object>writer.step.step, writer.element)
+        expected = plans.describe_expected(<object>writer.step.step, writer.element)
     return errors.encode_failure(
         writer.fault,
         expected,

@@ -13,9 +13,9 @@ from cpython.ref cimport Py_XDECREF
 from libc.stdint cimport uint32_t
 
 from kwire._fast.big_endian cimport store_int32
-from kwire._fast.decoder cimport decode_part, lenient_of
+from kwire._fast.decoder cimport decode_part, is_lenient
 from kwire._fast.encoder cimport failure, write_slots
-from kwire._fast.program cimport Program, program_of
+from kwire._fast.program cimport Program, find_program
 from kwire._fast.structs cimport slots_of
 from kwire._fast.writer cimport Writer, ensure, finish, start
 
@@ -43,14 +43,14 @@ def encode_request(request, version, correlation_id=0, client_id=""):
     2 before flexible versions, else 1 (0 for ControlledShutdown version 0).
     Raises ``EncodeError`` or ``UnsupportedVersion``.
     """
-    cdef Program program = program_of(type(request), version)
+    cdef Program program = find_program(type(request), version)
     cdef PyObject* fields[5]
     if program.request_header is None:
         message = program.binding.message
         if message.kind != "request":
             raise TypeError(f"expected a request, got {message.name}, a {message.kind}")
         program.api_key = message.api_key
-        program.request_header = program_of(
+        program.request_header = find_program(
             _request_header, request_header_version(message, version)
         )
     fields[0] = <PyObject*>program.api_key
@@ -68,7 +68,7 @@ def encode_response(response, version, correlation_id=0):
     1 before flexible versions, else 0 (always 0 for ApiVersions).
     Raises ``EncodeError`` or ``UnsupportedVersion``.
     """
-    cdef Program program = program_of(type(response), version)
+    cdef Program program = find_program(type(response), version)
     cdef Program header = response_header_of(program, version)
     cdef PyObject* fields[2]
     fields[0] = <PyObject*>correlation_id
@@ -91,9 +91,9 @@ def decode_response(
     before ApiVersions; then the body. Tags in the header are read and dropped.
     Raises ``DecodeError`` with the offset in ``frame``, or ``UnsupportedVersion``.
     """
-    cdef Program program = program_of(cls, version)
+    cdef Program program = find_program(cls, version)
     cdef Program header = response_header_of(program, version)
-    cdef bint lenient = compat is not None and lenient_of(compat)
+    cdef bint lenient = compat is not None and is_lenient(compat)
     cdef Py_ssize_t at = 0
     try:
         head = decode_part(
@@ -117,7 +117,7 @@ cdef Program response_header_of(Program program, version):
             raise TypeError(
                 f"expected a response, got {message.name}, a {message.kind}"
             )
-        program.response_header = program_of(
+        program.response_header = find_program(
             _response_header, response_header_version(message, version)
         )
     return program.response_header

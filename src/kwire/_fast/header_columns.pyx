@@ -20,10 +20,10 @@ from libc.string cimport memcpy
 
 from kwire._fast.big_endian cimport *
 from kwire._fast.column cimport *
-from kwire._fast.column_tree cimport Shape, array_of, build_columns
+from kwire._fast.column_tree cimport ColumnShape, make_array, build_columns
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
-from kwire._fast.message_columns cimport check_sizes, column_full
+from kwire._fast.message_columns cimport check_sizes, column_failure
 from kwire._fast.primitives cimport read_length
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport PyBuffer_Release, PyBytes_AS_STRING
@@ -102,7 +102,7 @@ def decode_request_headers(
     fields of a bad row are null. ``LimitExceeded`` where a column would outgrow Arrow's
     32-bit offsets.
     """
-    cdef Shape shape = header_shape()
+    cdef ColumnShape shape = header_shape()
     cdef Py_buffer buffers[3]
     cdef Rows rows
     cdef Reason reason
@@ -173,11 +173,11 @@ def decode_request_headers(
                     f"the offsets of row {rows.row} do not lie within the data"
                 )
             if reason == AT_LARGEST_OFFSET:
-                raise column_full(program_of(cls, 0).layout)
+                raise column_failure(find_program(cls, 0).layout)
             if reason == AT_NO_MEMORY:
                 raise MemoryError
             if reason == AT_END:
-                return array_of(columns, shape, count, errors)
+                return make_array(columns, shape, count, errors)
     finally:
         for index in range(held):
             PyBuffer_Release(&buffers[index])
@@ -185,13 +185,13 @@ def decode_request_headers(
         free(columns)
 
 
-cdef Shape _shape = None
+cdef ColumnShape _shape = None
 
 
-cdef Shape header_shape():
+cdef ColumnShape header_shape():
     """Find or make the type of the struct column."""
     global _shape
-    cdef Shape made, child
+    cdef ColumnShape made, child
     cdef list children = []
     if _shape is None:
         for name, format, kind, width in (
@@ -201,7 +201,7 @@ cdef Shape header_shape():
             ("client_id", "u", OP_STRING, 0),
             ("body_position", "i", OP_INT32, 4),
         ):
-            child = Shape.__new__(Shape)
+            child = ColumnShape.__new__(ColumnShape)
             child.name = name
             child.format = format
             child.kind = kind
@@ -209,7 +209,7 @@ cdef Shape header_shape():
             child.children = ()
             child.total = 1
             children.append(child)
-        made = Shape.__new__(Shape)
+        made = ColumnShape.__new__(ColumnShape)
         made.name = ""
         made.format = "+s"
         made.kind = OP_STRUCT

@@ -30,7 +30,7 @@ from libc.string cimport memcpy
 
 from kwire._fast.big_endian cimport *
 from kwire._fast.column cimport *
-from kwire._fast.column_tree cimport Shape, array_of, build_columns, shape_of
+from kwire._fast.column_tree cimport ColumnShape, make_array, build_columns, find_shape
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
 from kwire._fast.path cimport Path, note_field, note_index, path_text
@@ -48,7 +48,7 @@ cdef enum:
     COLUMN_FULL = -2
     BAD_OFFSETS = -3
 
-cdef struct Walk:
+cdef struct RowWalk:
     Cursor cursor
     Path path
 
@@ -89,11 +89,11 @@ def decode_messages(
     appends a string column ``_error`` instead, and all other fields of a bad row are
     null. ``LimitExceeded`` where a column would outgrow Arrow's 32-bit offsets.
     """
-    cdef Program program = program_of(cls, version)
-    cdef Shape shape = shape_of(cls, program.layout.struct)
+    cdef Program program = find_program(cls, version)
+    cdef ColumnShape shape = find_shape(cls, program.layout.struct)
     cdef Py_buffer buffers[3]
     cdef Rows rows
-    cdef Walk walk
+    cdef RowWalk walk
     cdef Column* columns
     cdef Column* next_column
     cdef int64_t done
@@ -139,7 +139,7 @@ def decode_messages(
             done = walk_rows(&walk, &rows, program.table, columns)
         if walk.cursor.fault:
             raise walk_failure(&walk, program, done)
-        return array_of(columns, shape, count, rows.errors)
+        return make_array(columns, shape, count, rows.errors)
     finally:
         for index in range(held):
             PyBuffer_Release(&buffers[index])
@@ -166,7 +166,7 @@ cdef int check_sizes(
 
 
 cdef int64_t walk_rows(
-    Walk* w, Rows* rows, Table* table, Column* column
+    RowWalk* w, Rows* rows, Table* table, Column* column
 ) noexcept nogil:
     """Read all rows; return the one at which a fault was noted."""
     cdef int64_t row
@@ -199,7 +199,7 @@ cdef int64_t walk_rows(
 
 
 cdef inline bint walk_row(
-    Walk* w, Rows* rows, int64_t place, Table* table, Column* column, int64_t row
+    RowWalk* w, Rows* rows, int64_t place, Table* table, Column* column, int64_t row
 ) noexcept nogil:
     """Read one message, which takes all bytes of its row."""
     cdef int32_t narrow[2]
@@ -227,7 +227,7 @@ cdef inline bint walk_row(
 
 
 cdef bint walk_struct(
-    Walk* w, Table* table, Column* column, int64_t row
+    RowWalk* w, Table* table, Column* column, int64_t row
 ) noexcept nogil:
     """Read a struct into a row for which there is room."""
     cdef Column* child
@@ -271,7 +271,7 @@ cdef bint walk_struct(
 
 
 cdef bint walk_field(
-    Walk* w, Step* step, int op, Column* child, int64_t row
+    RowWalk* w, Step* step, int op, Column* child, int64_t row
 ) noexcept nogil:
     """Read one field into a row for which there is room."""
     if op == OP_ARRAY:
@@ -290,7 +290,7 @@ cdef bint walk_field(
 
 
 cdef inline bint put_text(
-    Walk* w, bint nullable, bint compact, int kind, Column* child, int64_t row
+    RowWalk* w, bint nullable, bint compact, int kind, Column* child, int64_t row
 ) noexcept nogil:
     """Read a string or bytes into a row."""
     cdef Cursor* cursor = &w.cursor
@@ -341,7 +341,7 @@ cdef inline void put_fixed(
         memcpy(child.values.data + 16 * row, at, 16)
 
 
-cdef bint put_array(Walk* w, Step* step, Column* child, int64_t row) noexcept nogil:
+cdef bint put_array(RowWalk* w, Step* step, Column* child, int64_t row) noexcept nogil:
     """Read an array into a row, and its elements into the column below."""
     cdef Cursor* cursor = &w.cursor
     cdef int64_t count = read_count(cursor, step.compact, step.nullable, step.size)
@@ -394,7 +394,7 @@ cdef inline void put_fixed_elements(
 
 
 cdef bint walk_tags(
-    Walk* w,
+    RowWalk* w,
     Table* table,
     Column* column,
     int64_t row,
@@ -439,7 +439,7 @@ cdef bint walk_tags(
 
 
 cdef bint walk_tagged_field(
-    Walk* w, Step* step, uint32_t size, Column* child, int64_t row
+    RowWalk* w, Step* step, uint32_t size, Column* child, int64_t row
 ) noexcept nogil:
     """Read the content of one known tag, which is ``size`` bytes long."""
     cdef Cursor* cursor = &w.cursor
@@ -487,7 +487,7 @@ cdef bint is_invalid(Table* table, uint32_t tag) noexcept nogil:
     return False
 
 
-cdef Step* note_run(Walk* w, Step* check) noexcept nogil:
+cdef Step* note_run(RowWalk* w, Step* check) noexcept nogil:
     """Note a truncation at the first field of a run that has no room, and find it."""
     cdef Step* step = check + 1
     cdef Py_ssize_t left = w.cursor.end - w.cursor.at
@@ -498,7 +498,7 @@ cdef Step* note_run(Walk* w, Step* check) noexcept nogil:
     return step
 
 
-cdef inline bint is_done(Walk* w, Outcome outcome) noexcept nogil:
+cdef inline bint is_done(RowWalk* w, Outcome outcome) noexcept nogil:
     """Note what an append came to, where it came to nothing."""
     if likely(outcome == DONE):
         return True
@@ -509,7 +509,7 @@ cdef inline bint is_done(Walk* w, Outcome outcome) noexcept nogil:
     return False
 
 
-cdef void put_error(Walk* w, Rows* rows, int64_t row) noexcept with gil:
+cdef void put_error(RowWalk* w, Rows* rows, int64_t row) noexcept with gil:
     """Turn the noted fault of a row into its text in the column of errors."""
     cdef Column* column = rows.errors
     cdef Outcome outcome = open_row(column, row)
@@ -531,7 +531,7 @@ cdef void put_error(Walk* w, Rows* rows, int64_t row) noexcept with gil:
     is_done(w, outcome)
 
 
-cdef object row_failure(Walk* w, Program program):
+cdef object row_failure(RowWalk* w, Program program):
     """Build the exception of a noted fault."""
     return errors.decode_failure(
         w.cursor.fault,
@@ -543,19 +543,19 @@ cdef object row_failure(Walk* w, Program program):
     )
 
 
-cdef object walk_failure(Walk* w, Program program, int64_t row):
+cdef object walk_failure(RowWalk* w, Program program, int64_t row):
     """Build the exception that ends a call."""
     if w.cursor.fault == PYTHON_ERROR:
         return MemoryError()
     if w.cursor.fault == BAD_OFFSETS:
         return ValueError(f"the offsets of row {row} do not lie within the data")
     if w.cursor.fault == COLUMN_FULL:
-        return column_full(program.layout)
+        return column_failure(program.layout)
     note_index(&w.path, row)
     return row_failure(w, program)
 
 
-cdef object column_full(object layout):
+cdef object column_failure(object layout):
     """Build the exception for a column that Arrow's offsets cannot address."""
     return errors.LimitExceeded(
         "a column would outgrow Arrow's 32-bit offsets; decode fewer rows at once",

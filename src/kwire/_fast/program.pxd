@@ -82,10 +82,10 @@ cdef class Program:
 
     cdef Table* table_of(self, object plan) except NULL
     cdef int fill(self, Step* made, object step, object default) except -1
-    cdef void* owned(self, Py_ssize_t size) except NULL
+    cdef void* allocate(self, Py_ssize_t size) except NULL
 
 
-cdef Program program_of(object cls, object version)
+cdef Program find_program(object cls, object version)
 
 
 cdef extern from *:

@@ -5,7 +5,7 @@
 Twin: ``_pure/program.py``. Differs from its twin in: the message engine is the one
 place where the twins differ in kind. ``_fast`` interprets the plan, ``_pure`` writes
 straight-line Python from it (``emitter.py``). Every question that a step can raise is
-answered here, once for a (message, version). C needs for itself: ``folded``,
+answered here, once for a (message, version). C needs for itself: ``fold_type``,
 ``size_of``.
 """
 
@@ -38,7 +38,7 @@ cdef class Program:
         known = self.tables.get(id(plan))
         if known is not None:
             return <Table*>PyBytes_AS_STRING(known)
-        table = <Table*>self.owned(sizeof(Table))
+        table = <Table*>self.allocate(sizeof(Table))
         self.tables[id(plan)] = self.memory[len(self.memory) - 1]
         struct = plan.struct
         defaults = self.binding.defaults[struct.name]
@@ -46,7 +46,7 @@ cdef class Program:
         table.slots = len(struct.fields) + 1
         table.flexible = plan.flexible
         # At most one CHECK before each field.
-        table.steps = <Step*>self.owned(2 * len(plan.steps) * sizeof(Step))
+        table.steps = <Step*>self.allocate(2 * len(plan.steps) * sizeof(Step))
         for step in plan.steps:
             if step.is_fixed:
                 if run == NULL:
@@ -60,11 +60,11 @@ cdef class Program:
             self.fill(&table.steps[table.step_count], step, defaults[step.slot])
             table.step_count += 1
         table.tagged_count = len(plan.tagged)
-        table.tagged = <Step*>self.owned(table.tagged_count * sizeof(Step))
+        table.tagged = <Step*>self.allocate(table.tagged_count * sizeof(Step))
         for index, step in enumerate(plan.tagged):
             self.fill(&table.tagged[index], step, defaults[step.slot])
         table.invalid_count = len(plan.invalid_tags)
-        table.invalid_tags = <uint32_t*>self.owned(
+        table.invalid_tags = <uint32_t*>self.allocate(
             table.invalid_count * sizeof(uint32_t)
         )
         for index, tag in enumerate(plan.invalid_tags):
@@ -73,7 +73,7 @@ cdef class Program:
 
     cdef int fill(self, Step* made, object step, object default) except -1:
         """Fold one step of a plan."""
-        made.inner = folded(step)
+        made.inner = fold_type(step)
         made.content = OP_ARRAY if step.is_array else made.inner
         made.op = {
             plans.PRESENT: made.content,
@@ -92,13 +92,13 @@ cdef class Program:
         made.step = <PyObject*>step
         return 0
 
-    cdef void* owned(self, Py_ssize_t size) except NULL:
+    cdef void* allocate(self, Py_ssize_t size) except NULL:
         block = bytes(size + 1)
         self.memory.append(block)
         return PyBytes_AS_STRING(block)
 
 
-cdef int folded(object step) except -1:
+cdef int fold_type(object step) except -1:
     """Choose the opcode of a step's type in this version."""
     if step.code <= plans.UUID:
         return step.code
@@ -109,7 +109,7 @@ cdef int folded(object step) except -1:
     return OP_NULLABLE_STRUCT if step.nullable and not step.is_array else OP_STRUCT
 
 
-cdef Program program_of(object cls, object version):
+cdef Program find_program(object cls, object version):
     """Find or make the program of one version of a message class.
 
     ``TypeError`` for another object, ``UnsupportedVersion`` for another version.

@@ -20,7 +20,7 @@ from libc.stdlib cimport calloc, free
 
 from kwire._fast.batches cimport *
 from kwire._fast.column cimport *
-from kwire._fast.column_tree cimport Shape, array_of, build_columns
+from kwire._fast.column_tree cimport ColumnShape, make_array, build_columns
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
 from kwire._fast.program cimport *
@@ -38,9 +38,9 @@ from kwire._fast.record_decoder import (
 LARGEST_OFFSET = 2**31 - 1
 
 
-cdef Shape plain_shape(str name, str format, int kind, int width):
+cdef ColumnShape plain_shape(str name, str format, int kind, int width):
     """Make the type of a column that has no columns below it."""
-    cdef Shape shape = Shape.__new__(Shape)
+    cdef ColumnShape shape = ColumnShape.__new__(ColumnShape)
     shape.name = name
     shape.format = format
     shape.kind = kind
@@ -50,19 +50,19 @@ cdef Shape plain_shape(str name, str format, int kind, int width):
     return shape
 
 
-cdef Shape parent_shape(str name, str format, int kind, list children):
+cdef ColumnShape parent_shape(str name, str format, int kind, list children):
     """Make the type of a column over others."""
-    cdef Shape shape = plain_shape(name, format, kind, 0)
+    cdef ColumnShape shape = plain_shape(name, format, kind, 0)
     shape.children = tuple(children)
     for child in children:
-        shape.total += (<Shape>child).total
+        shape.total += (<ColumnShape>child).total
     return shape
 
 
 cdef dict _shapes = {}
 
 
-cdef Shape record_shape(bint headers, bint batch_columns, str unit):
+cdef ColumnShape record_shape(bint headers, bint batch_columns, str unit):
     """Find or make the type of the struct column of records."""
     shape = _shapes.get((headers, batch_columns, unit))
     if shape is not None:
@@ -130,7 +130,7 @@ def decode_columns(
     Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do, and
     ``LimitExceeded`` where keys, values or headers outgrow 32-bit offsets.
     """
-    cdef Shape shape = record_shape(headers, batch_columns, timestamp_unit)
+    cdef ColumnShape shape = record_shape(headers, batch_columns, timestamp_unit)
     cdef Py_buffer buffer
     cdef Walk w
     cdef Column* next_column
@@ -180,7 +180,7 @@ def decode_columns(
             if reason != AT_END:
                 raise failure_of(&w, reason, data)
             w.position += w.entry.size
-        return array_of(w.columns, shape, w.rows, NULL), w.position
+        return make_array(w.columns, shape, w.rows, NULL), w.position
     finally:
         free_columns(w.columns, shape.total)
         free(w.columns)

@@ -120,15 +120,17 @@ def make_struct(
     """
     cdef Py_ssize_t count = len(attributes) + tagged
     # A type and its layout live as long as any object of the type: for good.
-    cdef Layout* layout = <Layout*>owned(sizeof(Layout))
-    cdef PyMemberDef* members = <PyMemberDef*>owned((count + 1) * sizeof(PyMemberDef))
+    cdef Layout* layout = <Layout*>allocate(sizeof(Layout))
+    cdef PyMemberDef* members = <PyMemberDef*>allocate(
+        (count + 1) * sizeof(PyMemberDef)
+    )
     cdef Py_ssize_t index
     cdef PyType_Slot slots[9]
     cdef PyType_Spec spec
     layout.count = count
-    layout.names = <PyObject**>owned(count * sizeof(PyObject*))
-    layout.defaults = <PyObject**>owned(count * sizeof(PyObject*))
-    layout.arrays = <bint*>owned(count * sizeof(bint))
+    layout.names = <PyObject**>allocate(count * sizeof(PyObject*))
+    layout.defaults = <PyObject**>allocate(count * sizeof(PyObject*))
+    layout.arrays = <bint*>allocate(count * sizeof(bint))
     cdef tuple fields = tuple(map(intern, attributes))
     cdef tuple values = defaults
     if tagged:
@@ -154,8 +156,8 @@ def make_struct(
         b"replace($self, /, **changes)\n--\n\nReturn a copy with some fields changed."
     )
     layout.methods[1] = method(b"__reduce__", <void*>reduce_method, METH_NOARGS)
-    layout.methods[2] = method(b"__copy__", <void*>copied, METH_NOARGS)
-    layout.methods[3] = method(b"__deepcopy__", <void*>copied, METH_O)
+    layout.methods[2] = method(b"__copy__", <void*>return_self, METH_NOARGS)
+    layout.methods[3] = method(b"__deepcopy__", <void*>return_self, METH_O)
     layout.methods[4] = layout.methods[0]
     layout.methods[4].ml_name = b"__replace__"
     layout.methods[5] = method(b"to_dict", <void*>to_dict, METH_NOARGS)
@@ -214,9 +216,9 @@ cdef object replace(object self, object args, PyObject* kwargs):
 
 cdef object reduce_method(object self, object ignored):
     """Tell pickle how to make the struct again, on either engine."""
-    from kwire.codec import reduced
+    from kwire.codec import reduce_struct
 
-    return reduced(type(self), values_of(self))
+    return reduce_struct(type(self), values_of(self))
 
 
 cdef object to_dict(object self, object ignored):
@@ -251,7 +253,7 @@ cdef inline bint is_struct(PyObject* value) noexcept:
     return dealloc_of(type_of(value)) == <void*>struct_dealloc
 
 
-cdef object copied(object self, object ignored):
+cdef object return_self(object self, object ignored):
     """Return the struct itself: what cannot change need not be copied."""
     return self
 
@@ -316,7 +318,7 @@ cdef object struct_repr(object self):
     fields = []
     # A loop: where memory runs out, Cython's comprehensions free an item twice.
     for name, value in zip(names, values):
-        text = plans.secret_text(value) if name in secrets else repr(value)
+        text = plans.mask_secret(value) if name in secrets else repr(value)
         fields.append(f"{name}={text}")
     if len(values) > len(names) and values[len(names)]:
         fields.append(f"unknown_tagged_fields={values[len(names)]!r}")
@@ -462,7 +464,7 @@ cdef str signature(str name, tuple fields, tuple values):
     return f"{name}(*, {', '.join(parts)})"
 
 
-cdef void* owned(size_t size) except NULL:
+cdef void* allocate(size_t size) except NULL:
     cdef void* memory = PyMem_Calloc(1, size)
     if memory == NULL:
         raise MemoryError

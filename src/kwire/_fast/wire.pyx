@@ -80,8 +80,8 @@ def encode_unsigned_varint(value):
     Source: ``ByteUtils.writeUnsignedVarint``.
     """
     cdef Writer writer
-    begun(&writer)
-    return written(&writer, write_uint32(&writer, <PyObject*>value), "a uint32")
+    begin(&writer)
+    return finish_write(&writer, write_uint32(&writer, <PyObject*>value), "a uint32")
 
 
 def decode_unsigned_varint(data, Py_ssize_t offset=0):
@@ -91,8 +91,10 @@ def decode_unsigned_varint(data, Py_ssize_t offset=0):
     Source: ``ByteUtils.readUnsignedVarint``.
     """
     cdef Input source
-    opened(&source, data, offset)
-    return taken(&source, PyLong_FromUnsignedLong(read_unsigned_varint(&source.cursor)))
+    open_input(&source, data, offset)
+    return finish_read(
+        &source, PyLong_FromUnsignedLong(read_unsigned_varint(&source.cursor))
+    )
 
 
 def encode_varint(value):
@@ -102,8 +104,8 @@ def encode_varint(value):
     Source: ``ByteUtils.writeVarint``.
     """
     cdef Writer writer
-    begun(&writer)
-    return written(&writer, write_varint(&writer, <PyObject*>value), "an int32")
+    begin(&writer)
+    return finish_write(&writer, write_varint(&writer, <PyObject*>value), "an int32")
 
 
 def decode_varint(data, Py_ssize_t offset=0):
@@ -113,8 +115,8 @@ def decode_varint(data, Py_ssize_t offset=0):
     Source: ``ByteUtils.readVarint``.
     """
     cdef Input source
-    opened(&source, data, offset)
-    return taken(&source, int_of(read_varint(&source.cursor)))
+    open_input(&source, data, offset)
+    return finish_read(&source, int_of(read_varint(&source.cursor)))
 
 
 def encode_varlong(value):
@@ -124,8 +126,8 @@ def encode_varlong(value):
     Source: ``ByteUtils.writeVarlong``.
     """
     cdef Writer writer
-    begun(&writer)
-    return written(&writer, write_varlong(&writer, <PyObject*>value), "an int64")
+    begin(&writer)
+    return finish_write(&writer, write_varlong(&writer, <PyObject*>value), "an int64")
 
 
 def decode_varlong(data, Py_ssize_t offset=0):
@@ -135,8 +137,8 @@ def decode_varlong(data, Py_ssize_t offset=0):
     Source: ``ByteUtils.readVarlong``.
     """
     cdef Input source
-    opened(&source, data, offset)
-    return taken(&source, int_of(read_varlong(&source.cursor)))
+    open_input(&source, data, offset)
+    return finish_read(&source, int_of(read_varlong(&source.cursor)))
 
 
 def encode_string(value):
@@ -147,9 +149,9 @@ def encode_string(value):
     """
     cdef Writer writer
     cdef bint done
-    begun(&writer)
+    begin(&writer)
     done = write_string(&writer, <PyObject*>value, False, False)
-    return written(&writer, done, "a str")
+    return finish_write(&writer, done, "a str")
 
 
 def decode_string(data, Py_ssize_t offset=0):
@@ -159,8 +161,8 @@ def decode_string(data, Py_ssize_t offset=0):
     Source: KIP-482.
     """
     cdef Input source
-    opened(&source, data, offset)
-    return taken(&source, read_string(&source.cursor, False, False))
+    open_input(&source, data, offset)
+    return finish_read(&source, read_string(&source.cursor, False, False))
 
 
 def encode_compact_string(value):
@@ -171,9 +173,9 @@ def encode_compact_string(value):
     """
     cdef Writer writer
     cdef bint done
-    begun(&writer)
+    begin(&writer)
     done = write_string(&writer, <PyObject*>value, True, False)
-    return written(&writer, done, "a str")
+    return finish_write(&writer, done, "a str")
 
 
 def decode_compact_string(data, Py_ssize_t offset=0):
@@ -183,8 +185,8 @@ def decode_compact_string(data, Py_ssize_t offset=0):
     Source: KIP-482.
     """
     cdef Input source
-    opened(&source, data, offset)
-    return taken(&source, read_string(&source.cursor, True, False))
+    open_input(&source, data, offset)
+    return finish_read(&source, read_string(&source.cursor, True, False))
 
 
 def encode_nullable_string(value):
@@ -195,9 +197,9 @@ def encode_nullable_string(value):
     """
     cdef Writer writer
     cdef bint done
-    begun(&writer)
+    begin(&writer)
     done = write_string(&writer, <PyObject*>value, False, True)
-    return written(&writer, done, "a str or None")
+    return finish_write(&writer, done, "a str or None")
 
 
 def decode_nullable_string(data, Py_ssize_t offset=0):
@@ -207,8 +209,8 @@ def decode_nullable_string(data, Py_ssize_t offset=0):
     Source: KIP-482.
     """
     cdef Input source
-    opened(&source, data, offset)
-    return taken(&source, read_string(&source.cursor, False, True))
+    open_input(&source, data, offset)
+    return finish_read(&source, read_string(&source.cursor, False, True))
 
 
 def encode_compact_nullable_string(value):
@@ -219,9 +221,9 @@ def encode_compact_nullable_string(value):
     """
     cdef Writer writer
     cdef bint done
-    begun(&writer)
+    begin(&writer)
     done = write_string(&writer, <PyObject*>value, True, True)
-    return written(&writer, done, "a str or None")
+    return finish_write(&writer, done, "a str or None")
 
 
 def decode_compact_nullable_string(data, Py_ssize_t offset=0):
@@ -231,8 +233,8 @@ def decode_compact_nullable_string(data, Py_ssize_t offset=0):
     Source: KIP-482.
     """
     cdef Input source
-    opened(&source, data, offset)
-    return taken(&source, read_string(&source.cursor, True, True))
+    open_input(&source, data, offset)
+    return finish_read(&source, read_string(&source.cursor, True, True))
 
 
 def encode_bytes(value):
@@ -243,9 +245,9 @@ def encode_bytes(value):
     """
     cdef Writer writer
     cdef bint done
-    begun(&writer)
+    begin(&writer)
     done = write_bytes(&writer, <PyObject*>value, False, False)
-    return written(&writer, done, "bytes")
+    return finish_write(&writer, done, "bytes")
 
 
 def decode_bytes(data, Py_ssize_t offset=0):
@@ -255,8 +257,8 @@ def decode_bytes(data, Py_ssize_t offset=0):
     Source: KIP-482.
     """
     cdef Input source
-    opened(&source, data, offset)
-    return taken(&source, read_bytes(&source.cursor, False, False))
+    open_input(&source, data, offset)
+    return finish_read(&source, read_bytes(&source.cursor, False, False))
 
 
 def encode_compact_bytes(value):
@@ -267,9 +269,9 @@ def encode_compact_bytes(value):
     """
     cdef Writer writer
     cdef bint done
-    begun(&writer)
+    begin(&writer)
     done = write_bytes(&writer, <PyObject*>value, True, False)
-    return written(&writer, done, "bytes")
+    return finish_write(&writer, done, "bytes")
 
 
 def decode_compact_bytes(data, Py_ssize_t offset=0):
@@ -279,8 +281,8 @@ def decode_compact_bytes(data, Py_ssize_t offset=0):
     Source: KIP-482.
     """
     cdef Input source
-    opened(&source, data, offset)
-    return taken(&source, read_bytes(&source.cursor, True, False))
+    open_input(&source, data, offset)
+    return finish_read(&source, read_bytes(&source.cursor, True, False))
 
 
 def encode_nullable_bytes(value):
@@ -291,9 +293,9 @@ def encode_nullable_bytes(value):
     """
     cdef Writer writer
     cdef bint done
-    begun(&writer)
+    begin(&writer)
     done = write_bytes(&writer, <PyObject*>value, False, True)
-    return written(&writer, done, "bytes or None")
+    return finish_write(&writer, done, "bytes or None")
 
 
 def decode_nullable_bytes(data, Py_ssize_t offset=0):
@@ -303,8 +305,8 @@ def decode_nullable_bytes(data, Py_ssize_t offset=0):
     Source: KIP-482.
     """
     cdef Input source
-    opened(&source, data, offset)
-    return taken(&source, read_bytes(&source.cursor, False, True))
+    open_input(&source, data, offset)
+    return finish_read(&source, read_bytes(&source.cursor, False, True))
 
 
 def encode_compact_nullable_bytes(value):
@@ -315,9 +317,9 @@ def encode_compact_nullable_bytes(value):
     """
     cdef Writer writer
     cdef bint done
-    begun(&writer)
+    begin(&writer)
     done = write_bytes(&writer, <PyObject*>value, True, True)
-    return written(&writer, done, "bytes or None")
+    return finish_write(&writer, done, "bytes or None")
 
 
 def decode_compact_nullable_bytes(data, Py_ssize_t offset=0):
@@ -327,8 +329,8 @@ def decode_compact_nullable_bytes(data, Py_ssize_t offset=0):
     Source: KIP-482.
     """
     cdef Input source
-    opened(&source, data, offset)
-    return taken(&source, read_bytes(&source.cursor, True, True))
+    open_input(&source, data, offset)
+    return finish_read(&source, read_bytes(&source.cursor, True, True))
 
 
 def encode_uuid(value):
@@ -338,8 +340,8 @@ def encode_uuid(value):
     Source: KIP-516.
     """
     cdef Writer writer
-    begun(&writer)
-    return written(
+    begin(&writer)
+    return finish_write(
         &writer,
         write_fixed(&writer, OP_UUID, <PyObject*>value),
         "a uuid.UUID",
@@ -353,8 +355,8 @@ def decode_uuid(data, Py_ssize_t offset=0):
     Source: KIP-516.
     """
     cdef Input source
-    opened(&source, data, offset)
-    return taken(&source, read_fixed(&source.cursor, OP_UUID))
+    open_input(&source, data, offset)
+    return finish_read(&source, read_fixed(&source.cursor, OP_UUID))
 
 
 def encode_array(value, str type="int32"):
@@ -366,9 +368,9 @@ def encode_array(value, str type="int32"):
     Source: KIP-482.
     """
     cdef Writer writer
-    cdef int code = code_of(type)
-    begun(&writer)
-    return written(&writer, write_array(&writer, value, code, False), "a sequence")
+    cdef int code = find_code(type)
+    begin(&writer)
+    return finish_write(&writer, write_array(&writer, value, code, False), "a sequence")
 
 
 def decode_array(data, str type="int32", Py_ssize_t offset=0):
@@ -380,9 +382,9 @@ def decode_array(data, str type="int32", Py_ssize_t offset=0):
     Source: KIP-482.
     """
     cdef Input source
-    cdef int code = code_of(type)
-    opened(&source, data, offset)
-    return taken(&source, read_array(&source, code, False))
+    cdef int code = find_code(type)
+    open_input(&source, data, offset)
+    return finish_read(&source, read_array(&source, code, False))
 
 
 def encode_compact_array(value, str type="int32"):
@@ -394,9 +396,9 @@ def encode_compact_array(value, str type="int32"):
     Source: KIP-482.
     """
     cdef Writer writer
-    cdef int code = code_of(type)
-    begun(&writer)
-    return written(&writer, write_array(&writer, value, code, True), "a sequence")
+    cdef int code = find_code(type)
+    begin(&writer)
+    return finish_write(&writer, write_array(&writer, value, code, True), "a sequence")
 
 
 def decode_compact_array(data, str type="int32", Py_ssize_t offset=0):
@@ -408,9 +410,9 @@ def decode_compact_array(data, str type="int32", Py_ssize_t offset=0):
     Source: KIP-482.
     """
     cdef Input source
-    cdef int code = code_of(type)
-    opened(&source, data, offset)
-    return taken(&source, read_array(&source, code, True))
+    cdef int code = find_code(type)
+    open_input(&source, data, offset)
+    return finish_read(&source, read_array(&source, code, True))
 
 
 def encode_tagged_fields(value):
@@ -421,8 +423,8 @@ def encode_tagged_fields(value):
     Source: KIP-482.
     """
     cdef Writer writer
-    begun(&writer)
-    return written(
+    begin(&writer)
+    return finish_write(
         &writer,
         write_tagged_fields(&writer, value),
         "a dict of tags to bytes",
@@ -438,13 +440,13 @@ def decode_tagged_fields(data, Py_ssize_t offset=0):
     """
     cdef Input source
     cdef dict found = {}
-    opened(&source, data, offset)
+    open_input(&source, data, offset)
     if not read_tagged_fields(&source, found):
-        return taken(&source, NULL)
-    return taken(&source, kept(<PyObject*>found))
+        return finish_read(&source, NULL)
+    return finish_read(&source, kept(<PyObject*>found))
 
 
-cdef int opened(Input* source, object data, Py_ssize_t offset) except -1:
+cdef int open_input(Input* source, object data, Py_ssize_t offset) except -1:
     """Open the input at an offset."""
     cdef Py_ssize_t size
     source.held = False
@@ -462,13 +464,13 @@ cdef int opened(Input* source, object data, Py_ssize_t offset) except -1:
     source.cursor.at = source.cursor.start
     source.cursor.end = source.cursor.start + size
     if not 0 <= offset <= size:
-        taken(source, kept(NONE))
+        finish_read(source, kept(NONE))
         raise ValueError(f"offset is a position in the input, not {offset}")
     source.cursor.at += offset
     return 0
 
 
-cdef object taken(Input* source, PyObject* value):
+cdef object finish_read(Input* source, PyObject* value):
     """Return one value that was read, with the offset behind it."""
     cdef Cursor* cursor = &source.cursor
     if source.held:
@@ -485,11 +487,11 @@ cdef object taken(Input* source, PyObject* value):
     return result, cursor.at - cursor.start
 
 
-cdef void begun(Writer* writer) noexcept:
+cdef void begin(Writer* writer) noexcept:
     start(writer, ON_STACK)
 
 
-cdef object written(Writer* writer, bint done, str expected):
+cdef object finish_write(Writer* writer, bint done, str expected):
     """Return the bytes of one value that was written."""
     cdef PyObject* out = finish(writer) if done else NULL
     if out != NULL:
@@ -504,7 +506,7 @@ cdef object written(Writer* writer, bint done, str expected):
     raise errors.encode_failure(writer.fault, expected, <object>writer.value, "")
 
 
-cdef int code_of(str type) except -1:
+cdef int find_code(str type) except -1:
     code = plans.CODES.get(type, 0)
     if code not in plans.SIZES:
         known = ", ".join([name for name in plans.CODES if name in FIXED_SIZES])
@@ -598,7 +600,7 @@ cdef bint write_array(Writer* writer, object value, int code, bint compact) exce
     cdef Py_ssize_t index, count
     if value is None:
         return write_length(writer, -1, compact, 4)
-    elements = elements_of(value)
+    elements = get_elements(value)
     if elements is None:
         return blame(writer, WRONG_TYPE, <PyObject*>value)
     count = len(elements)
@@ -622,7 +624,7 @@ cdef bint write_array(Writer* writer, object value, int code, bint compact) exce
     return True
 
 
-cdef tuple elements_of(object value):
+cdef tuple get_elements(object value):
     if isinstance(value, (str, bytes, bytearray, memoryview)):
         return None
     try:

@@ -147,7 +147,7 @@ def grow_memory(memory: Memory, used: int, size: int) -> Memory:
     return larger
 
 
-def encoded_metadata(metadata: _Metadata) -> bytes:
+def encode_metadata(metadata: _Metadata) -> bytes:
     """Encode the metadata of a schema as the Arrow C data interface wants it."""
     parts = [len(metadata).to_bytes(4, byteorder)]
     for pair in metadata.items():

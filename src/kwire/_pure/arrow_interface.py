@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 
-from .arrays import Array, encoded_metadata
+from .arrays import Array, encode_metadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class _Export:
             made.name = array.name.encode()
             made.flags = _NULLABLE if array.nullable else 0
             if array.metadata:
-                text = ctypes.create_string_buffer(encoded_metadata(array.metadata))
+                text = ctypes.create_string_buffer(encode_metadata(array.metadata))
                 self.kept.append(text)
                 made.metadata = ctypes.addressof(text)
             made.release = ctypes.cast(_drop_schema, ctypes.c_void_p)
@@ -123,7 +123,7 @@ class _Export:
         self.kept.append(made)
         return ctypes.cast(made, ctypes.POINTER(ctypes.c_void_p))
 
-    def settle(self) -> None:
+    def release(self) -> None:
         """Strike one from the living, and let go behind the last."""
         self.live -= 1
         if not self.live:
@@ -143,7 +143,7 @@ def _callbacks(kind: type[_Schema] | type[_Data], name: bytes) -> tuple[Any, Any
         for index in range(struct.n_children):
             release(struct.children[index])
         struct.release = None
-        living[struct.private_data].settle()
+        living[struct.private_data].release()
 
     def release(address: int) -> None:
         struct: Any = kind.from_address(address)
@@ -153,7 +153,7 @@ def _callbacks(kind: type[_Schema] | type[_Data], name: bytes) -> tuple[Any, Any
     def close(capsule: int) -> None:
         root = pointer_of(capsule, name)
         release(root)
-        living[root].settle()
+        living[root].release()
 
     made = _Release(drop), _Close(close)
     for kept in made:
@@ -185,4 +185,4 @@ def import_with(array: Array, take: Callable[[int, Any], Any], schema: object) -
     finally:
         if export.root.release:
             _Release(export.root.release)(export.address)
-        export.settle()
+        export.release()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from .. import errors, plan
 from .cursor import Cursor, Fault, read_unsigned_varint
-from .wire import opened, read_varint, read_varlong
+from .wire import open_input, read_varint, read_varlong
 from .writer import Writer, write_unsigned_varint, write_unsigned_varlong
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ def encode_unsigned_varints(values: Any) -> bytes:
     Source: ``ByteUtils.writeUnsignedVarint``.
     """
     writer = Writer()
-    for value in array_of(values, "uint32", plan.UINT32).tolist():
+    for value in make_array(values, "uint32", plan.UINT32).tolist():
         write_unsigned_varint(writer, value)
     return bytes(writer.out)
 
@@ -50,7 +50,7 @@ def decode_unsigned_varints(data: Any, count: int, offset: int = 0) -> tuple[Any
     Shape: 1 to 5 bytes each, 7 bits a byte, low bits first.
     Source: ``ByteUtils.readUnsignedVarint``.
     """
-    return decoded(data, count, offset, "uint32", read_unsigned_varint)
+    return decode_values(data, count, offset, "uint32", read_unsigned_varint)
 
 
 def encode_varints(values: Any) -> bytes:
@@ -60,7 +60,7 @@ def encode_varints(values: Any) -> bytes:
     Source: ``ByteUtils.writeVarint``.
     """
     writer = Writer()
-    for value in array_of(values, "int32", plan.INT32).tolist():
+    for value in make_array(values, "int32", plan.INT32).tolist():
         write_unsigned_varint(writer, (value << 1) ^ (value >> 31))
     return bytes(writer.out)
 
@@ -71,7 +71,7 @@ def decode_varints(data: Any, count: int, offset: int = 0) -> tuple[Any, int]:
     Shape: the zigzag form of an int32 in 1 to 5 bytes each.
     Source: ``ByteUtils.readVarint``.
     """
-    return decoded(data, count, offset, "int32", read_varint)
+    return decode_values(data, count, offset, "int32", read_varint)
 
 
 def encode_varlongs(values: Any) -> bytes:
@@ -81,7 +81,7 @@ def encode_varlongs(values: Any) -> bytes:
     Source: ``ByteUtils.writeVarlong``.
     """
     writer = Writer()
-    for value in array_of(values, "int64", plan.INT64).tolist():
+    for value in make_array(values, "int64", plan.INT64).tolist():
         write_unsigned_varlong(writer, (value << 1) ^ (value >> 63))
     return bytes(writer.out)
 
@@ -92,10 +92,10 @@ def decode_varlongs(data: Any, count: int, offset: int = 0) -> tuple[Any, int]:
     Shape: the zigzag form of an int64 in 1 to 10 bytes each.
     Source: ``ByteUtils.readVarlong``.
     """
-    return decoded(data, count, offset, "int64", read_varlong)
+    return decode_values(data, count, offset, "int64", read_varlong)
 
 
-def array_of(values: Any, dtype: str, code: int) -> Any:
+def make_array(values: Any, dtype: str, code: int) -> Any:
     """Make a contiguous array of one type; ``EncodeError`` for what does not fit."""
     numpy = load_numpy()
     array = numpy.asarray(values)
@@ -115,7 +115,7 @@ def array_of(values: Any, dtype: str, code: int) -> Any:
     return array.astype(dtype)
 
 
-def decoded(
+def decode_values(
     data: Any,
     count: int,
     offset: int,
@@ -125,7 +125,7 @@ def decoded(
     """Read ``count`` values into an array."""
     if count < 0:
         raise ValueError(f"count is 0 or more, not {count}")
-    cursor = opened(data, offset)
+    cursor = open_input(data, offset)
     left = cursor.end - cursor.at
     if count > left:
         raise errors.decode_failure(errors.TRUNCATED, count - left, cursor.end, "")

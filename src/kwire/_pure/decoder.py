@@ -25,7 +25,7 @@ from .primitives import (
     read_fixed_array,
     read_string,
 )
-from .program import program_of
+from .program import find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -203,12 +203,12 @@ def decode(
     Raises ``DecodeError`` with the offset in ``data`` (bytes) and the field's path, or
     ``UnsupportedVersion``. Source: ``ApiMessage.read`` of Kafka's generated classes.
     """
-    lenient = lenient_of(compat)
+    lenient = is_lenient(compat)
     whole = not lenient
     try:
         return decode_part(cls, data, version, 0, zero_copy, lenient, limits, whole)[0]
     except errors.DecodeError as error:
-        message = program_of(cls, version).binding.message
+        message = find_program(cls, version).binding.message
         facts = message.kind, message.api_key, version
         frame_hints.hint_at_header(error, data, *facts)
         raise
@@ -228,7 +228,7 @@ def decode_prefix(
 
     As ``decode``, but bytes behind the message are left alone.
     """
-    lenient = lenient_of(compat)
+    lenient = is_lenient(compat)
     return decode_part(cls, data, version, start, zero_copy, lenient, limits, False)
 
 
@@ -242,11 +242,11 @@ def decode_part(
     limits: Limits | None,
     whole: bool,
 ) -> tuple[Any, int]:
-    program = program_of(cls, version)
+    program = find_program(cls, version)
     binding = program.binding
     body: Any = data
     if zero_copy or type(data) is not bytes:
-        body = _exported(data, zero_copy)
+        body = _get_input(data, zero_copy)
     size = len(body)
     limits = limits or DEFAULT
     if limits.frame_bytes is not None and size > limits.frame_bytes:
@@ -276,7 +276,7 @@ def decode_part(
         del failure
 
 
-def _exported(data: Any, zero_copy: bool) -> bytes | memoryview:
+def _get_input(data: Any, zero_copy: bool) -> bytes | memoryview:
     view = memoryview(data)
     if not view.c_contiguous:
         raise TypeError("only contiguous bytes can be decoded")
@@ -299,7 +299,7 @@ def _failure(
     )
 
 
-def lenient_of(compat: str | None) -> bool:
+def is_lenient(compat: str | None) -> bool:
     """Turn the ``compat=`` argument into the cursor's leniency."""
     if compat is None:
         return False

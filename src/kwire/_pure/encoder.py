@@ -24,7 +24,7 @@ from .primitives import (
     write_length,
     write_string,
 )
-from .program import program_of
+from .program import find_program
 from .writer import ValueFault, Writer, write_unsigned_varint
 
 TYPE_CHECKING = False
@@ -97,7 +97,7 @@ def write_field(
                 writer.out.append(1)
             write_struct(writer, _plan_of(step), value, binding)
     except ValueFault as fault:
-        fault.expected = fault.expected or plan.expected(step, False)
+        fault.expected = fault.expected or plan.describe_expected(step, False)
         raise
 
 
@@ -124,7 +124,7 @@ def write_array(
             else:
                 write_struct(writer, _plan_of(step), element, binding)
         except ValueFault as fault:
-            fault.expected = fault.expected or plan.expected(step, True)
+            fault.expected = fault.expected or plan.describe_expected(step, True)
             raise
         writer.path.pop()
 
@@ -201,7 +201,7 @@ def write_tagged_field(
             if value is not None:
                 write_struct(content, step.plan, value, binding)
         except ValueFault as fault:
-            fault.expected = fault.expected or plan.expected(step, False)
+            fault.expected = fault.expected or plan.describe_expected(step, False)
             raise
     else:
         write_field(content, step, value, binding)
@@ -220,7 +220,7 @@ def encode(message: Any, version: int) -> bytes:
     cannot be written, or ``UnsupportedVersion``.
     Source: ``ApiMessage.write`` of Kafka's generated classes.
     """
-    program = program_of(type(message), version)
+    program = find_program(type(message), version)
     done = program.try_write(message)
     if done is not None:
         return done

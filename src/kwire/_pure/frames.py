@@ -11,9 +11,9 @@ from __future__ import annotations
 from .. import errors, frame_hints
 from ..limits import DEFAULT, Limits
 from ..plan import request_header_version, response_header_version
-from .decoder import decode_part, lenient_of
+from .decoder import decode_part, is_lenient
 from .encoder import encode
-from .program import program_of
+from .program import find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def encode_request(
     2 before flexible versions, else 1 (0 for ControlledShutdown version 0).
     Raises ``EncodeError`` or ``UnsupportedVersion``.
     """
-    message = program_of(type(request), version).binding.message
+    message = find_program(type(request), version).binding.message
     if message.kind != "request":
         raise TypeError(f"expected a request, got {message.name}, a {message.kind}")
     header = _headers["request"](
@@ -60,7 +60,7 @@ def encode_response(response: Any, version: int, correlation_id: int = 0) -> byt
     1 before flexible versions, else 0 (always 0 for ApiVersions).
     Raises ``EncodeError`` or ``UnsupportedVersion``.
     """
-    message = program_of(type(response), version).binding.message
+    message = find_program(type(response), version).binding.message
     if message.kind != "response":
         raise TypeError(f"expected a response, got {message.name}, a {message.kind}")
     header = _headers["response"](correlation_id=correlation_id)
@@ -83,10 +83,10 @@ def decode_response(
     before ApiVersions; then the body. Tags in the header are read and dropped.
     Raises ``DecodeError`` with the offset in ``frame``, or ``UnsupportedVersion``.
     """
-    message = program_of(cls, version).binding.message
+    message = find_program(cls, version).binding.message
     if message.kind != "response":
         raise TypeError(f"expected a response, got {message.name}, a {message.kind}")
-    lenient = lenient_of(compat)
+    lenient = is_lenient(compat)
     try:
         header, at = decode_part(
             _headers["response"],

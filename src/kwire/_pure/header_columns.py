@@ -28,13 +28,13 @@ from .arrays import Array
 from .decoder import decode_prefix
 from .message_columns import (
     check_sizes,
-    column_full,
-    fixed_column,
-    rows_of,
-    text_column,
-    validity_of,
+    column_failure,
+    iterate_rows,
+    make_fixed_column,
+    make_text_column,
+    make_validity,
 )
-from .program import program_of
+from .program import find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def decode_request_headers(
     null_rows: list[int] = []
     texts: list[str | None] | None = [None] * count if keep_errors else None
     with memoryview(b"" if data is None else data) as view:
-        rows = rows_of(validity, offsets, view, start, count, is_large)
+        rows = iterate_rows(validity, offsets, view, start, count, is_large)
         for number, row in enumerate(rows):
             header = None if row is None else read_header(cls, row, limits)
             headers.append(header)
@@ -102,22 +102,22 @@ def decode_request_headers(
         if not missing and any(place > LARGEST_OFFSET for place in positions):
             raise OverflowError
         fields = [
-            fixed_column("api_key", plan.INT16, keys, missing),
-            fixed_column("api_version", plan.INT16, versions, missing),
-            fixed_column("correlation_id", plan.INT32, ids, missing),
-            text_column("client_id", "u", names, True),
-            fixed_column("body_position", plan.INT32, positions, missing),
+            make_fixed_column("api_key", plan.INT16, keys, missing),
+            make_fixed_column("api_version", plan.INT16, versions, missing),
+            make_fixed_column("correlation_id", plan.INT32, ids, missing),
+            make_text_column("client_id", "u", names, True),
+            make_fixed_column("body_position", plan.INT32, positions, missing),
         ]
         if texts is not None:
-            fields.append(text_column("_error", "u", texts, True))
+            fields.append(make_text_column("_error", "u", texts, True))
     except OverflowError:
-        raise column_full(program_of(cls, 0).layout) from None
+        raise column_failure(find_program(cls, 0).layout) from None
     root = None
     if null_rows:
         is_null = [False] * count
         for number in null_rows:
             is_null[number] = True
-        root = validity_of(is_null)
+        root = make_validity(is_null)
     return Array("+s", "", count, len(null_rows), (root,), tuple(fields))
 
 

@@ -9,9 +9,10 @@ objects, all of them, and each field is then collected from its objects.
 Twin: ``_fast/message_columns.pyx``. Differs from its twin in: columns are made of
 decoded objects, where the twin walks the plan a second way, without objects and
 without the GIL.
-Python needs for itself: ``rows_of``, ``decoded_rows``, ``struct_column``,
-``field_column``, ``has_none``, ``list_column``, ``element_column``, ``text_column``,
-``fixed_column``, ``offsets_memory``, ``validity_of``, ``bits_of``.
+Python needs for itself: ``iterate_rows``, ``decode_rows``, ``make_struct_column``,
+``collect_field``, ``has_none``, ``make_list_column``, ``make_element_column``,
+``make_text_column``, ``make_fixed_column``, ``make_offsets``, ``make_validity``,
+``pack_bits``.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ..limits import DEFAULT, Limits
 from ..schema.model import Field, Struct
 from .arrays import Array, Memory
 from .decoder import decode_part
-from .program import program_of
+from .program import find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def decode_messages(
     appends a string column ``_error`` instead, and all other fields of a bad row are
     null. ``LimitExceeded`` where a column would outgrow Arrow's 32-bit offsets.
     """
-    layout = program_of(cls, version).layout
+    layout = find_program(cls, version).layout
     check_sizes(
         start,
         count,
@@ -79,23 +80,23 @@ def decode_messages(
     texts: list[str | None] | None = [None] * count if keep_errors else None
     null_rows: list[int] = []
     with memoryview(b"" if data is None else data) as view:
-        rows = rows_of(validity, offsets, view, start, count, is_large)
-        messages = decoded_rows(cls, version, rows, limits, null_rows, texts)
+        rows = iterate_rows(validity, offsets, view, start, count, is_large)
+        messages = decode_rows(cls, version, rows, limits, null_rows, texts)
     missing = has_none(messages)
     try:
         fields = [
-            field_column(field, messages, missing) for field in layout.struct.fields
+            collect_field(field, messages, missing) for field in layout.struct.fields
         ]
         if texts is not None:
-            fields.append(text_column("_error", "u", texts, True))
+            fields.append(make_text_column("_error", "u", texts, True))
     except OverflowError:
-        raise column_full(layout) from None
+        raise column_failure(layout) from None
     root = None
     if null_rows:
         is_null = [False] * count
         for row in null_rows:
             is_null[row] = True
-        root = validity_of(is_null)
+        root = make_validity(is_null)
     return Array("+s", "", count, len(null_rows), (root,), tuple(fields))
 
 
@@ -116,7 +117,7 @@ def check_sizes(
         raise ValueError(f"{offsets_size} bytes of offsets, too few for {last} rows")
 
 
-def rows_of(
+def iterate_rows(
     validity: Any,
     offsets: Any,
     data: memoryview,
@@ -154,7 +155,7 @@ def _is_ascending(ends: array[int], size: int) -> bool:
     return ends[0] >= 0 and ends[-1] <= size and all(map(le, ends, ends[1:]))
 
 
-def decoded_rows(
+def decode_rows(
     cls: type,
     version: int,
     rows: Iterator[bytes | None],
@@ -187,7 +188,7 @@ def decoded_rows(
     return messages
 
 
-def struct_column(
+def make_struct_column(
     name: str, struct: Struct, values: list[Any], has_null: bool
 ) -> Array:
     """Make the column of structs; the fields of a null are null."""
@@ -198,12 +199,12 @@ def struct_column(
         name,
         len(values),
         nulls,
-        (validity_of(is_null) if nulls else None,),
-        tuple([field_column(field, values, nulls > 0) for field in struct.fields]),
+        (make_validity(is_null) if nulls else None,),
+        tuple([collect_field(field, values, nulls > 0) for field in struct.fields]),
     )
 
 
-def field_column(field: Field, parents: list[Any], has_null: bool) -> Array:
+def collect_field(field: Field, parents: list[Any], has_null: bool) -> Array:
     """Collect one field from the structs that have it."""
     name = field.attribute
     if has_null:
@@ -213,8 +214,8 @@ def field_column(field: Field, parents: list[Any], has_null: bool) -> Array:
         # Where no version allows null, there is none to look for.
         has_null = bool(field.nullable_versions) and has_none(values)
     if field.is_array:
-        return list_column(name, field, values, has_null)
-    return element_column(name, field, values, has_null)
+        return make_list_column(name, field, values, has_null)
+    return make_element_column(name, field, values, has_null)
 
 
 def has_none(values: list[Any]) -> bool:
@@ -222,7 +223,9 @@ def has_none(values: list[Any]) -> bool:
     return any(map(is_, values, repeat(None)))
 
 
-def list_column(name: str, field: Field, values: list[Any], has_null: bool) -> Array:
+def make_list_column(
+    name: str, field: Field, values: list[Any], has_null: bool
+) -> Array:
     """Make the column of arrays, and one of all their elements."""
     is_null = [value is None for value in values] if has_null else []
     nulls = sum(is_null)
@@ -233,24 +236,26 @@ def list_column(name: str, field: Field, values: list[Any], has_null: bool) -> A
         name,
         len(values),
         nulls,
-        (validity_of(is_null) if nulls else None, offsets_memory(present)),
-        (element_column("item", field, elements, False),),
+        (make_validity(is_null) if nulls else None, make_offsets(present)),
+        (make_element_column("item", field, elements, False),),
     )
 
 
-def element_column(name: str, field: Field, values: list[Any], has_null: bool) -> Array:
+def make_element_column(
+    name: str, field: Field, values: list[Any], has_null: bool
+) -> Array:
     """Make the column of a field that is no array, or of its elements."""
     if field.struct is not None:
-        return struct_column(name, field.struct, values, has_null)
+        return make_struct_column(name, field.struct, values, has_null)
     code = plan.CODES[field.type]
     if code == plan.STRING:
-        return text_column(name, "u", values, has_null)
+        return make_text_column(name, "u", values, has_null)
     if code > plan.UUID:
-        return text_column(name, "z", values, has_null)
-    return fixed_column(name, code, values, has_null)
+        return make_text_column(name, "z", values, has_null)
+    return make_fixed_column(name, code, values, has_null)
 
 
-def text_column(name: str, form: str, values: list[Any], has_null: bool) -> Array:
+def make_text_column(name: str, form: str, values: list[Any], has_null: bool) -> Array:
     """Make the column of strings or bytes."""
     is_null = [value is None for value in values] if has_null else []
     nulls = sum(is_null)
@@ -266,19 +271,19 @@ def text_column(name: str, form: str, values: list[Any], has_null: bool) -> Arra
         len(values),
         nulls,
         (
-            validity_of(is_null) if nulls else None,
-            offsets_memory(parts),
+            make_validity(is_null) if nulls else None,
+            make_offsets(parts),
             Memory(b"".join(parts)),
         ),
     )
 
 
-def fixed_column(name: str, code: int, values: list[Any], has_null: bool) -> Array:
+def make_fixed_column(name: str, code: int, values: list[Any], has_null: bool) -> Array:
     """Make the column of values that all have the same size; a null is all zeros."""
     is_null = [value is None for value in values] if has_null else []
     nulls = sum(is_null)
     if code == plan.BOOL:
-        form, memory = "b", bits_of(values)
+        form, memory = "b", pack_bits(values)
     elif code == plan.UUID:
         raw = [bytes(16) if value is None else value.bytes for value in values]
         form, memory = "w:16", Memory(b"".join(raw))
@@ -287,11 +292,11 @@ def fixed_column(name: str, code: int, values: list[Any], has_null: bool) -> Arr
         memory = Memory(
             array(letter, [0 if v is None else v for v in values] if nulls else values)
         )
-    validity = validity_of(is_null) if nulls else None
+    validity = make_validity(is_null) if nulls else None
     return Array(form, name, len(values), nulls, (validity, memory))
 
 
-def offsets_memory(parts: list[Any]) -> Memory:
+def make_offsets(parts: list[Any]) -> Memory:
     """Make the offsets of text or arrays; ``OverflowError`` over Arrow's 32 bits."""
     ends = list(accumulate(map(len, parts), initial=0))
     if ends[-1] > LARGEST_OFFSET:
@@ -299,12 +304,12 @@ def offsets_memory(parts: list[Any]) -> Memory:
     return Memory(array("i", ends))
 
 
-def validity_of(is_null: list[bool]) -> Memory:
+def make_validity(is_null: list[bool]) -> Memory:
     """Make the bits that are 0 for a null."""
-    return bits_of([not null for null in is_null])
+    return pack_bits([not null for null in is_null])
 
 
-def bits_of(values: list[Any]) -> Memory:
+def pack_bits(values: list[Any]) -> Memory:
     """Pack truths into bits, the lowest of a byte first."""
     if not values:
         return Memory()
@@ -312,7 +317,7 @@ def bits_of(values: list[Any]) -> Memory:
     return Memory(int(text, 2).to_bytes((len(values) + 7) // 8, "little"))
 
 
-def column_full(layout: plan.Plan) -> errors.LimitExceeded:
+def column_failure(layout: plan.Plan) -> errors.LimitExceeded:
     """Build the exception for a column that Arrow's offsets cannot address."""
     return errors.LimitExceeded(
         "a column would outgrow Arrow's 32-bit offsets; decode fewer rows at once",

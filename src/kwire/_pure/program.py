@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .emitter import Program
 
 
-def program_of(cls: Any, version: int) -> Program:
+def find_program(cls: Any, version: int) -> Program:
     """Find or make the program of one version of a message class.
 
     ``TypeError`` for another object, ``UnsupportedVersion`` for another version.

@@ -77,8 +77,8 @@ def make_struct(
         "__eq__": _equal,
         "__hash__": _hash,
         "__reduce__": _reduce,
-        "__copy__": copied,
-        "__deepcopy__": copied,
+        "__copy__": return_self,
+        "__deepcopy__": return_self,
         "__replace__": replace,
         "replace": replace,
         "to_dict": to_dict,
@@ -124,7 +124,7 @@ def is_struct(value: object) -> bool:
     return hasattr(type(value), "_builder")
 
 
-def copied(self: Any, memo: object = None) -> Any:
+def return_self(self: Any, memo: object = None) -> Any:
     """Return the struct itself: what cannot change need not be copied."""
     return self
 
@@ -167,7 +167,7 @@ def _repr(self: Any) -> str:
     fields = []
     for name in self.__match_args__:
         value = getattr(self, name)
-        text = plan.secret_text(value) if name in secrets else repr(value)
+        text = plan.mask_secret(value) if name in secrets else repr(value)
         fields.append(f"{name}={text}")
     if len(self.__slots__) > len(self.__match_args__) and self.unknown_tagged_fields:
         fields.append(f"unknown_tagged_fields={self.unknown_tagged_fields!r}")
@@ -186,6 +186,6 @@ def _hash(self: Any) -> int:
 
 
 def _reduce(self: Any) -> tuple[Any, ...]:
-    from ..codec import reduced
+    from ..codec import reduce_struct
 
-    return reduced(type(self), self._values(self))
+    return reduce_struct(type(self), self._values(self))

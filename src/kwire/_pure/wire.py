@@ -80,7 +80,7 @@ def encode_unsigned_varint(value: Any) -> bytes:
     Shape: 1 to 5 bytes, 7 bits each, low bits first; 0 to 2**32 - 1.
     Source: ``ByteUtils.writeUnsignedVarint``.
     """
-    return written("a uint32", write_uint32, value)
+    return finish_write("a uint32", write_uint32, value)
 
 
 def decode_unsigned_varint(data: Any, offset: int = 0) -> tuple[int, int]:
@@ -89,7 +89,7 @@ def decode_unsigned_varint(data: Any, offset: int = 0) -> tuple[int, int]:
     Shape: 1 to 5 bytes, 7 bits each, low bits first; 0 to 2**32 - 1.
     Source: ``ByteUtils.readUnsignedVarint``.
     """
-    return taken(opened(data, offset), read_unsigned_varint)
+    return finish_read(open_input(data, offset), read_unsigned_varint)
 
 
 def encode_varint(value: Any) -> bytes:
@@ -98,7 +98,7 @@ def encode_varint(value: Any) -> bytes:
     Shape: the zigzag form of an int32 in 1 to 5 bytes.
     Source: ``ByteUtils.writeVarint``.
     """
-    return written("an int32", write_varint, value)
+    return finish_write("an int32", write_varint, value)
 
 
 def decode_varint(data: Any, offset: int = 0) -> tuple[int, int]:
@@ -107,7 +107,7 @@ def decode_varint(data: Any, offset: int = 0) -> tuple[int, int]:
     Shape: the zigzag form of an int32 in 1 to 5 bytes.
     Source: ``ByteUtils.readVarint``.
     """
-    return taken(opened(data, offset), read_varint)
+    return finish_read(open_input(data, offset), read_varint)
 
 
 def encode_varlong(value: Any) -> bytes:
@@ -116,7 +116,7 @@ def encode_varlong(value: Any) -> bytes:
     Shape: the zigzag form of an int64 in 1 to 10 bytes.
     Source: ``ByteUtils.writeVarlong``.
     """
-    return written("an int64", write_varlong, value)
+    return finish_write("an int64", write_varlong, value)
 
 
 def decode_varlong(data: Any, offset: int = 0) -> tuple[int, int]:
@@ -125,7 +125,7 @@ def decode_varlong(data: Any, offset: int = 0) -> tuple[int, int]:
     Shape: the zigzag form of an int64 in 1 to 10 bytes.
     Source: ``ByteUtils.readVarlong``.
     """
-    return taken(opened(data, offset), read_varlong)
+    return finish_read(open_input(data, offset), read_varlong)
 
 
 def encode_string(value: Any) -> bytes:
@@ -134,7 +134,7 @@ def encode_string(value: Any) -> bytes:
     Shape: INT16 size, then as many bytes of UTF-8.
     Source: KIP-482.
     """
-    return written("a str", write_string, value, False, False)
+    return finish_write("a str", write_string, value, False, False)
 
 
 def decode_string(data: Any, offset: int = 0) -> tuple[str, int]:
@@ -143,7 +143,7 @@ def decode_string(data: Any, offset: int = 0) -> tuple[str, int]:
     Shape: INT16 size, then as many bytes of UTF-8.
     Source: KIP-482.
     """
-    return taken(opened(data, offset), read_string, False, False)
+    return finish_read(open_input(data, offset), read_string, False, False)
 
 
 def encode_compact_string(value: Any) -> bytes:
@@ -152,7 +152,7 @@ def encode_compact_string(value: Any) -> bytes:
     Shape: UNSIGNED_VARINT size + 1, then the bytes of UTF-8; at most 32767.
     Source: KIP-482.
     """
-    return written("a str", write_string, value, True, False)
+    return finish_write("a str", write_string, value, True, False)
 
 
 def decode_compact_string(data: Any, offset: int = 0) -> tuple[str, int]:
@@ -161,7 +161,7 @@ def decode_compact_string(data: Any, offset: int = 0) -> tuple[str, int]:
     Shape: UNSIGNED_VARINT size + 1, then the bytes of UTF-8; at most 32767.
     Source: KIP-482.
     """
-    return taken(opened(data, offset), read_string, True, False)
+    return finish_read(open_input(data, offset), read_string, True, False)
 
 
 def encode_nullable_string(value: Any) -> bytes:
@@ -170,7 +170,7 @@ def encode_nullable_string(value: Any) -> bytes:
     Shape: INT16 size, -1 for null, then as many bytes of UTF-8.
     Source: KIP-482.
     """
-    return written("a str or None", write_string, value, False, True)
+    return finish_write("a str or None", write_string, value, False, True)
 
 
 def decode_nullable_string(data: Any, offset: int = 0) -> tuple[str | None, int]:
@@ -179,7 +179,7 @@ def decode_nullable_string(data: Any, offset: int = 0) -> tuple[str | None, int]
     Shape: INT16 size, -1 for null, then as many bytes of UTF-8.
     Source: KIP-482.
     """
-    return taken(opened(data, offset), read_string, False, True)
+    return finish_read(open_input(data, offset), read_string, False, True)
 
 
 def encode_compact_nullable_string(value: Any) -> bytes:
@@ -188,7 +188,7 @@ def encode_compact_nullable_string(value: Any) -> bytes:
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes of UTF-8.
     Source: KIP-482.
     """
-    return written("a str or None", write_string, value, True, True)
+    return finish_write("a str or None", write_string, value, True, True)
 
 
 def decode_compact_nullable_string(
@@ -199,7 +199,7 @@ def decode_compact_nullable_string(
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes of UTF-8.
     Source: KIP-482.
     """
-    return taken(opened(data, offset), read_string, True, True)
+    return finish_read(open_input(data, offset), read_string, True, True)
 
 
 def encode_bytes(value: Any) -> bytes:
@@ -208,7 +208,7 @@ def encode_bytes(value: Any) -> bytes:
     Shape: INT32 size, then as many bytes.
     Source: KIP-482.
     """
-    return written("bytes", write_bytes, value, False, False)
+    return finish_write("bytes", write_bytes, value, False, False)
 
 
 def decode_bytes(data: Any, offset: int = 0) -> tuple[bytes, int]:
@@ -217,7 +217,7 @@ def decode_bytes(data: Any, offset: int = 0) -> tuple[bytes, int]:
     Shape: INT32 size, then as many bytes.
     Source: KIP-482.
     """
-    return taken(opened(data, offset), read_bytes, False, False)
+    return finish_read(open_input(data, offset), read_bytes, False, False)
 
 
 def encode_compact_bytes(value: Any) -> bytes:
@@ -226,7 +226,7 @@ def encode_compact_bytes(value: Any) -> bytes:
     Shape: UNSIGNED_VARINT size + 1, then the bytes.
     Source: KIP-482.
     """
-    return written("bytes", write_bytes, value, True, False)
+    return finish_write("bytes", write_bytes, value, True, False)
 
 
 def decode_compact_bytes(data: Any, offset: int = 0) -> tuple[bytes, int]:
@@ -235,7 +235,7 @@ def decode_compact_bytes(data: Any, offset: int = 0) -> tuple[bytes, int]:
     Shape: UNSIGNED_VARINT size + 1, then the bytes.
     Source: KIP-482.
     """
-    return taken(opened(data, offset), read_bytes, True, False)
+    return finish_read(open_input(data, offset), read_bytes, True, False)
 
 
 def encode_nullable_bytes(value: Any) -> bytes:
@@ -244,7 +244,7 @@ def encode_nullable_bytes(value: Any) -> bytes:
     Shape: INT32 size, -1 for null, then as many bytes.
     Source: KIP-482.
     """
-    return written("bytes or None", write_bytes, value, False, True)
+    return finish_write("bytes or None", write_bytes, value, False, True)
 
 
 def decode_nullable_bytes(data: Any, offset: int = 0) -> tuple[bytes | None, int]:
@@ -253,7 +253,7 @@ def decode_nullable_bytes(data: Any, offset: int = 0) -> tuple[bytes | None, int
     Shape: INT32 size, -1 for null, then as many bytes.
     Source: KIP-482.
     """
-    return taken(opened(data, offset), read_bytes, False, True)
+    return finish_read(open_input(data, offset), read_bytes, False, True)
 
 
 def encode_compact_nullable_bytes(value: Any) -> bytes:
@@ -262,7 +262,7 @@ def encode_compact_nullable_bytes(value: Any) -> bytes:
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes.
     Source: KIP-482.
     """
-    return written("bytes or None", write_bytes, value, True, True)
+    return finish_write("bytes or None", write_bytes, value, True, True)
 
 
 def decode_compact_nullable_bytes(
@@ -273,7 +273,7 @@ def decode_compact_nullable_bytes(
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes.
     Source: KIP-482.
     """
-    return taken(opened(data, offset), read_bytes, True, True)
+    return finish_read(open_input(data, offset), read_bytes, True, True)
 
 
 def encode_uuid(value: Any) -> bytes:
@@ -282,7 +282,7 @@ def encode_uuid(value: Any) -> bytes:
     Shape: 16 bytes, most significant first.
     Source: KIP-516.
     """
-    return written("a uuid.UUID", write_fixed, plan.UUID, value)
+    return finish_write("a uuid.UUID", write_fixed, plan.UUID, value)
 
 
 def decode_uuid(data: Any, offset: int = 0) -> tuple[Any, int]:
@@ -291,7 +291,7 @@ def decode_uuid(data: Any, offset: int = 0) -> tuple[Any, int]:
     Shape: 16 bytes, most significant first.
     Source: KIP-516.
     """
-    return taken(opened(data, offset), read_fixed, plan.UUID)
+    return finish_read(open_input(data, offset), read_fixed, plan.UUID)
 
 
 def encode_array(value: Any, type: str = "int32") -> bytes:
@@ -302,7 +302,7 @@ def encode_array(value: Any, type: str = "int32") -> bytes:
     "float64" or "uuid".
     Source: KIP-482.
     """
-    return written("a sequence", write_array, value, code_of(type), False)
+    return finish_write("a sequence", write_array, value, find_code(type), False)
 
 
 def decode_array(
@@ -315,7 +315,7 @@ def decode_array(
     "float64" or "uuid".
     Source: KIP-482.
     """
-    return taken(opened(data, offset), read_array, code_of(type), False)
+    return finish_read(open_input(data, offset), read_array, find_code(type), False)
 
 
 def encode_compact_array(value: Any, type: str = "int32") -> bytes:
@@ -326,7 +326,7 @@ def encode_compact_array(value: Any, type: str = "int32") -> bytes:
     "float64" or "uuid".
     Source: KIP-482.
     """
-    return written("a sequence", write_array, value, code_of(type), True)
+    return finish_write("a sequence", write_array, value, find_code(type), True)
 
 
 def decode_compact_array(
@@ -339,7 +339,7 @@ def decode_compact_array(
     "float64" or "uuid".
     Source: KIP-482.
     """
-    return taken(opened(data, offset), read_array, code_of(type), True)
+    return finish_read(open_input(data, offset), read_array, find_code(type), True)
 
 
 def encode_tagged_fields(value: Any) -> bytes:
@@ -349,7 +349,7 @@ def encode_tagged_fields(value: Any) -> bytes:
     ``value`` maps tags to bytes, in any order.
     Source: KIP-482.
     """
-    return written("a dict of tags to bytes", write_tagged_fields, value)
+    return finish_write("a dict of tags to bytes", write_tagged_fields, value)
 
 
 def decode_tagged_fields(data: Any, offset: int = 0) -> tuple[dict[int, bytes], int]:
@@ -359,10 +359,10 @@ def decode_tagged_fields(data: Any, offset: int = 0) -> tuple[dict[int, bytes], 
     Gives a dict of tags to bytes; unsorted or repeated tags are refused.
     Source: KIP-482.
     """
-    return taken(opened(data, offset), read_tagged_fields)
+    return finish_read(open_input(data, offset), read_tagged_fields)
 
 
-def opened(data: Any, offset: int) -> Cursor:
+def open_input(data: Any, offset: int) -> Cursor:
     """Open the input at an offset."""
     with memoryview(data) as view:
         if not view.c_contiguous:
@@ -374,7 +374,7 @@ def opened(data: Any, offset: int) -> Cursor:
     return Cursor(body, offset, size)
 
 
-def taken(cursor: Cursor, read: Any, *arguments: Any) -> tuple[Any, int]:
+def finish_read(cursor: Cursor, read: Any, *arguments: Any) -> tuple[Any, int]:
     """Return one value that was read, with the offset behind it."""
     try:
         return read(cursor, *arguments), cursor.at
@@ -385,7 +385,7 @@ def taken(cursor: Cursor, read: Any, *arguments: Any) -> tuple[Any, int]:
         ) from None
 
 
-def written(expected: str, write: Any, *arguments: Any) -> bytes:
+def finish_write(expected: str, write: Any, *arguments: Any) -> bytes:
     """Return the bytes of one value that was written."""
     writer = Writer()
     try:
@@ -397,7 +397,7 @@ def written(expected: str, write: Any, *arguments: Any) -> bytes:
     return bytes(writer.out)
 
 
-def code_of(type: str) -> int:
+def find_code(type: str) -> int:
     code = plan.CODES.get(type, 0)
     if code not in plan.SIZES:
         known = ", ".join([name for name in plan.CODES if name in FIXED_SIZES])
@@ -468,7 +468,7 @@ def write_array(writer: Writer, value: Any, code: int, compact: bool) -> None:
     if value is None:
         write_length(writer, -1, compact, 4)
         return
-    elements = elements_of(value)
+    elements = get_elements(value)
     write_count(writer, len(elements), compact)
     for index, element in enumerate(elements):
         writer.path.append(index)
@@ -480,7 +480,7 @@ def write_array(writer: Writer, value: Any, code: int, compact: bool) -> None:
         writer.path.pop()
 
 
-def elements_of(value: Any) -> tuple[Any, ...]:
+def get_elements(value: Any) -> tuple[Any, ...]:
     if isinstance(value, (str, bytes, bytearray, memoryview)):
         raise ValueFault(errors.WRONG_TYPE, value)
     try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from ..errors import UnsupportedVersion
-from ..plan import secret_text
+from ..plan import mask_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class SaslToken(NamedTuple):
     session_lifetime_ms: int = 0
 
     def __repr__(self) -> str:
-        data, lifetime = secret_text(self.data), self.session_lifetime_ms
+        data, lifetime = mask_secret(self.data), self.session_lifetime_ms
         return f"SaslToken(data={data}, session_lifetime_ms={lifetime})"
 
 

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .rules import Fault
+    from .rules import RuleFault
 
 
 def check_evolution(old: Message, new: Message) -> None:
@@ -52,7 +52,7 @@ def check_evolution(old: Message, new: Message) -> None:
                 waiting.append((place, mine.struct, theirs.struct))
 
 
-def _message_changes(old: Message, new: Message) -> Iterator[Fault]:
+def _message_changes(old: Message, new: Message) -> Iterator[RuleFault]:
     before, after = old.valid_versions, new.valid_versions
     if old.api_key != new.api_key:
         reason = f"the apiKey was {old.api_key} and is {new.api_key}; keep it"
@@ -123,7 +123,7 @@ def _in_line(struct: Struct, shared: VersionRange) -> list[Field]:
     ]
 
 
-def _type_changes(old: Field, new: Field) -> Iterator[Fault]:
+def _type_changes(old: Field, new: Field) -> Iterator[RuleFault]:
     if (old.type, old.is_array) != (new.type, new.is_array):
         before, after = (
             f"[]{field.type}" if field.is_array else field.type for field in (old, new)
@@ -134,7 +134,7 @@ def _type_changes(old: Field, new: Field) -> Iterator[Fault]:
         yield "evolution-default", f"the default was {before} and is {after}; keep it"
 
 
-def _range_changes(shared: VersionRange, old: Field, new: Field) -> Iterator[Fault]:
+def _range_changes(shared: VersionRange, old: Field, new: Field) -> Iterator[RuleFault]:
     for key, before_range, after_range in (
         ("versions", old.versions, new.versions),
         ("nullableVersions", old.nullable_versions, new.nullable_versions),

@@ -133,7 +133,7 @@ class _Reader:
         if (match := _WORD.match(self.text, start)) and match[0] in _WORDS:
             self.at = match.end()
             return Value(_WORDS[match[0]], self.position(start), match[0])
-        self.fail(f"expected a JSON value, found {self.found()}", start)
+        self.fail(f"expected a JSON value, found {self.describe_next()}", start)
 
     def object(self, depth: int) -> Value:
         value = Value(OBJECT, self.position(self.at))
@@ -144,12 +144,16 @@ class _Reader:
             return value
         while True:
             if self.peek() != '"':
-                self.fail(f"expected a key in quotes, found {self.found()}", self.at)
+                self.fail(
+                    f"expected a key in quotes, found {self.describe_next()}", self.at
+                )
             key_position = self.position(self.at)
             key = self.string()
             self.skip_blanks()
             if self.peek() != ":":
-                self.fail(f"expected : after the key, found {self.found()}", self.at)
+                self.fail(
+                    f"expected : after the key, found {self.describe_next()}", self.at
+                )
             self.at += 1
             self.skip_blanks()
             # A repeated key takes its place at the end, where its last value stands.
@@ -174,7 +178,7 @@ class _Reader:
         self.skip_blanks()
         character = self.peek()
         if character not in (",", bracket) or not character:
-            self.fail(f"expected , or {bracket}, found {self.found()}", self.at)
+            self.fail(f"expected , or {bracket}, found {self.describe_next()}", self.at)
         self.at += 1
         self.skip_blanks()
         return character == bracket
@@ -198,7 +202,8 @@ class _Reader:
                 self.fail('this string is never closed; end it with "', start)
             elif character < " ":
                 self.fail(
-                    f"a string cannot hold {self.found()}; escape it with \\", self.at
+                    f"a string cannot hold {self.describe_next()}; escape it with \\",
+                    self.at,
                 )
             else:
                 self.fail("a lone surrogate is no character; remove it", self.at)
@@ -230,7 +235,7 @@ class _Reader:
         self.at = match.end()
         return int(match[0], 16)
 
-    def found(self) -> str:
+    def describe_next(self) -> str:
         character = self.peek()
         if not character:
             return "the end of the text"

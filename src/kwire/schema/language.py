@@ -141,7 +141,7 @@ class _Keys:
             self.fail("value-invalid", f"{key} is a text, not {_a(value)}", key)
         return value.text
 
-    def required(self, key: str) -> str:
+    def require_text(self, key: str) -> str:
         text = self.text(key)
         if text is None:
             self.fail("key-missing", f"{self.what} needs a {key}; add it")
@@ -163,7 +163,11 @@ class _Keys:
             return _BOOLEANS[text]
         if value.kind == json_text.NUMBER and text.lstrip("-").isdigit():
             return text.strip("-0") != ""
-        self.fail("value-invalid", f"{key} is true or false, not {_found(value)}", key)
+        self.fail(
+            "value-invalid",
+            f"{key} is true or false, not {_describe_value(value)}",
+            key,
+        )
 
     def integer(self, key: str, bits: int) -> int | None:
         value = self.value(key)
@@ -183,7 +187,8 @@ class _Keys:
             return int(text)
         self.fail(
             "value-invalid",
-            f"{key} is an integer from {-limit} to {limit - 1}, not {_found(value)}",
+            f"{key} is an integer from {-limit} to {limit - 1}, not"
+            f" {_describe_value(value)}",
             key,
         )
 
@@ -215,7 +220,7 @@ def _a(value: json_text.Value) -> str:
     return f"{article} {value.kind}"
 
 
-def _found(value: json_text.Value) -> str:
+def _describe_value(value: json_text.Value) -> str:
     if value.kind in (json_text.ARRAY, json_text.OBJECT):
         return _a(value)
     return rules.quote(value.text)
@@ -227,8 +232,8 @@ def _message(keys: _Keys) -> Message:
         _common_struct(keys, value, index)
         for index, value in enumerate(keys.array("commonStructs"))
     ]
-    name = keys.required("name")
-    keys.required("type")
+    name = keys.require_text("name")
+    keys.require_text("type")
     kind = keys.choice("type", keys.members["type"][1], KINDS)
     api_key = keys.integer("apiKey", 16)
     valid = keys.versions("validVersions")
@@ -263,7 +268,7 @@ def _common_struct(above: _Keys, value: json_text.Value, index: int) -> Struct:
     path = _name(value, f"commonStructs[{index}]")
     keys = _Keys(value, _STRUCT_KEYS, "a common struct", path, above.message_name)
     fields = _fields(keys)
-    name = keys.required("name")
+    name = keys.require_text("name")
     versions = keys.versions("versions")
     if versions is None:
         keys.fail("versions-missing", "a common struct needs versions; add them")
@@ -280,7 +285,7 @@ def _field(above: _Keys, value: json_text.Value, index: int) -> Field:
     path = rules.join(above.path, _name(value, f"fields[{index}]"))
     keys = _Keys(value, _FIELD_KEYS, "a field", path, above.message_name)
     fields = _fields(keys)
-    name = keys.required("name")
+    name = keys.require_text("name")
     tagged = keys.versions("taggedVersions") or NONE
     versions = keys.versions("versions")
     named = versions
@@ -334,7 +339,7 @@ def _name(value: json_text.Value, otherwise: str) -> str:
 
 
 def _type(keys: _Keys) -> tuple[str, bool]:
-    text = keys.required("type").strip()
+    text = keys.require_text("type").strip()
     is_array = text.startswith("[]")
     element = text[2:].strip() if is_array else text
     if element in rules.PRIMITIVES or element[:1].isupper():

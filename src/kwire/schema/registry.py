@@ -64,7 +64,7 @@ def find_by_key(api_key: int, kind: str, family: str | None = None) -> Entry:
     the other kinds count anew in each ``family`` (the definition file's name), which
     has to be given where the number alone leaves a choice. ``KeyError`` tells.
     """
-    entries = [find(name) for name in _keyed().get((api_key, kind), ())]
+    entries = [find(name) for name in _index_keys().get((api_key, kind), ())]
     if family is not None:
         entries = [entry for entry in entries if entry.family == family]
     if len(entries) == 1:
@@ -78,7 +78,7 @@ def find_by_key(api_key: int, kind: str, family: str | None = None) -> Entry:
 
 def keys(kind: str) -> list[int]:
     """List the numbers that messages of a kind have, sorted."""
-    return sorted(key for key, key_kind in _keyed() if key_kind == kind)
+    return sorted(key for key, key_kind in _index_keys() if key_kind == kind)
 
 
 def load(name: str) -> Message:
@@ -107,7 +107,7 @@ def _text(name: str) -> str:
     return data.decode()
 
 
-def _keyed() -> Mapping[tuple[int, str], list[str]]:
+def _index_keys() -> Mapping[tuple[int, str], list[str]]:
     if not _by_key:
         table: dict[tuple[int, str], list[str]] = {}
         for name, line in _lines().items():

@@ -106,7 +106,7 @@ def deprecated(release: str) -> dict[int, VersionRange]:
 def changes(old: str, new: str) -> Changes:
     """Give what an upgrade from one release to another removes and adds."""
     before, after = ranges(old), ranges(new)
-    return Changes(_without(before, after), _without(after, before))
+    return Changes(_subtract_ranges(before, after), _subtract_ranges(after, before))
 
 
 def advertisements(
@@ -196,7 +196,7 @@ def _rows(release: str, listener: str | None) -> dict[int, _Row]:
     return {key: row for key, row in found.rows.items() if listener in row.listeners}
 
 
-def _without(
+def _subtract_ranges(
     ours: dict[int, VersionRange], theirs: dict[int, VersionRange]
 ) -> dict[int, VersionRange]:
     found = {}
@@ -213,11 +213,11 @@ def _without(
 def _facts() -> _Facts:
     if not _read_once:
         # At once: another thread must see none of it or the whole.
-        _read_once.append(_read(registry.fact_text("releases")))
+        _read_once.append(_read_facts(registry.fact_text("releases")))
     return _read_once[0]
 
 
-def _read(text: str) -> _Facts:
+def _read_facts(text: str) -> _Facts:
     releases: dict[str, _Release] = {}
     protocols = []
     name = ""
@@ -229,7 +229,9 @@ def _read(text: str) -> _Facts:
             continue
         if words[0] == "release":
             name, its_listeners = words[1], tuple(words[2].split(","))
-            rows = {key: _narrowed(row, its_listeners) for key, row in rows.items()}
+            rows = {
+                key: _narrow_listeners(row, its_listeners) for key, row in rows.items()
+            }
             releases[name] = _Release(its_listeners, rows)
         elif words[0] == "protocol":
             level = int(words[4]) if len(words) > 3 else None
@@ -259,6 +261,6 @@ def _row(words: list[str], listeners: tuple[str, ...]) -> _Row:
     )
 
 
-def _narrowed(row: _Row, its_listeners: tuple[str, ...]) -> _Row:
+def _narrow_listeners(row: _Row, its_listeners: tuple[str, ...]) -> _Row:
     kept = tuple(each for each in row.listeners if each in its_listeners)
     return row._replace(listeners=kept)

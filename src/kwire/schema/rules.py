@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    Fault = tuple[str, str]
+    RuleFault = tuple[str, str]
     """A rule's name, and what is wrong and what to do about it."""
 
 RULES = (
@@ -172,7 +172,7 @@ def quote(text: str) -> str:
 
 
 def refuse(
-    message: Message, path: str, field: Field | None, faults: Iterable[Fault]
+    message: Message, path: str, field: Field | None, faults: Iterable[RuleFault]
 ) -> None:
     """Raise the first of the faults, if any, of a field in the struct at ``path``.
 
@@ -186,7 +186,7 @@ def refuse(
         raise SchemaError(reason, rule, path, message.name, *position)
 
 
-def _parsed_field_faults(field: Field) -> Iterator[Fault]:
+def _parsed_field_faults(field: Field) -> Iterator[RuleFault]:
     kind = f"[]{field.type}" if field.is_array else field.type
     is_text = not field.is_array and field.type in ("string", "bytes")
     if not _FIELD_NAME.fullmatch(field.name):
@@ -220,7 +220,7 @@ def _parsed_field_faults(field: Field) -> Iterator[Fault]:
         )
 
 
-def _tag_faults(field: Field) -> Iterator[Fault]:
+def _tag_faults(field: Field) -> Iterator[RuleFault]:
     tagged = field.tagged_versions
     nullable = field.nullable_versions & tagged
     if field.tag is None:
@@ -253,7 +253,7 @@ def _tag_faults(field: Field) -> Iterator[Fault]:
         )
 
 
-def _parsed_struct_faults(struct: Struct) -> Iterator[tuple[Field, Fault]]:
+def _parsed_struct_faults(struct: Struct) -> Iterator[tuple[Field, RuleFault]]:
     tags: dict[int, Field] = {}
     names: set[str] = set()
     for field in struct.fields:
@@ -275,7 +275,7 @@ def _parsed_struct_faults(struct: Struct) -> Iterator[tuple[Field, Fault]]:
             yield tags[tag], ("tag-not-contiguous", reason)
 
 
-def _message_name_faults(message: Message) -> Iterator[Fault]:
+def _message_name_faults(message: Message) -> Iterator[RuleFault]:
     if not _CLASS_NAME.fullmatch(message.name):
         yield (
             "name-illegal",
@@ -284,7 +284,7 @@ def _message_name_faults(message: Message) -> Iterator[Fault]:
         )
 
 
-def _parsed_message_faults(message: Message) -> Iterator[Fault]:
+def _parsed_message_faults(message: Message) -> Iterator[RuleFault]:
     flexible = message.flexible_versions
     if flexible and not flexible.is_open:
         yield (
@@ -316,7 +316,7 @@ def _parsed_message_faults(message: Message) -> Iterator[Fault]:
             )
 
 
-def _generated_message_faults(message: Message) -> Iterator[Fault]:
+def _generated_message_faults(message: Message) -> Iterator[RuleFault]:
     if message.valid_versions.is_open:
         low = message.valid_versions.min
         yield (
@@ -415,7 +415,7 @@ def _check_layout_sizes(message: Message) -> None:
     measure(message.struct, "")
 
 
-def _generated_field_faults(message: Message, field: Field) -> Iterator[Fault]:
+def _generated_field_faults(message: Message, field: Field) -> Iterator[RuleFault]:
     if field.struct is None and field.type not in PRIMITIVES:
         yield (
             "struct-undefined",
@@ -443,7 +443,7 @@ def _generated_field_faults(message: Message, field: Field) -> Iterator[Fault]:
     yield from _default_faults(field)
 
 
-def _default_faults(field: Field) -> Iterator[Fault]:
+def _default_faults(field: Field) -> Iterator[RuleFault]:
     text = field.default
     kind = f"[]{field.type}" if field.is_array else field.type
     if not text or kind == "records":
@@ -479,7 +479,7 @@ def _default_faults(field: Field) -> Iterator[Fault]:
         yield from _integer_faults(text, kind, 0, (1 << _UNSIGNED_BITS[kind]) - 1)
 
 
-def _integer_faults(text: str, kind: str, low: int, high: int) -> Iterator[Fault]:
+def _integer_faults(text: str, kind: str, low: int, high: int) -> Iterator[RuleFault]:
     if not _INTEGER.fullmatch(text):
         yield (
             "default-invalid",
