@@ -50,14 +50,18 @@ def test_offsets_names_a_group_that_is_not_there(run):
 def test_export_counts_the_topics_that_it_does_not_list(run):
     done = run("export", DATA, "--out", "out", "-t", "typo")
     assert done.exit_code == 2
-    assert "is the one you want" in done.stderr and " more" in done.stderr
+    assert "no partition matches" in done.stderr and " more" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("listen", "upstream", "text"),
     [
         (":9192", "127.0.0.1:9092", "write 127.0.0.1:9192 for clients of this"),
-        ("127.0.0.1:9192", "127.0.0.1:9192", "is where the relay itself listens"),
+        (
+            "127.0.0.1:9192",
+            "127.0.0.1:9192",
+            "is the address that the relay listens on",
+        ),
     ],
 )
 def test_record_says_which_address_is_wrong(run, listen, upstream, text):

@@ -87,7 +87,7 @@ def test_reading_b_by_any_other_client(kwire, size):
     client = client_with_7_in_flight(kwire)
     with pytest.raises(kwire.RemoteProtocolError, match="an empty frame") as caught:
         receive(client, B, size)
-    assert "no broker sends that" in str(caught.value)
+    assert "empty frame" in str(caught.value)
     assert not client.is_open
     assert [each.correlation_id for each in client.in_flight] == [7]
 

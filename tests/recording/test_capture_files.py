@@ -266,7 +266,7 @@ def test_a_damaged_file_says_which_it_is_and_what_to_do(tmp_path, damage):
     assert str(caught.value).startswith(
         f"{path}: this file cannot be read as a capture"
     )
-    assert str(caught.value).endswith("fetch it again, or move it away")
+    assert str(caught.value).endswith("copy it again, or remove it")
 
 
 def test_a_parquet_file_of_other_columns_is_no_capture(tmp_path):
@@ -276,7 +276,9 @@ def test_a_parquet_file_of_other_columns_is_no_capture(tmp_path):
     with pytest.raises(CaptureError) as caught:
         list(read_captures(tmp_path))
     text = str(caught.value)
-    assert text.startswith(f"{path}: this Parquet file is no capture, it lacks record")
+    assert text.startswith(
+        f"{path}: this Parquet file is not a capture: it lacks record"
+    )
 
 
 def test_values_of_another_kind_are_no_capture(tmp_path):

@@ -178,5 +178,5 @@ class Endpoint:
     def _check_open(self) -> None:
         if self._ended:
             raise LocalProtocolError(
-                f"this connection is over: {self._ended}"
+                f"this connection has ended: {self._ended}"
             ) from self.failure

@@ -116,19 +116,22 @@ class ServerConnection(Endpoint):
         """
         self._check_open()
         if not isinstance(request, RequestReceived):
-            raise TypeError("send answers the event RequestReceived, not its request")
+            raise TypeError(
+                "request must be the event RequestReceived, not the request in it"
+            )
         key = type(request.request).api_key
         cls = by_key(key, "response") if key is not None else None
         if type(response) is not cls:
             raise TypeError(
-                f"a {type(request.request).__name__} is not answered with a"
+                f"the response to {type(request.request).__name__} cannot be"
                 f" {type(response).__name__}"
             )
         # By identity: nothing keeps a client from using a correlation id twice.
         turn = self._awaiting.get(id(request))
         if turn is None:
             raise LocalProtocolError(
-                f"request {request.correlation_id} awaits no response"
+                f"request {request.correlation_id} has its response already, or"
+                " expects none"
             )
         turn.frame = framing.encode_response(
             response, request.version, request.correlation_id
@@ -147,12 +150,13 @@ class ServerConnection(Endpoint):
         self._check_open()
         if not self._raw:
             raise LocalProtocolError(
-                "tokens go in SaslAuthenticate responses, unless SaslHandshake came in"
-                " version 0"
+                "tokens without a header require SaslHandshake v0; send a"
+                " SaslAuthenticate response"
             )
         if self._turns:
             raise LocalProtocolError(
-                "a token would overtake responses that are still owed"
+                "a token cannot be sent before the responses to earlier requests;"
+                " send those first"
             )
         self._send_raw(data)
 
@@ -162,7 +166,7 @@ class ServerConnection(Endpoint):
             return
         if len(frame) < _REQUEST_START:
             raise RemoteProtocolError(
-                f"a frame of {len(frame)} bytes cannot hold the header of a request"
+                f"a request header has at least 8 bytes (got {len(frame)})"
             )
         api_key = int.from_bytes(frame[:2], "big", signed=True)
         version = int.from_bytes(frame[2:4], "big", signed=True)
