@@ -358,7 +358,10 @@ def test_lines_are_filled_and_not_wider_than_asked(kwire):
         (("-r", "Fetch", "-v", "99", "00"), "has versions 0-18 (got 99)"),
         (("-r", "FetchRequest", "-v", "4", "00"), "FetchRequest has no response"),
         (("-r", "999", "-v", "4", "00"), "999"),
-        (("-m", "Fetch", "-v", "4", "00"), "FetchRequest or FetchResponse: say which"),
+        (
+            ("-m", "Fetch", "-v", "4", "00"),
+            "is ambiguous; give FetchRequest or FetchResponse",
+        ),
         (("-m", "TopicRecord", "-r", "Fetch", "00"), "give one of"),
         (("--records", "-r", "Fetch", "00"), "give one of"),
         (("--prefixed", "00"), "--prefixed requires --message"),

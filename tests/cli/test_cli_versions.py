@@ -282,7 +282,7 @@ def test_password_from_the_environment(run, start, monkeypatch, mechanism):
     args += ["--username", "ann"]
     done = run(*args)
     assert done.code == 2
-    assert "use --password-file or KWIRE_SASL_PASSWORD" in done.err
+    assert "give --password-file, or set KWIRE_SASL_PASSWORD" in done.err
     monkeypatch.setenv("KWIRE_SASL_PASSWORD", "secret")
     assert run(*args).code == 0
     monkeypatch.setenv("KWIRE_SASL_PASSWORD", "not-it")
@@ -361,7 +361,7 @@ def test_address_that_does_not_answer_is_passed_over(run, start):
     brokers = start(of("4.1"))
     done = run("versions", f"{closed.address},{brokers[0].address}")
     assert done.code == 0
-    assert done.err.splitlines()[0].startswith(f"kwire: {closed.address}: nobody")
+    assert done.err.splitlines()[0].startswith(f"kwire: {closed.address}: connection")
     done = run("versions", closed.address)
     assert (done.code, done.out) == (2, "")
     assert done.err.count("\n") == 1

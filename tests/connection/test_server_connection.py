@@ -246,9 +246,9 @@ def test_older_requests_are_answered_before_the_close(kwire):
     assert ids_of(kwire, server.data_to_send()) == [1]
 
 
-def test_how_to_refuse_is_one_of_three_words(kwire):
+def test_how_to_refuse_is_one_of_two_words(kwire):
     """A typing error would otherwise decide how clients are treated."""
-    with pytest.raises(ValueError, match="'close', 'empty' or 'empty-draft'"):
+    with pytest.raises(ValueError, match='"close" or "empty"'):
         serving(kwire, on_unsupported="ignore")
 
 

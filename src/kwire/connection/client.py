@@ -19,7 +19,6 @@ from ..errors import (
     RemoteProtocolError,
     UnsupportedVersion,
 )
-from ..frame_splitter import FrameSplitter
 from ..limits import DEFAULT, Limits
 from ..messages import (
     ProduceRequest,
@@ -47,7 +46,6 @@ from .events import (
     SaslToken,
     Unanswered,
 )
-from .splitting import DraftSplitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,8 +79,6 @@ class ClientConnection(Endpoint):
     With ``zero_copy``, bytes and records of responses are memoryviews of their frame;
     ``compat="java"`` reads responses as leniently as Kafka does, for peers that leave
     bytes behind a message (librdkafka's mock cluster from Metadata 9 on).
-    ``draft_empty_responses`` is for servers that send KIP-35's empty response with the
-    size of 0 that its drafts have literally (reading B of ``splitting.py``).
 
     The table ends with the connection. When the socket breaks, call ``close``: then
     ``in_flight`` still tells which requests have no response. Memory grows with what
@@ -110,10 +106,8 @@ class ClientConnection(Endpoint):
         limits: Limits = DEFAULT,
         zero_copy: bool = False,
         compat: Literal["java"] | None = None,
-        draft_empty_responses: bool = False,
     ) -> None:
-        splitter = (DraftSplitter if draft_empty_responses else FrameSplitter)(limits)
-        super().__init__("broker", splitter, limits, zero_copy, compat)
+        super().__init__("broker", limits, zero_copy, compat)
         # Its own, for it ends with this connection and no other.
         self.table = None if table is None else table.copy()
         self._client_id = client_id
@@ -186,11 +180,6 @@ class ClientConnection(Endpoint):
                 " first"
             )
         raw = not table.usable(SaslAuthenticateRequest)
-        if raw and isinstance(self._splitter, DraftSplitter):
-            raise LocalProtocolError(
-                "raw SASL tokens may be empty frames, which draft_empty_responses takes"
-                " for empty responses"
-            )
         version = table.pick(SaslHandshakeRequest, *((_RAW,) if raw else ()))
         self.send(SaslHandshakeRequest(mechanism=mechanism), version)
         self._mechanism = mechanism
