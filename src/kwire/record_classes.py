@@ -288,10 +288,10 @@ for _name in (*BatchHeader.__match_args__, *_DERIVED):  # type: ignore[attr-defi
 
 
 class TransactionFilter:
-    """Tells which batches a reader of committed records must not show.
+    """Finds the batches that a reader of committed records must not show.
 
-    Takes the aborted transactions of a Fetch response and sees the batches in their
-    order. Source: ``CompletedFetch`` (KIP-98).
+    Takes the aborted transactions of a Fetch response and sees the transactional and
+    control batches in their order. Source: ``CompletedFetch`` (KIP-98).
     """
 
     __slots__ = ("_aborted", "_coming")

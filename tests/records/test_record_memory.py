@@ -112,8 +112,8 @@ def calls(package):
             COMPRESSED, engine.ReadOptions(refuse)
         ),
         "rows": lambda: records.decode_rows(PLAIN + MESSAGES + WRAPPED + COMPRESSED),
-        "rows, cut": lambda: records.decode_rows(PLAIN + MESSAGES, start_offset=1),
-        "rows, committed": lambda: records.decode_rows(
+        "rows cut": lambda: records.decode_rows(PLAIN + MESSAGES, start_offset=1),
+        "rows committed": lambda: records.decode_rows(
             marker(0, 7, 0), aborted_transactions=[]
         ),
         "rows, name": lambda: records.decode_rows(BAD_NAME),
@@ -219,7 +219,10 @@ def read(package, data):
     return package.records.decode_batches(data, check_crc=False)
 
 
-CALL_BACK = {"encode, raise", "encode, headers", "encode, codec", "columns, codec"}
+CALL_BACK = {
+    *("encode, raise", "encode, headers", "encode, codec"),
+    *("columns, codec", "rows, codec"),
+}
 LACKS = {"one allocation": 1, "two allocations": 2, "thirty allocations": 30}
 
 

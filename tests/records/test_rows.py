@@ -74,7 +74,7 @@ def test_a_filter_sees_the_markers_before_the_start(records, columns):
 
 
 def test_entries_outside_the_offsets_are_not_looked_into(records, columns):
-    """Whether transactions are filtered or not: damage there is for nobody to see."""
+    """Whether transactions are filtered or not: damage there is not reported."""
     data = transactional(7, 0, b"x") + batch(b"\1damaged", base_offset=1, count=1)
     data += transactional(7, 2, b"y")
     for aborted in (None, ()):
@@ -124,7 +124,7 @@ def test_an_error_that_is_kept_keeps_no_buffer(kwire, records):
 def test_a_fetch_is_one_call_of_the_engine(kwire, records):
     """However many batches it has; a call for each was most of the cost of small ones.
 
-    Whoever counts calls sees neither C nor time, which differs from run to run.
+    Calls are counted, as times differ from run to run.
     """
     if kwire.backend != "fast":
         pytest.skip("for the compiled engine")
