@@ -48,12 +48,14 @@ class LogBroker(Broker):
     def answer(self, event):
         """Answer as the simulated broker does, with the address of this one."""
         request, version = event.request, event.version
-        response = self.node.answer(request, version)
-        if response is None:
-            time.sleep(min(request.max_wait_ms / 1000, LONGEST_WAIT_S))
-            response = self.node.answer(request, version)
+        if type(request).__name__ == "FetchRequest":
+            fetch = self.node.begin_fetch(request, version)
+            response = self.node.answer_fetch(fetch, version, is_late=False)
             if response is None:
-                return self.node.empty_fetch(request, version)
+                time.sleep(min(request.max_wait_ms / 1000, LONGEST_WAIT_S))
+                response = self.node.answer_fetch(fetch, version, is_late=True)
+            return response
+        response = self.node.answer(request, version)
         if type(response).__name__ == "MetadataResponse":
             (only,) = response.brokers
             return response.replace(

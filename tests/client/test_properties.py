@@ -106,14 +106,8 @@ def test_each_property_has_its_effect(kwire):
         ({"group.id": "g"}, "config: kwire does not know group.id"),
         ({"security.protocol": "TLS"}, "security.protocol must be one of PLAINTEXT"),
         ({"isolation.level": "dirty"}, "isolation.level must be one of"),
-        (
-            {"request.timeout.ms": "9 s"},
-            "request.timeout.ms must be a number of milliseconds",
-        ),
-        (
-            {"request.timeout.ms": 0},
-            "request.timeout.ms must be a number of milliseconds",
-        ),
+        ({"request.timeout.ms": "9 s"}, "request.timeout.ms must be a number of ms"),
+        ({"request.timeout.ms": 0}, "request.timeout.ms must be a number of ms"),
         (
             {"security.protocol": "SSL", "ssl.truststore.location": "a.jks"},
             r"ssl.truststore.type must be PEM \(got 'JKS'\)",
@@ -128,7 +122,7 @@ def test_each_property_has_its_effect(kwire):
         ),
         (
             {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"},
-            "PLAIN requires a user name and a password",
+            "PLAIN needs a user name and a password",
         ),
         (
             {
@@ -180,7 +174,7 @@ def test_a_token_lets_in_or_is_refused(kwire, runner):
         ) as caught:
             read_with(fail)
         assert isinstance(caught.value.__cause__, OSError)
-        with pytest.raises(cluster.AuthenticationRefused, match="must return a token"):
+        with pytest.raises(cluster.AuthenticationRefused, match="returned no token"):
             read_with(lambda: "to\x01ken")
 
 
@@ -193,7 +187,7 @@ def test_a_token_is_written_as_the_rfc_says(kwire):
     assert bearer.challenge(b"") is None and bearer.is_done
     assert bearer.first() == opening and not bearer.is_done
     assert bearer.challenge(b'{"status":"invalid_token"}') == b"\x01"
-    with pytest.raises(sasl.SaslError, match="rejected the token"):
+    with pytest.raises(sasl.SaslError, match="refused the token"):
         bearer.challenge(b"")
     assert "abc" not in repr(bearer)
     with pytest.raises(TypeError, match="function"):

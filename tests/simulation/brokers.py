@@ -12,9 +12,10 @@ from __future__ import annotations
 import importlib
 from uuid import UUID
 
+from fetch_sessions import FetchSessions
 from partition_log import PartitionLog
 
-SERVED = ("ApiVersions", "Metadata", "ListOffsets", "Fetch")
+SERVED = ("ApiVersions", "Metadata", "ListOffsets", "Fetch", "OffsetForLeaderEpoch")
 EARLIEST, LATEST = -2, -1
 
 
@@ -73,12 +74,15 @@ class SimulatedBroker:
         self.throttle_ms = 0
         self.fetches = 0
         self._cluster = cluster
+        self.sessions = FetchSessions(cluster.kwire, cluster.random)
         self.become(release)
         # What this broker believes of (topic, partition): id, leader, epoch.
         self.view: dict[tuple[str, int], tuple[UUID, int, int]] = {}
 
     def become(self, release):
         """Be upgraded or downgraded to a release."""
+        self.release = release
+        self.sessions.clear()
         kwire = self._cluster.kwire
         negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
         table = negotiation.ApiVersionTable
@@ -102,7 +106,7 @@ class SimulatedBroker:
         }
 
     def answer(self, request, version):
-        """Answer a request; None if there is nothing to fetch yet."""
+        """Answer a request that is no Fetch."""
         name = type(request).__name__
         return getattr(self, f"_{name}")(request, version)
 
@@ -153,7 +157,9 @@ class SimulatedBroker:
                     topic.name, None, part.partition_index, part.current_leader_epoch
                 )
                 offset = -1
-                if log is not None:
+                if log is not None and log.unseen and part.timestamp == LATEST:
+                    code = self._cluster.codes.OFFSET_NOT_AVAILABLE
+                elif log is not None:
                     # A follower, as all but -1 are, sees the end of the log itself.
                     committed = request.isolation_level and request.replica_id == -1
                     offset = self._offset(log, part.timestamp, committed)
@@ -169,15 +175,46 @@ class SimulatedBroker:
             )
         return make(topics=topics)
 
-    def _FetchRequest(self, request, version):
-        self.fetches += 1
-        make = self._cluster.messages.FetchResponse
-        responses, endpoints = [], {}
-        left, has_news = request.max_bytes, False
+    def _OffsetForLeaderEpochRequest(self, request, version):
+        make = self._cluster.messages.OffsetForLeaderEpochResponse
+        topics = []
         for topic in request.topics:
             parts = []
             for part in topic.partitions:
-                answer, hint = self._fetch(request, topic, part, version, left)
+                code, log = self._find(
+                    topic.topic, None, part.partition, part.current_leader_epoch
+                )
+                epoch, end = (
+                    (-1, -1) if log is None else log.end_of_epoch(part.leader_epoch)
+                )
+                parts.append(
+                    make.EpochEndOffset(
+                        error_code=code,
+                        partition=part.partition,
+                        leader_epoch=epoch,
+                        end_offset=end,
+                    )
+                )
+            topics.append(
+                make.OffsetForLeaderTopicResult(topic=topic.topic, partitions=parts)
+            )
+        return make(topics=topics)
+
+    def begin_fetch(self, request, version):
+        """Return all that a Fetch is about, which its session may know alone."""
+        return self.sessions.resolve(request, version)
+
+    def answer_fetch(self, fetch, version, is_late):
+        """Answer a Fetch; None if there is nothing yet, and its time is not over."""
+        self.fetches += 1
+        make = self._cluster.messages.FetchResponse
+        if fetch.error_code:
+            return make(error_code=fetch.error_code)
+        found, endpoints = [], {}
+        left, has_news = fetch.max_bytes, is_late
+        for topic in fetch.topics:
+            for part in topic.partitions:
+                answer, hint = self._fetch(fetch, topic, part, version, left)
                 if answer.error_code or answer.diverging_epoch.end_offset >= 0:
                     has_news = True
                 if answer.records:
@@ -185,39 +222,23 @@ class SimulatedBroker:
                     left = max(left - len(answer.records), 0)
                 if hint is not None:
                     endpoints[hint.node_id] = hint
-                parts.append(answer)
-            responses.append(
-                make.FetchableTopicResponse(
-                    topic=topic.topic if version < 13 else "",
-                    topic_id=topic.topic_id,
-                    partitions=parts,
-                )
-            )
+                found.append((topic, answer))
         if not has_news:
             return None
         return make(
             throttle_time_ms=self.throttle_ms,
-            responses=responses,
-            node_endpoints=list(endpoints.values()) if version >= 16 else (),
-        )
-
-    def empty_fetch(self, request, version):
-        """Answer a Fetch whose time is over."""
-        make = self._cluster.messages.FetchResponse
-        responses = []
-        for topic in request.topics:
-            parts = [
-                self._fetch(request, topic, part, version, 0)[0]
-                for part in topic.partitions
-            ]
-            responses.append(
+            session_id=fetch.session_id,
+            responses=[
                 make.FetchableTopicResponse(
                     topic=topic.topic if version < 13 else "",
                     topic_id=topic.topic_id,
-                    partitions=parts,
+                    partitions=[answer],
                 )
-            )
-        return make(responses=responses)
+                for topic, answer in found
+                if fetch.note_answer(topic, answer)
+            ],
+            node_endpoints=list(endpoints.values()) if version >= 16 else (),
+        )
 
     def _fetch(self, request, topic, part, version, left):
         make = self._cluster.messages.FetchResponse
@@ -240,7 +261,8 @@ class SimulatedBroker:
                 fields["diverging_epoch"] = make.EpochEndOffset(
                     epoch=epoch, end_offset=end
                 )
-                return make.PartitionData(high_watermark=log.end, **fields), None
+                high_watermark = log.high_watermark
+                return make.PartitionData(high_watermark=high_watermark, **fields), None
         if not log.start <= offset <= log.end:
             code = codes.OFFSET_OUT_OF_RANGE
             return make.PartitionData(
@@ -257,8 +279,8 @@ class SimulatedBroker:
             ]
         return (
             make.PartitionData(
-                high_watermark=log.end,
-                last_stable_offset=log.last_stable,
+                high_watermark=log.high_watermark,
+                last_stable_offset=min(log.last_stable, log.high_watermark),
                 log_start_offset=log.start,
                 records=data,
                 **fields,

@@ -44,6 +44,8 @@ class PartitionLog:
         self.epoch = 0
         self.batches: list[StoredBatch] = []
         self.epoch_starts = {0: 0}
+        self.unseen = 0
+        """How many records at the end a new leader does not show yet."""
         self.open: dict[int, int] = {}
         self.aborted: list[Aborted] = []
         self.ever: dict[int, set[bytes]] = {}
@@ -55,9 +57,14 @@ class PartitionLog:
         self._number = 0
 
     @property
+    def high_watermark(self):
+        """Up to where consumers read: a new leader learns that later (KIP-207)."""
+        return max(self.end - self.unseen, self.start)
+
+    @property
     def last_stable(self):
         """The offset of the first record whose transaction is open."""
-        return min(self.open.values(), default=self.end)
+        return min(self.open.values(), default=self.high_watermark)
 
     def append(self, count, producer_id=-1):
         """Write a batch of ``count`` records, in a transaction if by a producer."""
@@ -125,7 +132,9 @@ class PartitionLog:
 
     def read(self, offset, max_bytes, committed, at_least_one):
         """Return the bytes of batches from ``offset`` on, as a broker slices them."""
-        limit = self.last_stable if committed else self.end
+        limit = self.high_watermark
+        if committed:
+            limit = min(limit, self.last_stable)
         parts, size = [], 0
         for each in self.batches:
             if each.last_offset < offset:

@@ -25,12 +25,12 @@ def main() -> None:
         for name, topic in scenario.cluster.topics.items():
             for index, log in enumerate(topic.logs):
                 reader = machine._readers.get((name, index))
-                known = {key: getattr(reader, key, None) for key in reader.__slots__}
+                slots = () if reader is None else reader.__slots__
+                known = {key: getattr(reader, key, None) for key in slots}
+                seen = scenario.seen.get((name, index), [])
                 print(f"  {name}-{index}: {known}")
                 print(f"    log {log.start} to {log.end}, cut at {log.cut}")
-                print(
-                    f"    seen {[offset for offset, _ in scenario.seen[name, index]]}"
-                )
+                print(f"    seen {[offset for offset, _ in seen]}")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ class World:
         self.random = random
         self.wires: list[Wire] = []
         self.requests = 0
+        self.fruitless: list[float] = []
+        """When a request was answered without records."""
         self._queue: list[tuple] = []
         self._order = itertools.count()
 
@@ -49,15 +51,14 @@ class World:
             self._connect(machine)
             if is_over():
                 return True
-            when = machine.wake_at
-            if self._queue and self._queue[0][0] <= when:
-                when, _, action = heapq.heappop(self._queue)
-                self.now = max(self.now, when)
-                action()
-            else:
-                self.now = max(self.now, when)
-            if self.now > until:
+            is_event = bool(self._queue) and self._queue[0][0] <= machine.wake_at
+            when = self._queue[0][0] if is_event else machine.wake_at
+            if when > until:
+                self.now = until
                 return False
+            self.now = max(self.now, when)
+            if is_event:
+                heapq.heappop(self._queue)[2]()
             machine.advance(self.now)
 
     def _connect(self, machine):
@@ -138,21 +139,31 @@ class Wire:
         for event in self.server.receive_data(piece):
             if type(event).__name__ == "RequestReceived":
                 self.world.requests += 1
-                self._answer(event, self.world.now)
+                self._answer(event)
         self._reply()
 
-    def _answer(self, event, since):
-        """Answer a request now, or a Fetch when there is something to fetch."""
+    def _answer(self, event):
+        request, version = event.request, event.version
+        if type(request).__name__ == "FetchRequest":
+            fetch = self.broker.begin_fetch(request, version)
+            self._answer_fetch(event, fetch, self.world.now)
+        else:
+            self.world.fruitless.append(self.world.now)
+            self.server.send(event, self.broker.answer(request, version))
+
+    def _answer_fetch(self, event, fetch, since):
+        """Answer a Fetch when there is something to fetch, or its time is over."""
         if self.is_over:
             return
-        request, version = event.request, event.version
-        answer = self.broker.answer(request, version)
+        is_late = self.world.now >= since + fetch.max_wait_ms / 1000
+        answer = self.broker.answer_fetch(fetch, event.version, is_late)
         if answer is None:
-            if self.world.now >= since + request.max_wait_ms / 1000:
-                answer = self.broker.empty_fetch(request, version)
-            else:
-                self.world.after(POLL_S, lambda: self._answer(event, since))
-                return
+            again = lambda: self._answer_fetch(event, fetch, since)  # noqa: E731
+            self.world.after(POLL_S, again)
+            return
+        parts = [part for each in answer.responses for part in each.partitions]
+        if not any(part.records for part in parts):
+            self.world.fruitless.append(self.world.now)
         self.server.send(event, answer)
         self._reply()
 

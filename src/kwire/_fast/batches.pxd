@@ -5,33 +5,21 @@
 Twin: ``_pure/batches.py``.
 """
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
 
 from kwire._fast.cursor cimport Cursor
 
 cdef enum:
-    # The layout of batches and messages, as ``kwire/batch_layout.py`` draws it.
-    BASE_OFFSET_AT = 0
-    SIZE_AT = 8
+    # Bytes of the offset and the size in front of every entry.
     LOG_OVERHEAD = 12
-    LEADER_EPOCH_AT = 12
     MAGIC_AT = 16
-    CRC_AT = 17
-    ATTRIBUTES_AT = 21
-    LAST_OFFSET_DELTA_AT = 23
-    BASE_TIMESTAMP_AT = 27
-    MAX_TIMESTAMP_AT = 35
-    PRODUCER_ID_AT = 43
-    PRODUCER_EPOCH_AT = 51
-    BASE_SEQUENCE_AT = 53
-    COUNT_AT = 57
+    # Bytes of a batch of magic 2 in front of its records.
     BATCH_OVERHEAD = 61
-    LEAST_RECORD = 7
-    MESSAGE_CRC_AT = 12
-    MESSAGE_ATTRIBUTES_AT = 17
-    MESSAGE_TIMESTAMP_AT = 18
+    # Bytes of a message with an empty key and value behind its size, by magic.
     MESSAGE_OVERHEAD_0 = 14
     MESSAGE_OVERHEAD_1 = 22
+    # Where the length of the key stands in a message, by magic.
     KEY_AT_0 = 18
     KEY_AT_1 = 26
     CODEC_MASK = 0x07
@@ -39,8 +27,8 @@ cdef enum:
     TRANSACTIONAL = 0x10
     CONTROL = 0x20
     DELETE_HORIZON = 0x40
-
-cdef enum:
+    # Bytes that a record of magic 2 takes at least.
+    LEAST_RECORD = 7
     HEADER_SLOTS = 14
 
 cdef struct Entry:
@@ -59,9 +47,8 @@ cdef struct Entry:
     int32_t partition_leader_epoch
     int32_t count
 
-cpdef int check_range(Py_ssize_t position, Py_ssize_t end, Py_ssize_t size) except -1
 cdef int read_entry(
     Cursor* cursor, Py_ssize_t position, Py_ssize_t end, bint check_crc, Entry* entry
 ) noexcept nogil
-cdef object header_of(Entry* entry)
+cdef PyObject* make_header(Entry* entry) noexcept
 cdef int entry_of(object header, Entry* entry) except -1

@@ -16,15 +16,14 @@ from __future__ import annotations
 import struct
 
 from .. import errors
-from ..batch_layout import (
+from .batches import (
     BATCH_OVERHEAD,
     CODEC_MASK,
-    DELETE_HORIZON,
     LOG_APPEND_TIME,
     LOG_OVERHEAD,
     MESSAGE_OVERHEADS,
+    wrapped,
 )
-from .batches import wrapped
 from .checksums import crc32, crc32c
 from .rows import (
     VARINTS,
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
         def __iter__(self) -> Iterator[Any]: ...
 
 
+DELETE_HORIZON = 0x40
 LARGEST = 2**31 - 1
 
 _BATCH_HEAD = struct.Struct(">qii")

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 _UNKNOWN_TOPIC_S = 3.0
 """How long a topic may be unknown before that is believed: news travels."""
 
+_DOUBTS = 6
+"""After how many tries, some seconds, an older leader epoch is believed: the cluster
+agrees on a new leader within that time.
+"""
+
 
 class LookupMachine:
     """Finds the partitions of topics and the offsets that each is to be read from.
@@ -136,7 +141,7 @@ class LookupMachine:
                     else ""
                 )
                 self.failure = self.failure or TopicNotFound(
-                    text or "topics must name at least one topic (got none)"
+                    text or "no topic was named"
                 )
 
     def _names(self) -> Sequence[str]:
@@ -178,6 +183,9 @@ class LookupMachine:
             reader = self._readers.get((topic.name, partition))
             if reader is None:
                 self._read_partition(topic, partition)
+            elif reader.topic_id == NO_ID:
+                # Brokers were upgraded: the topic has an id from now on (KIP-516).
+                reader.topic_id = topic.topic_id
             elif topic.topic_id not in (NO_ID, reader.topic_id) and not reader.is_done:
                 self._start_over(reader, topic)
 
@@ -259,6 +267,8 @@ class LookupMachine:
             # With a hint, the new leader is asked at once (KIP-951).
             self.cluster.want_metadata()
             self._retry(reader, now)
+            if reader.failures >= _DOUBTS:
+                self.cluster.metadata.forget_leader(reader.topic, reader.partition)
 
     def _retry_all(self, readers: list[PartitionReader], now: float) -> None:
         for reader in readers:
@@ -314,6 +324,6 @@ class LookupMachine:
             waiting = [each.name for each in self._readers.values() if not each.is_done]
             what = ", ".join(waiting[:3] or self.options.topics[:3]) or "topics"
             self.failure = BrokersUnreachable(
-                f"reading {what}: no progress for {self._settings.timeout_s:g} s;"
+                f"reading {what}: nothing came for {self._settings.timeout_s:g} s;"
                 f" {self.cluster.reasons()}"
             )

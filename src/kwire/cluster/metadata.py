@@ -78,6 +78,17 @@ class Metadata:
         known = self.topics.get(topic)
         return None if known is None else known.partitions.get(partition)
 
+    def forget_leader(self, topic: str, partition: int) -> None:
+        """Believe the next leader that is named, of whatever epoch.
+
+        Where topics have no ids, one that was created again begins with an epoch that
+        looks old. Nothing is forgotten of a topic with an id.
+        """
+        known = self.partition(topic, partition)
+        if known is not None and self.topics[topic].topic_id == NO_ID:
+            partitions = self.topics[topic].partitions
+            partitions[partition] = known._replace(leader=-1, leader_epoch=-1)
+
     def take_hint(
         self,
         topic: str,

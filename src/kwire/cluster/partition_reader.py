@@ -7,15 +7,17 @@ It decides nothing; ``scan.py`` moves it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .scan_options import Lookup
+if TYPE_CHECKING:
+    from .scan_options import Lookup
 
 
 class PartitionReader:
     """One partition of a scan: how far it is, and what it waits for."""
 
     __slots__ = (
+        "checked_epoch",
         "end",
         "epoch",
         "failures",
@@ -30,6 +32,7 @@ class PartitionReader:
         "replica",
         "replica_until",
         "retry_at",
+        "sent_epoch",
         "topic",
         "topic_id",
     )
@@ -42,7 +45,11 @@ class PartitionReader:
         self.end: int | None = None
         # What is still to be found before the first fetch: "start", "end".
         self.lookups: dict[str, Lookup] = {}
+        # The epoch of the record read last; the leader's in the request in flight;
+        # and the leader's when a response showed that the log was not cut.
         self.epoch = -1
+        self.sent_epoch = -1
+        self.checked_epoch = -1
         # How often the position was set anew, which makes older responses stale.
         self.generation = 0
         self.is_busy = False

@@ -16,18 +16,19 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from ..errors import KwireError
-from ..messages import FetchRequest
-from ..negotiation import NO_TOPIC_IDS
+from ..messages import FetchRequest, OffsetForLeaderEpochRequest
+from ..negotiation import EPOCH_END, FETCHED_EPOCH, NO_TOPIC_IDS
 from ..records import read_last_header
 from . import faults
 from .errors import ClusterError, DataLost
 from .faults import Reaction
+from .fetch_session import FetchSession
 from .lookups import LookupMachine
 from .machine import hinted_brokers
 from .metadata import NO_ID
 from .partition_reader import Asked, PartitionReader
 from .scan_options import EARLIEST, LATEST, Fetched, spec_of
-from .scan_requests import fetch_request
+from .scan_requests import epoch_ends_request, fetch_request, leader_epoch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,6 +71,7 @@ class ScanMachine(LookupMachine):
         self._held = 0
         self._reserved = 0
         self._fetching: set[int] = set()
+        self._sessions: dict[int, FetchSession] = {}
 
     def has_result(self) -> bool:
         """Whether there is something to take, or nothing more to come."""
@@ -159,7 +161,10 @@ class ScanMachine(LookupMachine):
             if not room:
                 return
             link = self.cluster.link_to(node, now)
-            if link is not None:
+            if link is None:
+                continue
+            readers = self._check_epochs(link, readers, now)
+            if readers:
                 self._send_fetch(link, node, readers, room, now)
 
     def _room(self) -> int:
@@ -181,15 +186,18 @@ class ScanMachine(LookupMachine):
         room: int,
         now: float,
     ) -> None:
-        has_ids = all(each.topic_id != NO_ID for each in readers)
+        # While brokers are upgraded, the metadata of an old one has no ids.
+        topics = self.cluster.metadata.topics
+        has_ids = all(topics[each.topic].topic_id != NO_ID for each in readers)
         constraints = () if has_ids else (NO_TOPIC_IDS,)
         try:
             version = link.table.pick(FetchRequest, *constraints)
         except KwireError as error:
             self.failure = error
             return
-        metadata = self.cluster.metadata
-        request = fetch_request(readers, room, version, metadata, self.options)
+        session = self._sessions.setdefault(node, FetchSession())
+        metadata, options = self.cluster.metadata, self.options
+        request = fetch_request(readers, room, version, metadata, options, session)
         wait_s = self.options.max_wait_ms / 1000
         sent_at = now
         asked = Asked(readers)
@@ -199,11 +207,15 @@ class ScanMachine(LookupMachine):
             self._fetching.discard(node)
             waiting = asked.take_back()
             if response is None:
+                session.reset()
                 self._retry_all(waiting, now)
             elif response.error_code:
-                for each in waiting:
+                is_forgotten = faults.is_of_session(response.error_code)
+                is_forgotten = is_forgotten and session.is_incremental
+                session.reset()
+                for each in () if is_forgotten else waiting:
                     self._take_fault(each, response.error_code, now, node)
-            elif not self._take_response(response, waiting, node, now):
+            elif not self._take_response(response, waiting, session, node, now):
                 # A broker that has nothing waits; one that does not is waited for.
                 for each in waiting:
                     each.retry_at = max(each.retry_at, sent_at + wait_s / 2)
@@ -213,20 +225,72 @@ class ScanMachine(LookupMachine):
             self._fetching.add(node)
             asked.begin()
 
+    def _check_epochs(
+        self, link: Link, readers: list[PartitionReader], now: float
+    ) -> list[PartitionReader]:
+        """Request where epochs end, of a broker before Fetch 12 (KIP-320).
+
+        Returns the partitions that can be fetched at once. Newer brokers notice
+        themselves that a log was cut, by the epoch that a Fetch carries.
+        """
+        fetched_epoch = link.table.usable(FetchRequest, FETCHED_EPOCH)
+        epoch_end = link.table.usable(OffsetForLeaderEpochRequest, EPOCH_END)
+        ready: list[PartitionReader] = []
+        unchecked: list[PartitionReader] = []
+        for each in readers:
+            epoch = leader_epoch(each, self.cluster.metadata)
+            is_new = each.epoch >= 0 and -1 < each.checked_epoch != epoch
+            has_to_wait = is_new and epoch >= 0 and not fetched_epoch
+            (unchecked if has_to_wait else ready).append(each)
+            each.sent_epoch = epoch
+        if not unchecked or not epoch_end:
+            return readers
+        asked = Asked(unchecked)
+        request = epoch_ends_request(unchecked, self.cluster.metadata)
+
+        def done(response: Any, now: float) -> None:
+            waiting = asked.take_back()
+            by_name = {(each.topic, each.partition): each for each in waiting}
+            for topic in () if response is None else response.topics:
+                for part in topic.partitions:
+                    reader = by_name.pop((topic.topic, part.partition), None)
+                    if reader is not None:
+                        self._take_epoch_end(reader, part, now)
+            self._retry_all(list(by_name.values()), now)
+
+        if self._send(link, request, done, now, 0.0, (EPOCH_END,)):
+            asked.begin()
+        return ready
+
+    def _take_epoch_end(self, reader: PartitionReader, part: Any, now: float) -> None:
+        if part.error_code:
+            self._take_fault(reader, part.error_code, now)
+            return
+        reader.failures = 0
+        reader.checked_epoch = reader.sent_epoch
+        if part.end_offset < 0:
+            self._lose(reader, "the log has nothing left of what was read before")
+        else:
+            self._truncate(reader, part.leader_epoch, part.end_offset)
+
     def _take_response(
         self,
         response: Any,
         readers: list[PartitionReader],
+        session: FetchSession,
         node: int,
         now: float,
     ) -> bool:
         """Take what each partition got; return whether to fetch again at once."""
+        session.take_response(response.session_id)
         by_id = {(each.topic_id, each.partition): each for each in readers}
         by_name = {(each.topic, each.partition): each for each in readers}
         has_records = any(
             part.records for topic in response.responses for part in topic.partitions
         )
         has_news = has_records
+        # A session leaves out those of which there is nothing to say.
+        quiet = dict.fromkeys(readers)
         for topic in response.responses:
             for part in topic.partitions:
                 index = part.partition_index
@@ -235,30 +299,58 @@ class ScanMachine(LookupMachine):
                 )
                 if reader is None:
                     continue
+                diverging = part.diverging_epoch
                 if part.error_code:
+                    quiet.pop(reader, None)
                     is_hinted = self._take_hint(reader, part, response)
                     self._take_fault(reader, part.error_code, now, node, is_hinted)
                     has_news = has_news or is_hinted
-                elif part.diverging_epoch.end_offset >= 0:
-                    self._truncate(reader, part.diverging_epoch)
+                elif diverging.end_offset >= 0:
+                    quiet.pop(reader, None)
+                    self._truncate(reader, diverging.epoch, diverging.end_offset)
                 elif part.preferred_read_replica >= 0 and not part.records:
+                    quiet.pop(reader, None)
                     reader.replica = part.preferred_read_replica
                     reader.replica_until = now + _REPLICA_S
                     has_news = True
                 else:
-                    self._take_records(reader, part, has_records, now)
+                    session.note_limit(reader, self._limit(part))
+                    if part.records:
+                        quiet.pop(reader, None)
+                        self._take_records(reader, part, now)
+        for reader in quiet:
+            self._take_quiet(reader, session, has_records)
         return has_news
 
-    def _take_records(
-        self, reader: PartitionReader, part: Any, has_records: bool, now: float
+    def _limit(self, part: Any) -> int:
+        """Return up to where the partition can be read now."""
+        if self.options.read_committed and part.last_stable_offset >= 0:
+            return int(part.last_stable_offset)
+        return int(part.high_watermark)
+
+    def _take_quiet(
+        self, reader: PartitionReader, session: FetchSession, has_records: bool
     ) -> None:
-        """Take the records of a partition, of a response that has some or none."""
+        """Take note that a broker had nothing of this partition to send."""
         reader.failures = 0
+        reader.checked_epoch = reader.sent_epoch
         self.cluster.note_progress()
-        if not part.records:
-            if not has_records and reader.end is not None:
-                self._take_emptiness(reader, part, reader.end)
+        limit = session.limit(reader)
+        if has_records or reader.end is None or limit is None:
             return
+        # The broker had all the time that it wanted, and nothing before the end.
+        if limit >= reader.end:
+            # Compaction took what was there.
+            reader.is_done = True
+        else:
+            # The log is shorter than it was. Its leader knows where it ends, or says
+            # that it does not know yet (KIP-207).
+            reader.lookups["latest"] = LATEST
+
+    def _take_records(self, reader: PartitionReader, part: Any, now: float) -> None:
+        reader.failures = 0
+        reader.checked_epoch = reader.sent_epoch
+        self.cluster.note_progress()
         self._progress_at = now
         assert reader.position is not None
         try:
@@ -290,24 +382,14 @@ class ScanMachine(LookupMachine):
             )
         )
         self._held += len(part.records)
+        # A broker fills a response from the first partition on: others are next.
+        place = (reader.topic, reader.partition)
+        self._readers[place] = self._readers.pop(place)
         reader.position = after
         reader.epoch = last.partition_leader_epoch
         reader.fetch_bytes = 0
         reader.is_start_given = True
         reader.is_done = end is not None and after >= end
-
-    def _take_emptiness(self, reader: PartitionReader, part: Any, end: int) -> None:
-        """A broker had all the time it wanted and nothing before ``end``."""
-        limit = part.high_watermark
-        if self.options.read_committed and part.last_stable_offset >= 0:
-            limit = part.last_stable_offset
-        if limit >= end:
-            # Compaction took what was there.
-            reader.is_done = True
-        else:
-            # The log is shorter than it was. Its leader knows where it ends, or says
-            # that it does not know yet (KIP-207).
-            reader.lookups["latest"] = LATEST
 
     def _enlarge(self, reader: PartitionReader, size: int) -> None:
         """Fetch more at once: brokers before 0.10.1 cut a batch that is too large."""
@@ -355,16 +437,18 @@ class ScanMachine(LookupMachine):
             # The log moved on between the lookup and the first fetch.
             self._set_start(reader, EARLIEST)
 
-    def _truncate(self, reader: PartitionReader, diverging: Any) -> None:
-        """Go back where the log was cut below what was read (KIP-320)."""
+    def _truncate(self, reader: PartitionReader, epoch: int, end: int) -> None:
+        """Go back where the log was cut below what was read (KIP-320).
+
+        ``end`` is where records of ``epoch``, the last one in common, end in the log.
+        """
         assert reader.position is not None
-        reader.epoch = diverging.epoch
-        if diverging.end_offset < reader.position:
-            end = diverging.end_offset
+        if end < reader.position:
             reason = (
                 f"records from offset {end} on were read, and then lost by the cluster"
             )
             self._lose(reader, reason, resume=end)
+        reader.epoch = epoch
 
     def _lose(
         self,
@@ -384,6 +468,7 @@ class ScanMachine(LookupMachine):
         self.losses.append(lost)
         reader.generation += 1
         reader.epoch = -1
+        reader.checked_epoch = -1
         if topic_id is not None:
             reader.topic_id = topic_id
             reader.end = None

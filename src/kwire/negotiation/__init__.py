@@ -16,6 +16,8 @@ from .answers import answer_api_versions as answer_api_versions
 from .cluster import ClusterVersions as ClusterVersions
 from .constraints import CLIENT as CLIENT
 from .constraints import CONTROLLERS as CONTROLLERS
+from .constraints import EPOCH_END as EPOCH_END
+from .constraints import FETCH_SESSION as FETCH_SESSION
 from .constraints import FETCHED_EPOCH as FETCHED_EPOCH
 from .constraints import MAGIC_2 as MAGIC_2
 from .constraints import NO_TOPIC_IDS as NO_TOPIC_IDS

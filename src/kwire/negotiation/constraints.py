@@ -62,3 +62,9 @@ CLIENT = _known["client"]
 
 FETCHED_EPOCH = _known["fetched-epoch"]
 """Fetch carries the epoch of the last record read, to find cut logs (KIP-595)."""
+
+FETCH_SESSION = _known["fetch-session"]
+"""The broker remembers the partitions of a Fetch for those after it (KIP-227)."""
+
+EPOCH_END = _known["epoch-end"]
+"""A client may request where the records of a leader epoch end (KIP-320)."""
