@@ -10,9 +10,12 @@ from functools import cache
 
 from fuzz import engines, guided
 
-MODULES = ("connection", "negotiation", "framing", "messages", "schema.registry")
+MODULES = (
+    *("connection", "negotiation", "framing", "messages", "schema.registry"),
+    "drafts.empty_responses",
+)
 OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 9), 12: (0, 4), 17: (0, 1), 18: (0, 4)}
-SIDES = ("asking", "waiting", "signing", "drafting", "serving", "closing", "emptying")
+SIDES = ("asking", "waiting", "signing", "drafting", "serving", "emptying")
 JAVA, ZERO_COPY, SMALL, AT_ONCE = 1, 2, 4, 8
 """The bits of the second byte; with the last one a user acts at once."""
 
@@ -28,8 +31,6 @@ def client(package, side, options):
     connection = package.connection
     if side == "asking":
         return connection.ClientConnection("fuzz", **options)
-    if side == "drafting":
-        options = options | {"draft_empty_responses": True}
     made = connection.ClientConnection("fuzz", table=table(package), **options)
     if side == "signing":
         made.start_sasl("PLAIN")
@@ -45,7 +46,7 @@ def client(package, side, options):
     return made
 
 
-MODES = {"serving": "close", "closing": "empty-draft", "emptying": "empty"}
+MODES = {"serving": "close", "emptying": "empty"}
 
 
 def conversation(package, side, options, pieces, at_once):
@@ -60,6 +61,10 @@ def conversation(package, side, options, pieces, at_once):
     else:
         made = client(package, side, options)
     events, sent = [], [made.data_to_send()]
+    if side == "drafting":
+        pieces = map(
+            package.drafts.empty_responses.EmptyResponses.reader().convert, pieces
+        )
     try:
         for piece in pieces:
             for event in made.receive_data(piece):

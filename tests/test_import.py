@@ -32,7 +32,7 @@ FLOORS = [
     {
         *("__version__", "errors", "limits", "versions", "error_codes"),
         *("frame_hints", "java_utf8", "formatting", "atomic_files"),
-        "regular_files",
+        *("regular_files", "batch_layout"),
     },
     {"schema", "compression", "compression_frames"},
     {"plan"},
@@ -41,7 +41,8 @@ FLOORS = [
     {
         *("codec", "messages", "json_form", "framing", "wire"),
         "frame_splitter",
-        *("record_classes", "records", "conversion", "control_records"),
+        *("record_classes", "record_options", "records"),
+        *("conversion", "control_records"),
     },
     {
         *("columns", "arrow_input", "internal_topics"),

@@ -131,16 +131,16 @@ def test_signatures_are_compared_in_constant_time(rfc_7677, sasl, monkeypatch):
         (SERVER_FIRST_256.replace(b"r=rOp", b"r=xOp"), "nonce"),
         (b"r=rOprNGfwEbeRWgbNEkqO,s=QUJD,i=4096", "nonce"),
         (b"s=QUJD,i=4096", "nonce"),
-        (SERVER_FIRST_256.replace(b"i=4096", b"i=4095"), "4095 iterations"),
-        (SERVER_FIRST_256.replace(b"i=4096", b"i=131073"), "131073 iterations"),
+        (SERVER_FIRST_256.replace(b"i=4096", b"i=4095"), "(the server sent 4095)"),
+        (SERVER_FIRST_256.replace(b"i=4096", b"i=131073"), "(the server sent 131073)"),
         (SERVER_FIRST_256.replace(b"i=4096", b"i=-1"), "iterations"),
         (SERVER_FIRST_256.replace(b"i=4096", b"i=" + b"9" * 9000), "iterations"),
-        (SERVER_FIRST_256.replace(b",i=4096", b""), "no iterations"),
+        (SERVER_FIRST_256.replace(b",i=4096", b""), "(the server sent no)"),
         (SERVER_FIRST_256.replace(b"s=W22ZaJ", b"s=!!"), "s= in base64"),
         (SERVER_FIRST_256.replace(b"s=W22ZaJ0SNY7soEsUEjb6gQ==", b"s="), "s="),
         (SERVER_FIRST_256 + b",i=9999", "a name twice"),
         (b"m=must," + SERVER_FIRST_256, "extension"),
-        (b"e=unknown-user", "refuses: unknown-user"),
+        (b"e=unknown-user", "rejects the authentication: unknown-user"),
         (b"\xff\xfe", "UTF-8"),
         (b"", "a name twice"),
     ],
@@ -153,7 +153,7 @@ def test_bad_first_message_of_a_server(rfc_7677, sasl, said, words):
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        (b"e=invalid-proof", "refuses: invalid-proof"),
+        (b"e=invalid-proof", "rejects the authentication: invalid-proof"),
         (b"v=", "v= in base64"),
         (b"x=1", "v= in base64"),
         (SERVER_FINAL_256[:-9], "base64"),
@@ -199,7 +199,7 @@ def test_any_bytes_of_a_server_are_a_typed_error(sasl, chunks, begun):
 def test_finished_exchange_takes_nothing_more(rfc_7677, kwire):
     rfc_7677.challenge(SERVER_FIRST_256)
     rfc_7677.challenge(SERVER_FINAL_256)
-    with pytest.raises(kwire.LocalProtocolError, match="begin with a new object"):
+    with pytest.raises(kwire.LocalProtocolError, match="make a new object"):
         rfc_7677.challenge(SERVER_FINAL_256)
 
 
@@ -212,7 +212,7 @@ def test_plain_is_that_of_rfc_4616(sasl):
 
 def test_plain_answers_no_questions(sasl):
     exchange = sasl.Plain("tim", "x")
-    with pytest.raises(sasl.SaslError, match="3 bytes"):
+    with pytest.raises(sasl.SaslError, match="got 3"):
         exchange.challenge(b"abc")
     assert not exchange.is_done
 
@@ -227,7 +227,7 @@ def test_plain_needs_name_and_password_without_nul(sasl, bad):
 
 
 def test_scram_needs_name_and_password(sasl):
-    with pytest.raises(ValueError, match="SCRAM-SHA-256 needs a user name"):
+    with pytest.raises(ValueError, match="SCRAM-SHA-256 requires a user name"):
         sasl.Scram("", "x")
     with pytest.raises(ValueError, match="and a password"):
         sasl.Scram("x", "")

@@ -9,11 +9,12 @@ it. The columns themselves are made by the engine, which needs no pyarrow.
 from __future__ import annotations
 
 from ._backend import record_engine as engine
-from .columns import decode_array
+from .columns import check_unit
 from .errors import quote
 from .framing import decode_request
 from .limits import DEFAULT, Limits
 from .messages import RequestHeader
+from .record_options import make_read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,19 +59,17 @@ def records_to_arrow(
     or values are over 2 GiB.
     """
     library = load_pyarrow()
-    array, _ = decode_array(
-        data,
-        0,
-        None,
-        headers,
-        batch_columns,
-        timestamp_unit,
-        aborted_transactions,
-        start_offset,
-        end_offset,
-        errors,
-        check_crc,
-        limits,
+    options = make_read_options(
+        errors=errors,
+        check_crc=check_crc,
+        limits=limits,
+        start_offset=start_offset,
+        end_offset=end_offset,
+        aborted_transactions=aborted_transactions,
+    )
+    check_unit(timestamp_unit)
+    array, _, _ = engine.decode_columns(
+        data, options, 0, None, headers, batch_columns, timestamp_unit
     )
     key = (headers, batch_columns, timestamp_unit)
     schema = _schemas.get(key)

@@ -9,19 +9,13 @@ asked for, and Arrow consumers come by ``__arrow_c_array__``; neither is needed 
 
 from __future__ import annotations
 
-from functools import partial
 from struct import unpack_from
 
 from . import compression as codecs
 from ._backend import record_engine as engine
 from .limits import DEFAULT, Limits
-from .records import (
-    TransactionFilter,
-    compressor,
-    decode_batches,
-    header_of,
-    read_last_header,
-)
+from .record_options import make_read_options
+from .records import compressor, decode_batches, header_of
 from .records import encode_batch as encode_rows
 
 TYPE_CHECKING = False
@@ -32,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-    from .records import AbortedTransaction
+    from .records import AbortedTransaction, TransactionFilter
 
     Unit: TypeAlias = Literal["s", "ms", "us", "ns"]
 
@@ -273,64 +267,26 @@ def decode_records(
     Raises ``DecodeError`` as ``decode_batches`` does; ``LimitExceeded`` if keys or
     values are over 2 GiB.
     """
-    array, end_position = decode_array(
-        data,
-        position,
-        end,
-        headers,
-        batch_columns,
-        timestamp_unit,
-        aborted_transactions,
-        start_offset,
-        end_offset,
-        errors,
-        check_crc,
-        limits,
-    )
-    last = read_last_header(data, position, end=end_position)
-    return Records(array, end_position, None if last is None else last.last_offset + 1)
-
-
-def decode_array(
-    data: Buffer,
-    position: int,
-    end: int | None,
-    headers: bool,
-    batch_columns: bool,
-    timestamp_unit: str,
-    aborted_transactions: Any,
-    start_offset: int | None,
-    end_offset: int | None,
-    errors: str,
-    check_crc: bool,
-    limits: Limits | None,
-) -> tuple[Any, int]:
-    """Decode into the engine's own array; what ``decode_records`` and Arrow share."""
-    if timestamp_unit not in ("s", "ms", "us", "ns"):
-        raise ValueError(
-            f"timestamp_unit is s, ms, us or ns, not {timestamp_unit!r:.40}"
-        )
-    if errors not in ("strict", "replace"):
-        raise ValueError(f'errors is "strict" or "replace", not {errors!r:.40}')
-    seen = aborted_transactions
-    if seen is not None and not isinstance(seen, TransactionFilter):
-        seen = TransactionFilter(seen)
-    limits = limits or DEFAULT
-    return engine.decode_columns(
-        data,
-        _plain if limits is DEFAULT else partial(_decompress, limits),
-        position=position,
-        end=end,
-        headers=headers,
-        batch_columns=batch_columns,
-        timestamp_unit=timestamp_unit,
+    options = make_read_options(
+        errors=errors,
         check_crc=check_crc,
-        replace=errors == "replace",
-        transactions=seen,
-        start_offset=_clamped(start_offset),
-        end_offset=_clamped(end_offset),
-        most_records=_clamped(limits.records),
+        limits=limits,
+        start_offset=start_offset,
+        end_offset=end_offset,
+        aborted_transactions=aborted_transactions,
     )
+    check_unit(timestamp_unit)
+    return Records(
+        *engine.decode_columns(
+            data, options, position, end, headers, batch_columns, timestamp_unit
+        )
+    )
+
+
+def check_unit(unit: str) -> None:
+    """Refuse a unit of time that Arrow does not have."""
+    if unit not in ("s", "ms", "us", "ns"):
+        raise ValueError(f"timestamp_unit must be s, ms, us or ns (got {unit!r:.40})")
 
 
 def encode_batch(
@@ -416,20 +372,6 @@ def _inputs_of(columns: Any) -> tuple[Any, ...]:
 def _first_number(column: Any) -> int:
     _, data, start = column
     return int(unpack_from("=q", data, 8 * start)[0])
-
-
-def _clamped(number: float | None) -> int | None:
-    """Bring a bound into the range of what it is compared with."""
-    return None if number is None else int(max(1 - 2**63, min(number, 2**63 - 1)))
-
-
-def _decompress(
-    limits: Limits, codec: int, payload: Any, magic: int, position: int
-) -> memoryview:
-    return codecs.decompress(codec, payload, magic, limits, position, engine.new_memory)
-
-
-_plain = partial(_decompress, DEFAULT)
 
 
 def _slice(array: Any, start: int, count: int) -> Any:

@@ -62,9 +62,6 @@ class FrameSplitter:
         "_wanted",
     )
 
-    _after_empty = 0
-    """Bytes that belong to a frame whose size is 0."""
-
     def __init__(self, limits: Limits = DEFAULT) -> None:
         self._limits = limits
         # The bytes of the incomplete frame are the first ``_pending`` of ``_memory``,
@@ -164,7 +161,6 @@ class FrameSplitter:
         frames: list[Frame] = []
         limit = self._limits.frame_bytes
         highest = _HIGHEST_SIZE if limit is None else limit
-        after_empty = self._after_empty
         at, end = 0, len(data)
         self._wanted = _SIZE_BYTES
         while end - at >= _SIZE_BYTES:
@@ -174,7 +170,7 @@ class FrameSplitter:
                 self._failure = self._judge(size, data[at : at + _SIZE_BYTES])
                 return frames
             start = at + _SIZE_BYTES
-            after = start + (size or after_empty)
+            after = start + size
             if after > end:
                 self._wanted = after - at
                 break

@@ -61,7 +61,10 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 16
 
-_NO_SASL = "the broker takes no SASL at this port"
+_NO_SASL = (
+    "the broker does not offer SASL on this port; connect without it, or to another"
+    " port"
+)
 
 _GOODBYE_S = 1.0
 """How long a peer may take to end TLS in good order."""
@@ -100,11 +103,13 @@ def split_address(text: str) -> tuple[str, int]:
         host = host[1:-1]
     if not colon or not host or (":" in host) != in_brackets:
         raise ValueError(
-            f"{text!r} is no address: write HOST:PORT, or [HOST]:PORT for IPv6"
+            f"{text!r} is not an address; write HOST:PORT, or [HOST]:PORT for IPv6"
         )
     port = int(digits) if digits.isascii() and digits.isdigit() else 0
     if not 0 < port < 1 << 16:
-        raise ValueError(f"{text!r} is no address: a port is a number up to 65535")
+        raise ValueError(
+            f"{text!r} is not an address; the port must be a number from 1 to 65535"
+        )
     return host, port
 
 
@@ -132,7 +137,7 @@ async def connect(
     address = address_text(host, port)
     context = tls.create_default_context() if ssl is True else ssl or None
     table = None
-    async with _deadline(address, timeout_s, "connecting took"):
+    async with _deadline(address, timeout_s, "not connected"):
         while True:
             reader, writer = await _open(host, port, context)
             connection = ClientConnection(
@@ -202,13 +207,13 @@ class Broker:
         """
         if isinstance(request, (SaslHandshakeRequest, SaslAuthenticateRequest)):
             raise LocalProtocolError(
-                "SASL changes what follows on a connection: leave it to connect(sasl=)"
+                "SASL requests cannot be sent by themselves; use connect(sasl=...)"
             )
         async with self._turn:
             send = self._connection.send
             send(request, version, constraints=constraints)
             name = type(request).__name__
-            async with self._guarded(f"{name} had no answer in"):
+            async with self._guarded(f"no response to {name}"):
                 if not self._connection.in_flight:
                     await self._write()
                     return None
@@ -253,7 +258,7 @@ class Broker:
             if sasl is not None:
                 await self._authenticate(sasl)
             else:
-                self._hint = "; it may want SASL, with a user name and a password"
+                self._hint = "; it may require SASL, with a user name and a password"
         except BaseException as error:
             self._fail(error)
             raise
@@ -261,7 +266,7 @@ class Broker:
 
     async def _authenticate(self, sasl: Mechanism) -> None:
         name = sasl.mechanism
-        self._hint = f"; it does so if it does not like {name} or the password"
+        self._hint = f"; brokers do so when they reject {name} or the password"
         try:
             self._connection.start_sasl(name)
         except UnsupportedVersion as error:
@@ -304,8 +309,8 @@ class Broker:
         if self._writer.get_extra_info("ssl_object") is None:
             return closed.reason
         return (
-            "the broker closed the connection once TLS had begun; it may want a"
-            " certificate of the client, or speak no Kafka at this port"
+            "the broker closed the connection after the TLS handshake; it may require"
+            " a client certificate, or this is not a port of Kafka"
         )
 
     async def _write(self) -> None:
@@ -331,7 +336,7 @@ class Broker:
         if isinstance(error, NetworkError):
             return
         if isinstance(error, tls.SSLError):
-            reason = f"TLS failed: {_plain(error.reason or str(error))}"
+            reason = f"the TLS handshake failed: {_plain(error.reason or str(error))}"
             raise NetworkError(self.address, reason) from error
         if isinstance(error, (KwireError, OSError)):
             raise NetworkError(self.address, str(error)) from error
@@ -350,7 +355,10 @@ async def _deadline(address: str, timeout_s: float, what: str) -> AsyncIterator[
     except TimeoutError as error:
         if not deadline.expired():
             raise
-        reason = f"{what} {timeout_s:g} s; the broker is slow, or no broker"
+        reason = (
+            f"{what} within {timeout_s:g} s; the broker is slow, or this is not a"
+            " broker"
+        )
         raise NetworkTimeout(address, reason) from error
 
 
@@ -371,25 +379,36 @@ def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
     ``context`` is that of TLS, if the connection was to have it.
     """
     if not isinstance(error, OSError):
-        return "this is no address: a name that no host can have, or no port"
+        return "not an address: the host name or the port is not valid"
     if isinstance(error, tls.SSLCertVerificationError):
         return (
-            f"its certificate is not trusted: {error.verify_message}; name the"
-            " authority that signed it"
+            f"its certificate is not trusted: {error.verify_message}; give the"
+            " certificate of the authority that signed it"
         )
     if isinstance(error, tls.SSLError):
         if error.reason == "WRONG_VERSION_NUMBER":
-            return "it speaks no TLS at this port"
-        return f"TLS failed: {_plain(error.reason or str(error))}"
+            return "it does not speak TLS on this port"
+        return f"the TLS handshake failed: {_plain(error.reason or str(error))}"
     if isinstance(error, socket.gaierror):
-        return f"this name is not known: {_plain(error.strerror or str(error))}"
+        return (
+            f"the host name cannot be resolved: {_plain(error.strerror or str(error))}"
+        )
     if isinstance(error, ConnectionRefusedError):
-        return "nobody listens there; is the broker running, is this its port?"
+        return (
+            "connection refused; check that the broker is running, and that this is"
+            " its port"
+        )
     if isinstance(error, ConnectionError) and context is not None:
-        return "it hung up on the beginning of TLS; it may speak none at this port"
+        return (
+            "it closed the connection during the TLS handshake; it may not speak TLS"
+            " on this port"
+        )
     if error.errno is None:
         # The name has several addresses, and each has its own reason.
-        return "none of its addresses takes a connection; is the broker running?"
+        return (
+            "no address of the host accepts a connection; check that the broker is"
+            " running"
+        )
     return _plain(os.strerror(error.errno))
 
 
@@ -399,8 +418,11 @@ def _plain(text: str) -> str:
 
 def _refusal(name: str, failed: SaslFailed) -> str:
     if failed.mechanisms:
-        return f"the broker does not take {name}, but {', '.join(failed.mechanisms)}"
+        return (
+            f"the broker does not accept {name}; it offers"
+            f" {', '.join(failed.mechanisms)}"
+        )
     if failed.error_code == error_codes.ILLEGAL_SASL_STATE:
         return _NO_SASL
     reason = failed.message or error_codes.name(failed.error_code)
-    return f"the broker refuses {name}: {reason}"
+    return f"the broker rejects {name}: {reason}"

@@ -10,27 +10,32 @@ from __future__ import annotations
 
 from . import compression as codecs
 from ._backend import record_engine as engine
+from .batch_layout import (
+    CODEC_MASK,
+    CONTROL,
+    DELETE_HORIZON,
+    LOG_APPEND_TIME,
+    TRANSACTIONAL,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+    from collections.abc import Iterable, Sequence
+    from typing import Any, Protocol
 
     from .control_records import ControlRecord
 
-BATCH_OVERHEAD = 61
-"""Bytes of a batch of magic 2 in front of its records."""
+    class AbortedTransaction(Protocol):
+        """What names an aborted transaction: a struct of a Fetch response, say."""
 
-WRAPPER_OVERHEADS = (26, 34)
-"""Bytes of a compressed message around its content, by magic."""
+        @property
+        def producer_id(self) -> int: ...
+        @property
+        def first_offset(self) -> int: ...
 
-CODEC_MASK = 0x07
-LOG_APPEND_TIME = 0x08
-TRANSACTIONAL = 0x10
-CONTROL = 0x20
-DELETE_HORIZON = 0x40
 
 _LARGEST_SEQUENCE = 2**31 - 1
+_ABORT = 0
 
 
 def _compression(self: Any) -> str:
@@ -280,3 +285,31 @@ def _passed_on(name: str) -> property:
 
 for _name in (*BatchHeader.__match_args__, *_DERIVED):  # type: ignore[attr-defined]
     setattr(Batch, _name, _passed_on(_name))
+
+
+class TransactionFilter:
+    """Finds the batches that a reader of committed records must not show.
+
+    Takes the aborted transactions of a Fetch response and sees the transactional and
+    control batches in their order. Source: ``CompletedFetch`` (KIP-98).
+    """
+
+    __slots__ = ("_aborted", "_coming")
+
+    def __init__(self, aborted_transactions: Iterable[AbortedTransaction]) -> None:
+        self._coming = sorted(
+            ((each.first_offset, each.producer_id) for each in aborted_transactions),
+            reverse=True,
+        )
+        self._aborted: set[int] = set()
+
+    def hides(self, header: BatchHeader, records: Sequence[Record]) -> bool:
+        """Whether the next batch is aborted or has control records."""
+        while self._coming and self._coming[-1][0] <= header.last_offset:
+            self._aborted.add(self._coming.pop()[1])
+        if header.is_control:
+            key = (records[0].key if records else None) or b""
+            if len(key) >= 4 and int.from_bytes(key[2:4], "big") == _ABORT:
+                self._aborted.discard(header.producer_id)
+            return True
+        return header.is_transactional and header.producer_id in self._aborted

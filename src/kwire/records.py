@@ -13,38 +13,32 @@ from __future__ import annotations
 from . import compression as codecs
 from . import errors
 from ._backend import record_engine as engine
-from .errors import EncodeError
-from .limits import DEFAULT, Limits
-from .record_classes import (
+from .batch_layout import (
     BATCH_OVERHEAD,
     CODEC_MASK,
     CONTROL,
     DELETE_HORIZON,
     LOG_APPEND_TIME,
+    LOG_OVERHEAD,
+    MESSAGE_OVERHEADS,
     TRANSACTIONAL,
-    WRAPPER_OVERHEADS,
-    Batch,
-    BatchHeader,
-    Record,
 )
+from .errors import EncodeError
+from .limits import DEFAULT, Limits
+from .record_classes import Batch, BatchHeader, Record, TransactionFilter
+from .record_options import make_read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any, Literal, Protocol, TypeAlias
+    from typing import Any, Literal, TypeAlias
 
     from typing_extensions import Buffer
 
     from .conversion import ConversionReport as ConversionReport
     from .conversion import convert_batches as convert_batches
-
-    class AbortedTransaction(Protocol):
-        """What names an aborted transaction: a struct of a Fetch response, say."""
-
-        @property
-        def producer_id(self) -> int: ...
-        @property
-        def first_offset(self) -> int: ...
+    from .record_classes import AbortedTransaction as AbortedTransaction
+    from .record_options import ReadOptions
 
     Headers: TypeAlias = Sequence[tuple[str, Buffer | None]]
     Row: TypeAlias = (
@@ -68,7 +62,6 @@ __all__ = [
     "read_last_header",
 ]
 
-_ABORT = 0
 _INT32 = 2**31 - 1
 _INT64 = 2**63 - 1
 
@@ -105,73 +98,28 @@ def decode_batches(
     reached; for checksums and compressed records it is the batch's first byte.
     Source: KIP-98, ``MemoryRecords``, ``CompletedFetch``.
     """
+    options = make_read_options(
+        errors=errors,
+        check_crc=check_crc,
+        limits=limits,
+        start_offset=start_offset,
+        aborted_transactions=aborted_transactions,
+    )
     view = memoryview(data)
     if not view.c_contiguous:
         raise TypeError("only contiguous bytes can be decoded")
-    if errors not in ("strict", "replace"):
-        raise ValueError(f'errors is "strict" or "replace", not {errors!r:.40}')
     end = view.nbytes if end is None else end
-    if not 0 <= position <= end <= view.nbytes:
-        raise ValueError(f"position is one in the input, not {position}")
-    seen = aborted_transactions
-    if seen is not None and not isinstance(seen, TransactionFilter):
-        seen = TransactionFilter(seen)
-    return _batches(
-        data if isinstance(data, bytes) else view,
-        position,
-        end,
-        seen,
-        start_offset,
-        errors == "replace",
-        check_crc,
-        limits or DEFAULT,
-    )
+    engine.check_range(position, end, view.nbytes)
+    return _batches(data if isinstance(data, bytes) else view, position, end, options)
 
 
 def _batches(
-    data: Any,
-    position: int,
-    end: int,
-    seen: TransactionFilter | None,
-    start_offset: int | None,
-    replace: bool,
-    check_crc: bool,
-    limits: Limits,
+    data: Any, position: int, end: int, options: ReadOptions
 ) -> Iterator[Batch]:
     try:
-        while True:
-            header = engine.read_batch_header(
-                data, position, check_crc=check_crc, end=end
-            )
-            if header is None:
-                return
-            if header.magic < 2 and not header.attributes & CODEC_MASK:
-                records, header = engine.read_message_run(
-                    data, header, check_crc=check_crc, end=end
-                )
-                position += header.size
-            else:
-                position += header.size
-                if start_offset is not None and header.last_offset < start_offset:
-                    if seen is not None and header.is_control:
-                        records = read_records(data, header, True, check_crc, limits)
-                        seen.hides(header, records)
-                    continue
-                records = ()
-                if seen is not None and header.is_control:
-                    records = read_records(data, header, True, check_crc, limits)
-                if seen is not None and seen.hides(header, records):
-                    yield Batch(header, ())
-                    continue
-                records = read_records(data, header, replace, check_crc, limits)
-                if header.magic < 2:
-                    header = header.replace(
-                        base_offset=records[0].offset, count=len(records)
-                    )
-            if start_offset is not None and header.base_offset < start_offset:
-                if header.last_offset < start_offset:
-                    continue
-                records = tuple(r for r in records if r.offset >= start_offset)
+        while (found := engine.read_batch(data, position, end, options)) is not None:
+            header, records = found
+            position = header.position + header.size
             yield Batch(header, records)
     finally:
         # An exception that is kept must not keep the caller's buffer.
@@ -200,22 +148,17 @@ def decode_rows(
     ``start_offset`` and from ``end_offset`` on. The rest is as with ``decode_batches``.
     Raises ``DecodeError`` as that does, before any row is returned.
     """
-    rows: list[Record] = []
-    last = read_last_header(data)
-    for batch in decode_batches(
+    return engine.decode_rows(
         data,
-        start_offset=start_offset,
-        aborted_transactions=aborted_transactions,
-        errors=errors,
-        check_crc=check_crc,
-        limits=limits,
-    ):
-        if not batch.is_control:
-            rows += batch.records
-    if end_offset is not None:
-        while rows and rows[-1].offset >= end_offset:
-            rows.pop()
-    return rows, None if last is None else last.last_offset + 1
+        make_read_options(
+            errors=errors,
+            check_crc=check_crc,
+            limits=limits,
+            start_offset=start_offset,
+            end_offset=end_offset,
+            aborted_transactions=aborted_transactions,
+        ),
+    )
 
 
 def read_records(
@@ -258,34 +201,6 @@ def decompressed(data: Any, header: BatchHeader, limits: Limits) -> memoryview:
                 limits,
                 header.position,
             )
-
-
-class TransactionFilter:
-    """Tells which batches a reader of committed records must not show.
-
-    Takes the aborted transactions of a Fetch response and sees the batches in their
-    order. Source: ``CompletedFetch`` (KIP-98).
-    """
-
-    __slots__ = ("_aborted", "_coming")
-
-    def __init__(self, aborted_transactions: Iterable[AbortedTransaction]) -> None:
-        self._coming = sorted(
-            ((each.first_offset, each.producer_id) for each in aborted_transactions),
-            reverse=True,
-        )
-        self._aborted: set[int] = set()
-
-    def hides(self, header: BatchHeader, records: Sequence[Record]) -> bool:
-        """Whether the next batch is aborted or has control records."""
-        while self._coming and self._coming[-1][0] <= header.last_offset:
-            self._aborted.add(self._coming.pop()[1])
-        if header.is_control:
-            key = (records[0].key if records else None) or b""
-            if len(key) >= 4 and int.from_bytes(key[2:4], "big") == _ABORT:
-                self._aborted.discard(header.producer_id)
-            return True
-        return header.is_transactional and header.producer_id in self._aborted
 
 
 def encode_batch(
@@ -482,7 +397,9 @@ class BatchBuilder(engine.RowList):
         size = codecs.bound(self._codec, content)
         if self._magic == 2:
             return BATCH_OVERHEAD + size
-        return size + WRAPPER_OVERHEADS[self._magic] * bool(self._codec)
+        return size + (LOG_OVERHEAD + MESSAGE_OVERHEADS[self._magic]) * bool(
+            self._codec
+        )
 
     def _room_in(self, max_bytes: int) -> int:
         """Find the most content that a batch of ``max_bytes`` has room for."""

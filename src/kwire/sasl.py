@@ -54,7 +54,7 @@ class Plain:
     def __init__(self, username: str, password: str) -> None:
         for what, text in (("user name", username), ("password", password)):
             if not text or "\0" in text:
-                raise ValueError(f"PLAIN needs a {what} that has no NUL in it")
+                raise ValueError(f"PLAIN requires a {what} without NUL characters")
         self._token = _utf8(f"\0{username}\0{password}", "PLAIN")
         self.is_done = False
 
@@ -66,7 +66,7 @@ class Plain:
         """Take the server's answer: empty when it lets us in, else ``SaslError``."""
         if data:
             raise SaslError(
-                f"the server answers PLAIN with {len(data)} bytes instead of none"
+                f"the server must answer PLAIN with no bytes (got {len(data)})"
             )
         self.is_done = True
 
@@ -96,7 +96,7 @@ class Scram:
             # What was given is not shown: it may be the password, in the wrong place.
             raise ValueError(f"mechanism must be one of {', '.join(_DIGESTS)}")
         if not username or not password:
-            raise ValueError(f"{mechanism} needs a user name and a password")
+            raise ValueError(f"{mechanism} requires a user name and a password")
         self.mechanism = mechanism
         self.is_done = False
         self._digest = _DIGESTS[mechanism]
@@ -124,17 +124,18 @@ class Scram:
         """
         if self.is_done:
             raise LocalProtocolError(
-                f"this exchange of {self.mechanism} is over; begin with a new object"
+                f"this {self.mechanism} exchange has ended; make a new object for the"
+                " next one"
             )
         said = _attributes(data)
         if "e" in said:
-            raise SaslError(f"the server refuses: {said['e']:.80}")
+            raise SaslError(f"the server rejects the authentication: {said['e']:.80}")
         if not self._server_signature:
             return self._prove(data, said)
         if not hmac.compare_digest(_bytes_of(said, "v"), self._server_signature):
             raise SaslError(
-                "the server does not know the password: it is not the one that it"
-                " pretends to be"
+                "the server's signature is wrong: it does not know the password, and"
+                " may not be the server that it claims to be"
             )
         self.is_done = True
         return None
@@ -142,7 +143,9 @@ class Scram:
     def _prove(self, server_first: bytes, said: dict[str, str]) -> bytes:
         """Answer nonce, salt and iteration count with the proof of the password."""
         if "m" in said:
-            raise SaslError("the server asks for an extension of SCRAM nobody defined")
+            raise SaslError(
+                "the server requires a SCRAM extension, and kwire supports none"
+            )
         nonce = said.get("r", "")
         if not nonce.startswith(self._nonce) or nonce == self._nonce:
             raise SaslError("the server's nonce does not continue the client's")
@@ -166,8 +169,8 @@ class Scram:
         iterations = int(text) if digits else 0
         if not MIN_ITERATIONS <= iterations <= self._max_iterations:
             raise SaslError(
-                f"the server asks for {text[:20] or 'no'} iterations; allowed are"
-                f" {MIN_ITERATIONS} to {self._max_iterations}"
+                f"the number of SCRAM iterations must be from {MIN_ITERATIONS} to"
+                f" {self._max_iterations} (the server sent {text[:20] or 'no'})"
             )
         return iterations
 
@@ -195,7 +198,7 @@ class OAuthBearer:
     ) -> None:
         if not callable(new_token):
             # What was given is not shown: it may be the token.
-            raise TypeError("OAUTHBEARER needs a function that returns a token")
+            raise TypeError("OAUTHBEARER requires a function that returns a token")
         self._new_token = new_token
         self._extensions = "".join(
             f"\x01{name}={value}" for name, value in (extensions or {}).items()
@@ -204,7 +207,7 @@ class OAuthBearer:
             not name.isalpha() or name == "auth" for name in extensions or {}
         ):
             raise ValueError(
-                "OAUTHBEARER takes extensions with names of letters, other than auth,"
+                "OAUTHBEARER extensions must have names of letters, other than auth,"
                 " and values without control characters"
             )
         self._is_refused = False
@@ -216,7 +219,7 @@ class OAuthBearer:
         token = self._new_token()
         if not isinstance(token, str) or not _TOKEN.fullmatch(token):
             raise ValueError(
-                "the function for OAUTHBEARER returned no token: a str of letters,"
+                "the function for OAUTHBEARER must return a token: a str of letters,"
                 " digits and -._~+/="
             )
         return _utf8(
@@ -231,7 +234,7 @@ class OAuthBearer:
         """
         if self._is_refused:
             raise SaslError(
-                "the server refused the token, and did not end the exchange"
+                "the server rejected the token, and did not end the exchange"
             )
         if data:
             self._is_refused = True
@@ -255,7 +258,7 @@ def _utf8(text: str, mechanism: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         raise ValueError(
-            f"{mechanism} needs a user name and a password that UTF-8 can carry"
+            f"{mechanism} requires a user name and a password that UTF-8 can encode"
         ) from None
 
 

@@ -343,31 +343,34 @@ def test_lines_are_filled_and_not_wider_than_asked(kwire):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("",), "there are no bytes"),
-        (("123",), "3 hex digits make no whole bytes"),
-        (("zz",), "'zz' is neither hex nor base64; for a file write @FILE"),
+        (("",), "the input is empty"),
+        (("123",), "even number of digits (got 3)"),
+        (("zz",), "neither hex nor base64 (got 'zz'); write @FILE"),
         (("hello world",), "is neither hex nor base64"),
-        (("\\x0g",), "is no escape of a byte"),
-        (("--input", "hex", "0g"), "'g' is no hex digit"),
-        (("--input", "binary", "00"), "binary input comes from @FILE or stdin"),
-        (("0000000 0000 1700\n0000004",), "swaps the bytes of its words"),
-        (("00000000: 0001\n00000003: 04",), "offsets of this dump do not fit"),
+        (("\\x0g",), "unknown escape"),
+        (("--input", "hex", "0g"), "invalid digit (got 'g')"),
+        (("--input", "binary", "00"), "binary input must come from @FILE or stdin"),
+        (("0000000 0000 1700\n0000004",), "swaps the bytes of each pair"),
+        (("00000000: 0001\n00000003: 04",), "offsets of the dump do not match"),
         (("@no/such/file",), "no/such/file: no such file"),
         (("-r", "Fetc", "00"), "did you mean Fetch, "),
-        (("-r", "Fetch", "00"), "say which with --version"),
-        (("-r", "Fetch", "-v", "99", "00"), "has the versions 0-18, and not 99"),
+        (("-r", "Fetch", "00"), "choose one with --version"),
+        (("-r", "Fetch", "-v", "99", "00"), "has versions 0-18 (got 99)"),
         (("-r", "FetchRequest", "-v", "4", "00"), "FetchRequest has no response"),
         (("-r", "999", "-v", "4", "00"), "999"),
-        (("-m", "Fetch", "-v", "4", "00"), "FetchRequest or FetchResponse: say which"),
+        (
+            ("-m", "Fetch", "-v", "4", "00"),
+            "is ambiguous; give FetchRequest or FetchResponse",
+        ),
         (("-m", "TopicRecord", "-r", "Fetch", "00"), "give one of"),
         (("--records", "-r", "Fetch", "00"), "give one of"),
-        (("--prefixed", "00"), "--prefixed goes with --message"),
-        (("-v", "3", "00"), "--version goes with"),
-        (("-m", "TopicRecord", "--prefixed", "-v", "0", "00"), "--version goes with"),
-        (("deadbeefdeadbeef",), "say what they are with --response or --message"),
-        (("00",), "say what they are with --response or --message"),
+        (("--prefixed", "00"), "--prefixed requires --message"),
+        (("-v", "3", "00"), "--version requires"),
+        (("-m", "TopicRecord", "--prefixed", "-v", "0", "00"), "--version requires"),
+        (("deadbeefdeadbeef",), "name its type with --response or --message"),
+        (("00",), "name its type with --response or --message"),
         (("0012 0063 00000007 0000 00",), "asked for was 99"),
-        (("0000 0007 0000",), "or are these no requests? see --response"),
+        (("0000 0007 0000",), "if these are not requests, name their type"),
     ],
 )
 def test_what_cannot_be_read_is_one_line_that_says_what_to_do(run, args, said):
@@ -387,4 +390,4 @@ def test_a_file_without_its_sign_is_recognized(run, tmp_path):
 
 def test_stdin_without_bytes_is_told_from_a_terminal(kwire):
     code, out, err = run_with_input(kwire, b"", "decode")
-    assert (code, out) == (2, "") and "there are no bytes" in err
+    assert (code, out) == (2, "") and "the input is empty" in err

@@ -214,7 +214,7 @@ def test_damage_can_be_passed_over(run, damaged):
     ran = run("dump", damaged, "-o", "jsonl", "--skip-corrupt")
     assert ran.code == 0
     assert [row["offset"] for row in ran.rows] == [*range(5), *range(10, 20)]
-    assert "passed over 1 damaged region" in ran.err
+    assert "skipped 1 damaged region" in ran.err
 
 
 def test_files_beside_segments_are_not_taken_for_logs(run, orders):
@@ -320,8 +320,8 @@ def test_a_form_of_ones_own_takes_the_other_options(run, orders):
     [
         ("%z", "'%z'; there are %t"),
         ("100%", "'%'"),
-        (r"\q", r"'\\q' is none of"),
-        ("\\", "is none"),
+        (r"\q", r"unknown escape '\\q'"),
+        ("\\", "unknown escape"),
     ],
 )
 def test_a_wrong_form_is_named(run, orders, form, text):
@@ -332,4 +332,4 @@ def test_a_wrong_form_is_named(run, orders, form, text):
 @pytest.mark.parametrize("option", [["-o", "csv"], ["--batches"], ["-o", "parquet"]])
 def test_one_form_at_a_time(run, orders, option):
     ran = run("dump", orders, "-f", "%k", *option)
-    assert ran.code == 2 and "is a form of its own" in ran.err
+    assert ran.code == 2 and "exclude each other" in ran.err

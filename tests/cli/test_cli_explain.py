@@ -176,7 +176,7 @@ def test_damaged_batches_in_a_good_message_are_a_problem(kwire, run):
     found = run("explain", "--records", bytes(data).hex())
     assert found.code == 2 and "checksum" in found.err
     found = run("explain", "--records", data.hex() + batch(kwire)[:40].hex())
-    assert "40 bytes of a batch whose rest is not here" in found.out
+    assert "40 bytes of an incomplete batch" in found.out
 
 
 # In a terminal ------------------------------------------------------------------------

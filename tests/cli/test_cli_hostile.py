@@ -62,7 +62,7 @@ def test_an_address_twice_does_not_end_the_search(run, cluster):
     broker.cluster = [broker]
     dead = "127.0.0.1:1"
     done = run("versions", dead, broker.address, dead)
-    assert done.code == 0 and "nobody listens there" in done.err
+    assert done.code == 0 and "connection refused" in done.err
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_stream_that_is_no_kafka_ends_soon(run, tmp_path, command):
     assert done.code == 2
     lines = done.err.splitlines()
     assert len(lines) == 21
-    assert "the rest is left alone" in lines[20 if command == "decode" else 0]
+    assert "too many errors" in lines[20 if command == "decode" else 0]
 
 
 @pytest.mark.parametrize("command", ["decode", "explain"])
@@ -105,7 +105,7 @@ def test_input_without_an_end_is_refused(run, kwire, monkeypatch, command):
     inputs = importlib.import_module(f"{kwire.__name__}.cli.byte_inputs")
     monkeypatch.setattr(inputs, "_MOST_BYTES", 1 << 20)
     done = run(command, "@/dev/zero")
-    assert done.code == 2 and "the input is over" in done.err
+    assert done.code == 2 and "the input must be at most" in done.err
 
 
 def test_more_bytes_than_can_be_looked_at_are_refused(run, tmp_path):
@@ -113,12 +113,12 @@ def test_more_bytes_than_can_be_looked_at_are_refused(run, tmp_path):
     path = tmp_path / "large"
     path.write_bytes(bytes(9 << 20))
     done = run("explain", "--records", f"@{path}")
-    assert done.code == 2 and "cut the input" in done.err and not done.out
+    assert done.code == 2 and "to show each of its" in done.err and not done.out
 
 
 def test_a_page_is_no_other_format(run, tmp_path):
     done = run("explain", "00", "--html", tmp_path / "a.html", "-o", "jsonl")
-    assert done.code == 2 and "leave --format out" in done.err
+    assert done.code == 2 and "exclude each other" in done.err
 
 
 def test_a_page_is_not_written_over_a_folder(run, tmp_path):

@@ -38,7 +38,7 @@ def test_export_of_nothing_but_garbage_is_no_success(run, tmp_path):
     (folder / f"{0:020}.log").write_bytes(bytes(range(1, 256)) * 20)
     done = run("export", "disk", "--out", "out")
     assert done.exit_code == 1
-    assert "1 path of which nothing could be read" in done.stderr
+    assert "1 path could not be read at all" in done.stderr
 
 
 def test_offsets_names_a_group_that_is_not_there(run):
@@ -57,7 +57,11 @@ def test_export_counts_the_topics_that_it_does_not_list(run):
     ("listen", "upstream", "text"),
     [
         (":9192", "127.0.0.1:9092", "write 127.0.0.1:9192 for clients of this"),
-        ("127.0.0.1:9192", "127.0.0.1:9192", "is where the relay itself listens"),
+        (
+            "127.0.0.1:9192",
+            "127.0.0.1:9192",
+            "is the address that the relay listens on",
+        ),
     ],
 )
 def test_record_says_which_address_is_wrong(run, listen, upstream, text):

@@ -121,13 +121,16 @@ def test_files_of_columns_have_the_bytes(run, address, tmp_path, form):
     [
         (["nothing"], "topic 'nothing' does not exist"),
         (["orders", "-p", "9"], "no partition 9"),
-        (["orders", "--follow", "--to", "5"], "leave --to out"),
+        (["orders", "--follow", "--to", "5"], "--follow and --to exclude"),
         (["orders", "--to", "-5"], "--to must be an offset of 0 or more"),
-        (["orders", "--from", "soon"], "'soon' is no position"),
-        (["orders", "--from", "999999999w"], "is no position"),
-        (["orders", "--from", "1e5"], "is no position"),
+        (["orders", "--from", "soon"], "'soon' is not a position"),
+        (["orders", "--from", "999999999w"], "is not a position"),
+        (["orders", "--from", "1e5"], "is not a position"),
         (["orders", "-o", "arrow"], "add --output FILE"),
-        (["orders", "--output", "x.csv", "-f", "%k", "-o", "csv"], "form of its own"),
+        (
+            ["orders", "--output", "x.csv", "-f", "%k", "-o", "csv"],
+            "exclude each other",
+        ),
         (
             ["orders", "--from", "99", "-p", "0"],
             "orders-0 at offset 99: the log ends at offset 5; add --on-data-loss",

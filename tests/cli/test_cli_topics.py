@@ -96,8 +96,8 @@ def test_where_nobody_listens_is_one_sentence(run, command):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--ca", __file__], "--ca needs --tls"),
-        (["--username", "u"], "needs --sasl-mechanism"),
+        (["--ca", __file__], "--ca requires --tls"),
+        (["--username", "u"], "require --sasl-mechanism"),
         (["--timeout", "0"], "--timeout"),
     ],
 )

@@ -71,14 +71,15 @@ def test_a_closed_port_is_named(kwire, runner):
         port = server.getsockname()[1]
     text = refusal(kwire, runner, f"{HOST}:{port}")
     assert text == (
-        f"{HOST}:{port}: nobody listens there; is the broker running, is this its port?"
+        f"{HOST}:{port}: connection refused; check that the broker is running,"
+        " and that this is its port"
     )
 
 
 def test_an_unknown_host_is_named_at_once(kwire, runner):
     """A name that no server of names knows; it is not waited for."""
     text = refusal(kwire, runner, "kafka.invalid:9092")
-    assert "this name is not known" in text or "no address" in text
+    assert "the host name cannot be resolved" in text or "no address" in text
 
 
 def test_all_addresses_are_named(kwire, runner):
@@ -89,7 +90,7 @@ def test_all_addresses_are_named(kwire, runner):
     addresses = f"kafka.invalid:9092,{HOST}:{port}"
     with pytest.raises(cluster.BrokersUnreachable) as caught:
         read(kwire, runner, addresses, "orders")
-    assert f"{HOST}:{port}: nobody listens there" in str(caught.value)
+    assert f"{HOST}:{port}: connection refused" in str(caught.value)
     assert "kafka.invalid:9092: " in str(caught.value)
 
 
@@ -118,7 +119,7 @@ def test_a_certificate_that_nobody_vouches_for_is_named(kwire, runner, secure_br
     """True trusts what the system trusts."""
     text = refusal(kwire, runner, secure_broker.address, ssl=True)
     assert "its certificate is not trusted" in text
-    assert "name the authority" in text
+    assert "of the authority" in text
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
@@ -168,7 +169,7 @@ def test_a_broker_that_requires_sasl_is_named(kwire, runner):
     """It negotiates, and closes the connection at the first request after that."""
     with LogBroker({"orders": (5,)}, users=USERS) as running:
         text = refusal(kwire, runner, running.address)
-    assert "requires SASL" in text
+    assert "require SASL" in text
 
 
 def test_a_missing_mechanism_is_named(kwire, runner):
@@ -194,7 +195,7 @@ def test_a_broker_that_is_silent_is_given_up(kwire, runner):
     """After ``connect_timeout_s``."""
     with Listener(lambda stream: stream.recv(1 << 16) and stream.recv(1)) as listener:
         text = refusal(kwire, runner, listener.address, connect_timeout_s=0.3)
-    assert "did not come in time" in text
+    assert "in time" in text
 
 
 def test_an_unknown_topic_is_named(kwire, runner, broker):
@@ -223,7 +224,7 @@ def test_an_unknown_partition_is_named(kwire, runner, broker):
 @pytest.mark.parametrize(
     ("topics", "options", "text"),
     [
-        ([], {}, "a scan needs a topic"),
+        ([], {}, "at least one topic"),
         ("", {}, "topics must be"),
         (b"orders", {}, "topics must be"),
         (None, {}, "topics must be"),
@@ -262,7 +263,7 @@ def test_a_bad_argument_is_named_before_anything_is_sent(kwire, topics, options,
 def test_a_bad_address_is_named(kwire, address):
     """What has no port is no address."""
     client = importlib.import_module(f"{kwire.__name__}.client")
-    with pytest.raises(ValueError, match=r"HOST:PORT|a port is a number"):
+    with pytest.raises(ValueError, match=r"HOST:PORT|the port must be a number"):
         client.connect(address)
 
 

@@ -36,16 +36,6 @@ def signing_in(kwire, **options):
     return client
 
 
-def test_tokens_without_headers_are_not_for_clients_of_drafts(kwire):
-    """PLAIN succeeds with an empty frame; the drafts' splitter would wait for more."""
-    client = kwire.connection.ClientConnection(
-        "kw", table=table(kwire, {3: (0, 8), 17: (0, 0)}), draft_empty_responses=True
-    )
-    with pytest.raises(kwire.LocalProtocolError, match="draft_empty_responses"):
-        client.start_sasl("PLAIN")
-    assert client.is_open and client.data_to_send() == b""
-
-
 def test_nothing_goes_between_the_handshake_and_its_answer(kwire):
     """A response that comes when tokens have begun would be taken for one."""
     client = kwire.connection.ClientConnection(

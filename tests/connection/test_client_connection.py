@@ -201,10 +201,10 @@ def test_ids_start_again_after_the_highest(kwire):
 @pytest.mark.parametrize(
     ("sent", "came", "words"),
     [
-        (2, 7, "correlation id 7, which no request in flight has; awaited is 0"),
+        (2, 7, "correlation id 7, which no request in flight has .expected 0"),
         (2, -1, "correlation id -1"),
-        (2, 1, "the response to request 1 came before that to 0"),
-        (0, 0, "none is awaited"),
+        (2, 1, "the response to request 1 arrived before that to 0"),
+        (0, 0, "no response is expected"),
     ],
 )
 def test_an_id_that_is_not_next_breaks_the_rules(kwire, sent, came, words):
@@ -220,7 +220,7 @@ def test_an_answer_that_comes_twice_breaks_the_rules(kwire):
     """The second has no request."""
     connection = connected(kwire)
     connection.send(metadata(kwire))
-    with pytest.raises(kwire.RemoteProtocolError, match="none is awaited"):
+    with pytest.raises(kwire.RemoteProtocolError, match="no response is expected"):
         receive(connection, answer(kwire, 0) * 2)
 
 
@@ -232,7 +232,7 @@ def test_a_response_behind_the_handshake_has_no_request(kwire):
     negotiated = next(events)
     assert negotiated.table.advertised
     assert not negotiated.table.is_alive
-    with pytest.raises(kwire.RemoteProtocolError, match="none is awaited"):
+    with pytest.raises(kwire.RemoteProtocolError, match="no response is expected"):
         next(events)
 
 
@@ -269,7 +269,7 @@ def every_call(kwire, connection):
     [
         ("ffffffff", "a frame cannot have -1 bytes"),
         ("00000000", "an empty frame"),
-        ("00000003 000000", "a frame of 3 bytes cannot hold a correlation id"),
+        ("00000003 000000", r"correlation id of 4 bytes \(got 3 bytes"),
         ("00000006 00000000 0000", "still needed"),
         ("00000005 00000007 00", "correlation id 7"),
         ("7fffffff", "over the ceiling"),

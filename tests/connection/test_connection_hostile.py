@@ -87,14 +87,6 @@ class Signing(Asking):
         self.connection.start_sasl("PLAIN")
 
 
-class Drafting(Waiting):
-    """A client that reads empty responses as the drafts have them."""
-
-    def __init__(self, kwire, **options):
-        """Begin."""
-        super().__init__(kwire, draft_empty_responses=True, **options)
-
-
 class Serving:
     """A server that answers each request at once."""
 
@@ -142,26 +134,17 @@ def record(kwire):
     agreed = kwire.messages.SaslHandshakeResponse(mechanisms=["PLAIN"])
     tokens = kwire.framing.encode_response(agreed, 0, 0)
     tokens += b"\0\0\0\5token\0\0\0\0\0\0\0\1!"
-    # Heartbeat 3 is answered by an empty response in the drafts' way.
-    draft = list(kwire.framing.FrameSplitter().feed(responses))
-    draft = b"".join(
-        bytes.fromhex("00000000 00000003")
-        if number == 2
-        else len(each).to_bytes(4, "big") + each
-        for number, each in enumerate(draft)
-    )
     serving = question + sent + unknown + sent[:60]
     return {
         Asking: asking,
         Waiting: responses,
         Signing: tokens,
-        Drafting: draft,
         Serving: serving,
         Closing: serving,
     }
 
 
-SIDES = (Asking, Waiting, Signing, Drafting, Serving, Closing)
+SIDES = (Asking, Waiting, Signing, Serving, Closing)
 
 
 @pytest.fixture(scope="module")
@@ -226,11 +209,6 @@ def test_the_recorded_streams_are_good(kwire, streams, side):
         Asking: ["Negotiated"],
         Waiting: ["ResponseReceived"] * 5,
         Signing: ["SaslStarted"] + ["SaslToken"] * 3,
-        Drafting: [
-            *["ResponseReceived"] * 2,
-            "RequestUnsupported",
-            *["ResponseReceived"] * 2,
-        ],
         Serving: [
             "ApiVersionsAnswered",
             *["RequestReceived"] * 6,

@@ -222,7 +222,9 @@ def test_sasl_starts_on_a_quiet_connection(kwire):
     """A response to come would be taken for a token."""
     client = client_of(kwire, OLD)
     client.send(kwire.messages.MetadataRequest())
-    with pytest.raises(kwire.LocalProtocolError, match="quiet connection"):
+    with pytest.raises(
+        kwire.LocalProtocolError, match="while requests have no response"
+    ):
         client.start_sasl("PLAIN")
     answer = kwire.framing.encode_response(kwire.messages.MetadataResponse(), 8, 0)
     receive(client, answer)
@@ -232,18 +234,18 @@ def test_sasl_starts_on_a_quiet_connection(kwire):
 def test_a_server_sends_raw_tokens_in_the_old_way_alone(kwire):
     """Before and in the new way they would be frames without an id."""
     _, server = both(kwire, MODERN)
-    with pytest.raises(kwire.LocalProtocolError, match="version 0"):
+    with pytest.raises(kwire.LocalProtocolError, match="SaslHandshake v0"):
         server.send_sasl_token(b"token")
     client, server = both(kwire, MODERN)
     client.start_sasl("PLAIN")
     agree(kwire, client, server)
-    with pytest.raises(kwire.LocalProtocolError, match="version 0"):
+    with pytest.raises(kwire.LocalProtocolError, match="SaslHandshake v0"):
         server.send_sasl_token(b"token")
     client, server = both(kwire, OLD)
     client.start_sasl("PLAIN")
     agree(kwire, client, server)
     server.finish_sasl()
-    with pytest.raises(kwire.LocalProtocolError, match="version 0"):
+    with pytest.raises(kwire.LocalProtocolError, match="SaslHandshake v0"):
         server.send_sasl_token(b"token")
 
 

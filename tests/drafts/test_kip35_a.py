@@ -171,7 +171,9 @@ def test_names_of_releases_are_build_descriptions(kwire, draft, text):
 )
 def test_other_texts_are_not(kwire, draft, text):
     data = kwire.encode(response_of(draft, text=text), 1)
-    with pytest.raises(kwire.InvalidValue, match="not the name of a release") as caught:
+    with pytest.raises(
+        kwire.InvalidValue, match="must be the name of a release"
+    ) as caught:
         draft.decode(b"1234" + data, 4)
     assert caught.value.path == "api_version.build_description"
     assert caught.value.offset == 4 + 4

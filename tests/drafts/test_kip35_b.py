@@ -78,7 +78,7 @@ def test_in_three_columns_it_has_79_bytes(kwire, draft):
 
 
 def test_there_are_no_other_columns(draft):
-    with pytest.raises(TypeError, match="3 or 4 columns"):
+    with pytest.raises(TypeError, match="columns must be 3 or 4"):
         draft.decode(FOUR_COLUMNS, columns=5)
 
 

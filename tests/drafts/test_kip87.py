@@ -128,17 +128,17 @@ def test_bit_is_a_parameter(kip87, bit):
 @pytest.mark.parametrize("bit", [0, 1, 0x07, 0x08, 0x30, 0x100, -1])
 def test_taken_bits_are_refused(kip87, bit):
     """Compression and timestamp type have theirs already."""
-    with pytest.raises(ValueError, match="the tombstone bit is 0x10"):
+    with pytest.raises(ValueError, match="tombstone_bit must be 0x10"):
         kip87.is_tombstone(2, 0, None, tombstone_bit=bit)
-    with pytest.raises(ValueError, match="the tombstone bit is 0x10"):
+    with pytest.raises(ValueError, match="tombstone_bit must be 0x10"):
         kip87.down_convert([], tombstone_bit=bit)
-    with pytest.raises(ValueError, match="the tombstone bit is 0x10"):
+    with pytest.raises(ValueError, match="tombstone_bit must be 0x10"):
         kip87.up_convert([], tombstone_bit=bit)
 
 
 def test_unknown_magic_and_dialect_are_refused(kip87):
     """No rule is guessed for what there is not."""
-    with pytest.raises(ValueError, match="magic is 0, 1 or 2, not 3"):
+    with pytest.raises(ValueError, match=r"magic must be 0, 1 or 2 \(got 3"):
         kip87.is_tombstone(3, 0, None)
     with pytest.raises(ValueError, match='"kip87" or "kafka"'):
         kip87.is_tombstone(2, 0, None, dialect="kip88")
@@ -190,7 +190,7 @@ def test_down_to_magic_0_loses_the_timestamps(kip87):
 @pytest.mark.parametrize("to_magic", [2, -1, None, "1"])
 def test_down_goes_to_0_or_1(kwire, kip87, to_magic):
     """Magic 2 is where the draft's messages are already."""
-    with pytest.raises(kwire.EncodeError, match="expected magic 0 or 1"):
+    with pytest.raises(kwire.EncodeError, match="expected 0 or 1"):
         kip87.down_convert([], to_magic)
 
 
@@ -268,7 +268,7 @@ def test_dialect_is_that_of_the_first_magic_2(kip87, batch):
 
 def test_damage_is_named_as_no_dialect(kwire, kip87):
     """Neither checksum is right: no word of the other dialect."""
-    with pytest.raises(kwire.CorruptBatch, match="damaged entry of magic 2"):
+    with pytest.raises(kwire.CorruptBatch, match="matches these bytes of magic 2"):
         kip87.decode(TOMBSTONE[:-1] + b"w")
 
 
@@ -369,10 +369,10 @@ def test_broken_compressed_messages_are_refused(kwire, kip87):
 
     cases = {
         "without a value": wrapper(kip87, None),
-        "no whole message": wrapper(kip87, gzip(b"")),
-        "9 bytes that are no whole": wrapper(kip87, gzip(TOMBSTONE + bytes(9))),
-        "is compressed": wrapper(kip87, gzip(wrapper(kip87, gzip(TOMBSTONE)))),
-        "another magic": wrapper(kip87, gzip(TOMBSTONE + CONVERTED)),
+        "not a complete message": wrapper(kip87, gzip(b"")),
+        "9 bytes that are not a complete": wrapper(kip87, gzip(TOMBSTONE + bytes(9))),
+        "must be uncompressed": wrapper(kip87, gzip(wrapper(kip87, gzip(TOMBSTONE)))),
+        "the same magic": wrapper(kip87, gzip(TOMBSTONE + CONVERTED)),
         "not end with its own 8": wrapper(
             kip87, gzip((9).to_bytes(8, "big") + TOMBSTONE[8:]), offset=8
         ),
@@ -384,7 +384,7 @@ def test_broken_compressed_messages_are_refused(kwire, kip87):
         "gzip data is damaged": wrapper(kip87, b"no gzip"),
         "number 4": wrapper(kip87, b"", codec=4),
         "number 7": wrapper(kip87, b"", codec=7),
-        "damaged entry": wrapper(kip87, gzip(TOMBSTONE[:-1] + b"w")),
+        "neither the CRC-32": wrapper(kip87, gzip(TOMBSTONE[:-1] + b"w")),
     }
     for words, data in cases.items():
         with pytest.raises(kwire.CorruptBatch, match=words) as caught:

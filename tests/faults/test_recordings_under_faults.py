@@ -121,8 +121,8 @@ def test_a_full_disk_ends_it_in_one_line_and_keeps_what_it_says(
     (folder,) = tmp_path.iterdir()
     assert ended.code == 2
     told = re.search(
-        rf"^kwire: {folder}: no space left on device; recording ends. The first"
-        r" ([\d,]+) frames are safe, ([\d,]+) are lost: free some space, or give"
+        rf"^kwire: {folder}: no space left on device; recording ended. The first"
+        r" ([\d,]+) frames are written, ([\d,]+) are lost: free some space, or give"
         r" another --out\n\Z",
         ended.err,
         re.MULTILINE,

@@ -216,7 +216,7 @@ def test_broker_before_api_versions_is_assumed(net, messages):
             net, listener, messages.MetadataRequest(topics=()), fallback="0.9.0"
         )
         assert listener.connections == 2
-        assert "name its release as fallback" in str(failure(net, listener))
+        assert "pass its release as fallback" in str(failure(net, listener))
     assert answer.brokers[0].node_id == 5
     assert answered.requests == [("MetadataRequest", 0)]
     answered._server.close()
@@ -243,7 +243,7 @@ def test_mock_cluster_of_librdkafka(net, messages):
 def test_nobody_listens(net):
     with Listener(lambda stream: None) as listener:
         pass
-    assert "nobody listens there" in str(failure(net, listener))
+    assert "connection refused" in str(failure(net, listener))
 
 
 def test_unknown_name(net):
@@ -287,7 +287,7 @@ def test_broker_that_falls_silent_is_given_up(net, messages, kwire):
         with pytest.raises(net.NetworkTimeout, match=r"MetadataRequest .* 0\.3 s"):
             await client.ask(messages.MetadataRequest(topics=()))
         assert not client.is_open
-        with pytest.raises(kwire.LocalProtocolError, match="over"):
+        with pytest.raises(kwire.LocalProtocolError, match="has ended"):
             await client.ask(messages.MetadataRequest(topics=()))
         await client.close()
 
@@ -474,7 +474,7 @@ def test_wrong_password_is_refused(net, sasl, name, user):
     with Broker(table(), users=USERS) as broker:
         error = failure(net, broker, sasl=mechanism(sasl, name, user, "wrong"))
     assert isinstance(error, net.AuthenticationFailed)
-    assert f"the broker refuses {name}: Go away" in str(error)
+    assert f"the broker rejects {name}: Go away" in str(error)
     assert "wrong" not in str(error)
 
 
@@ -482,27 +482,29 @@ def test_wrong_password_with_raw_tokens(net, sasl):
     """All that an old broker does about it is to hang up."""
     with Broker(table("0.10.1"), users=USERS) as broker:
         error = failure(net, broker, sasl=sasl.Plain("ann", "wrong"))
-    assert "closed the connection; it does so if it does not like PLAIN" in str(error)
+    assert "closed the connection; brokers do so when they reject PLAIN" in str(error)
 
 
 def test_mechanism_that_is_not_offered(net, sasl):
     with Broker(table(), users=USERS, mechanisms=("SCRAM-SHA-512",)) as broker:
         error = failure(net, broker, sasl=sasl.Plain("ann", "x"))
     assert isinstance(error, net.AuthenticationFailed)
-    assert str(error).endswith("the broker does not take PLAIN, but SCRAM-SHA-512")
+    assert str(error).endswith(
+        "the broker does not accept PLAIN; it offers SCRAM-SHA-512"
+    )
 
 
 def test_sasl_where_none_is_expected(net, sasl):
     with Broker(table()) as broker:
         error = failure(net, broker, sasl=sasl.Plain("ann", "x"))
-    assert str(error).endswith("the broker takes no SASL at this port")
+    assert "the broker does not offer SASL on this port" in str(error)
 
 
 def test_no_sasl_where_it_is_expected(net, messages):
     """A broker hangs up on the first request; the reason is not in the bytes."""
     with Broker(table(), users=USERS) as broker:
         error = failure(net, broker, messages.MetadataRequest(topics=()))
-    assert "it may want SASL" in str(error)
+    assert "it may require SASL" in str(error)
 
 
 def test_server_that_cannot_prove_itself_is_refused(net, sasl, monkeypatch):
@@ -546,5 +548,5 @@ def test_addresses(net, text, host, port):
     ],
 )
 def test_what_is_no_address(net, text):
-    with pytest.raises(ValueError, match="is no address"):
+    with pytest.raises(ValueError, match="is not an address"):
         net.split_address(text)

@@ -148,8 +148,8 @@ def test_a_broker_that_answered_once_is_not_said_to_want_sasl(net, kwire):
         # The client's nonce stands behind the server's.
         ("r=xyzabc1,s=c2FsdA==,i=4096", "does not continue the client's"),
         # Digits, and 4096 in Arabic, but not those of RFC 5802.
-        ("r=abcxyz,s=c2FsdA==,i=٤٠٩٦", "allowed are 4096 to 5000"),
-        ("r=abcxyz,s=c2FsdA==,i=5001", "allowed are 4096 to 5000"),
+        ("r=abcxyz,s=c2FsdA==,i=٤٠٩٦", "from 4096 to 5000"),
+        ("r=abcxyz,s=c2FsdA==,i=5001", "from 4096 to 5000"),
         ("rr=1,r=abcxyz,s=c2FsdA==,i=4096", "a name twice"),
     ],
 )
@@ -205,7 +205,7 @@ def test_losses_name_the_address_and_the_reason(net, kwire):
     refused = ssl.SSLError(1, "long story")
     refused.reason = "CERTIFICATE_REQUIRED"
     for error, words in (
-        (refused, "b:1: TLS failed: certificate required"),
+        (refused, "b:1: the TLS handshake failed: certificate required"),
         (OSError(113, "no route"), "b:1: [Errno 113] no route"),
         # The system's own patience has ended, not that of this client.
         (TimeoutError(110, "timed out"), "b:1: [Errno 110] timed out"),
@@ -220,7 +220,7 @@ def test_hanging_up_once_tls_has_begun_is_told_as_that(net, tmp_path):
 
     async def main():
         context = ssl.create_default_context(cafile=files[0])
-        with pytest.raises(net.NetworkError, match="once TLS had begun"):
+        with pytest.raises(net.NetworkError, match="after the TLS handshake"):
             await net.connect(HOST, listener.port, ssl=context)
 
     with Listener(lambda stream: stream.recv(1), server_context(*files)) as listener:
@@ -237,7 +237,7 @@ def test_a_refused_mechanism_is_not_asked_for_its_first_bytes(net):
             raise AssertionError("asked all the same")
 
     async def main():
-        with pytest.raises(net.AuthenticationFailed, match="but PLAIN"):
+        with pytest.raises(net.AuthenticationFailed, match="offers PLAIN"):
             await net.connect(HOST, broker.port, sasl=Unasked())
 
     with Broker(table(), users={"ann": "x"}) as broker:
@@ -291,7 +291,7 @@ def test_a_broken_frame_within_sasl_is_no_matter_of_the_password(net, sasl):
 @pytest.mark.parametrize("port", [-5, 1 << 16, 1 << 40])
 def test_a_port_that_none_can_have_is_no_address(net, port):
     """Brokers may tell of such ports."""
-    with pytest.raises(net.NetworkError, match="this is no address"):
+    with pytest.raises(net.NetworkError, match="not an address"):
         asyncio.run(net.connect(HOST, port))
 
 
@@ -306,8 +306,8 @@ def no_tls():
     ("error", "words"),
     [
         (ConnectionResetError(104, ""), "connection reset by peer"),
-        (OSError("Multiple exceptions: ..."), "none of its addresses takes a"),
-        (no_tls(), "it speaks no TLS at this port"),
+        (OSError("Multiple exceptions: ..."), "no address of the host accepts a"),
+        (no_tls(), "it does not speak TLS on this port"),
     ],
 )
 def test_why_there_is_no_connection(net, monkeypatch, error, words):
@@ -325,7 +325,7 @@ def test_why_there_is_no_connection(net, monkeypatch, error, words):
 def test_a_refusal_without_words_is_named_by_its_error(net, sasl):
     async def main():
         plain = sasl.Plain("ann", "x")
-        words = "refuses PLAIN: UNSUPPORTED_SASL_MECHANISM"
+        words = "rejects PLAIN: UNSUPPORTED_SASL_MECHANISM"
         with pytest.raises(net.AuthenticationFailed, match=words):
             await net.connect(HOST, broker.port, sasl=plain)
 

@@ -205,7 +205,9 @@ def test_a_path_may_be_an_address(tmp_path):
     assert sequences(tmp_path.as_uri()) == [0, 1, 2, 3]
     (file,) = list_capture_files(f"{tmp_path.as_uri()}/")
     assert file.path.startswith("file:///")
-    with pytest.raises(CaptureError, match="nowhere://x: no address that pyarrow"):
+    with pytest.raises(
+        CaptureError, match="nowhere://x: pyarrow cannot open this address"
+    ):
         list_capture_files("nowhere://x")
 
 
@@ -217,7 +219,7 @@ def test_columns_are_chosen_and_ordered_by_the_caller(tmp_path):
         "api_key": [3, 3],
         "sequence": [0, 1],
     }
-    with pytest.raises(ValueError, match="no column 'offset'; there are recording, "):
+    with pytest.raises(ValueError, match="no column 'offset'; it has recording, "):
         read_captures(tmp_path, ["offset"])
 
 
@@ -266,7 +268,7 @@ def test_a_damaged_file_says_which_it_is_and_what_to_do(tmp_path, damage):
     assert str(caught.value).startswith(
         f"{path}: this file cannot be read as a capture"
     )
-    assert str(caught.value).endswith("fetch it again, or move it away")
+    assert str(caught.value).endswith("copy it again, or remove it")
 
 
 def test_a_parquet_file_of_other_columns_is_no_capture(tmp_path):
@@ -276,7 +278,9 @@ def test_a_parquet_file_of_other_columns_is_no_capture(tmp_path):
     with pytest.raises(CaptureError) as caught:
         list(read_captures(tmp_path))
     text = str(caught.value)
-    assert text.startswith(f"{path}: this Parquet file is no capture, it lacks record")
+    assert text.startswith(
+        f"{path}: this Parquet file is not a capture: it lacks record"
+    )
 
 
 def test_values_of_another_kind_are_no_capture(tmp_path):

@@ -41,7 +41,7 @@ def recording(upstream, out, *options, **settings):
     ) as process:
         try:
             first = process.stderr.readline()
-            match = re.match(r"kwire: 127\.0\.0\.1:(\d+) stands for ", first)
+            match = re.match(r"kwire: listening on 127\.0\.0\.1:(\d+) for ", first)
             assert match, first + process.stderr.read()
             yield process, int(match[1])
         finally:
@@ -196,7 +196,8 @@ def test_it_can_end_by_itself(tmp_path, option):
 def test_nothing_heard_is_nothing_written(tmp_path):
     with recording("127.0.0.1:9", tmp_path, "--seconds", "0.1") as (process, _):
         assert (
-            process.stderr.read() == "kwire: no frames came, so nothing was written\n"
+            process.stderr.read()
+            == "kwire: no frames were received; nothing was written\n"
         )
         assert process.wait(TIMEOUT_S) == 0
     assert list(tmp_path.iterdir()) == []
@@ -225,8 +226,9 @@ def test_a_full_disk_ends_it_clearly_and_keeps_what_was_promised(tmp_path):
             each.join(TIMEOUT_S)
     (folder,) = tmp_path.iterdir()
     told = re.search(
-        rf"^kwire: {folder}: file too large; recording ends\. The first ([\d,]+) frames"
-        r" are safe, ([\d,]+) are lost: free some space, or give another --out$",
+        rf"^kwire: {folder}: file too large; recording ended\. The first ([\d,]+)"
+        r" frames are written, ([\d,]+) are lost: free some space, or give another"
+        r" --out$",
         said,
         re.MULTILINE,
     )

@@ -161,7 +161,7 @@ def test_only_answers_with_addresses_are_rewritten(run):
 def test_each_new_listener_is_told_once(run):
     assert len(run.messages) == 2
     for sentence in run.messages:
-        assert re.fullmatch(r"127.0.0.1:\d+ stands for 127.0.0.1:\d+", sentence)
+        assert re.fullmatch(r"listening on 127.0.0.1:\d+ for 127.0.0.1:\d+", sentence)
 
 
 def test_kafka_python_talks_through_the_relay(tmp_path):
@@ -236,7 +236,9 @@ def test_an_answer_that_kwire_cannot_read_passes_and_is_told_once(tmp_path):
         for _ in range(2):
             assert talk(recorder.address, request, len(answer)) == answer
     (sentence,) = recorder.messages
-    expected = f"{peer.address}: Metadata 12 cannot be read and passes as it is, so"
+    expected = (
+        f"{peer.address}: Metadata v12 cannot be decoded and is passed on unchanged, so"
+    )
     assert sentence.startswith(expected)
     last = rows(recorder)[-1]
     assert (last["frame"], last["rewritten"]) == (answer[4:], False)
@@ -418,7 +420,7 @@ def test_connections_are_limited(tmp_path):
         first.close()
         wait_until(lambda: talk(recorder.address, framed(b"ok"), 6) == framed(b"ok"))
     (sentence,) = recorder.messages
-    assert sentence.startswith("3 connections are open, and more are turned away")
+    assert sentence.startswith("3 connections are open and further ones are closed")
 
 
 def test_what_many_clients_half_send_is_limited_together(tmp_path):
@@ -521,7 +523,7 @@ def test_the_wildcard_shows_each_client_the_address_it_came_by(tmp_path):
 def test_a_port_that_is_taken_is_an_error_and_leaves_no_folder(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(NetworkError, match="nobody can listen there: address alr"):
+        with pytest.raises(NetworkError, match="cannot listen there: address alr"):
             Recorder(address, "127.0.0.1:9", tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -558,4 +560,6 @@ def test_a_relay_does_not_call_itself(tmp_path):
         # What it accepted of itself is gone after a moment.
         time.sleep(0.3)
         assert recorder.counts.connections <= 1
-    assert [m for m in recorder.messages if "where the relay itself listens" in m]
+    assert [
+        m for m in recorder.messages if "the address that the relay listens on" in m
+    ]

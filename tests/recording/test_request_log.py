@@ -186,7 +186,7 @@ BAD = {
     "deep": ("Completed request:" + '{"isForwarded":' * 100_000 + "\n", "is damaged"),
     "old form": (
         "Completed request:RequestHeader(apiKey=FETCH, apiVersion=11) -- {}\n",
-        "text form of brokers before 2.8",
+        "brokers before 2.8 log requests as text",
     ),
 }
 
@@ -256,7 +256,7 @@ def test_gzip_files_are_read_whole(tmp_path):
     path.write_bytes(gzip.compress(data)[:-1000])
     *good, bad = read_request_log(path)
     assert len(good) > 5 and isinstance(bad, BadLine)
-    assert "gzip file is damaged or cut short" in bad.reason
+    assert "gzip file is damaged or incomplete" in bad.reason
 
 
 def test_logs_are_found_in_folders_by_what_is_in_them(tmp_path):

@@ -19,6 +19,7 @@ from functools import partial
 import pytest
 from guard_pages import check
 from record_bytes import batch, compressed_batch, message, record, wrapper
+from record_sets import marker
 from together import together
 from traced import left_by, peak_of
 
@@ -107,7 +108,19 @@ def calls(package):
         "columns, name": lambda: columns.decode_records(BAD_NAME),
         "columns, checksum": lambda: columns.decode_records(PLAIN[:-1] + b"?"),
         "columns, start": lambda: columns.decode_records(PLAIN, start_offset="0"),
-        "columns, codec": lambda: engine.decode_columns(COMPRESSED, refuse),
+        "columns, codec": lambda: engine.decode_columns(
+            COMPRESSED, engine.ReadOptions(refuse)
+        ),
+        "rows": lambda: records.decode_rows(PLAIN + MESSAGES + WRAPPED + COMPRESSED),
+        "rows cut": lambda: records.decode_rows(PLAIN + MESSAGES, start_offset=1),
+        "rows committed": lambda: records.decode_rows(
+            marker(0, 7, 0), aborted_transactions=[]
+        ),
+        "rows, name": lambda: records.decode_rows(BAD_NAME),
+        "rows, checksum": lambda: records.decode_rows(PLAIN[:-1] + b"?"),
+        "rows, codec": lambda: engine.decode_rows(
+            COMPRESSED, engine.ReadOptions(refuse)
+        ),
         "encode columns": lambda: engine.encode_columns(
             2, None, None, *texts, head, bytes
         ),
@@ -206,7 +219,10 @@ def read(package, data):
     return package.records.decode_batches(data, check_crc=False)
 
 
-CALL_BACK = {"encode, raise", "encode, headers", "encode, codec", "columns, codec"}
+CALL_BACK = {
+    *("encode, raise", "encode, headers", "encode, codec"),
+    *("columns, codec", "rows, codec"),
+}
 LACKS = {"one allocation": 1, "two allocations": 2, "thirty allocations": 30}
 
 

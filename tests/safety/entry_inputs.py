@@ -334,7 +334,7 @@ CHANGES = (changed, changed, inserted, deleted, repeated, enlarged)
 
 
 def prefixes(entry) -> Iterator[bytes]:
-    """Cut all good bytes of an entry off, everywhere."""
+    """Cut no problems bytes of an entry off, everywhere."""
     for data in entry.seeds():
         for end in range(len(data)):
             yield data[:end]

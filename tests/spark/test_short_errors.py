@@ -267,7 +267,7 @@ SAID = {
         load("kafka-capture", "nothing"),
         r"FileNotFoundError: .*nothing",
     ),
-    "no capture": (
+    "not a capture": (
         load("kafka-capture", "junk.parquet"),
         r"kwire\.recording\.capture_files\.CaptureError: .*junk\.parquet: ",
     ),

@@ -8,6 +8,7 @@ What only one side has is named in the head of either twin, in double backticks.
 """
 
 import ast
+import importlib
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -78,7 +79,10 @@ def fast_functions(path):
         else:
             doc = ""
         arguments = signature[start.end() : signature.rindex(")")].split(",")
-        named = [re.findall(r"\w+", part.split("=")[0]) for part in arguments]
+        named = [
+            re.findall(r"\w+", part.split("=")[0].removesuffix(" not None"))
+            for part in arguments
+        ]
         functions[start.group(2)] = Function(
             words(doc.strip('"')),
             [part[-1] for part in named if part],
@@ -177,8 +181,8 @@ def numbers(file_name):
     """Read the numbered names of the enum in a Cython file."""
     text = (SOURCE / "_fast" / file_name).read_text()
     body = re.search(r"^cdef enum:\n((?:    .*\n)+)", text, re.MULTILINE).group(1)
-    found = re.findall(r"^    (\w+) = (-?\d+)$", body, re.MULTILINE)
-    return {name: int(number) for name, number in found}
+    found = re.findall(r"^    (\w+) = (-?\w+)$", body, re.MULTILINE)
+    return {name: int(number, 0) for name, number in found}
 
 
 def constants(module):
@@ -213,3 +217,25 @@ def test_opcodes_of_fixed_sizes_are_the_codes_of_the_plan(kwire):
     others = [opcodes[name] for name in opcodes if name not in fixed]
     assert min(others) > kwire.plan.UUID
     assert len(set(opcodes.values())) == len(opcodes)
+
+
+def test_the_layout_of_batches_is_written_the_same_twice(kwire):
+    """``batches.pxd`` has the numbers of ``batch_layout.py``, by the same names."""
+    layout = importlib.import_module(f"{kwire.__name__}.batch_layout")
+    python = constants(layout)
+    for name, pair in (
+        ("MESSAGE_OVERHEAD", "MESSAGE_OVERHEADS"),
+        ("KEY_AT", "KEYS_AT"),
+    ):
+        python |= {f"{name}_{magic}": getattr(layout, pair)[magic] for magic in (0, 1)}
+    assert numbers("batches.pxd") == python
+    assert len(python) > 20
+
+
+def test_the_drawing_of_a_batch_is_its_layout(kwire):
+    """Each offset of the drawing is one of the constants, and their order is that."""
+    layout = importlib.import_module(f"{kwire.__name__}.batch_layout")
+    drawn = [int(at) for at in re.findall(r"^ +(\d+)  ", layout.__doc__, re.MULTILINE)]
+    places = [value for name, value in constants(layout).items() if "_AT" in name]
+    batch = places[: places.index(layout.COUNT_AT) + 1]
+    assert drawn[: len(batch) + 1] == [*batch, layout.BATCH_OVERHEAD]

@@ -100,7 +100,9 @@ def test_one_broker_is_its_own_cluster_and_none_speaks_nothing(kwire):
     nobody = cluster(kwire)
     assert nobody.ranges() == {} and nobody.usable(1) == ()
     assert nobody.features() == ()
-    with pytest.raises(kwire.UnsupportedVersion, match="no broker is known yet"):
+    with pytest.raises(
+        kwire.UnsupportedVersion, match="the cluster has no brokers yet"
+    ):
         nobody.pick(1)
 
 

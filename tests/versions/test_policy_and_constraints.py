@@ -207,5 +207,7 @@ def test_apis_are_named_by_class_or_by_key(kwire):
     assert negotiation.VersionPolicy(speaks={fetch: "0-3"}).versions(1)[-1] == 3
     assert table.supports(negotiation.Feature("f", {fetch: "13+"}))
     for wrong in ("Fetch", kwire.messages.RequestHeader, None):
-        with pytest.raises(TypeError, match="expected a request class or an API key"):
+        with pytest.raises(
+            TypeError, match="api must be a request class or an API key"
+        ):
             negotiation.Constraint("mine", {wrong: "0-11"})

@@ -243,7 +243,7 @@ def test_an_api_that_brokers_have_no_version_of_in_common_is_not_offered():
 
 
 def test_a_kind_of_node_has_one_of_kafkas_names(guess):
-    with pytest.raises(ValueError, match="not 'zookeeper'"):
+    with pytest.raises(ValueError, match="got 'zookeeper'"):
         guess({18: (0, 3)}, "zookeeper")
 
 

@@ -5,21 +5,33 @@
 Twin: ``_pure/batches.py``.
 """
 
-from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
 
 from kwire._fast.cursor cimport Cursor
 
 cdef enum:
-    # Bytes of the offset and the size in front of every entry.
+    # The layout of batches and messages, as ``kwire/batch_layout.py`` draws it.
+    BASE_OFFSET_AT = 0
+    SIZE_AT = 8
     LOG_OVERHEAD = 12
+    LEADER_EPOCH_AT = 12
     MAGIC_AT = 16
-    # Bytes of a batch of magic 2 in front of its records.
+    CRC_AT = 17
+    ATTRIBUTES_AT = 21
+    LAST_OFFSET_DELTA_AT = 23
+    BASE_TIMESTAMP_AT = 27
+    MAX_TIMESTAMP_AT = 35
+    PRODUCER_ID_AT = 43
+    PRODUCER_EPOCH_AT = 51
+    BASE_SEQUENCE_AT = 53
+    COUNT_AT = 57
     BATCH_OVERHEAD = 61
-    # Bytes of a message with an empty key and value behind its size, by magic.
+    LEAST_RECORD = 7
+    MESSAGE_CRC_AT = 12
+    MESSAGE_ATTRIBUTES_AT = 17
+    MESSAGE_TIMESTAMP_AT = 18
     MESSAGE_OVERHEAD_0 = 14
     MESSAGE_OVERHEAD_1 = 22
-    # Where the length of the key stands in a message, by magic.
     KEY_AT_0 = 18
     KEY_AT_1 = 26
     CODEC_MASK = 0x07
@@ -27,8 +39,8 @@ cdef enum:
     TRANSACTIONAL = 0x10
     CONTROL = 0x20
     DELETE_HORIZON = 0x40
-    # Bytes that a record of magic 2 takes at least.
-    LEAST_RECORD = 7
+
+cdef enum:
     HEADER_SLOTS = 14
 
 cdef struct Entry:
@@ -47,8 +59,9 @@ cdef struct Entry:
     int32_t partition_leader_epoch
     int32_t count
 
+cpdef int check_range(Py_ssize_t position, Py_ssize_t end, Py_ssize_t size) except -1
 cdef int read_entry(
     Cursor* cursor, Py_ssize_t position, Py_ssize_t end, bint check_crc, Entry* entry
 ) noexcept nogil
-cdef PyObject* make_header(Entry* entry) noexcept
+cdef object header_of(Entry* entry)
 cdef int entry_of(object header, Entry* entry) except -1

@@ -9,7 +9,7 @@ business.
 
 Twin: ``_pure/batches.py``. Differs from its twin in: noted faults for exceptions, and
 a C struct for the head where no object is asked for; sums of INT64 wrap by themselves.
-C needs for itself: ``make_header``, ``entry_of``, ``number``. Python needs for
+C needs for itself: ``header_of``, ``entry_of``, ``number``. Python needs for
 itself: ``wrapped``.
 """
 
@@ -72,8 +72,7 @@ def read_batch_header(
     get_input(data, &buffer)
     try:
         stop = buffer.len if end is None else end
-        if not 0 <= position <= stop <= buffer.len:
-            raise ValueError(f"position is one in the input, not {position}")
+        check_range(position, stop, buffer.len)
         cursor.fault = 0
         cursor.start = <const uint8_t*>buffer.buf
         if check_crc and stop - position >= LARGE_INPUT:
@@ -89,12 +88,7 @@ def read_batch_header(
         )
     if not found:
         return None
-    made = make_header(&entry)
-    if made == NULL:
-        raise MemoryError
-    header = <object>made
-    Py_XDECREF(made)
-    return header
+    return header_of(&entry)
 
 
 def read_last_header(data, Py_ssize_t position=0, *, end=None):
@@ -115,8 +109,7 @@ def read_last_header(data, Py_ssize_t position=0, *, end=None):
     get_input(data, &buffer)
     try:
         stop = buffer.len if end is None else end
-        if not 0 <= position <= stop <= buffer.len:
-            raise ValueError(f"position is one in the input, not {position}")
+        check_range(position, stop, buffer.len)
         cursor.fault = 0
         cursor.start = <const uint8_t*>buffer.buf
         last.size = 0
@@ -132,12 +125,7 @@ def read_last_header(data, Py_ssize_t position=0, *, end=None):
         )
     if not last.size:
         return None
-    made = make_header(&last)
-    if made == NULL:
-        raise MemoryError
-    header = <object>made
-    Py_XDECREF(made)
-    return header
+    return header_of(&last)
 
 
 def measure_run(
@@ -165,8 +153,7 @@ def measure_run(
     cdef Py_ssize_t first = position
     get_input(data, &buffer)
     try:
-        if not 0 <= position <= end <= buffer.len:
-            raise ValueError(f"position is one in the input, not {position}")
+        check_range(position, end, buffer.len)
         cursor.fault = 0
         cursor.start = <const uint8_t*>buffer.buf
         with nogil:
@@ -184,7 +171,9 @@ def measure_run(
                     break
                 # Last, as it takes longest.
                 if check_crc and entry.crc != crc32c_of(
-                    0, cursor.start + position + 21, <size_t>(entry.size - 21)
+                    0,
+                    cursor.start + position + ATTRIBUTES_AT,
+                    <size_t>(entry.size - ATTRIBUTES_AT),
                 ):
                     break
                 expected = entry.last_offset + 1
@@ -192,6 +181,20 @@ def measure_run(
     finally:
         PyBuffer_Release(&buffer)
     return position, expected
+
+
+cpdef int check_range(Py_ssize_t position, Py_ssize_t end, Py_ssize_t size) except -1:
+    """Refuse a position or an end outside of an input of ``size`` bytes."""
+    if not 0 <= end <= size:
+        raise ValueError(
+            f"end must be between 0 and {size}, the length of the input (got {end})"
+        )
+    if not 0 <= position <= end:
+        raise ValueError(
+            f"position must be between 0 and {end}, where the input ends"
+            f" (got {position})"
+        )
+    return 0
 
 
 cdef int read_entry(
@@ -212,7 +215,7 @@ cdef int read_entry(
     cdef uint32_t found
     if left < LOG_OVERHEAD:
         return 0
-    size = load_int32(at + 8)
+    size = load_int32(at + SIZE_AT)
     if size < MESSAGE_OVERHEAD_0:
         note(cursor, BAD_BATCH_SIZE, at, size)
         return 0
@@ -226,20 +229,22 @@ cdef int read_entry(
         return 0
     entry.position = position
     entry.size = LOG_OVERHEAD + size
-    entry.base_offset = load_int64(at)
+    entry.base_offset = load_int64(at + BASE_OFFSET_AT)
     if entry.magic < 2:
         return read_message_head(cursor, at, check_crc, entry)
     if size < BATCH_OVERHEAD - LOG_OVERHEAD:
         note(cursor, BAD_BATCH_SIZE, at, size)
         return 0
-    entry.crc = <uint32_t>load_int32(at + 17)
+    entry.crc = <uint32_t>load_int32(at + CRC_AT)
     if check_crc:
-        found = crc32c_of(0, at + 21, <size_t>(entry.size - 21))
+        found = crc32c_of(
+            0, at + ATTRIBUTES_AT, <size_t>(entry.size - ATTRIBUTES_AT)
+        )
         if found != entry.crc:
             note(cursor, BAD_CRC, at, found)
             return 0
-    entry.attributes = load_int16(at + 21)
-    entry.count = load_int32(at + 57)
+    entry.attributes = load_int16(at + ATTRIBUTES_AT)
+    entry.count = load_int32(at + COUNT_AT)
     if not _known_codecs[2] >> (entry.attributes & CODEC_MASK) & 1:
         note(cursor, BAD_CODEC, at, entry.attributes & CODEC_MASK)
         return 0
@@ -249,15 +254,16 @@ cdef int read_entry(
     ):
         note(cursor, BAD_RECORD_COUNT, at, entry.count)
         return 0
-    entry.partition_leader_epoch = load_int32(at + 12)
+    entry.partition_leader_epoch = load_int32(at + LEADER_EPOCH_AT)
     entry.last_offset = <int64_t>(
-        <uint64_t>entry.base_offset + <uint64_t><int64_t>load_int32(at + 23)
+        <uint64_t>entry.base_offset
+        + <uint64_t><int64_t>load_int32(at + LAST_OFFSET_DELTA_AT)
     )
-    entry.base_timestamp = load_int64(at + 27)
-    entry.max_timestamp = load_int64(at + 35)
-    entry.producer_id = load_int64(at + 43)
-    entry.producer_epoch = load_int16(at + 51)
-    entry.base_sequence = load_int32(at + 53)
+    entry.base_timestamp = load_int64(at + BASE_TIMESTAMP_AT)
+    entry.max_timestamp = load_int64(at + MAX_TIMESTAMP_AT)
+    entry.producer_id = load_int64(at + PRODUCER_ID_AT)
+    entry.producer_epoch = load_int16(at + PRODUCER_EPOCH_AT)
+    entry.base_sequence = load_int32(at + BASE_SEQUENCE_AT)
     return 1
 
 
@@ -269,18 +275,20 @@ cdef int read_message_head(
     if entry.magic == 1 and entry.size < LOG_OVERHEAD + MESSAGE_OVERHEAD_1:
         note(cursor, BAD_BATCH_SIZE, at, entry.size - LOG_OVERHEAD)
         return 0
-    entry.crc = <uint32_t>load_int32(at + 12)
+    entry.crc = <uint32_t>load_int32(at + MESSAGE_CRC_AT)
     if check_crc:
         found = crc32_of(0, at + MAGIC_AT, <size_t>(entry.size - MAGIC_AT))
         if found != entry.crc:
             note(cursor, BAD_CRC, at, found)
             return 0
-    entry.attributes = <int8_t>load_byte(at + 17)
+    entry.attributes = <int8_t>load_byte(at + MESSAGE_ATTRIBUTES_AT)
     if not _known_codecs[entry.magic] >> (entry.attributes & CODEC_MASK) & 1:
         note(cursor, BAD_CODEC, at, entry.attributes & CODEC_MASK)
         return 0
     entry.last_offset = entry.base_offset
-    entry.base_timestamp = load_int64(at + 18) if entry.magic else -1
+    entry.base_timestamp = -1
+    if entry.magic:
+        entry.base_timestamp = load_int64(at + MESSAGE_TIMESTAMP_AT)
     entry.max_timestamp = entry.base_timestamp
     entry.producer_id = -1
     entry.producer_epoch = -1
@@ -290,13 +298,13 @@ cdef int read_message_head(
     return 1
 
 
-cdef PyObject* make_header(Entry* entry) noexcept:
-    """Make the object of a head; NULL if memory runs out."""
+cdef object header_of(Entry* entry):
+    """Make the object of a batch header."""
     cdef PyObject* made = new_struct(_header_class, HEADER_SLOTS)
     cdef PyObject** slots
     cdef int index
     if made == NULL:
-        return NULL
+        raise MemoryError
     slots = slots_of(made)
     slots[0] = int_of(entry.position)
     slots[1] = int_of(entry.size)
@@ -315,8 +323,10 @@ cdef PyObject* make_header(Entry* entry) noexcept:
     for index in range(HEADER_SLOTS):
         if slots[index] == NULL:
             Py_XDECREF(made)
-            return NULL
-    return made
+            raise MemoryError
+    header = <object>made
+    Py_XDECREF(made)
+    return header
 
 
 cdef int entry_of(object header, Entry* entry) except -1:

@@ -10,7 +10,8 @@ Lengths below -1 are refused, though Kafka takes each of them for null.
 Twin: ``_pure/record_decoder.py``. Differs from its twin in: noted faults for
 exceptions, and a path of two indexes and a name.
 C needs for itself: ``read_headers``, ``header_name``, ``make_record``, ``path_of``,
-``move_offsets``, ``begin``, ``finish``, ``check_place``.
+``move_offsets``, ``begin``, ``finish``,
+``read_batch_records``, ``read_content``, ``read_run``, ``read_inner``, ``payload_of``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -23,6 +24,7 @@ from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
 from kwire._fast.primitives cimport make_text, note_utf8
 from kwire._fast.python_api cimport *
+from kwire._fast.record_decoder cimport *
 from kwire._fast.structs cimport new_struct, slots_of
 
 from kwire import errors
@@ -34,22 +36,6 @@ cdef enum:
     RECORD_SLOTS = 5
     LEAST_HEADER = 2
     LARGE_PAYLOAD = 262144
-    # Header keys that are looked for at their place in the record before.
-    KNOWN_NAMES = 8
-
-cdef struct Reading:
-    # What one call knows; lives on its stack.
-    Cursor cursor
-    Entry entry
-    bint replace
-    # Where a fault is: -1 and NULL where there is no such part of the path.
-    Py_ssize_t record
-    Py_ssize_t header
-    const char* part
-    # Records of one producer mostly have the same timestamps and header keys.
-    int64_t timestamp
-    PyObject* timestamp_object
-    PyObject* names[KNOWN_NAMES]
 
 
 def bind_record(cls):
@@ -74,27 +60,43 @@ def read_records(data, header, *, bint compressed=False, bint replace=False):
     """
     cdef Reading r
     cdef Py_buffer buffer
-    cdef PyObject* made
-    cdef Py_ssize_t position
-    begin(&r, header, replace)
-    position = r.entry.position
+    begin(&r, replace)
+    entry_of(header, &r.entry)
     get_input(data, &buffer)
     try:
-        r.cursor.start = <const uint8_t*>buffer.buf
         if compressed:
-            r.cursor.at = r.cursor.start
-            r.cursor.end = r.cursor.start + buffer.len
-        else:
-            check_place(&r.entry, buffer.len)
-            r.cursor.at = r.cursor.start + position + BATCH_OVERHEAD
-            r.cursor.end = r.cursor.start + position + r.entry.size
-        made = read_all(&r)
+            return read_content(&r, <const uint8_t*>buffer.buf, buffer.len)
+        check_place(&r.entry, buffer.len)
+        return read_batch_records(&r, <const uint8_t*>buffer.buf)
     finally:
         finish(&r)
         PyBuffer_Release(&buffer)
+
+
+cdef tuple read_batch_records(Reading* r, const uint8_t* start):
+    """Read the records of the batch of an input that begins at ``start``."""
+    cdef PyObject* made
+    r.cursor.start = start
+    r.cursor.at = start + r.entry.position + BATCH_OVERHEAD
+    r.cursor.end = start + r.entry.position + r.entry.size
+    made = read_all(r)
     if made == NULL:
-        raise failure_of(&r, position if compressed else -1)
-    result = <object>made
+        raise failure_of(r, -1)
+    result = <tuple>made
+    Py_XDECREF(made)
+    return result
+
+
+cdef tuple read_content(Reading* r, const uint8_t* start, Py_ssize_t size):
+    """Read the records of a batch from what its decompression gave."""
+    cdef PyObject* made
+    r.cursor.start = start
+    r.cursor.at = start
+    r.cursor.end = start + size
+    made = read_all(r)
+    if made == NULL:
+        raise failure_of(r, r.entry.position)
+    result = <tuple>made
     Py_XDECREF(made)
     return result
 
@@ -322,57 +324,62 @@ def read_message_run(data, header, *, bint check_crc=True, end=None):
     Raises ``DecodeError`` for the first message alone.
     """
     cdef Reading r
-    cdef Entry first, last, following
     cdef Py_buffer buffer
-    cdef PyObject* made
-    cdef int64_t largest
     cdef Py_ssize_t stop
-    cdef list records = []
-    cdef int steps = STEPS
-    begin(&r, header, False)
+    cdef tuple records
+    begin(&r, False)
+    entry_of(header, &r.entry)
     get_input(data, &buffer)
     try:
-        r.cursor.start = <const uint8_t*>buffer.buf
         stop = buffer.len if end is None else min(<Py_ssize_t>end, buffer.len)
         check_place(&r.entry, stop)
-        first = last = following = r.entry
-        largest = first.max_timestamp
-        while True:
-            if not take_step(&steps):
-                r.cursor.fault = PYTHON_ERROR
-                break
-            made = read_message(&r, &following)
-            if made == NULL:
-                break
-            record = <object>made
-            Py_XDECREF(made)
-            records.append(record)
-            last = following
-            largest = max(largest, last.max_timestamp)
-            if not read_entry(
-                &r.cursor, last.position + last.size, stop, check_crc, &following
-            ):
-                break
-            if (
-                following.magic != first.magic
-                or following.attributes != first.attributes
-            ):
-                break
+        records = read_run(&r, <const uint8_t*>buffer.buf, stop, check_crc)
     finally:
         finish(&r)
         PyBuffer_Release(&buffer)
+    return records, header_of(&r.entry)
+
+
+cdef tuple read_run(
+    Reading* r, const uint8_t* start, Py_ssize_t stop, bint check_crc
+):
+    """Read a run of messages; the entry of the first becomes that of the run."""
+    cdef Entry first = r.entry
+    cdef Entry last = r.entry
+    cdef Entry following = r.entry
+    cdef PyObject* made
+    cdef int64_t largest = first.max_timestamp
+    cdef list records = []
+    cdef int steps = STEPS
+    r.cursor.start = start
+    while True:
+        if not take_step(&steps):
+            r.cursor.fault = PYTHON_ERROR
+            break
+        made = read_message(r, &following)
+        if made == NULL:
+            break
+        record = <object>made
+        Py_XDECREF(made)
+        records.append(record)
+        last = following
+        largest = max(largest, last.max_timestamp)
+        if not read_entry(
+            &r.cursor, last.position + last.size, stop, check_crc, &following
+        ):
+            break
+        if following.magic != first.magic or following.attributes != first.attributes:
+            break
     if r.cursor.fault == PYTHON_ERROR or not records:
-        raise failure_of(&r, -1)
-    first.size = last.position + last.size - first.position
-    first.last_offset = last.last_offset
-    first.max_timestamp = largest
-    first.count = <int32_t>len(records)
-    made = make_header(&first)
-    if made == NULL:
-        raise MemoryError
-    run = <object>made
-    Py_XDECREF(made)
-    return tuple(records), run
+        raise failure_of(r, -1)
+    # The next call begins at what ended the run, and reports it.
+    r.cursor.fault = 0
+    r.part = NULL
+    r.entry.size = last.position + last.size - first.position
+    r.entry.last_offset = last.last_offset
+    r.entry.max_timestamp = largest
+    r.entry.count = <int32_t>len(records)
+    return tuple(records)
 
 
 cdef PyObject* read_message(Reading* r, Entry* entry) noexcept:
@@ -447,40 +454,40 @@ def find_payload(data, header):
     """
     cdef Reading r
     cdef Py_buffer buffer
-    cdef const uint8_t* start
-    cdef Py_ssize_t size, found, end
-    begin(&r, header, False)
+    begin(&r, False)
+    entry_of(header, &r.entry)
     get_input(data, &buffer)
     try:
         check_place(&r.entry, buffer.len)
-        found = r.entry.position + BATCH_OVERHEAD
-        end = r.entry.position + r.entry.size
-        if r.entry.magic == 2:
-            return found, end
-        r.cursor.start = <const uint8_t*>buffer.buf
-        r.cursor.at = r.cursor.start + r.entry.position
-        r.cursor.at += KEY_AT_1 if r.entry.magic else KEY_AT_0
-        r.cursor.end = r.cursor.start + end
-        r.part = b"key"
-        if read_classic(&r.cursor, &start, &size):
-            r.part = b"value"
-            if read_classic(&r.cursor, &start, &size):
-                r.part = NULL
-                if size < 0:
-                    note(
-                        &r.cursor,
-                        NULL_WRAPPER,
-                        r.cursor.start + r.entry.position,
-                        0,
-                    )
-                else:
-                    check_end(&r.cursor)
-                    found = start - r.cursor.start
+        return payload_of(&r, <const uint8_t*>buffer.buf)
     finally:
         PyBuffer_Release(&buffer)
-    if r.cursor.fault:
-        raise failure_of(&r, -1)
-    return found, found + size
+
+
+cdef (Py_ssize_t, Py_ssize_t) payload_of(Reading* r, const uint8_t* start) except *:
+    """Find the payload of the entry of an input that begins at ``start``."""
+    cdef Cursor* cursor = &r.cursor
+    cdef const uint8_t* content
+    cdef Py_ssize_t size
+    cdef Py_ssize_t end = r.entry.position + r.entry.size
+    if r.entry.magic == 2:
+        return r.entry.position + BATCH_OVERHEAD, end
+    cursor.start = start
+    cursor.at = start + r.entry.position
+    cursor.at += KEY_AT_1 if r.entry.magic else KEY_AT_0
+    cursor.end = start + end
+    r.part = b"key"
+    if read_classic(cursor, &content, &size):
+        r.part = b"value"
+        if read_classic(cursor, &content, &size):
+            r.part = NULL
+            if size < 0:
+                note(cursor, NULL_WRAPPER, start + r.entry.position, 0)
+            else:
+                check_end(cursor)
+    if cursor.fault:
+        raise failure_of(r, -1)
+    return content - start, content - start + size
 
 
 def read_inner_messages(data, header, *, bint check_crc=True):
@@ -495,51 +502,57 @@ def read_inner_messages(data, header, *, bint check_crc=True):
     Source: ``AbstractLegacyRecordBatch.DeepRecordsIterator``.
     """
     cdef Reading r
-    cdef Entry inner
     cdef Py_buffer buffer
-    cdef PyObject* made
-    cdef Py_ssize_t at = 0
-    cdef Py_ssize_t end
-    cdef int64_t base = 0
-    cdef list records = []
-    cdef int steps = STEPS
-    begin(&r, header, False)
+    begin(&r, False)
+    entry_of(header, &r.entry)
     get_input(data, &buffer)
     try:
-        r.cursor.start = <const uint8_t*>buffer.buf
-        end = buffer.len
-        while at < end and not r.cursor.fault:
-            r.record = len(records)
-            if not read_entry(&r.cursor, at, end, check_crc, &inner):
-                if not r.cursor.fault:
-                    note(&r.cursor, TRUNCATED, r.cursor.start + end, 1)
-                break
-            if inner.magic != r.entry.magic or inner.attributes & CODEC_MASK:
-                note(&r.cursor, BAD_INNER_MESSAGE, r.cursor.start + at, r.record)
-                break
-            if inner.magic and r.entry.attributes & LOG_APPEND_TIME:
-                inner.base_timestamp = r.entry.max_timestamp
-            if not take_step(&steps):
-                r.cursor.fault = PYTHON_ERROR
-                break
-            made = read_message(&r, &inner)
-            if made == NULL:
-                break
-            record = <object>made
-            Py_XDECREF(made)
-            records.append(record)
-            at += inner.size
-        if not r.cursor.fault:
-            r.record = -1
-            if not records:
-                note(&r.cursor, EMPTY_WRAPPER, r.cursor.start, 0)
-            else:
-                base_of_messages(&r.cursor, inner.base_offset, &r.entry, &base)
+        return read_inner(&r, <const uint8_t*>buffer.buf, buffer.len, check_crc)
     finally:
         finish(&r)
         PyBuffer_Release(&buffer)
+
+
+cdef tuple read_inner(
+    Reading* r, const uint8_t* start, Py_ssize_t end, bint check_crc
+):
+    """Read the messages of a wrapper from what its decompression gave."""
+    cdef Entry inner
+    cdef PyObject* made
+    cdef Py_ssize_t at = 0
+    cdef int64_t base = 0
+    cdef list records = []
+    cdef int steps = STEPS
+    r.cursor.start = start
+    while at < end and not r.cursor.fault:
+        r.record = len(records)
+        if not read_entry(&r.cursor, at, end, check_crc, &inner):
+            if not r.cursor.fault:
+                note(&r.cursor, TRUNCATED, start + end, 1)
+            break
+        if inner.magic != r.entry.magic or inner.attributes & CODEC_MASK:
+            note(&r.cursor, BAD_INNER_MESSAGE, start + at, r.record)
+            break
+        if inner.magic and r.entry.attributes & LOG_APPEND_TIME:
+            inner.base_timestamp = r.entry.max_timestamp
+        if not take_step(&steps):
+            r.cursor.fault = PYTHON_ERROR
+            break
+        made = read_message(r, &inner)
+        if made == NULL:
+            break
+        record = <object>made
+        Py_XDECREF(made)
+        records.append(record)
+        at += inner.size
+    if not r.cursor.fault:
+        r.record = -1
+        if not records:
+            note(&r.cursor, EMPTY_WRAPPER, start, 0)
+        else:
+            base_of_messages(&r.cursor, inner.base_offset, &r.entry, &base)
     if r.cursor.fault:
-        raise failure_of(&r, r.entry.position)
+        raise failure_of(r, r.entry.position)
     if base:
         move_offsets(records, base)
     return tuple(records)
@@ -574,13 +587,12 @@ cdef int move_offsets(list records, int64_t base) except -1:
     return 0
 
 
-cdef int begin(Reading* r, object header, bint replace) except -1:
-    """Set up what one call knows, from the head that it was given."""
+cdef void begin(Reading* r, bint replace) noexcept:
+    """Set up what one call knows, except for the entry."""
     memset(r, 0, sizeof(Reading))
     r.replace = replace
     r.record = -1
     r.header = -1
-    return entry_of(header, &r.entry)
 
 
 cdef void finish(Reading* r) noexcept:

@@ -133,19 +133,25 @@ cdef void store_batch_head(
     uint8_t* at, Py_ssize_t size, Entry* entry
 ) noexcept nogil:
     """Write the head of a batch of magic 2 in front of its records."""
-    store_int64(at, <uint64_t>entry.base_offset)
-    store_int32(at + 8, <uint32_t>(size - LOG_OVERHEAD))
-    store_int32(at + 12, <uint32_t>entry.partition_leader_epoch)
-    at[16] = 2
-    store_int16(at + 21, <uint16_t>entry.attributes)
-    store_int32(at + 23, <uint32_t>(entry.last_offset - entry.base_offset))
-    store_int64(at + 27, <uint64_t>entry.base_timestamp)
-    store_int64(at + 35, <uint64_t>entry.max_timestamp)
-    store_int64(at + 43, <uint64_t>entry.producer_id)
-    store_int16(at + 51, <uint16_t>entry.producer_epoch)
-    store_int32(at + 53, <uint32_t>entry.base_sequence)
-    store_int32(at + 57, <uint32_t>entry.count)
-    store_int32(at + 17, crc32c_of(0, at + 21, <size_t>(size - 21)))
+    store_int64(at + BASE_OFFSET_AT, <uint64_t>entry.base_offset)
+    store_int32(at + SIZE_AT, <uint32_t>(size - LOG_OVERHEAD))
+    store_int32(at + LEADER_EPOCH_AT, <uint32_t>entry.partition_leader_epoch)
+    at[MAGIC_AT] = 2
+    store_int16(at + ATTRIBUTES_AT, <uint16_t>entry.attributes)
+    store_int32(
+        at + LAST_OFFSET_DELTA_AT,
+        <uint32_t>(entry.last_offset - entry.base_offset),
+    )
+    store_int64(at + BASE_TIMESTAMP_AT, <uint64_t>entry.base_timestamp)
+    store_int64(at + MAX_TIMESTAMP_AT, <uint64_t>entry.max_timestamp)
+    store_int64(at + PRODUCER_ID_AT, <uint64_t>entry.producer_id)
+    store_int16(at + PRODUCER_EPOCH_AT, <uint16_t>entry.producer_epoch)
+    store_int32(at + BASE_SEQUENCE_AT, <uint32_t>entry.base_sequence)
+    store_int32(at + COUNT_AT, <uint32_t>entry.count)
+    store_int32(
+        at + CRC_AT,
+        crc32c_of(0, at + ATTRIBUTES_AT, <size_t>(size - ATTRIBUTES_AT)),
+    )
 
 
 cdef bint put_record(Encoding* e, Entry* entry, Row* row) noexcept:
@@ -270,11 +276,11 @@ cdef bint put_message(Encoding* e, int magic, int attributes, Row* row) noexcept
     if not make_room(e, size + LOG_OVERHEAD):
         return False
     at = e.at
-    store_int64(at, <uint64_t>row.offset)
-    store_int32(at + 8, <uint32_t>size)
-    at[16] = <uint8_t>magic
-    at[17] = <uint8_t>attributes
-    e.at = at + 18
+    store_int64(at + BASE_OFFSET_AT, <uint64_t>row.offset)
+    store_int32(at + SIZE_AT, <uint32_t>size)
+    at[MAGIC_AT] = <uint8_t>magic
+    at[MESSAGE_ATTRIBUTES_AT] = <uint8_t>attributes
+    e.at = at + MESSAGE_TIMESTAMP_AT
     if magic:
         store_int64(e.at, <uint64_t>row.timestamp)
         e.at += 8
@@ -288,7 +294,10 @@ cdef bint put_message(Encoding* e, int magic, int attributes, Row* row) noexcept
     if row.value_size > 0:
         memcpy(e.at, row.value, <size_t>row.value_size)
         e.at += row.value_size
-    store_int32(at + 12, crc32_of(0, at + 16, <size_t>(size + LOG_OVERHEAD - 16)))
+    store_int32(
+        at + MESSAGE_CRC_AT,
+        crc32_of(0, at + MAGIC_AT, <size_t>(size + LOG_OVERHEAD - MAGIC_AT)),
+    )
     return True
 
 

@@ -18,33 +18,34 @@ from libc.stdint cimport (
 )
 
 from kwire._fast.batches cimport *
-from kwire._fast.big_endian cimport likely, load_byte, load_int32, unlikely
+from kwire._fast.big_endian cimport likely, load_byte, load_int16, load_int32, unlikely
 from kwire._fast.column cimport *
 from kwire._fast.cursor cimport *
 from kwire._fast.primitives cimport make_text
 from kwire._fast.python_api cimport Py_XDECREF, PyErr_Clear, PyUnicode_AsUTF8AndSize
+from kwire._fast.record_sets cimport *
 from kwire._fast.record_walk cimport *
 
 
-cdef void reserve_rows(Walk* w) noexcept nogil:
+cdef void reserve_rows(ColumnWalk* w) noexcept nogil:
     """Make room for what the heads of the entries announce.
 
     A hint, no more: the walk reads them again, and makes room for what it reads then.
     """
-    cdef const uint8_t* at = w.cursor.start + w.position
-    cdef const uint8_t* end = w.cursor.start + w.end
+    cdef const uint8_t* at = w.entries.cursor.start + w.entries.position
+    cdef const uint8_t* end = w.entries.cursor.start + w.entries.end
     cdef int64_t rows = 0
     cdef int64_t bytes_ = 0
     cdef int64_t size, count
     while end - at > BATCH_OVERHEAD:
-        size = LOG_OVERHEAD + <int64_t>load_int32(at + 8)
+        size = LOG_OVERHEAD + <int64_t>load_int32(at + SIZE_AT)
         if size < LOG_OVERHEAD + MESSAGE_OVERHEAD_0 or size > end - at:
             break
         if at[MAGIC_AT] < 2:
             rows += 1
             bytes_ += size
-        elif size >= BATCH_OVERHEAD and not at[22] & CODEC_MASK:
-            count = load_int32(at + 57)
+        elif size >= BATCH_OVERHEAD and not load_int16(at + ATTRIBUTES_AT) & CODEC_MASK:
+            count = load_int32(at + COUNT_AT)
             if 0 < count <= (size - BATCH_OVERHEAD) // LEAST_RECORD:
                 rows += count
                 bytes_ += size - BATCH_OVERHEAD
@@ -54,46 +55,37 @@ cdef void reserve_rows(Walk* w) noexcept nogil:
         grow_block(&w.value.text, 0, min(bytes_, w.value.ceiling))
 
 
-cdef Reason walk_entries(Walk* w, bint one) noexcept nogil:
-    """Read plain entries until there is one that needs Python, or ``one`` at all.
-
-    ``position`` is then that of the entry, or the end of the last whole one.
-    """
-    cdef Reason reason
+cdef WalkEnd walk_entries(ColumnWalk* w) noexcept nogil:
+    """Read plain entries until there is one that needs Python."""
+    cdef Step step
+    cdef WalkEnd reason
     while True:
-        if not read_entry(&w.cursor, w.position, w.end, w.check_crc, &w.entry):
-            return AT_FAULT if w.cursor.fault else AT_END
-        if w.entry.last_offset < w.lowest or w.entry.base_offset > w.highest:
-            # A compressed message has but its last offset in its head.
-            if not one and (
-                w.entry.count >= 0 or w.entry.last_offset < w.lowest
-            ):
-                w.position += w.entry.size
-                continue
-        if one:
+        step = find_entry(&w.entries)
+        if step == SET_END:
+            return AT_END
+        if step == SET_FAULT:
+            return AT_FAULT
+        if step == SET_TRANSACTION:
+            return AT_TRANSACTION
+        if w.entries.entry.attributes & CODEC_MASK:
             return AT_ENTRY
-        if w.entry.magic == 2 and w.entry.attributes & CONTROL:
-            w.position += w.entry.size
-            continue
-        if w.entry.attributes & CODEC_MASK:
-            return AT_ENTRY
-        if w.entry.count > w.most_records:
-            return TOO_MANY
         reason = walk_plain(w)
         if reason != AT_END:
             return reason
-        w.position += w.entry.size
 
 
-cdef Reason walk_plain(Walk* w) noexcept nogil:
+cdef WalkEnd walk_plain(ColumnWalk* w) noexcept nogil:
     """Read an entry that is not compressed."""
-    cdef const uint8_t* at = w.cursor.start + w.entry.position
-    if w.entry.magic == 2:
-        return walk_records(w, at + BATCH_OVERHEAD, at + w.entry.size)
-    return walk_message(w, &w.entry, at)
+    cdef Entry* entry = &w.entries.entry
+    cdef const uint8_t* at = w.entries.cursor.start + entry.position
+    if entry.count > w.entries.most_records:
+        return TOO_MANY
+    if entry.magic == 2:
+        return walk_records(w, at + BATCH_OVERHEAD, at + entry.size)
+    return walk_message(w, entry, at)
 
 
-cdef Reason make_room(Walk* w, int64_t count) noexcept nogil:
+cdef WalkEnd make_room(ColumnWalk* w, int64_t count) noexcept nogil:
     """Make room for more rows, and look up where the columns are then."""
     cdef Outcome outcome
     if w.rows + count > w.columns.room:
@@ -107,19 +99,22 @@ cdef Reason make_room(Walk* w, int64_t count) noexcept nogil:
     return AT_END
 
 
-cdef Reason walk_records(
-    Walk* w, const uint8_t* at, const uint8_t* end
+cdef WalkEnd walk_records(
+    ColumnWalk* w, const uint8_t* at, const uint8_t* end
 ) noexcept nogil:
     """Append the records of a batch of magic 2 to the columns."""
-    cdef Entry* entry = &w.entry
+    cdef Entry* entry = &w.entries.entry
     cdef int64_t count = entry.count
     cdef int64_t first = w.rows
     cdef uint64_t raw, offset, timestamp
     cdef const uint8_t* stop
     cdef bint keep = True
-    cdef bint inside = entry.base_offset >= w.lowest and entry.last_offset <= w.highest
+    cdef bint inside = (
+        entry.base_offset >= w.entries.lowest
+        and entry.last_offset <= w.entries.highest
+    )
     cdef int32_t appended = (entry.attributes & LOG_APPEND_TIME) >> 3
-    cdef Reason reason
+    cdef WalkEnd reason
     if count > (end - at) // LEAST_RECORD:
         return BAD_ENTRY
     reason = make_room(w, count)
@@ -145,7 +140,7 @@ cdef Reason walk_records(
             return BAD_ENTRY
         offset = <uint64_t>entry.base_offset + (offset >> 1 ^ (0 - (offset & 1)))
         if not inside:
-            keep = w.lowest <= <int64_t>offset <= w.highest
+            keep = w.entries.lowest <= <int64_t>offset <= w.entries.highest
         reason = put_sized(w.key, w.rows, &at, stop, keep)
         if unlikely(reason != AT_END):
             return reason
@@ -171,8 +166,8 @@ cdef Reason walk_records(
     return AT_END
 
 
-cdef inline Reason put_row(
-    Walk* w, int64_t offset, int64_t timestamp, int32_t kind
+cdef inline WalkEnd put_row(
+    ColumnWalk* w, int64_t offset, int64_t timestamp, int32_t kind
 ) noexcept nogil:
     """Append the numbers of a row whose key, value and headers stand already."""
     cdef Outcome outcome = DONE
@@ -194,7 +189,7 @@ cdef inline Reason put_row(
     return AT_END if outcome == DONE else NO_ROOM
 
 
-cdef inline Reason put_sized(
+cdef inline WalkEnd put_sized(
     Column* column, int64_t row, const uint8_t** at, const uint8_t* end, bint keep
 ) noexcept nogil:
     """Append bytes behind their VARINT length, or null for -1."""
@@ -219,15 +214,15 @@ cdef inline Reason put_sized(
     return AT_END
 
 
-cdef Reason walk_headers(
-    Walk* w, uint64_t raw, const uint8_t** at, const uint8_t* end, bint keep
+cdef WalkEnd walk_headers(
+    ColumnWalk* w, uint64_t raw, const uint8_t** at, const uint8_t* end, bint keep
 ) noexcept nogil:
     """Append the headers of a record behind their count, or only check them."""
     cdef int64_t count = <int64_t>(raw >> 1)
     cdef int64_t size, good
     cdef Column* item
     cdef Outcome outcome
-    cdef Reason reason
+    cdef WalkEnd reason
     if raw & 1 or count > (end - at[0]) // 2:
         return BAD_ENTRY
     keep = keep and w.headers != NULL
@@ -290,15 +285,17 @@ cdef Outcome put_replaced(
     return outcome
 
 
-cdef Reason walk_message(Walk* w, Entry* entry, const uint8_t* at) noexcept nogil:
+cdef WalkEnd walk_message(
+    ColumnWalk* w, Entry* entry, const uint8_t* at
+) noexcept nogil:
     """Append one message of magic 0 or 1 to the columns."""
     cdef const uint8_t* end = at + entry.size
     cdef int64_t first = w.rows
     cdef int64_t size
     cdef int index
     cdef Outcome outcome
-    cdef Reason reason = make_room(w, 1)
-    cdef bint keep = w.lowest <= entry.base_offset <= w.highest
+    cdef WalkEnd reason = make_room(w, 1)
+    cdef bint keep = w.entries.lowest <= entry.base_offset <= w.entries.highest
     if reason != AT_END:
         return reason
     at += KEY_AT_1 if entry.magic else KEY_AT_0
@@ -327,14 +324,16 @@ cdef Reason walk_message(Walk* w, Entry* entry, const uint8_t* at) noexcept nogi
         w,
         entry.base_offset,
         entry.base_timestamp,
-        -1 if entry.magic == 0 else (w.entry.attributes & LOG_APPEND_TIME) >> 3,
+        -1 if entry.magic == 0 else (w.entries.entry.attributes & LOG_APPEND_TIME) >> 3,
     )
     if reason == AT_END and w.batch_columns:
         fill_batch(w, first)
     return reason
 
 
-cdef Reason walk_inner(Walk* w, const uint8_t* start, Py_ssize_t size) noexcept nogil:
+cdef WalkEnd walk_inner(
+    ColumnWalk* w, const uint8_t* start, Py_ssize_t size
+) noexcept nogil:
     """Append the messages within a compressed one; their offsets are settled first."""
     cdef Cursor cursor
     cdef Entry inner
@@ -342,13 +341,13 @@ cdef Reason walk_inner(Walk* w, const uint8_t* start, Py_ssize_t size) noexcept 
     cdef int64_t count = 0
     cdef int64_t first = 0
     cdef uint64_t base = 0
-    cdef Reason reason
+    cdef WalkEnd reason
     cursor.fault = 0
     cursor.start = start
     while at < size:
-        if not read_entry(&cursor, at, size, w.check_crc, &inner):
+        if not read_entry(&cursor, at, size, w.entries.check_crc, &inner):
             return BAD_ENTRY
-        if inner.magic != w.entry.magic or inner.attributes & CODEC_MASK:
+        if inner.magic != w.entries.entry.magic or inner.attributes & CODEC_MASK:
             return BAD_ENTRY
         if count == 0:
             first = inner.base_offset
@@ -356,26 +355,26 @@ cdef Reason walk_inner(Walk* w, const uint8_t* start, Py_ssize_t size) noexcept 
         count += 1
     if count == 0:
         return BAD_ENTRY
-    if count > w.most_records:
-        w.entry.count = <int32_t>count
+    if count > w.entries.most_records:
+        w.entries.entry.count = <int32_t>count
         return TOO_MANY
-    if w.entry.magic == 1 and w.entry.last_offset != 0:
-        if w.entry.last_offset < inner.base_offset:
+    if w.entries.entry.magic == 1 and w.entries.entry.last_offset != 0:
+        if w.entries.entry.last_offset < inner.base_offset:
             return BAD_ENTRY
-        base = <uint64_t>w.entry.last_offset - <uint64_t>inner.base_offset
+        base = <uint64_t>w.entries.entry.last_offset - <uint64_t>inner.base_offset
     # Its head knows its last offset only.
-    w.entry.base_offset = <int64_t>(<uint64_t>first + base)
+    w.entries.entry.base_offset = <int64_t>(<uint64_t>first + base)
     at = 0
     while at < size:
         # The same bytes as before: they are those that decompression gave.
         if (
             not read_entry(&cursor, at, size, False, &inner)
-            or inner.magic != w.entry.magic
+            or inner.magic != w.entries.entry.magic
         ):
             return BAD_ENTRY
         inner.base_offset = <int64_t>(<uint64_t>inner.base_offset + base)
-        if w.entry.magic == 1 and w.entry.attributes & LOG_APPEND_TIME:
-            inner.base_timestamp = w.entry.max_timestamp
+        if w.entries.entry.magic == 1 and w.entries.entry.attributes & LOG_APPEND_TIME:
+            inner.base_timestamp = w.entries.entry.max_timestamp
         reason = walk_message(w, &inner, start + at)
         if reason != AT_END:
             return reason
@@ -383,10 +382,10 @@ cdef Reason walk_inner(Walk* w, const uint8_t* start, Py_ssize_t size) noexcept 
     return AT_END
 
 
-cdef void fill_batch(Walk* w, int64_t first) noexcept nogil:
+cdef void fill_batch(ColumnWalk* w, int64_t first) noexcept nogil:
     """Fill the columns that say which batch a row came from."""
     cdef Column* column = &w.columns.children[<int>HEADERS + (w.headers != NULL)]
-    cdef Entry* entry = &w.entry
+    cdef Entry* entry = &w.entries.entry
     cdef int64_t row
     for row in range(first, w.rows):
         (<int64_t*>column[0].values.data)[row] = entry.position

@@ -15,6 +15,18 @@ from __future__ import annotations
 import struct
 
 from .. import errors
+from ..batch_layout import (
+    ATTRIBUTES_AT,
+    BATCH_OVERHEAD,
+    CODEC_MASK,
+    CONTROL,
+    LEAST_RECORD,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    MESSAGE_OVERHEADS,
+    MESSAGE_TIMESTAMP_AT,
+    TRANSACTIONAL,
+)
 from ..compression import KNOWN_CODECS
 from .checksums import crc32, crc32c
 from .cursor import Fault
@@ -23,28 +35,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-LOG_OVERHEAD = 12
-"""Bytes of the offset and the size in front of every entry."""
-
-MAGIC_AT = 16
-BATCH_OVERHEAD = 61
-"""Bytes of a batch of magic 2 in front of its records."""
-
-MESSAGE_OVERHEADS = (14, 22)
-"""Bytes that a message with an empty key and value has behind its size, by magic."""
-
-KEYS_AT = (18, 26)
-"""Where the length of the key stands in a message, by magic."""
-
-CODEC_MASK = 0x07
-LOG_APPEND_TIME = 0x08
-TRANSACTIONAL = 0x10
-CONTROL = 0x20
-LEAST_RECORD = 7
-"""Bytes that a record of magic 2 takes at least."""
-
-_BATCH = struct.Struct(">qiibIhiqqqhii")
-_MESSAGE = struct.Struct(">qiIbb")
+_BATCH_HEADER = struct.Struct(">qiibIhiqqqhii")
+_MESSAGE_HEADER = struct.Struct(">qiIbb")
 
 _classes: dict[str, Any] = {}
 
@@ -77,8 +69,7 @@ def read_batch_header(
     # An empty view cannot be cast; it has nothing to read either.
     with view, view.cast("B") if view.nbytes else memoryview(b"") as source:
         stop = len(source) if end is None else end
-        if not 0 <= position <= stop <= len(source):
-            raise ValueError(f"position is one in the input, not {position}")
+        check_range(position, stop, len(source))
         try:
             return read_entry(source, position, stop, check_crc)
         except Fault as fault:
@@ -103,8 +94,7 @@ def read_last_header(data: Any, position: int = 0, *, end: int | None = None) ->
         raise TypeError("only contiguous bytes can be decoded")
     with view, view.cast("B") if view.nbytes else memoryview(b"") as source:
         stop = len(source) if end is None else end
-        if not 0 <= position <= stop <= len(source):
-            raise ValueError(f"position is one in the input, not {position}")
+        check_range(position, stop, len(source))
         try:
             while (entry := read_entry(source, position, stop, False)) is not None:
                 last = entry
@@ -139,8 +129,7 @@ def measure_run(
     if not view.c_contiguous:
         raise TypeError("only contiguous bytes can be decoded")
     with view, view.cast("B") if view.nbytes else memoryview(b"") as source:
-        if not 0 <= position <= end <= len(source):
-            raise ValueError(f"position is one in the input, not {position}")
+        check_range(position, end, len(source))
         while position < last_start:
             try:
                 entry = read_entry(source, position, end, False)
@@ -162,6 +151,19 @@ def measure_run(
             expected = entry.last_offset + 1
             position += entry.size
     return position, expected
+
+
+def check_range(position: int, end: int, size: int) -> None:
+    """Refuse a position or an end outside of an input of ``size`` bytes."""
+    if not 0 <= end <= size:
+        raise ValueError(
+            f"end must be between 0 and {size}, the length of the input (got {end})"
+        )
+    if not 0 <= position <= end:
+        raise ValueError(
+            f"position must be between 0 and {end}, where the input ends"
+            f" (got {position})"
+        )
 
 
 def read_entry(data: Any, position: int, end: int, check_crc: bool) -> Any:
@@ -203,10 +205,10 @@ def read_entry(data: Any, position: int, end: int, check_crc: bool) -> Any:
         producer_epoch,
         base_sequence,
         count,
-    ) = _BATCH.unpack_from(data, position)
+    ) = _BATCH_HEADER.unpack_from(data, position)
     stop = position + LOG_OVERHEAD + size
     if check_crc:
-        found = crc32c(data[position + 21 : stop])
+        found = crc32c(data[position + ATTRIBUTES_AT : stop])
         if found != crc:
             raise Fault(errors.BAD_CRC, position, found)
     codec = attributes & CODEC_MASK
@@ -239,7 +241,7 @@ def read_message_head(
     """Read the head of an entry of magic 0 or 1, which is known to be whole."""
     if size < MESSAGE_OVERHEADS[magic]:
         raise Fault(errors.BAD_BATCH_SIZE, position, size)
-    offset, _, crc, _, attributes = _MESSAGE.unpack_from(data, position)
+    offset, _, crc, _, attributes = _MESSAGE_HEADER.unpack_from(data, position)
     stop = position + LOG_OVERHEAD + size
     if check_crc:
         found = crc32(data[position + MAGIC_AT : stop])
@@ -250,7 +252,7 @@ def read_message_head(
         raise Fault(errors.BAD_CODEC, position, codec)
     timestamp = -1
     if magic:
-        (timestamp,) = struct.unpack_from(">q", data, position + 18)
+        (timestamp,) = struct.unpack_from(">q", data, position + MESSAGE_TIMESTAMP_AT)
     return _classes["header"](
         position=position,
         size=LOG_OVERHEAD + size,

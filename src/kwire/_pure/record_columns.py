@@ -7,8 +7,8 @@ a quarter: one array for each field of all records.
 
 Twin: ``_fast/record_columns.pyx``. Differs from its twin in: records are made on the
 way, and the twin walks the bytes once more instead.
-Python needs for itself: ``records_of``, ``single_message``, ``columns_of``,
-``text_array``, ``fixed_array``, ``offsets_memory``, ``bits_of``, ``moved_timestamps``.
+Python needs for itself: ``columns_of``, ``text_array``, ``fixed_array``,
+``offsets_memory``, ``bits_of``, ``moved_timestamps``.
 """
 
 from __future__ import annotations
@@ -17,22 +17,16 @@ from array import array
 from itertools import accumulate
 
 from .. import errors
+from ..batch_layout import LOG_APPEND_TIME
 from .arrays import Array, Memory
-from .batches import CODEC_MASK, CONTROL, LOG_APPEND_TIME, read_batch_header
-from .cursor import Cursor, Fault
-from .record_decoder import (
-    failure_of,
-    find_payload,
-    read_inner_messages,
-    read_message,
-    read_message_run,
-    read_records,
-)
+from .record_sets import EntryWalk, find_wanted, read_found
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
+
+    from .record_sets import ReadOptions
 
 LARGEST_OFFSET = 2**31 - 1
 
@@ -52,131 +46,49 @@ _BATCH_COLUMNS = (
 
 def decode_columns(
     data: Any,
-    decompress: Callable[[int, Any, int, int], Any],
-    *,
+    options: ReadOptions,
     position: int = 0,
     end: int | None = None,
     headers: bool = True,
     batch_columns: bool = False,
     timestamp_unit: str = "ms",
-    check_crc: bool = True,
-    replace: bool = False,
-    transactions: Any = None,
-    start_offset: int | None = None,
-    end_offset: int | None = None,
-    most_records: int | None = None,
-) -> tuple[Array, int]:
+) -> tuple[Array, int, int | None]:
     """Decode the records of all batches into the columns of one struct ``Array``.
 
-    ``position`` and ``end`` bound the entries in ``data`` (bytes), ``start_offset``
-    and ``end_offset`` the records (the latter is the first that is left out).
-    ``decompress(codec, payload, magic, position)`` gives the bytes of a compressed
-    batch. Control batches are left out, and what ``transactions`` hides.
-    ``most_records`` is the ceiling for one batch. Returns the array and the position
-    behind the last whole entry.
+    ``position`` and ``end`` bound the entries in ``data`` (bytes). Control batches are
+    left out, and what the filter of transactions hides. Returns the array, the position
+    after the last complete entry and the offset after it, which is None if there is no
+    such entry.
     Shape: offset, timestamp, timestamp type, key, value, then the headers as a list of
     key and value, then the columns of the batch. A timestamp that its unit cannot
     carry is null. Time and memory are linear in the bytes; no object for each record.
     Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do, and
     ``LimitExceeded`` where keys, values or headers outgrow 32-bit offsets.
     """
-    low = -(2**63) if start_offset is None else start_offset
-    high = 2**63 if end_offset is None else end_offset
-    most = 2**31 if most_records is None else most_records
+    walk = EntryWalk(data, position, end, options)
     records: list[Any] = []
     kinds: list[int] = []
-    heads: list[Any] = []
+    entries: list[Any] = []
     keys = values = 0
-    with memoryview(data) as view:
-        stop = view.nbytes if end is None else end
-    while True:
-        head = read_batch_header(data, position, check_crc=check_crc, end=stop)
-        if head is None:
-            break
-        position += head.size
-        straddles = head.base_offset < low or head.last_offset >= high
-        if transactions is None and (
-            head.last_offset < low or (head.count >= 0 and head.base_offset >= high)
-        ):
-            continue
-        control = head.magic == 2 and bool(head.attributes & CONTROL)
-        if control and transactions is None:
-            continue
-        if control and head.count > most:
-            raise errors.decode_failure(
-                errors.TOO_MANY_RECORDS, head.count, head.position, ""
-            )
-        if transactions is not None:
-            seen = (
-                records_of(data, head, decompress, check_crc, True) if control else ()
-            )
-            if transactions.hides(head, seen):
-                continue
-        if head.count > most:
-            raise errors.decode_failure(
-                errors.TOO_MANY_RECORDS, head.count, head.position, ""
-            )
-        if head.magic < 2 and head.count > 0 and not batch_columns:
-            # Plain messages by the run, which costs less than one by one.
-            found, run = read_message_run(data, head, check_crc=check_crc, end=stop)
-            position = head.position + run.size
-            straddles = run.base_offset < low or run.last_offset >= high
-        else:
-            found = records_of(data, head, decompress, check_crc, replace)
-        if len(found) > most and head.count < 0:
-            raise errors.decode_failure(
-                errors.TOO_MANY_RECORDS, len(found), head.position, ""
-            )
-        if head.count < 0:
-            head = head.replace(base_offset=found[0].offset)
-            straddles = True
-        if straddles:
-            found = tuple(each for each in found if low <= each.offset < high)
-        kind = -1 if head.magic == 0 else (head.attributes & LOG_APPEND_TIME) >> 3
+    while find_wanted(walk):
+        # With columns of the batch, each plain message is a batch of its own.
+        found = read_found(walk, options.replace, not batch_columns)
+        entry = walk.entry
+        kind = -1 if entry.magic == 0 else (entry.attributes & LOG_APPEND_TIME) >> 3
         records += found
         kinds += [kind] * len(found)
-        heads += [head] * len(found)
+        entries += [entry] * len(found)
         keys += sum([len(each.key) for each in found if each.key])
         values += sum([len(each.value) for each in found if each.value])
         if max(keys, values) > LARGEST_OFFSET:
-            raise errors.decode_failure(errors.COLUMN_TOO_LARGE, 0, head.position, "")
+            raise errors.decode_failure(errors.COLUMN_TOO_LARGE, 0, entry.position, "")
     made = columns_of(records, kinds, headers, timestamp_unit)
     if batch_columns:
         for name, form, code, attribute in _BATCH_COLUMNS:
-            column = array(code, [getattr(each, attribute) for each in heads])
+            column = array(code, [getattr(each, attribute) for each in entries])
             made.append(fixed_array(name, form, column))
-    return Array("+s", "", len(records), 0, (None,), tuple(made)), position
-
-
-def records_of(
-    data: Any, head: Any, decompress: Any, check_crc: bool, replace: bool
-) -> tuple[Any, ...]:
-    """Read the records of one entry, compressed or not."""
-    codec = head.attributes & CODEC_MASK
-    if head.magic == 2 and not codec:
-        return read_records(data, head, replace=replace)
-    if not codec:
-        return (single_message(data, head),)
-    start, stop = find_payload(data, head)
-    with memoryview(data) as view, view.cast("B") as source, source[start:stop] as part:
-        payload = decompress(codec, part, head.magic, head.position)
-    if head.magic == 2:
-        return read_records(payload, head, compressed=True, replace=replace)
-    found: tuple[Any, ...] = read_inner_messages(payload, head, check_crc=check_crc)
-    return found
-
-
-def single_message(data: Any, head: Any) -> Any:
-    """Read one plain message of magic 0 or 1."""
-    with memoryview(data) as view, view.cast("B") as source:
-        cursor = Cursor(source, head.position, head.position + head.size)
-        try:
-            return read_message(cursor, head)
-        except Fault as fault:
-            failure = failure_of(fault, cursor)
-        finally:
-            cursor.data = b""
-    raise failure
+    columns = Array("+s", "", len(records), 0, (None,), tuple(made))
+    return columns, walk.position, walk.next_offset
 
 
 def columns_of(

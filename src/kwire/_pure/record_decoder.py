@@ -18,17 +18,17 @@ from __future__ import annotations
 import struct
 
 from .. import errors
-from .batches import (
+from ..batch_layout import (
     BATCH_OVERHEAD,
     CODEC_MASK,
     KEYS_AT,
     LEAST_RECORD,
     LOG_APPEND_TIME,
     LOG_OVERHEAD,
+    MAGIC_AT,
     MESSAGE_OVERHEADS,
-    read_entry,
-    wrapped,
 )
+from .batches import read_entry, wrapped
 from .checksums import crc32
 from .cursor import (
     Cursor,
@@ -534,7 +534,7 @@ def read_run_plainly(
         stop = at + LOG_OVERHEAD + size
         if found != magic or attributes != wanted or stop > end or length < -1:
             break
-        if check_crc and crc32(data[at + 16 : stop]) != crc:
+        if check_crc and crc32(data[at + MAGIC_AT : stop]) != crc:
             break
         place = at + size_of_head
         each = builder()

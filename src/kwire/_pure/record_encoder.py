@@ -16,14 +16,15 @@ from __future__ import annotations
 import struct
 
 from .. import errors
-from .batches import (
+from ..batch_layout import (
     BATCH_OVERHEAD,
     CODEC_MASK,
+    DELETE_HORIZON,
     LOG_APPEND_TIME,
     LOG_OVERHEAD,
     MESSAGE_OVERHEADS,
-    wrapped,
 )
+from .batches import wrapped
 from .checksums import crc32, crc32c
 from .rows import (
     VARINTS,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
         def __iter__(self) -> Iterator[Any]: ...
 
 
-DELETE_HORIZON = 0x40
 LARGEST = 2**31 - 1
 
 _BATCH_HEAD = struct.Struct(">qii")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from .arrays import grow_memory as grow_memory
 from .arrays import new_memory as new_memory
 from .batches import bind_batch_header as bind_batch_header
+from .batches import check_range as check_range
 from .batches import measure_run as measure_run
 from .batches import read_batch_header as read_batch_header
 from .batches import read_last_header as read_last_header
@@ -25,6 +26,9 @@ from .record_decoder import read_message_run as read_message_run
 from .record_decoder import read_records as read_records
 from .record_encoder import encode_batch as encode_batch
 from .record_encoder import encode_messages as encode_messages
+from .record_sets import ReadOptions as ReadOptions
+from .record_sets import decode_rows as decode_rows
+from .record_sets import read_batch as read_batch
 from .rows import RowList as RowList
 from .rows import bind_rows as bind_rows
 from .structs import make_struct as make_struct

@@ -17,7 +17,7 @@ from __future__ import annotations
 import operator
 
 from .. import errors
-from .batches import LOG_OVERHEAD, MESSAGE_OVERHEADS
+from ..batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS
 from .path import path_text
 from .writer import ValueFault
 

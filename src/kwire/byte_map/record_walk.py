@@ -25,10 +25,10 @@ bytes of their own in the input; they are one span.
 from __future__ import annotations
 
 from .. import errors, plan, records
+from ..batch_layout import CODEC_MASK, LOG_APPEND_TIME
 from ..control_records import decode_control_record
 from ..errors import DecodeError, KwireError
 from ..limits import Limits
-from ..record_classes import CODEC_MASK, LOG_APPEND_TIME
 from .cursor import MapCursor, join_path
 from .spans import Span, SpanNotes
 

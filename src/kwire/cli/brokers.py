@@ -159,30 +159,33 @@ def read_access(
     """Turn options into what they mean together; ``UsageError`` if they do not fit."""
     for name, value in (("--ca", ca), ("--cert", cert), ("--key", key)):
         if value is not None and not tls:
-            raise click.UsageError(f"{name} needs --tls")
+            raise click.UsageError(f"{name} requires --tls")
     if key is not None and cert is None:
-        raise click.UsageError("--key needs --cert")
+        raise click.UsageError("--key requires --cert")
     if not timeout_s > 0:
-        raise click.UsageError("--timeout is a number of seconds above 0")
+        raise click.UsageError("--timeout must be above 0 seconds")
     try:
         needless = fallback is not None and fallback_table(fallback) is None
     except ValueError as error:
         raise click.UsageError(f"--fallback: {error}") from None
     if needless:
         raise click.UsageError(
-            f"--fallback is for brokers before 0.10.0, a {fallback} can be asked"
+            f"--fallback must be a release before 0.10.0 (got {fallback}); newer"
+            " brokers report their versions, so leave it out"
         )
     credentials = None
     if mechanism is not None:
         if username is None:
-            raise click.UsageError(f"{mechanism} needs --username")
+            raise click.UsageError(f"{mechanism} requires --username")
         credentials = mechanism, username, _password(password_file)
         try:
             _mechanism(*credentials)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
     elif username is not None or password_file is not None:
-        raise click.UsageError("a user name or password needs --sasl-mechanism")
+        raise click.UsageError(
+            "--username and --password-file require --sasl-mechanism"
+        )
     return Access(
         _context(ca, cert, key) if tls else None, credentials, timeout_s, fallback
     )
@@ -212,7 +215,8 @@ def _password(path: str | None) -> str:
         password = os.environ.get(PASSWORD_VARIABLE)
         if not password:
             raise click.UsageError(
-                f"there is no password; use --password-file or {PASSWORD_VARIABLE}"
+                "SASL requires a password; give --password-file, or set"
+                f" {PASSWORD_VARIABLE}"
             )
         return password
     try:
@@ -220,9 +224,11 @@ def _password(path: str | None) -> str:
             # Editors end the last line; that is no part of the password.
             password = file.read().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
-        raise click.ClickException(f"{path}: the password is not UTF-8") from None
+        raise click.ClickException(f"{path}: the password is not valid UTF-8") from None
     if not password:
-        raise click.ClickException(f"{path}: there is no password in it")
+        raise click.ClickException(
+            f"{path}: the file is empty; write the password into it"
+        )
     return password
 
 
@@ -230,14 +236,14 @@ def _context(ca: str | None, cert: str | None, key: str | None) -> ssl.SSLContex
     try:
         context = ssl.create_default_context(cafile=ca)
     except ssl.SSLError:
-        raise click.ClickException(f"{ca}: no certificate in PEM form") from None
+        raise click.ClickException(f"{ca}: not a certificate in PEM format") from None
     if cert is not None:
         try:
             # Without a password OpenSSL would ask the terminal for one.
             context.load_cert_chain(cert, key, password="")
         except ssl.SSLError as error:
             raise click.ClickException(
-                f"{cert}: no certificate in PEM form with an unencrypted key that fits"
+                f"{cert}: not a certificate in PEM format with its key, unencrypted"
                 f" ({error.reason or error})"
             ) from None
     return context
@@ -302,7 +308,8 @@ async def _nodes(broker: net.Broker) -> list[Node]:
         nodes = [Node(b.host, b.port, b.broker_id, b.rack) for b in answer.brokers]
     if not nodes:
         raise net.NetworkError(
-            broker.address, "it names no brokers, not even itself; is it starting?"
+            broker.address,
+            "its metadata lists no brokers; it may still be starting, try again",
         )
     return nodes
 

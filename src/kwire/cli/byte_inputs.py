@@ -44,14 +44,16 @@ def read_input(text: str | None, form: str = "auto") -> bytes:
     ``click.ClickException`` for what is neither, and for nothing at all.
     """
     if text is None and sys.stdin.isatty():
-        raise click.UsageError("give the bytes: hex, base64, @FILE, or - for stdin")
+        raise click.UsageError(
+            "an input is required: hex, base64, @FILE, or - for stdin"
+        )
     if text is None or text == "-":
         data = _of_content(_whole(sys.stdin.buffer), form)
     elif text.startswith("@"):
         with open(text[1:], "rb") as file:
             data = _of_content(_whole(file), form)
     elif form == "binary":
-        raise click.UsageError("binary input comes from @FILE or stdin")
+        raise click.UsageError("binary input must come from @FILE or stdin")
     else:
         try:
             data = _of_text(text, form)
@@ -59,11 +61,11 @@ def read_input(text: str | None, form: str = "auto") -> bytes:
             if not os.path.isfile(text):
                 raise
             raise click.ClickException(
-                f"to read the file {text} write @{text}"
+                f"{text} is a file; write @{text} to read it"
             ) from None
     if not data:
         raise click.ClickException(
-            "there are no bytes; give hex, base64, @FILE, or - for stdin"
+            "the input is empty; give hex, base64, @FILE, or - for stdin"
         )
     return data
 
@@ -72,8 +74,8 @@ def _whole(file: BinaryIO) -> bytes:
     content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
         raise click.ClickException(
-            f"the input is over {_MOST_BYTES // MIB} MiB; cut it, or for log files see"
-            " kwire dump"
+            f"the input must be at most {_MOST_BYTES // MIB} MiB; cut it, or use kwire"
+            " dump for log files"
         )
     return content
 
@@ -95,14 +97,13 @@ def _of_text(text: str, form: str) -> bytes:
     if wrong is None:
         if len(digits) % 2:
             raise click.ClickException(
-                f"{len(digits)} hex digits make no whole bytes: one is missing, or one"
-                " too many"
+                f"hex must have an even number of digits (got {len(digits)})"
             )
         return bytes.fromhex(digits)
     if "\\x" in text:
         return _of_literal(text.strip())
     if form == "hex":
-        raise click.ClickException(f"{wrong[0]!r} is no hex digit")
+        raise click.ClickException(f"hex input has an invalid digit (got {wrong[0]!r})")
     # Whoever leaves the padding away, or puts in blanks, has to say what it is: many
     # a word would do otherwise.
     letters = "".join(text.strip().splitlines())
@@ -123,7 +124,8 @@ def _neither(text: str) -> click.ClickException:
     shown = text.strip()
     shown = f"{shown[:20]}..." if len(shown) > 20 else shown
     return click.ClickException(
-        f"{shown!r} is neither hex nor base64; for a file write @FILE"
+        f"the input is neither hex nor base64 (got {shown!r}); write @FILE to read a"
+        " file"
     )
 
 
@@ -143,7 +145,9 @@ def _of_literal(text: str) -> bytes:
             break
         end = match.end()
     if end != len(content):
-        raise click.ClickException(f"{content[end : end + 4]!r} is no escape of a byte")
+        raise click.ClickException(
+            f"unknown escape {content[end : end + 4]!r}; write \\xNN for a byte"
+        )
     return bytes(data)
 
 
@@ -166,7 +170,7 @@ def _of_dump(lines: list[str]) -> bytes | None:
         return None
     if len(rows[0][0]) == 7 and len(rows[0][2][0]) > 2 and len(lines) > 1:
         raise click.ClickException(
-            "this dump swaps the bytes of its words; use xxd or hexdump -C"
+            "the dump swaps the bytes of each pair; use xxd or hexdump -C"
         )
     has_colons = all(colon for _, colon, _ in rows)
     if not has_colons and not _is_plain_dump(lines, rows):
@@ -179,7 +183,7 @@ def _of_dump(lines: list[str]) -> bytes | None:
         if not has_colons and len(lines) == len(rows):
             return None
         raise click.ClickException(
-            "the offsets of this dump do not fit its bytes: lines are missing"
+            "the offsets of the dump do not match its bytes: lines are missing"
         )
     return b"".join(content)
 

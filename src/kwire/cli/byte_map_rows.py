@@ -28,7 +28,7 @@ def value_text(span: Span) -> str:
     if span.kind in ("damaged", "unread"):
         return escape_line(str(span.meaning or ""))
     if span.kind == "cut":
-        return f"{span.size} bytes of a batch whose rest is not here"
+        return f"{span.size} bytes of an incomplete batch"
     if span.kind == "compressed":
         return str(span.meaning)
     if span.value is None:

@@ -154,12 +154,14 @@ def pieces_of(
 ) -> Pieces:
     """Read the input, and cut it into pieces as the options say, or by a guess."""
     if sum((response is not None, message is not None, is_records)) > 1:
-        raise click.UsageError("give one of --response, --message and --records")
+        raise click.UsageError(
+            "--response, --message and --records exclude each other; give one of them"
+        )
     if prefixed and message is None:
-        raise click.UsageError("--prefixed goes with --message")
+        raise click.UsageError("--prefixed requires --message")
     if version is not None and (prefixed or (response is None and message is None)):
         raise click.UsageError(
-            "--version goes with --response or --message, and not with --prefixed"
+            "--version requires --response or --message, and excludes --prefixed"
         )
     cls = None
     if response is not None or message is not None:
@@ -191,7 +193,7 @@ def _class_of(response: str | None, message: str | None) -> Any:
         if not names:
             raise click.ClickException(f"{response} has no response")
     elif len(names) > 1:
-        raise click.ClickException(f"{message} may be {' or '.join(names)}: say which")
+        raise click.ClickException(f"{message} is ambiguous; give {' or '.join(names)}")
     return getattr(messages, names[0])
 
 
@@ -201,11 +203,11 @@ def _version_of(cls: Any, version: int | None) -> int:
         return int(versions.min)
     if version is None:
         raise click.UsageError(
-            f"{cls.__name__} has the versions {versions}: say which with --version"
+            f"{cls.__name__} has versions {versions}; choose one with --version"
         )
     if version not in versions:
         raise click.ClickException(
-            f"{cls.__name__} has the versions {versions}, and not {version!s:.40}"
+            f"{cls.__name__} has versions {versions} (got {version!s:.40})"
         )
     return version
 
@@ -223,11 +225,12 @@ def _guessed(content: bytes) -> Pieces:
         candidates.append([Piece("records", *whole)])
     if not candidates:
         raise click.ClickException(
-            "these bytes are neither requests nor batches; say what they are with"
+            "the input is neither requests nor record batches; name its type with"
             " --response or --message, and --version"
         )
     return Pieces(
-        _best(candidates), "; or are these no requests? see --response and --message"
+        _best(candidates),
+        "; if these are not requests, name their type with --response or --message",
     )
 
 

@@ -64,7 +64,9 @@ def read_bytes(text: str) -> bytes:
         if colon and form == "base64":
             return base64.b64decode(content, validate=True)
     except (ValueError, binascii.Error):
-        raise ValueError(f"{content!r} is not {form}") from None
+        raise ValueError(
+            f"the text after {form}: is not valid {form} (got {content!r})"
+        ) from None
     return (content if colon and form == "text" else text).encode(
         errors="surrogateescape"
     )

@@ -86,7 +86,8 @@ class Inputs:
                     self.partitions.append(each)
         if not self.partitions:
             raise click.ClickException(
-                f"none of the partitions is the one you want: {_listed(sorted(names))}"
+                "no partition matches --topic and --partition; the input has"
+                f" {_listed(sorted(names))}"
             )
 
     @property
@@ -124,7 +125,7 @@ def _open(
 ) -> log.LogDirectory:
     if path.endswith(_BESIDE):
         raise click.ClickException(
-            f"{format_name(path)} holds no records; give the .log file"
+            f"{format_name(path)} has no records; give the .log file"
         )
     if os.path.isdir(path):
         os.listdir(path)
@@ -135,7 +136,7 @@ def _open(
         for error in (*closed, *found.skipped):
             raise error
         raise click.ClickException(
-            f"no partition in {format_name(path)}: give a data directory of Kafka, a"
+            f"no partition in {format_name(path)}; give a data directory of Kafka, a"
             " folder above it, the folder of a partition, or a .log file"
         )
     return found
@@ -160,4 +161,4 @@ def _listed(names: list[str]) -> str:
 def say_unreadable(inputs: Inputs) -> None:
     """Tell what was left aside."""
     for error in inputs.unreadable:
-        say(f"left aside: {explain(error)}")
+        say(f"skipped: {explain(error)}")

@@ -51,9 +51,7 @@ class RecordFormat(click.ParamType[list[Any]]):
                 parts.append(field)
             elif field is not None:
                 known = " ".join(f"%{name}" for name in _FIELDS)
-                self.fail(
-                    f"no field is named {text!r}; there are {known} %%", param, ctx
-                )
+                self.fail(f"unknown field {text!r}; there are {known} %%", param, ctx)
             elif escape is None:
                 parts.append(text.encode(errors="surrogateescape"))
             elif escape in _ESCAPES:
@@ -61,7 +59,9 @@ class RecordFormat(click.ParamType[list[Any]]):
             elif escape.startswith("x") and len(escape) == 3:
                 parts.append(bytes.fromhex(escape[1:]))
             else:
-                self.fail(rf"{text!r} is none of \n \r \t \\ \xNN", param, ctx)
+                self.fail(
+                    rf"unknown escape {text!r}; there are \n \r \t \\ \xNN", param, ctx
+                )
         return parts
 
 

@@ -105,12 +105,12 @@ def takes_record_output(command: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         if own is not None and form is not None:
             raise click.UsageError(
-                "--record-format is a form of its own: leave --format out"
+                "--record-format and --format exclude each other; give one of them"
             )
         if form is None:
             form = "table" if path is None or own is not None else _form_of(path)
         if form in _BINARY and path is None:
-            raise click.UsageError(f"{form} needs a file: add --output FILE")
+            raise click.UsageError(f"{form} requires a file; add --output FILE")
         output = RecordOutput(
             RowFormat(form, csv_safe), own, path, headers, format_bytes, raw
         )

@@ -94,7 +94,7 @@ class RecordReader:
 
     def _stop(self, problem: log.Problem) -> None:
         raise click.ClickException(
-            f"{escape_line(str(problem))}; add --skip-corrupt to go on behind it"
+            f"{escape_line(str(problem))}; add --skip-corrupt to continue after it"
         )
 
     def record_rows(

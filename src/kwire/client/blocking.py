@@ -199,7 +199,7 @@ class _LinkSocket:
             self._socket = new
             self._selector.register(new, _READ | _WRITE, self)
             return
-        problem = self._last_error or OSError("the host has no address")
+        problem = self._last_error or OSError("the host name has no address")
         self._link.failed(connection_problem(problem, self._context), now)
 
     def _is_connected(self) -> bool:

@@ -35,7 +35,7 @@ def read_addresses(text: str) -> list[tuple[str, int]]:
         split_address(each.strip()) for each in text.split(",") if each.strip()
     ]
     if not addresses:
-        raise ValueError("an address is needed: write HOST:PORT[,HOST:PORT]")
+        raise ValueError("addresses must be HOST:PORT[,HOST:PORT] (got none)")
     return addresses
 
 
@@ -121,7 +121,7 @@ def make_scan_options(
     else:
         names, partitions = _read_topics(topics)
         if not names:
-            raise ValueError("a scan needs a topic (got none)")
+            raise ValueError("topics must name at least one topic (got none)")
     return ScanOptions(
         topics=names,
         pattern=pattern,

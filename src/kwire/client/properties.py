@@ -56,8 +56,8 @@ def read_config(config: Mapping[str, Any]) -> ConnectionProperties:
     unknown = [name for name in config if name not in PROPERTIES]
     if unknown:
         raise ValueError(
-            f"config: kwire does not know {', '.join(map(str, unknown[:5]))}; leave out"
-            " what is not about the connection"
+            f"config: kwire does not know {', '.join(map(str, unknown[:5]))}; leave"
+            " out properties that are not about connections"
         )
     texts = {name: str(value) for name, value in config.items()}
     protocol = texts.get("security.protocol", "PLAINTEXT").upper()
@@ -89,7 +89,9 @@ def _read_seconds(texts: Mapping[str, str], name: str) -> float | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= 10 and int(text)):
-        raise ValueError(f"config: {name} must be a number of ms (got {text!r:.60})")
+        raise ValueError(
+            f"config: {name} must be a number of milliseconds (got {text!r:.60})"
+        )
     return int(text) / 1000
 
 
@@ -101,8 +103,8 @@ def _make_mechanism(texts: Mapping[str, str]) -> Plain | Scram:
         username, password = _read_jaas(texts["sasl.jaas.config"], name)
     if not username or not password:
         raise ValueError(
-            f"config: {name} needs a user name and a password; set sasl.jaas.config, or"
-            " sasl.username and sasl.password"
+            f"config: {name} requires a user name and a password; set"
+            " sasl.jaas.config, or sasl.username and sasl.password"
         )
     return (
         Plain(username, password)
@@ -133,8 +135,8 @@ def _make_context(texts: Mapping[str, str]) -> tls.SSLContext:
         is_used = f"{store}.location" in texts or f"{store}.type" in texts
         if is_used and kind != "PEM":
             raise ValueError(
-                f"config: {store}.type must be PEM (got {kind!r:.20}); keytool and"
-                " openssl convert other stores"
+                f"config: {store}.type must be PEM (got {kind!r:.20}); convert the"
+                " store with keytool or openssl"
             )
     context = tls.create_default_context(
         cafile=texts.get("ssl.ca.location", texts.get("ssl.truststore.location")),

@@ -80,8 +80,8 @@ def failure(name: str, error_code: int) -> ClusterError:
         codes.CLUSTER_AUTHORIZATION_FAILED,
     ):
         return NotAuthorized(
-            f"reading {name}: this user may not read the topic; it needs the rights"
-            " Read and Describe"
+            f"reading {name}: the user is not authorized; it needs the operations Read"
+            " and Describe"
         )
     return RequestRefused(
         f"reading {name}: the broker answered {codes.name(error_code)}", error_code
@@ -92,12 +92,12 @@ def topic_failure(topic: str, error_code: int) -> ClusterError | None:
     """Build the exception for a topic that metadata does not describe; None to wait."""
     if error_code == codes.TOPIC_AUTHORIZATION_FAILED:
         return NotAuthorized(
-            f"topic {topic!r}: this user may not see it; it needs the right Describe"
+            f"topic {topic!r}: the user is not authorized; it needs the operation"
+            " Describe"
         )
     if error_code in (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.INVALID_TOPIC_EXCEPTION):
         return TopicNotFound(
-            f"topic {topic!r} does not exist; the command kwire topics lists those"
-            " that do"
+            f"topic {topic!r} does not exist; kwire topics lists those that do"
         )
     if may_pass(error_code) or not error_code:
         return None

@@ -176,9 +176,13 @@ class Link:
         if self.is_over:
             return
         if now >= self._next_deadline():
-            what = "a response" if self.state is LinkState.READY else "a connection"
+            what = (
+                "there was no response"
+                if self.state is LinkState.READY
+                else "the connection was not ready"
+            )
             self._end(
-                f"{what} did not come in time; the broker is slow, or no broker", now
+                f"{what} in time; the broker is slow, or this is not a broker", now
             )
         elif (
             self.state is LinkState.READY
@@ -281,7 +285,11 @@ class Link:
             self._mechanism = make()
             self._connection.start_sasl(self._mechanism.mechanism)
         except UnsupportedVersion:
-            self._refuse("the broker has no SASL at this port", now)
+            self._refuse(
+                "the broker does not offer SASL on this port; connect without it, or"
+                " to another port",
+                now,
+            )
         except Exception as error:
             self._refuse_by_mechanism(error, now)
 
@@ -321,10 +329,10 @@ class Link:
 
     def _hint(self) -> str:
         if self.state is LinkState.AUTHENTICATING:
-            return "; it does so where it does not accept the user or the password"
+            return "; brokers do so when they reject the user name or the password"
         is_first = self.state is LinkState.READY and not self.has_answered
         if is_first and self._settings.new_mechanism is None:
-            return "; it does so where it requires SASL: set sasl then"
+            return "; brokers do so when they require SASL: set sasl"
         return ""
 
     def _next_deadline(self) -> float:

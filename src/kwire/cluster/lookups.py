@@ -141,7 +141,7 @@ class LookupMachine:
                     else ""
                 )
                 self.failure = self.failure or TopicNotFound(
-                    text or "no topic was named"
+                    text or "topics must name at least one topic (got none)"
                 )
 
     def _names(self) -> Sequence[str]:
@@ -324,6 +324,6 @@ class LookupMachine:
             waiting = [each.name for each in self._readers.values() if not each.is_done]
             what = ", ".join(waiting[:3] or self.options.topics[:3]) or "topics"
             self.failure = BrokersUnreachable(
-                f"reading {what}: nothing came for {self._settings.timeout_s:g} s;"
+                f"reading {what}: no progress for {self._settings.timeout_s:g} s;"
                 f" {self.cluster.reasons()}"
             )

@@ -19,7 +19,6 @@ from ..errors import (
     RemoteProtocolError,
     UnsupportedVersion,
 )
-from ..frame_splitter import FrameSplitter
 from ..limits import DEFAULT, Limits
 from ..messages import (
     ProduceRequest,
@@ -47,7 +46,6 @@ from .events import (
     SaslToken,
     Unanswered,
 )
-from .splitting import DraftSplitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,8 +79,6 @@ class ClientConnection(Endpoint):
     With ``zero_copy``, bytes and records of responses are memoryviews of their frame;
     ``compat="java"`` reads responses as leniently as Kafka does, for peers that leave
     bytes behind a message (librdkafka's mock cluster from Metadata 9 on).
-    ``draft_empty_responses`` is for servers that send KIP-35's empty response with the
-    size of 0 that its drafts have literally (reading B of ``splitting.py``).
 
     The table ends with the connection. When the socket breaks, call ``close``: then
     ``in_flight`` still tells which requests have no response. Memory grows with what
@@ -110,10 +106,8 @@ class ClientConnection(Endpoint):
         limits: Limits = DEFAULT,
         zero_copy: bool = False,
         compat: Literal["java"] | None = None,
-        draft_empty_responses: bool = False,
     ) -> None:
-        splitter = (DraftSplitter if draft_empty_responses else FrameSplitter)(limits)
-        super().__init__("broker", splitter, limits, zero_copy, compat)
+        super().__init__("broker", limits, zero_copy, compat)
         # Its own, for it ends with this connection and no other.
         self.table = None if table is None else table.copy()
         self._client_id = client_id
@@ -156,7 +150,10 @@ class ClientConnection(Endpoint):
         table = self._ready()
         cls = type(request)
         if getattr(cls, "kind", "") != "request":
-            raise TypeError(f"expected a request, got {type(request).__name__}")
+            raise TypeError(
+                "request must be a request of kwire.messages (got"
+                f" {type(request).__name__})"
+            )
         if version is None:
             version = table.pick(cls, *constraints)
         correlation_id = self._next_id
@@ -179,14 +176,10 @@ class ClientConnection(Endpoint):
         table = self._ready()
         if self._in_flight:
             raise LocalProtocolError(
-                "SASL starts on a quiet connection; responses are still to come"
+                "SASL cannot start while requests have no response yet; receive those"
+                " first"
             )
         raw = not table.usable(SaslAuthenticateRequest)
-        if raw and isinstance(self._splitter, DraftSplitter):
-            raise LocalProtocolError(
-                "raw SASL tokens may be empty frames, which draft_empty_responses takes"
-                " for empty responses"
-            )
         version = table.pick(SaslHandshakeRequest, *((_RAW,) if raw else ()))
         self.send(SaslHandshakeRequest(mechanism=mechanism), version)
         self._mechanism = mechanism
@@ -248,19 +241,20 @@ class ClientConnection(Endpoint):
         waiting = [each[0] for each in self._in_flight]
         if came in waiting:
             return RemoteProtocolError(
-                f"the response to request {came} came before that to {waiting[0]};"
+                f"the response to request {came} arrived before that to {waiting[0]};"
                 " brokers answer in order"
             )
-        awaited = f"awaited is {waiting[0]}" if waiting else "none is awaited"
+        awaited = f"expected {waiting[0]}" if waiting else "no response is expected"
         return RemoteProtocolError(
-            f"a response has the correlation id {came}, which no request in flight"
-            f" has; {awaited}"
+            f"received a response with correlation id {came}, which no request in"
+            f" flight has ({awaited})"
         )
 
     def _receive_empty(self, frame: Frame) -> None:
         if len(frame) < HEADER_BYTES:
             raise RemoteProtocolError(
-                f"a frame of {len(frame)} bytes cannot hold a correlation id"
+                f"a response begins with a correlation id of 4 bytes (got {len(frame)}"
+                " bytes)"
                 if frame
                 else _EMPTY_FRAME
             )
@@ -313,11 +307,13 @@ class ClientConnection(Endpoint):
             )
         if self._in_flight and self._in_flight[-1][3] is SaslHandshakeResponse:
             raise LocalProtocolError(
-                "SASL is being agreed on; wait for SaslStarted or SaslFailed"
+                "the SASL handshake is not complete yet; wait for SaslStarted or"
+                " SaslFailed"
             )
         if self._raw and not within_sasl:
             raise LocalProtocolError(
-                "SASL tokens are being exchanged; finish_sasl() ends that"
+                "SASL tokens are being exchanged; call finish_sasl() when that is"
+                " complete"
             )
         return self.table
 
@@ -326,10 +322,7 @@ _RAW = Constraint("SASL without SaslAuthenticate", {SaslHandshakeRequest.api_key
 
 _SASL = (SaslHandshakeResponse, SaslAuthenticateResponse)
 
-_EMPTY_FRAME = (
-    "an empty frame, which says neither what it answers nor anything else; no broker"
-    " sends that"
-)
+_EMPTY_FRAME = "a response begins with a correlation id of 4 bytes (got an empty frame)"
 
 
 def expects_response(request: Request) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 
 from ..errors import KwireError, LocalProtocolError
+from ..frame_splitter import FrameSplitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from ..frame_splitter import Frame, FrameSplitter
+    from ..frame_splitter import Frame
     from ..limits import Limits
     from .events import ConnectionClosed, Event
 
@@ -48,14 +49,13 @@ class Endpoint:
     def __init__(
         self,
         peer: str,
-        splitter: FrameSplitter,
         limits: Limits,
         zero_copy: bool,
         compat: Literal["java"] | None,
     ) -> None:
         self.failure: KwireError | None = None
         self._peer = peer
-        self._splitter = splitter
+        self._splitter = FrameSplitter(limits)
         self._limits = limits
         self._zero_copy = zero_copy
         self._compat = compat
@@ -178,5 +178,5 @@ class Endpoint:
     def _check_open(self) -> None:
         if self._ended:
             raise LocalProtocolError(
-                f"this connection is over: {self._ended}"
+                f"this connection has ended: {self._ended}"
             ) from self.failure

@@ -8,14 +8,15 @@ into the order of their requests. What the answers are is the caller's business.
 
 from __future__ import annotations
 
+import struct
 from collections import deque
 
 from .. import framing
 from ..errors import LocalProtocolError, RemoteProtocolError, quote
-from ..frame_splitter import FrameSplitter
 from ..limits import DEFAULT, Limits
 from ..messages import ApiVersionsRequest, SaslHandshakeRequest, by_key
 from ..negotiation import answer_api_versions
+from ..negotiation.handshake import HEADER_BYTES
 from .client import expects_response
 from .endpoint import Endpoint
 from .events import (
@@ -25,7 +26,6 @@ from .events import (
     SaslToken,
     UnsupportedReceived,
 )
-from .splitting import empty_response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..messages import Response
     from ..negotiation import ApiVersionTable
 
-    OnUnsupported: TypeAlias = Literal["close", "empty", "empty-draft"]
+    OnUnsupported: TypeAlias = Literal["close", "empty"]
 
 _REQUEST_START = 8
 """Bytes before which not even the correlation id of a request is there."""
@@ -55,9 +55,8 @@ class ServerConnection(Endpoint):
     """One connection of a server: bytes in, events out; responses in, bytes out.
 
     ``served`` is what the server offers and accepts. ``on_unsupported`` says what a
-    request gets that is not served: "close" the connection, as Kafka does; "empty", a
-    response without a body (KIP-35); "empty-draft", the same with the size of 0 that
-    the drafts' words have literally. A client reads the last only if told to.
+    request gets that is not served: "close" the connection, as Kafka does, or "empty",
+    a response of the correlation id alone (KIP-35).
 
     ``served`` is an ``ApiVersionTable`` (``from_ranges``, ``of_release``). Requests are
     read as leniently as Kafka reads them, because clients live on that: librdkafka
@@ -86,12 +85,12 @@ class ServerConnection(Endpoint):
         compat: Literal["java"] | None = "java",
         limits: Limits = DEFAULT,
     ) -> None:
-        if on_unsupported not in ("close", "empty", "empty-draft"):
+        if on_unsupported not in ("close", "empty"):
             raise ValueError(
-                "on_unsupported is 'close', 'empty' or 'empty-draft', not"
-                f" {quote(on_unsupported)}"
+                'on_unsupported must be "close" or "empty" (got'
+                f" {quote(on_unsupported)})"
             )
-        super().__init__("client", FrameSplitter(limits), limits, zero_copy, compat)
+        super().__init__("client", limits, zero_copy, compat)
         self.served = served
         self._on_unsupported = on_unsupported
         self._cluster_id = cluster_id
@@ -116,19 +115,22 @@ class ServerConnection(Endpoint):
         """
         self._check_open()
         if not isinstance(request, RequestReceived):
-            raise TypeError("send answers the event RequestReceived, not its request")
+            raise TypeError(
+                "request must be the event RequestReceived, not the request in it"
+            )
         key = type(request.request).api_key
         cls = by_key(key, "response") if key is not None else None
         if type(response) is not cls:
             raise TypeError(
-                f"a {type(request.request).__name__} is not answered with a"
+                f"the response to {type(request.request).__name__} cannot be"
                 f" {type(response).__name__}"
             )
         # By identity: nothing keeps a client from using a correlation id twice.
         turn = self._awaiting.get(id(request))
         if turn is None:
             raise LocalProtocolError(
-                f"request {request.correlation_id} awaits no response"
+                f"request {request.correlation_id} has its response already, or"
+                " expects none"
             )
         turn.frame = framing.encode_response(
             response, request.version, request.correlation_id
@@ -147,12 +149,13 @@ class ServerConnection(Endpoint):
         self._check_open()
         if not self._raw:
             raise LocalProtocolError(
-                "tokens go in SaslAuthenticate responses, unless SaslHandshake came in"
-                " version 0"
+                "tokens without a header require SaslHandshake v0; send a"
+                " SaslAuthenticate response"
             )
         if self._turns:
             raise LocalProtocolError(
-                "a token would overtake responses that are still owed"
+                "a token cannot be sent before the responses to earlier requests;"
+                " send those first"
             )
         self._send_raw(data)
 
@@ -162,7 +165,7 @@ class ServerConnection(Endpoint):
             return
         if len(frame) < _REQUEST_START:
             raise RemoteProtocolError(
-                f"a frame of {len(frame)} bytes cannot hold the header of a request"
+                f"a request header has at least 8 bytes (got {len(frame)})"
             )
         api_key = int.from_bytes(frame[:2], "big", signed=True)
         version = int.from_bytes(frame[2:4], "big", signed=True)
@@ -217,11 +220,11 @@ class ServerConnection(Endpoint):
     def _refuse(self, api_key: int, version: int, correlation_id: int) -> None:
         self._events.append(UnsupportedReceived(api_key, version, correlation_id))
         if self._on_unsupported == "close":
-            # What comes behind it has no reader, and is not kept.
+            # What comes after it has no reader, and is not kept.
             self._is_listening = False
             return
-        draft = self._on_unsupported == "empty-draft"
-        empty = empty_response(correlation_id, draft=draft)
+        # Shape: INT32 size 4 and the correlation id.
+        empty = struct.pack(">ii", HEADER_BYTES, correlation_id)
         self._turns.append(_Turn(None, empty))
         self._flush()
 

@@ -79,14 +79,14 @@ class Question:
         self._check_open()
         if not frame:
             raise RemoteProtocolError(
-                "the broker sent an empty frame, which answers no question: a response"
-                " has a correlation id at least"
+                "a response begins with a correlation id of 4 bytes (got an empty"
+                " frame)"
             )
         header, start = engine.decode_prefix(ResponseHeader, frame, 0)
         if header.correlation_id != self._correlation_id:
             raise RemoteProtocolError(
-                f"the answer has the correlation id {header.correlation_id}, asked was"
-                f" {self._correlation_id}"
+                "the response has another correlation id (expected"
+                f" {self._correlation_id}, got {header.correlation_id})"
             )
         if len(frame) > start:
             table = self._read_table(frame, start)
@@ -110,8 +110,8 @@ class Question:
         self._check_open()
         return self._assume(
             RemoteProtocolError(
-                "the broker closed the connection on being asked for its versions; if"
-                " it does not know this draft, name its release as fallback"
+                "the broker closed the connection on the request for its versions; if"
+                " it does not know this draft, pass its release as fallback"
             )
         )
 
@@ -126,7 +126,7 @@ class Question:
     def _check_open(self) -> None:
         if self.table is not None:
             raise LocalProtocolError(
-                "the question has its answer; the next connection needs a new one"
+                "this exchange is complete; make a new one for the next connection"
             )
 
 
@@ -148,7 +148,8 @@ class Answerer:
     ) -> None:
         if on_unsupported not in ("empty", "close"):
             raise TypeError(
-                f'on_unsupported is "empty" or "close", not {on_unsupported!r:.40}'
+                'on_unsupported must be "empty" or "close" (got'
+                f" {on_unsupported!r:.40})"
             )
         self._asked = (api_key, version)
         self._on_unsupported = on_unsupported

@@ -65,8 +65,9 @@ def decode(frame: bytes, start: int = 0, *, limits: Limits = DEFAULT) -> Any:
     described = response.api_version.build_description
     if not _BUILD_DESCRIPTION.fullmatch(described):
         raise InvalidValue(
-            f"{described!r:.60} is not the name of a release; if the broker is a"
-            " released Kafka, do not ask it in this draft",
+            "the build description must be the name of a release (got"
+            f" {described!r:.60}); a broker of released Kafka does not speak this"
+            " draft",
             start + _DESCRIPTION_AT,
             "api_version.build_description",
             "MetadataResponse",
@@ -94,8 +95,8 @@ def documented_table(
             ranges = releases.ranges(release)
     except KeyError:
         raise UnsupportedVersion(
-            f"there is no documentation of protocol version {protocol_version}; a"
-            " client that is newer may have it"
+            f"kwire has no documentation of protocol version {protocol_version}; a"
+            " newer client may have it"
         ) from None
     return ApiVersionTable.from_ranges(ranges, policy)
 

@@ -58,7 +58,7 @@ def by_preference(versions: Sequence[int], order: Order = "last") -> tuple[int, 
     ``order`` says where the broker has put that one.
     """
     if order not in ("last", "first"):
-        raise TypeError(f'order is "last" or "first", not {order!r:.40}')
+        raise TypeError(f'order must be "last" or "first" (got {order!r:.40})')
     return tuple(versions if order == "first" else reversed(versions))
 
 
@@ -209,7 +209,7 @@ class Server(exchange.Answerer):
 
 def _response_class(columns: Columns) -> type[Any]:
     if columns not in (3, 4):
-        raise TypeError(f"a response has 3 or 4 columns, not {columns!r:.40}")
+        raise TypeError(f"columns must be 3 or 4 (got {columns!r:.40})")
     return ThreeColumnResponse if columns == 3 else ProtocolVersionResponse
 
 

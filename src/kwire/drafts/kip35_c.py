@@ -94,8 +94,8 @@ class ClientStrategy(exchange.Question):
         for row in response.api_versions:
             if self._asked is not None and row.api_key not in self._asked:
                 raise RemoteProtocolError(
-                    f"the broker tells the versions of API key {row.api_key}, which it"
-                    " was not asked for"
+                    f"the response has versions of API key {row.api_key}, which was"
+                    " not requested"
                 )
         return ApiVersionTable.from_response(to_api_versions(response), self._policy)
 

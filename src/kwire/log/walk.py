@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, cast
 
+from ..batch_layout import LOG_OVERHEAD, MAGIC_AT, SIZE_AT
 from ..errors import CorruptBatch
 from ..limits import DEFAULT, MIB
 from ..records import measure_run, read_batch_header
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 WINDOW = 4 * MIB
 """Bytes of a file that are brought into memory at once, if batches are smaller."""
 
-HEAD = 17
+HEAD = MAGIC_AT + 1
 """Bytes of an entry up to its magic: what a search can judge at a glance."""
 
 LARGEST_DELTA = 2**31 - 1
@@ -336,7 +337,8 @@ class Walk:
         )
 
     def _why_too_long(self, position: int) -> str:
-        size = 12 + int.from_bytes(self._file.data[position + 8 : position + 12], "big")
+        at, end = position + SIZE_AT, position + LOG_OVERHEAD
+        size = LOG_OVERHEAD + int.from_bytes(self._file.data[at:end], "big")
         if self._ceiling is None or position + size > self._file.size:
             return "a length that no batch can have here"
         return (

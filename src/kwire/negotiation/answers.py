@@ -57,7 +57,9 @@ def answer_api_versions(
     ``RemoteProtocolError`` for a request of another API.
     """
     if len(frame) >= 2 and int.from_bytes(frame[:2], "big") != _KEY:
-        raise RemoteProtocolError("the frame is a request of another API")
+        raise RemoteProtocolError(
+            "answering ApiVersions: the frame is a request of another API"
+        )
     version = int.from_bytes(frame[2:4], "big", signed=True)
     correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
     known = served.range_of(_KEY) & ApiVersionsRequest.valid_versions

@@ -116,7 +116,10 @@ class ClusterVersions:
                 )
         if not theirs:
             raise UnsupportedVersion(
-                f"{name_of(key)}: no broker is known yet", key, None, None
+                f"{name_of(key)}: the cluster has no brokers yet; add them with update",
+                key,
+                None,
+                None,
             )
         listed = ", ".join(f"{name} {versions}" for name, versions in theirs.items())
         raise UnsupportedVersion(
@@ -142,8 +145,8 @@ class ClusterVersions:
         table = self._tables[broker]
         if not table.is_alive:
             raise LocalProtocolError(
-                f"the connection to broker {broker} has ended, and its table with it:"
-                " update or remove it"
+                f"the connection to broker {broker} has ended, and its table with it;"
+                " update or remove the broker"
             )
         return table
 

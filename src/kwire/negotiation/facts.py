@@ -49,7 +49,7 @@ def key_of(api: Api) -> int:
     key = api if isinstance(api, int) else getattr(api, "api_key", None)
     kind = "request" if isinstance(api, int) else getattr(api, "kind", None)
     if not isinstance(key, int) or kind not in ("request", "response"):
-        raise TypeError(f"expected a request class or an API key, got {api!r:.60}")
+        raise TypeError(f"api must be a request class or an API key (got {api!r:.60})")
     return key
 
 

@@ -33,7 +33,7 @@ class Feature:
         self, name: str, *alternatives: Mapping[int, Range] | Mapping[type, Range]
     ) -> None:
         if not alternatives or not all(alternatives):
-            raise TypeError(f"the feature {name} needs nothing: name the APIs it uses")
+            raise TypeError(f"feature {name} must use at least one API (got none)")
         self.name = name
         self.alternatives: tuple[dict[int, VersionRange], ...] = tuple(
             {key_of(key): as_range(value) for key, value in each.items()}

@@ -84,15 +84,15 @@ class ApiVersionsHandshake:
         for what, text in (("name", client_name), ("version", client_version)):
             if not SOFTWARE_NAME.fullmatch(text):
                 raise EncodeError(
-                    f"the {what} of the client software may have letters, digits, dots"
-                    f" and dashes, got {text!r:.60}",
+                    f"client_{what} must be letters, digits, dots and dashes (got"
+                    f" {text!r:.60})",
                     f"client_software_{what}",
                     "ApiVersionsRequest",
                 )
         ours = policy.versions(ApiVersionsRequest.api_key)
         allowed = [v for v in ours if newest is None or v <= newest]
         if not allowed:
-            raise LocalProtocolError("the policy leaves no version of ApiVersions")
+            raise LocalProtocolError("the policy allows no version of ApiVersions")
         self.table: ApiVersionTable | None = None
         self._software = (client_name, client_version)
         self._client_id = client_id
@@ -120,12 +120,12 @@ class ApiVersionsHandshake:
         ``DecodeError`` if its bytes are wrong.
         """
         if self.table is not None:
-            raise LocalProtocolError("the handshake is over; it has its table")
+            raise LocalProtocolError("the handshake is complete; use its table")
         came = int.from_bytes(frame[:HEADER_BYTES], "big", signed=True)
         if len(frame) >= HEADER_BYTES and came != self._correlation_id:
             raise RemoteProtocolError(
-                f"the answer to ApiVersions has the correlation id {came}, asked was"
-                f" {self._correlation_id}"
+                "the response to ApiVersions has another correlation id (expected"
+                f" {self._correlation_id}, got {came})"
             )
         # The error tells how to read what comes after it, so it is looked at first.
         error = int.from_bytes(frame[HEADER_BYTES : HEADER_BYTES + 2], "big")
@@ -148,9 +148,9 @@ class ApiVersionsHandshake:
         """
         if self.table is not None or self._fallback is None:
             raise RemoteProtocolError(
-                "the broker closed the connection when it was asked for its versions:"
-                " it is older than 0.10.0 (then name its release as fallback), or it"
-                " expects TLS or another protocol at this port"
+                "the broker closed the connection on the ApiVersions request: it is"
+                " older than 0.10.0 (then pass its release as fallback), or it"
+                " expects TLS or another protocol on this port"
             )
         return self._fallback
 
@@ -161,8 +161,8 @@ class ApiVersionsHandshake:
         if not nameless:
             name, software = self._software
             raise RemoteProtocolError(
-                f"the broker refuses the software name {name} {software}, and the"
-                " policy leaves no version of ApiVersions that has none"
+                f"the broker rejects the client software {name} {software}, and the"
+                " policy allows no version of ApiVersions without it"
             )
         return nameless[-1]
 

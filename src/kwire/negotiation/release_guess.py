@@ -79,7 +79,8 @@ def guess_release(
     between two neighbours, or it is "at least" the release that most rows agree with.
     """
     if listener is not None and listener not in releases.LISTENERS:
-        raise ValueError(f"a listener is one of {releases.LISTENERS}, not {listener!r}")
+        known = ", ".join(releases.LISTENERS)
+        raise ValueError(f"listener must be one of {known} (got {listener!r})")
     mine = _rows_of(table)
     kinds = [listener] if listener else ["broker", "zkBroker", "controller"]
     lines = [_line(kind) for kind in kinds]

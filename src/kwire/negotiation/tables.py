@@ -243,8 +243,8 @@ class ApiVersionTable:
     def _check_alive(self) -> None:
         if not self._alive:
             raise LocalProtocolError(
-                "this table ended with its connection; the next connection has to ask"
-                " the broker again"
+                "this table has ended with its connection; negotiate again on the"
+                " next connection"
             )
 
     def __eq__(self, other: object) -> bool:
@@ -277,13 +277,17 @@ def fallback_table(
         if release == prefix or release.startswith(f"{prefix}."):
             if not ranges:
                 raise UnsupportedVersion(
-                    f"Kafka {release} speaks a protocol older than all that kwire knows"
+                    f"Kafka {release} has an older protocol than kwire knows"
                 )
             return ApiVersionTable.from_ranges(ranges, policy)
         if prefix.startswith(f"{release}."):
-            raise ValueError(f"{release} is several releases; name one, as in {prefix}")
+            raise ValueError(
+                f"release {release} is ambiguous; give one such as {prefix}"
+            )
     if not all(map(str.isdecimal, release.split("."))) or "." not in release:
-        raise ValueError(f"{release!r:.40} is no release of Kafka, such as 0.9.0")
+        raise ValueError(
+            f"{release!r:.40} is not a release of Kafka; give one such as 0.9.0"
+        )
     return None
 
 

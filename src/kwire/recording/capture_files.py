@@ -248,8 +248,7 @@ def _checked(columns: Iterable[str] | None) -> list[str]:
     for name in names:
         if name not in CAPTURE_TYPES:
             raise ValueError(
-                f"captures have no column {name!r}; there are"
-                f" {', '.join(CAPTURE_COLUMNS)}"
+                f"a capture has no column {name!r}; it has {', '.join(CAPTURE_COLUMNS)}"
             )
     return names
 
@@ -266,8 +265,8 @@ def _open_filesystem(path: str | os.PathLike[str]) -> tuple[Any, str]:
         found: tuple[Any, str] = files.FileSystem.from_uri(text)
     except ValueError as error:
         raise CaptureError(
-            f"{os.fspath(path)}: no address that pyarrow knows ({error}); write a path,"
-            " or an address such as s3://bucket/captures"
+            f"{os.fspath(path)}: pyarrow cannot open this address ({error}); give a"
+            " path, or an address such as s3://bucket/captures"
         ) from None
     return found
 
@@ -373,9 +372,9 @@ def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
             lacking = [name for name in names if name not in file.schema_arrow.names]
             if lacking:
                 raise CaptureError(
-                    f"{format_name(path)}: this Parquet file is no capture, it lacks"
-                    f" {', '.join(lacking)}; name the files of kwire record, or write"
-                    " it with kwire.recording.capture_schema()"
+                    f"{format_name(path)}: this Parquet file is not a capture: it lacks"
+                    f" {', '.join(lacking)}; give files of kwire record, or write it"
+                    " with kwire.recording.capture_schema()"
                 )
             rows = _rows_at_once(file.metadata)
             for batch in file.iter_batches(rows, columns=list(dict.fromkeys(names))):
@@ -384,8 +383,8 @@ def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
     except (arrow.ArrowException, OSError, UnicodeError) as error:
         raise CaptureError(
             f"{format_name(path)}: this file cannot be read as a capture"
-            f" ({' '.join(str(error).split()).rstrip('.')}); it may be damaged or cut"
-            " short: fetch it again, or move it away"
+            f" ({' '.join(str(error).split()).rstrip('.')}); it may be damaged or"
+            " incomplete: copy it again, or remove it"
         ) from error
 
 

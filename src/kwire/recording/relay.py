@@ -163,8 +163,9 @@ class Relay:
             reason = (error.strerror or str(error)).lower()
             raise OSError(
                 error.errno,
-                f"{reason}; recording ends. The first {self._buffer.safe:,} frames are"
-                f" safe, {lost:,} are lost: free some space, or give another --out",
+                f"{reason}; recording ended. The first {self._buffer.safe:,} frames"
+                f" are written, {lost:,} are lost: free some space, or give another"
+                " --out",
                 str(self.folder),
             ) from error
 
@@ -190,7 +191,7 @@ class Relay:
             except OSError as error:
                 raise NetworkError(
                     address_text(self._host, self._port),
-                    f"nobody can listen there: {_reason(error)}",
+                    f"cannot listen there: {_reason(error)}",
                 ) from error
             self._addresses[broker] = self._host, bound.getsockname()[1]
 
@@ -206,7 +207,7 @@ class Relay:
                 self._listeners[broker].close()
         if len(self._addresses) > 1:
             here = address_text(*self._addresses[broker])
-            self._tell_once(f"{here} stands for {address_text(*broker)}")
+            self._tell_once(f"listening on {here} for {address_text(*broker)}")
 
     async def _serve(
         self,
@@ -217,8 +218,8 @@ class Relay:
         if len(self._open) >= self._max_connections:
             client_writer.transport.abort()
             self._tell_once(
-                f"{self._max_connections:,} connections are open, and more are turned"
-                " away; a higher --max-connections lets them in"
+                f"{self._max_connections:,} connections are open and further ones are"
+                " closed; raise --max-connections to accept them"
             )
             return
         task = asyncio.current_task()
@@ -263,8 +264,8 @@ class Relay:
             self._selves.add(broker)
             ends[1].transport.abort()
             self._tell_once(
-                f"{address_text(*broker)}: that is where the relay itself listens;"
-                " give the address of a broker"
+                f"{address_text(*broker)}: this is the address that the relay listens"
+                " on; give that of a broker"
             )
             return None
         self._unreachable.discard(broker)
@@ -300,9 +301,9 @@ class Relay:
             self._release(largest)
             largest.end()
             self._tell_once(
-                f"connections hold more than {self._max_held:,} bytes of frames that"
-                " are not complete or not read: those that hold most are ended; a"
-                " higher --max-held lets them go on"
+                "frames that are incomplete or not read yet take more than"
+                f" {self._max_held:,} bytes: the connections with most of them are"
+                " closed; raise --max-held to keep them"
             )
 
     def _release(self, connection: _Connection) -> None:
@@ -439,8 +440,9 @@ class _Connection:
             raise
         except KwireError as error:
             relay._tell_once(
-                f"{self._broker}: {name_of(header.api_key)} {header.api_version} cannot"
-                f" be read and passes as it is, so clients may leave the relay: {error}"
+                f"{self._broker}: {name_of(header.api_key)} v{header.api_version}"
+                " cannot be decoded and is passed on unchanged, so clients may bypass"
+                f" the relay: {error}"
             )
         return None
 
@@ -475,13 +477,13 @@ class _NotKafka(KwireError):
                 " with security.protocol=PLAINTEXT or SASL_PLAINTEXT"
             )
         elif isinstance(error, LimitExceeded) and "HTTP" not in reason:
-            reason += "; a higher --max-frame lets it pass"
+            reason += "; raise --max-frame to let it pass"
         super().__init__(f"{sender.rpartition(':')[0]}: {reason}")
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, TimeoutError):
-        return f"no answer in {_CONNECT_S:g} s"
+        return f"no answer within {_CONNECT_S:g} s"
     if isinstance(error, OSError) and error.errno and error.errno > 0:
         return os.strerror(error.errno).lower()
     return str(getattr(error, "strerror", None) or error).lower()
@@ -505,8 +507,8 @@ def read_listen(text: str) -> Address:
     """Read where to listen; port 0 is any. ``ValueError`` as ``net.split_address``."""
     if text.startswith(":"):
         raise ValueError(
-            f"{text!r} names no host: write 127.0.0.1{text} for clients of this"
-            f" machine, 0.0.0.0{text} for those of others"
+            f"{text!r} has no host; write 127.0.0.1{text} for clients of this machine,"
+            f" 0.0.0.0{text} for those of others"
         )
     if text.endswith(":0"):
         # No address to connect to, which is what split_address reads.

@@ -157,7 +157,7 @@ def read_request_log(
                     number = place.number(start, position)
                     yield BadLine(shown, number, position, found, _shown(line))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            reason = f"the gzip file is damaged or cut short ({error}); fetch it again"
+            reason = f"the gzip file is damaged or incomplete ({error}); copy it again"
             yield BadLine(shown, place.lines + 1, file.tell(), reason, "")
 
 
@@ -248,8 +248,8 @@ def _read_line(line: bytes, timezone: tzinfo) -> LoggedRequest | str:
     text = text.lstrip()
     if text.startswith(_OLD_FORM):
         return (
-            "this is the text form of brokers before 2.8, and only JSON can be read;"
-            " record the traffic of such brokers with kwire record"
+            "brokers before 2.8 log requests as text, and only JSON can be read;"
+            " record their traffic with kwire record"
         )
     try:
         found, _ = _decode(text)
@@ -323,14 +323,14 @@ def _member(found: Any, name: str, kind: type, *, optional: bool = False) -> Any
     if value is None and optional:
         return None
     if not isinstance(value, kind):
-        raise _NoRequest(f"the JSON is not that of a request: it has no {name}")
+        raise _NoRequest(f"the JSON is not a request: it has no {name}")
     return value
 
 
 def _number(found: dict[str, Any], name: str, bound: int) -> int:
     value = found.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise _NoRequest(f"the JSON is not that of a request: it has no {name}")
+        raise _NoRequest(f"the JSON is not a request: it has no {name}")
     if not -bound <= value < bound:
         raise _NoRequest(f"{name} is out of range: {value}")
     return value

@@ -79,7 +79,7 @@ class _Timezone(click.ParamType[tzinfo]):
             return ZoneInfo(value)
         except (ValueError, OSError, LookupError):
             self.fail(
-                f"{value!r} is no time zone; write a name such as Europe/Berlin",
+                f"{value!r} is not a time zone; give a name such as Europe/Berlin",
                 param,
                 ctx,
             )

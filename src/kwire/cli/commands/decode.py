@@ -58,7 +58,7 @@ def command(form: str, **chosen: Any) -> int:
                 failures += 1
                 say(f"{explain(error)}{hint if piece is pieces[0] else ''}")
                 if failures == MOST_FAILURES and piece is not pieces[-1]:
-                    say("the rest is left alone, so much of it is wrong")
+                    say("too many errors; the rest of the input was not decoded")
                     break
     for damage in writer.errors:
         say(f"record set: {explain(damage)}")

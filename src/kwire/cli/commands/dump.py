@@ -42,7 +42,8 @@ class _Time(click.ParamType[int]):
             return read_time(value)
         except ValueError:
             self.fail(
-                f"{value!r} is no time: give 2026-11-20T08:30:00Z or milliseconds",
+                f"{value!r} is not a time; give one such as 2026-11-20T08:30:00Z, or"
+                " milliseconds since 1970",
                 *(param, ctx),
             )
 
@@ -99,16 +100,17 @@ def command(
     committed = isolation == "read_committed"
     if batches and output.own is not None:
         raise click.UsageError(
-            "--record-format is a form of its own: leave --batches out"
+            "--record-format and --batches exclude each other; give one of them"
         )
     if batches and (output.is_binary or key is not None or committed or control):
         raise click.UsageError(
-            "--batches goes with no file of Parquet or Arrow, nor with --key,"
-            " --isolation and --control"
+            "--batches excludes Parquet, Arrow, --key, --isolation and --control;"
+            " leave it or them out"
         )
     if control and committed:
         raise click.UsageError(
-            "read_committed leaves control records out; take --control away"
+            "--control and --isolation read_committed exclude each other: control"
+            " records are not part of what read_committed returns"
         )
     inputs = Inputs(**chosen)
     say_unreadable(inputs)
@@ -130,5 +132,5 @@ def command(
             rows = reader.record_rows(output.row_maker(), isolation, control)
         write_rows(rows, limit, writer.write)
     if reader.skipped:
-        say(f"passed over {format_count(reader.skipped, 'damaged region')}")
+        say(f"skipped {format_count(reader.skipped, 'damaged region')}")
     return FINE if inputs.is_complete else CANNOT

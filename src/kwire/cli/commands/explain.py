@@ -64,7 +64,9 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
     terminal lines are cut to its width; --html and -o jsonl have the whole.
     """
     if html is not None and form is not None:
-        raise click.UsageError("--html is a format of its own: leave --format out")
+        raise click.UsageError(
+            "--html and --format exclude each other; give one of them"
+        )
     if html is not None:
         # Only a page needs what this needs.
         from ..byte_map_page import write_page
@@ -72,8 +74,8 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
     data = pieces[0].data
     if len(data) > _MOST_BYTES:
         raise click.ClickException(
-            f"every byte of more than {_MOST_BYTES // MIB} MiB is too much to look at;"
-            " cut the input, or see kwire decode"
+            f"the input must be at most {_MOST_BYTES // MIB} MiB to show each of its"
+            " bytes; cut it, or use kwire decode"
         )
     maps = _maps(pieces)
     with open_output(html) as output:
@@ -97,7 +99,7 @@ def _maps(pieces: Sequence[Piece]) -> list[ByteMap]:
         maps.append(piece.map())
         failures += maps[-1].error is not None
         if failures == MOST_FAILURES and piece is not pieces[-1]:
-            say("the rest is left alone, so much of it is wrong")
+            say("too many errors; the rest of the input was not decoded")
             break
     return maps
 

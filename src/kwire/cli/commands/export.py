@@ -109,8 +109,8 @@ def command(
     }
     if unread:
         say(
-            f"{format_count(len(unread), 'path')} of which nothing could be read, as"
-            f" {min(unread)}; what was in there is not among the lost"
+            f"{format_count(len(unread), 'path')} could not be read at all, such as"
+            f" {min(unread)}; their records are not counted as lost"
         )
     say(f"report: {os.path.relpath(result.report)}")
     return PROBLEMS if result.findings or unread else FINE

@@ -61,7 +61,7 @@ class _Position(click.ParamType[object]):
             return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         except (ValueError, OverflowError):
             self.fail(
-                f"{value!r:.100} is no position: give an offset, earliest, latest,"
+                f"{value!r:.100} is not a position; give an offset, earliest, latest,"
                 " a time such as 2026-11-20T08:30:00Z, or a duration such as 1h",
                 *(param, ctx),
             )
@@ -142,7 +142,7 @@ def command(
     committed: no consumer group is involved.
     """
     if follow and end is not None:
-        raise click.UsageError("--follow has no end: leave --to out")
+        raise click.UsageError("--follow and --to exclude each other; give one of them")
     if isinstance(end, int) and end < 0:
         raise click.UsageError(f"--to must be an offset of 0 or more (got {end})")
     with ExitStack() as stack:
@@ -172,7 +172,8 @@ def command(
             write_rows(rows, limit, writer.write)
         except DataLost as loss:
             raise click.ClickException(
-                f"{_loss_text(loss)}; add --on-data-loss earliest, or latest, to go on"
+                f"{_loss_text(loss)}; add --on-data-loss earliest, or latest, to"
+                " continue"
             ) from loss
         except KeyboardInterrupt:
             if not follow:

@@ -129,7 +129,7 @@ def command(
     """
     if listen == upstream:
         raise click.BadParameter(
-            "is where the relay itself listens; name a broker",
+            "is the address that the relay listens on; give that of a broker",
             param_hint="'--upstream'",
         )
     console = error_console()
@@ -158,7 +158,10 @@ def command(
 
     def ready() -> None:
         here = address_text(*relay.addresses[upstream])
-        tell(f"{here} stands for {address_text(*upstream)}; Ctrl-C ends the recording")
+        tell(
+            f"listening on {here} for {address_text(*upstream)}; press Ctrl-C to end"
+            " the recording"
+        )
 
     try:
         if shows:
@@ -209,7 +212,7 @@ async def _show(relay: Relay, status: Status) -> None:
 def _sum_up(relay: Relay, seconds: float) -> None:
     counts = relay.counts
     if not counts.frames:
-        say("no frames came, so nothing was written")
+        say("no frames were received; nothing was written")
         return
     say(
         f"{format_count(counts.frames, 'frame')}, {format_size(counts.size)}, "

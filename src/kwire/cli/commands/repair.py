@@ -54,7 +54,7 @@ def command(segment: str, target: str, form: RowFormat) -> int:
             for problem in report.problems:
                 problems.write(problem)
     if not report.batches:
-        say(f"no batch of {segment} is good: nothing was written to {target}")
+        say(f"{segment} has no intact batch; {target} was not written")
         return PROBLEMS
     say(
         f"wrote {target}: {format_count(report.batches, 'batch')},"

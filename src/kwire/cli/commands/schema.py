@@ -98,11 +98,11 @@ def command(
     names = _known(protocol_guide.find_messages, message, "MESSAGE") if message else []
     chosen = Chosen(name, names, _range(version), release is not None)
     if version is not None and not names:
-        raise click.UsageError("--version needs a MESSAGE")
+        raise click.UsageError("--version requires a MESSAGE")
     if since is not None and (html or version or everything):
-        raise click.UsageError("--since goes with --release and MESSAGE alone")
+        raise click.UsageError("--since excludes all options but --release")
     if html is not None and (version or everything):
-        raise click.UsageError("--html goes with --release and MESSAGE alone")
+        raise click.UsageError("--html excludes all options but --release")
     if html is not None:
         _write_page(chosen, html)
         return
@@ -224,7 +224,7 @@ def _layouts(chosen: Chosen, name: str, api: Api | None, is_api: bool) -> list[L
     if is_api and chosen.of_release:
         known = NONE if api is None else api.versions
         who = f"Kafka {chosen.release} speaks"
-        hint = "; without --release, all that kwire knows are shown"
+        hint = "; leave --release out to see all versions that kwire knows"
     wanted = known if chosen.versions is None else chosen.versions
     if wanted.max == HIGHEST:
         wanted = VersionRange(wanted.min, max(wanted.min, known.max))
@@ -271,7 +271,10 @@ def _write_changes(output: Output, form: str, chosen: Chosen, old: str) -> None:
         )
     entries = [registry.find(name) for name in chosen.names]
     if any(entry.kind not in ("request", "response") for entry in entries):
-        raise click.UsageError("--since tells of APIs; name one, or none for all")
+        raise click.UsageError(
+            "--since compares requests and responses; give the MESSAGE of one, or"
+            " none for all"
+        )
     keys = [entry.api_key for entry in entries]
     changes = releases.changes(old, chosen.release)
     rows: list[dict[str, Any]] = [

@@ -67,11 +67,13 @@ def command(form: RowFormat, deep: bool, strict_tail: bool, **chosen: Any) -> in
                     say(explain(error))
         done = progress.done
     seconds = max(time.monotonic() - began, 1e-9)
-    result = format_count(problems.count, "problem") if problems.count else "all good"
+    result = (
+        format_count(problems.count, "problem") if problems.count else "no problems"
+    )
     say(
         f"verified {format_count(len(inputs.partitions), 'partition')},"
         f" {format_size(done)} in {seconds:.1f} s ({format_size(done / seconds)}/s):"
-        f" {result}{', but not all could be read' if failed else ''}"
+        f" {result}{', but some files could not be read' if failed else ''}"
     )
     if failed:
         return CANNOT

@@ -64,7 +64,7 @@ def _read_features(
     for text in texts:
         if text.lower() not in names:
             known = ", ".join(_FEATURE_NAMES)
-            raise click.BadParameter(f"{text!r} is none of {known}")
+            raise click.BadParameter(f"unknown feature {text!r}; kwire knows {known}")
     return [names[text.lower()] for text in texts]
 
 

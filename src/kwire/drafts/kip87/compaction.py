@@ -41,9 +41,9 @@ def is_tombstone(
     """
     check_bit(tombstone_bit)
     if magic not in (0, 1, 2):
-        raise ValueError(f"magic is 0, 1 or 2, not {magic!r:.40}")
+        raise ValueError(f"magic must be 0, 1 or 2 (got {magic!r:.40})")
     if dialect not in ("kip87", "kafka"):
-        raise ValueError(f'dialect is "kip87" or "kafka", not {dialect!r:.40}')
+        raise ValueError(f'dialect must be "kip87" or "kafka" (got {dialect!r:.40})')
     if magic < 2:
         return value is None
     if dialect == "kafka":
@@ -55,6 +55,6 @@ def check_bit(tombstone_bit: int) -> None:
     """Refuse a tombstone bit that is none of the four free bits of the attributes."""
     if tombstone_bit not in (0x10, 0x20, 0x40, 0x80):
         raise ValueError(
-            f"the tombstone bit is 0x10, 0x20, 0x40 or 0x80, not {tombstone_bit!r:.40}:"
-            " the others are taken"
+            "tombstone_bit must be 0x10, 0x20, 0x40 or 0x80, as the others are in use"
+            f" (got {tombstone_bit!r:.40})"
         )

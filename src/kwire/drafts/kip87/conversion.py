@@ -62,7 +62,7 @@ def down_convert(
     """
     check_bit(tombstone_bit)
     if to_magic not in (0, 1):
-        raise EncodeError(f"expected magic 0 or 1, got {to_magic!r:.40}", "to_magic")
+        raise EncodeError(f"expected 0 or 1, got {to_magic!r:.40}", "to_magic")
     report = TombstoneReport()
     made = []
     for message in _plain(messages):
@@ -117,7 +117,7 @@ def _plain(messages: Iterable[Message]) -> Iterable[Message]:
     for index, message in enumerate(messages):
         if message.attributes & CODEC_MASK:
             raise EncodeError(
-                "expected a message that is not compressed; decode opens them",
+                "expected a message that is not compressed; decode it first",
                 f"messages[{index}].attributes",
             )
         yield message

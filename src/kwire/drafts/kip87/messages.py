@@ -147,7 +147,7 @@ def require_dialect(data: Buffer, dialect: Dialect) -> None:
     Raises ``CorruptBatch`` for the first that is not, and says which it is of.
     """
     if dialect not in _ASIDE:
-        raise ValueError(f'dialect is "kip87" or "kafka", not {dialect!r:.40}')
+        raise ValueError(f'dialect must be "kip87" or "kafka" (got {dialect!r:.40})')
     source = _bytes_of(data)
     for start, end in _entries(source):
         if source[start + _MAGIC_AT] == 2:
@@ -268,8 +268,8 @@ def _check_crc(source: bytes, start: int, end: int) -> None:
 def _foreign(found: Dialect | None, start: int) -> CorruptBatch:
     if found is None:
         return CorruptBatch(
-            "a damaged entry of magic 2: neither the CRC-32 of the KIP-87 draft nor the"
-            " CRC-32C of Kafka's record batches is right",
+            "neither the CRC-32 of the KIP-87 draft nor the CRC-32C of Kafka's record"
+            " batches matches these bytes of magic 2",
             start,
         )
     return CorruptBatch(f"by its checksum {_ASIDE[found]}", start)
@@ -330,10 +330,13 @@ def _opened(
                 _check_crc(source, begin, end)
             inner.append(_read_one(source, begin, end))
             if limits.records is not None and len(inner) > limits.records:
-                words = "more records than the ceiling; pass limits=kwire.Limits(...)"
+                words = (
+                    "more records than limits allow; pass"
+                    " limits=kwire.Limits(records=...) to allow more"
+                )
                 raise LimitExceeded(words, begin)
         if end != len(source) or not inner:
-            words = f"{len(source) - end} bytes that are no whole message, or none"
+            words = f"{len(source) - end} bytes that are not a complete message"
             raise CorruptBatch(words, end)
     except DecodeError as fault:
         failure = type(fault)(f"in a compressed message: {fault.reason}", start)
@@ -347,7 +350,10 @@ def _placed(
 ) -> list[Message]:
     """Give what was compressed its offsets and timestamps, which the wrapper rules."""
     if any(row.magic != magic or row.attributes & CODEC_MASK for row in inner):
-        words = "a compressed message holds one that is compressed or of another magic"
+        words = (
+            "a message within a compressed one must be uncompressed and of the same"
+            " magic"
+        )
         raise CorruptBatch(words, start)
     base, last = 0, inner[-1].offset
     # Some old producers left 0 there; what they sent counts from 0.

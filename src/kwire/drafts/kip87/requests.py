@@ -44,8 +44,8 @@ def decode_request(
     cls = _REQUESTS.get(header.request_api_key)
     if cls is None:
         raise UnsupportedVersion(
-            f"the KIP-87 draft has Produce (0) and Fetch (1) alone, no request with the"
-            f" API key {header.request_api_key}"
+            "the KIP-87 draft changes Produce (0) and Fetch (1) only (got API key"
+            f" {header.request_api_key})"
         )
     body, end = engine.decode_prefix(cls, frame, version, start, limits=limits)
     if end != len(frame):

@@ -89,11 +89,13 @@ class Stage(NamedTuple):
         _check_version("Produce", version)
         if (message.magic == 2) is not (version == VERSION):
             wanted = "2" if version == VERSION else "0 or 1"
-            reason = f"Produce {version} carries magic {wanted}, not {message.magic}"
+            reason = f"Produce v{version} requires magic {wanted} (got {message.magic})"
             return Outcome(REJECT, None, reason=reason)
         action = self._produce_cell(message)
         if action == REJECT:
-            reason = "a null value without the tombstone bit would read as a delete"
+            reason = (
+                "a null value without the tombstone bit would be taken for a delete"
+            )
             return Outcome(REJECT, None, reason=reason)
         report = None
         if action == UP:
@@ -152,7 +154,7 @@ class Stage(NamedTuple):
 def _check_version(name: str, version: int) -> None:
     if not 0 <= version <= VERSION:
         raise UnsupportedVersion(
-            f"{name} version {version} is none of the KIP-87 draft's 0-{VERSION}"
+            f"the KIP-87 draft has {name} v0 to v{VERSION} (got v{version})"
         )
 
 
@@ -196,12 +198,16 @@ def stage_after(steps: Sequence[str], plan: str = "magic") -> Stage | None:
     a step out of its order, with the one that has to come first.
     """
     if plan not in UPGRADES:
-        raise ValueError(f"the plans are {', '.join(UPGRADES)}, not {plan!r:.40}")
+        raise ValueError(
+            f"plan must be one of {', '.join(UPGRADES)} (got {plan!r:.40})"
+        )
     stage = None
     for index, step in enumerate(steps):
         if index == len(UPGRADES[plan]):
-            raise ValueError(f"the upgrade is over, there is no step {step!r:.40}")
+            raise ValueError(
+                f"the upgrade is complete and has no further step (got {step!r:.40})"
+            )
         expected, stage = UPGRADES[plan][index]
         if step != expected:
-            raise ValueError(f"expected the step {expected!r} first, got {step!r:.40}")
+            raise ValueError(f"the next step must be {expected!r} (got {step!r:.40})")
     return None if stage is None else STAGES[stage]

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A walk over the entries of a record set as C sees it.
+
+Twin: ``_pure/record_sets.py``.
+"""
+
+from libc.stdint cimport int64_t
+
+from kwire._fast.batches cimport Entry
+from kwire._fast.cursor cimport Cursor
+
+cdef enum Step:
+    # What ``find_entry`` came to.
+    SET_END
+    SET_ENTRY
+    # A batch that the filter of transactions has to see before it is read.
+    SET_TRANSACTION
+    SET_FAULT
+
+cdef struct EntryWalk:
+    Cursor cursor
+    # The entry that was found last, and where the next one begins.
+    Entry entry
+    Py_ssize_t position
+    Py_ssize_t end
+    # Whether the filter of transactions hides it.
+    bint is_hidden
+    # The last offset of the last complete entry; ``is_started`` if there was one.
+    bint is_started
+    int64_t last_offset
+    # The options.
+    int64_t lowest
+    int64_t highest
+    int64_t most_records
+    bint check_crc
+    bint with_control
+    # The attributes that make a batch one for the filter of transactions; 0 for none.
+    int filtered
+
+cdef class ReadOptions:
+    cdef readonly object decompress
+    cdef readonly object transactions
+    cdef readonly int64_t lowest
+    cdef readonly int64_t highest
+    cdef readonly int64_t most_records
+    cdef readonly bint check_crc
+    cdef readonly bint replace
+
+cdef int begin_walk(
+    EntryWalk* w,
+    Py_buffer* buffer,
+    Py_ssize_t position,
+    Py_ssize_t end,
+    ReadOptions options,
+) except -1
+cdef Step find_entry(EntryWalk* w) noexcept nogil
+cdef bint is_outside(EntryWalk* w) noexcept nogil
+cdef bint filter_entry(EntryWalk* w, object data, ReadOptions options) except -1
+cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options)
+cdef object walk_failure(EntryWalk* w)
+cdef object too_many_records(EntryWalk* w)

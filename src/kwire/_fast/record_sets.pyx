@@ -1,0 +1,311 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Record sets: which of their entries are read, and the records of those as objects.
+
+``find_entry`` goes from one entry to the next. It is the one place that decides by
+offsets, control batches and transactions which entry is read: batches and rows, which
+are made here, and the columns of ``record_columns.pyx`` all call it. An entry stays a
+C struct; a header object is made for what returns it or decides by it.
+
+Twin: ``_pure/record_sets.py``. Differs from its twin in: noted faults for exceptions.
+C needs for itself: ``begin_walk``, ``is_large``, ``walk_failure``.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
+
+from kwire._fast.batches cimport *
+from kwire._fast.big_endian cimport load_int32
+from kwire._fast.cursor cimport *
+from kwire._fast.decoder cimport get_input
+from kwire._fast.python_api cimport PyBuffer_Release, PyTuple_GET_ITEM
+from kwire._fast.record_decoder cimport *
+from kwire._fast.record_sets cimport *
+from kwire._fast.structs cimport slots_of
+
+from kwire import errors
+
+cdef enum:
+    # Entries from this size on are checked without the lock.
+    LARGE_ENTRY = 32768
+
+
+cdef class ReadOptions:
+    """How a record set is read: what batches, rows and columns have in common.
+
+    ``decompress(codec, payload, magic, position)`` returns the bytes of a compressed
+    entry. ``transactions`` is a ``TransactionFilter``, or None to read what is not
+    committed too. ``lowest`` and ``highest`` are the offsets of the first and the last
+    record that are wanted; ``most_records`` is the limit for one entry. ``replace`` is
+    for header keys that are not UTF-8.
+    """
+
+    def __init__(
+        self,
+        decompress,
+        transactions=None,
+        int64_t lowest=INT64_MIN,
+        int64_t highest=INT64_MAX,
+        int64_t most_records=INT64_MAX,
+        bint check_crc=True,
+        bint replace=False,
+    ):
+        self.decompress = decompress
+        self.transactions = transactions
+        self.lowest = lowest
+        self.highest = highest
+        self.most_records = most_records
+        self.check_crc = check_crc
+        self.replace = replace
+
+
+def read_batch(
+    data, Py_ssize_t position, Py_ssize_t end, ReadOptions options not None
+):
+    """Read the first batch from byte ``position`` on that has wanted offsets.
+
+    Returns its header and its records, or None if there is no such batch before
+    ``end``. Control and aborted batches have no records if transactions are filtered.
+    Plain messages that follow each other are one batch.
+    Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do.
+    """
+    cdef EntryWalk w
+    cdef Reading r
+    cdef Py_buffer buffer
+    cdef tuple records = ()
+    begin(&r, options.replace)
+    get_input(data, &buffer)
+    try:
+        begin_walk(&w, &buffer, position, end, options)
+        w.with_control = True
+        if not find_wanted(&w, data, options):
+            return None
+        if not w.is_hidden:
+            records = read_found(&w, &r, data, options)
+        return header_of(&w.entry), records
+    finally:
+        finish(&r)
+        PyBuffer_Release(&buffer)
+
+
+def decode_rows(data, ReadOptions options not None):
+    """Read the records of a record set into one list, in one call.
+
+    Returns it and the offset after the last complete entry, whatever its records are;
+    None if there is no complete entry. Control records are left out.
+    Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do.
+    """
+    cdef EntryWalk w
+    cdef Reading r
+    cdef Py_buffer buffer
+    cdef list rows = []
+    begin(&r, options.replace)
+    get_input(data, &buffer)
+    try:
+        begin_walk(&w, &buffer, 0, buffer.len, options)
+        while find_wanted(&w, data, options):
+            rows += read_found(&w, &r, data, options)
+    finally:
+        finish(&r)
+        PyBuffer_Release(&buffer)
+    return rows, <object>w.last_offset + 1 if w.is_started else None
+
+
+cdef int begin_walk(
+    EntryWalk* w,
+    Py_buffer* buffer,
+    Py_ssize_t position,
+    Py_ssize_t end,
+    ReadOptions options,
+) except -1:
+    """Set up a walk over the entries between two bytes of the input."""
+    check_range(position, end, buffer.len)
+    w.cursor.fault = 0
+    w.cursor.start = <const uint8_t*>buffer.buf
+    w.position = position
+    w.end = end
+    w.is_started = False
+    w.is_hidden = False
+    w.last_offset = -1
+    w.lowest = options.lowest
+    w.highest = options.highest
+    w.most_records = options.most_records
+    w.check_crc = options.check_crc
+    w.with_control = False
+    w.filtered = 0 if options.transactions is None else TRANSACTIONAL | CONTROL
+    return 0
+
+
+cdef bint find_wanted(EntryWalk* w, object data, ReadOptions options) except -1:
+    """Go to the next entry with wanted offsets that is not hidden; False at the end.
+
+    A walk ``with_control`` stops at hidden ones too, and at control batches.
+    """
+    cdef Step step
+    while True:
+        if is_large(w):
+            with nogil:
+                step = find_entry(w)
+        else:
+            step = find_entry(w)
+        if step == SET_ENTRY:
+            return True
+        if step == SET_END:
+            return False
+        if step == SET_FAULT:
+            raise walk_failure(w)
+        w.is_hidden = filter_entry(w, data, options)
+        if not is_outside(w) and (w.with_control or not w.is_hidden):
+            return True
+
+
+cdef bint is_large(EntryWalk* w) noexcept nogil:
+    """Whether it pays to let other threads run while an entry is checked."""
+    return (
+        w.check_crc
+        and w.end - w.position >= LARGE_ENTRY
+        and load_int32(w.cursor.start + w.position + SIZE_AT) >= LARGE_ENTRY
+    )
+
+
+cdef Step find_entry(EntryWalk* w) noexcept nogil:
+    """Go to the next entry that is read, or that the filter has to see before."""
+    while True:
+        if not read_entry(&w.cursor, w.position, w.end, w.check_crc, &w.entry):
+            return SET_FAULT if w.cursor.fault else SET_END
+        w.position += w.entry.size
+        w.last_offset = w.entry.last_offset
+        w.is_started = True
+        w.is_hidden = False
+        if w.entry.magic == 2:
+            if w.entry.attributes & w.filtered:
+                return SET_TRANSACTION
+            if w.entry.attributes & CONTROL and not w.with_control:
+                continue
+        if not is_outside(w):
+            return SET_ENTRY
+
+
+cdef bint is_outside(EntryWalk* w) noexcept nogil:
+    """Whether the header rules out that an entry has wanted offsets."""
+    # That of a compressed message has its last offset alone.
+    return w.entry.last_offset < w.lowest or (
+        w.entry.base_offset > w.highest and w.entry.count >= 0
+    )
+
+
+cdef bint filter_entry(EntryWalk* w, object data, ReadOptions options) except -1:
+    """Let the filter of transactions see a batch; return whether it is hidden.
+
+    Of a control batch the filter sees the records.
+    """
+    cdef Reading r
+    cdef tuple records = ()
+    if w.entry.attributes & CONTROL:
+        begin(&r, True)
+        try:
+            records = read_every(w, &r, data, options)
+        finally:
+            finish(&r)
+    return options.transactions.hides(header_of(&w.entry), records)
+
+
+cdef tuple read_found(EntryWalk* w, Reading* r, object data, ReadOptions options):
+    """Read the wanted records of the entry that was found; see ``read_every``."""
+    cdef tuple records = read_every(w, r, data, options)
+    # Offsets of old messages need not be in order.
+    if (
+        w.entry.base_offset < w.lowest
+        or w.entry.last_offset > w.highest
+        or w.entry.magic < 2
+    ):
+        return cut_records(records, w.lowest, w.highest)
+    return records
+
+
+cdef tuple read_every(EntryWalk* w, Reading* r, object data, ReadOptions options):
+    """Read all records of the entry that was found; plain messages by the run.
+
+    The entry is then that of the run; a wrapper's has the offset of its first message.
+    """
+    cdef Py_buffer buffer
+    cdef tuple records
+    if w.entry.count > w.most_records:
+        raise too_many_records(w)
+    r.entry = w.entry
+    if not w.entry.attributes & CODEC_MASK:
+        if w.entry.magic == 2:
+            return read_batch_records(r, w.cursor.start)
+        records = read_run(r, w.cursor.start, w.end, w.check_crc)
+        w.entry = r.entry
+        w.position = w.entry.position + w.entry.size
+        w.last_offset = w.entry.last_offset
+        return records
+    payload = decompress_entry(w, data, options)
+    get_input(payload, &buffer)
+    try:
+        if w.entry.magic == 2:
+            return read_content(r, <const uint8_t*>buffer.buf, buffer.len)
+        records = read_inner(r, <const uint8_t*>buffer.buf, buffer.len, w.check_crc)
+    finally:
+        PyBuffer_Release(&buffer)
+    w.entry.base_offset = <object>slots_of(PyTuple_GET_ITEM(<PyObject*>records, 0))[0]
+    w.entry.count = <int32_t>len(records)
+    if w.entry.count > w.most_records:
+        raise too_many_records(w)
+    return records
+
+
+cdef tuple cut_records(tuple records, int64_t lowest, int64_t highest):
+    """Leave out the records whose offset is not wanted."""
+    cdef list wanted = []
+    cdef int64_t offset
+    if lowest == INT64_MIN and highest == INT64_MAX:
+        return records
+    for record in records:
+        offset = <object>slots_of(<void*>record)[0]
+        if lowest <= offset <= highest:
+            wanted.append(record)
+    return tuple(wanted)
+
+
+cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options):
+    """Decompress the payload of an entry."""
+    cdef Reading r
+    cdef Py_ssize_t start, end
+    begin(&r, False)
+    r.entry = w.entry
+    start, end = payload_of(&r, w.cursor.start)
+    # No with statement: in C it crashes where memory runs out.
+    view = memoryview(data)
+    try:
+        source = view.cast("B")
+        try:
+            payload = source[start:end]
+            try:
+                return options.decompress(
+                    w.entry.attributes & CODEC_MASK,
+                    payload,
+                    w.entry.magic,
+                    w.entry.position,
+                )
+            finally:
+                payload.release()
+        finally:
+            source.release()
+    finally:
+        view.release()
+
+
+cdef object walk_failure(EntryWalk* w):
+    """Make the exception of a walk that came to a fault."""
+    return errors.decode_failure(
+        w.cursor.fault, w.cursor.fault_detail, w.cursor.fault_offset, ""
+    )
+
+
+cdef object too_many_records(EntryWalk* w):
+    """Make the exception of an entry with more records than the limit."""
+    return errors.decode_failure(
+        errors.TOO_MANY_RECORDS, w.entry.count, w.entry.position, ""
+    )

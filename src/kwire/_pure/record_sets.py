@@ -1,0 +1,290 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Record sets: which of their entries are read, and the records of those as objects.
+
+``find_entry`` goes from one entry to the next. It is the one place that decides by
+offsets, control batches and transactions which entry is read: batches and rows, which
+are made here, and the columns of ``record_columns.py`` all call it.
+
+Twin: ``_fast/record_sets.pyx``. Differs from its twin in: faults as exceptions, and a
+header object for every entry.
+Python needs for itself: ``single_message``.
+"""
+
+from __future__ import annotations
+
+from .. import errors
+from ..batch_layout import CODEC_MASK, CONTROL, TRANSACTIONAL
+from .batches import read_batch_header
+from .cursor import Cursor, Fault
+from .record_decoder import (
+    failure_of,
+    find_payload,
+    read_inner_messages,
+    read_message,
+    read_message_run,
+    read_records,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+
+
+class ReadOptions:
+    """How a record set is read: what batches, rows and columns have in common.
+
+    ``decompress(codec, payload, magic, position)`` returns the bytes of a compressed
+    entry. ``transactions`` is a ``TransactionFilter``, or None to read what is not
+    committed too. ``lowest`` and ``highest`` are the offsets of the first and the last
+    record that are wanted; ``most_records`` is the limit for one entry. ``replace`` is
+    for header keys that are not UTF-8.
+    """
+
+    __slots__ = (
+        "check_crc",
+        "decompress",
+        "highest",
+        "lowest",
+        "most_records",
+        "replace",
+        "transactions",
+    )
+
+    def __init__(
+        self,
+        decompress: Callable[[int, Any, int, int], Any],
+        transactions: Any = None,
+        lowest: int = _LOWEST,
+        highest: int = _HIGHEST,
+        most_records: int = _HIGHEST,
+        check_crc: bool = True,
+        replace: bool = False,
+    ) -> None:
+        self.decompress = decompress
+        self.transactions = transactions
+        self.lowest = lowest
+        self.highest = highest
+        self.most_records = most_records
+        self.check_crc = check_crc
+        self.replace = replace
+
+
+class EntryWalk:
+    """A walk over the entries between two bytes of the input.
+
+    ``entry`` is the header of the one that was found last, None at first; the next
+    begins at ``position``. ``is_hidden`` is what the filter of transactions answered.
+    A walk ``with_control`` stops at hidden entries too, and at control batches.
+    """
+
+    __slots__ = (
+        *("data", "end", "entry", "is_hidden", "last_offset", "options", "position"),
+        "with_control",
+    )
+
+    def __init__(
+        self,
+        data: Any,
+        position: int,
+        end: int | None,
+        options: ReadOptions,
+        with_control: bool = False,
+    ) -> None:
+        with memoryview(data) as view:
+            self.end = view.nbytes if end is None else end
+        self.data = data
+        self.position = position
+        self.options = options
+        self.with_control = with_control
+        self.entry: Any = None
+        self.is_hidden = False
+        self.last_offset: int | None = None
+
+    @property
+    def next_offset(self) -> int | None:
+        """The offset after the last complete entry; None if there was none."""
+        return None if self.last_offset is None else self.last_offset + 1
+
+
+def read_batch(data: Any, position: int, end: int, options: ReadOptions) -> Any:
+    """Read the first batch from byte ``position`` on that has wanted offsets.
+
+    Returns its header and its records, or None if there is no such batch before
+    ``end``. Control and aborted batches have no records if transactions are filtered.
+    Plain messages that follow each other are one batch.
+    Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do.
+    """
+    walk = EntryWalk(data, position, end, options, with_control=True)
+    if not find_wanted(walk):
+        return None
+    records = () if walk.is_hidden else read_found(walk, options.replace)
+    return walk.entry, records
+
+
+def decode_rows(data: Any, options: ReadOptions) -> tuple[list[Any], int | None]:
+    """Read the records of a record set into one list, in one call.
+
+    Returns it and the offset after the last complete entry, whatever its records are;
+    None if there is no complete entry. Control records are left out.
+    Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do.
+    """
+    walk = EntryWalk(data, 0, None, options)
+    rows: list[Any] = []
+    while find_wanted(walk):
+        rows += read_found(walk, options.replace)
+    return rows, walk.next_offset
+
+
+def find_wanted(walk: EntryWalk) -> bool:
+    """Go to the next entry with wanted offsets that is not hidden; False at the end.
+
+    A walk ``with_control`` stops at hidden ones too, and at control batches.
+    """
+    while find_entry(walk):
+        entry = walk.entry
+        if (
+            walk.options.transactions is not None
+            and entry.magic == 2
+            and entry.attributes & (TRANSACTIONAL | CONTROL)
+        ):
+            walk.is_hidden = filter_entry(walk)
+            if is_outside(walk) or (walk.is_hidden and not walk.with_control):
+                continue
+        return True
+    return False
+
+
+def find_entry(walk: EntryWalk) -> bool:
+    """Go to the next entry that is read, or that the filter has to see before."""
+    options = walk.options
+    while True:
+        entry = read_batch_header(
+            walk.data, walk.position, check_crc=options.check_crc, end=walk.end
+        )
+        if entry is None:
+            return False
+        walk.entry = entry
+        walk.position += entry.size
+        walk.last_offset = entry.last_offset
+        walk.is_hidden = False
+        if entry.magic == 2:
+            if options.transactions is not None and (
+                entry.attributes & (TRANSACTIONAL | CONTROL)
+            ):
+                return True
+            if entry.attributes & CONTROL and not walk.with_control:
+                continue
+        if not is_outside(walk):
+            return True
+
+
+def is_outside(walk: EntryWalk) -> bool:
+    """Whether the header rules out that an entry has wanted offsets."""
+    entry, options = walk.entry, walk.options
+    # That of a compressed message has its last offset alone.
+    return bool(
+        entry.last_offset < options.lowest
+        or (entry.base_offset > options.highest and entry.count >= 0)
+    )
+
+
+def filter_entry(walk: EntryWalk) -> bool:
+    """Let the filter of transactions see a batch; return whether it is hidden.
+
+    Of a control batch the filter sees the records.
+    """
+    records: tuple[Any, ...] = ()
+    if walk.entry.attributes & CONTROL:
+        records = read_every(walk, True)
+    return bool(walk.options.transactions.hides(walk.entry, records))
+
+
+def read_found(
+    walk: EntryWalk, replace: bool, by_the_run: bool = True
+) -> tuple[Any, ...]:
+    """Read the wanted records of the entry that was found; see ``read_every``."""
+    records = read_every(walk, replace, by_the_run)
+    entry, options = walk.entry, walk.options
+    # Offsets of old messages need not be in order.
+    if (
+        entry.base_offset < options.lowest
+        or entry.last_offset > options.highest
+        or entry.magic < 2
+    ):
+        return cut_records(records, options.lowest, options.highest)
+    return records
+
+
+def read_every(
+    walk: EntryWalk, replace: bool, by_the_run: bool = True
+) -> tuple[Any, ...]:
+    """Read all records of the entry that was found; plain messages by the run.
+
+    The entry is then that of the run; a wrapper's has the offset of its first message.
+    """
+    entry, options, data = walk.entry, walk.options, walk.data
+    if entry.count > options.most_records:
+        raise too_many_records(entry)
+    records: tuple[Any, ...]
+    if not entry.attributes & CODEC_MASK:
+        if entry.magic == 2:
+            return read_records(data, entry, replace=replace)
+        if not by_the_run:
+            return (single_message(data, entry),)
+        records, entry = read_message_run(
+            data, entry, check_crc=options.check_crc, end=walk.end
+        )
+        walk.entry = entry
+        walk.position = entry.position + entry.size
+        walk.last_offset = entry.last_offset
+        return records
+    payload = decompress_entry(walk)
+    if entry.magic == 2:
+        return read_records(payload, entry, compressed=True, replace=replace)
+    records = read_inner_messages(payload, entry, check_crc=options.check_crc)
+    base_offset, count = records[0].offset, len(records)
+    walk.entry = entry = entry.replace(base_offset=base_offset, count=count)
+    if count > options.most_records:
+        raise too_many_records(entry)
+    return records
+
+
+def cut_records(records: tuple[Any, ...], lowest: int, highest: int) -> tuple[Any, ...]:
+    """Leave out the records whose offset is not wanted."""
+    if lowest == _LOWEST and highest == _HIGHEST:
+        return records
+    return tuple(each for each in records if lowest <= each.offset <= highest)
+
+
+def decompress_entry(walk: EntryWalk) -> Any:
+    """Decompress the payload of an entry."""
+    entry = walk.entry
+    codec = entry.attributes & CODEC_MASK
+    start, end = find_payload(walk.data, entry)
+    decompress = walk.options.decompress
+    with memoryview(walk.data) as view, view.cast("B")[start:end] as payload:
+        return decompress(codec, payload, entry.magic, entry.position)
+
+
+def too_many_records(entry: Any) -> errors.DecodeError:
+    """Make the exception of an entry with more records than the limit."""
+    return errors.decode_failure(
+        errors.TOO_MANY_RECORDS, entry.count, entry.position, ""
+    )
+
+
+def single_message(data: Any, header: Any) -> Any:
+    """Read one plain message of magic 0 or 1."""
+    with memoryview(data) as view, view.cast("B") as source:
+        cursor = Cursor(source, header.position, header.position + header.size)
+        try:
+            return read_message(cursor, header)
+        except Fault as fault:
+            failure = failure_of(fault, cursor)
+        finally:
+            cursor.data = b""
+    raise failure

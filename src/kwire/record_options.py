@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Options of reading a record set, checked once for batches, rows, columns and Arrow.
+
+The public functions take them as keywords; the engine takes one ``ReadOptions``.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from . import compression as codecs
+from ._backend import record_engine as engine
+from .limits import DEFAULT
+from .record_classes import TransactionFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from .limits import Limits
+    from .record_classes import AbortedTransaction
+
+    ReadOptions = Any
+
+_INT64 = 2**63 - 1
+
+
+def make_read_options(
+    *,
+    errors: str = "strict",
+    check_crc: bool = True,
+    limits: Limits | None = DEFAULT,
+    start_offset: int | None = None,
+    end_offset: int | None = None,
+    aborted_transactions: Iterable[AbortedTransaction]
+    | TransactionFilter
+    | None = None,
+) -> ReadOptions:
+    """Check the options of ``records.decode_batches`` and its like.
+
+    Raises ``ValueError`` for another ``errors`` than "strict" and "replace".
+    """
+    check_errors(errors)
+    limits = limits or DEFAULT
+    most_records = limits.records
+    transactions = aborted_transactions
+    if transactions is not None and not isinstance(transactions, TransactionFilter):
+        transactions = TransactionFilter(transactions)
+    return engine.ReadOptions(
+        _decompress if limits is DEFAULT else partial(_decompress_within, limits),
+        transactions,
+        -_INT64 - 1 if start_offset is None else _to_int64(start_offset),
+        _INT64 if end_offset is None else _to_int64(end_offset) - 1,
+        _INT64 if most_records is None else _to_int64(most_records),
+        check_crc,
+        errors == "replace",
+    )
+
+
+def check_errors(errors: str) -> None:
+    """Refuse a word for header keys that are not UTF-8 which kwire does not know."""
+    if errors not in ("strict", "replace"):
+        raise ValueError(f'errors must be "strict" or "replace" (got {errors!r:.40})')
+
+
+def _to_int64(number: float) -> int:
+    """Bring a bound, which may be infinite, into the range of what it bounds."""
+    return int(max(-_INT64, min(number, _INT64)))
+
+
+def _decompress_within(
+    limits: Limits, codec: int, payload: Any, magic: int, position: int
+) -> memoryview:
+    return codecs.decompress(codec, payload, magic, limits, position, engine.new_memory)
+
+
+_decompress = partial(_decompress_within, DEFAULT)

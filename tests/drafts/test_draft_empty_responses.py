@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The empty response with a size of 0 is converted outside of connections, both ways.
+
+For id 7 it is ``00000000 00000007``; connections have ``00000004 00000007``.
+"""
+
+import importlib
+
+import pytest
+
+CONNECTION = bytes.fromhex("00000004 00000007")
+LITERAL = bytes.fromhex("00000000 00000007")
+OTHERS = bytes.fromhex("00000001 00 00000005 0000000007 00000008 0000000000000004")
+
+
+@pytest.fixture
+def converter(kwire):
+    """Return the class that converts streams."""
+    module = importlib.import_module(f"{kwire.__name__}.drafts.empty_responses")
+    return module.EmptyResponses
+
+
+def convert(one, data, size):
+    """Convert a stream in pieces of a size; no byte is held back."""
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    converted = [one.convert(piece) for piece in pieces]
+    assert [len(each) for each in converted] == [len(each) for each in pieces]
+    return b"".join(converted)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 100])
+def test_sizes_of_empty_responses_change_and_nothing_else(converter, size):
+    """Also where the bytes of other frames look like an empty response."""
+    literal = OTHERS + LITERAL + LITERAL + OTHERS + LITERAL
+    known = literal.replace(LITERAL, CONNECTION)
+    assert convert(converter.reader(), literal, size) == known
+    assert convert(converter.writer(), known, size) == literal
+
+
+def test_a_size_that_is_not_valid_stays(converter):
+    """The connection finds out what is wrong with it."""
+    for data in (b"\xff\xff\xff\xff" + LITERAL, b"HTTP/1.1 400" + LITERAL):
+        assert converter.reader().convert(data) == data
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 5, 100])
+def test_a_client_and_a_server_of_the_draft(kwire, converter, size):
+    """Both speak it by a converter on each side, and the connection goes on."""
+    connection = kwire.connection
+    table = kwire.negotiation.ApiVersionTable.from_ranges({1: (0, 11), 3: (0, 8)})
+    client = connection.ClientConnection("kw", table=table)
+    client.send(kwire.messages.FetchRequest())
+    client.send(kwire.messages.MetadataRequest())
+    served = kwire.negotiation.ApiVersionTable.from_ranges({3: (0, 8)})
+    server = connection.ServerConnection(served, on_unsupported="empty")
+    _, asked = server.receive_data(client.data_to_send())
+    server.send(asked, kwire.messages.MetadataResponse())
+    wire = converter.writer().convert(server.data_to_send())
+    assert wire[:8] == bytes(8)
+    reader, events = converter.reader(), []
+    for at in range(0, len(wire), size):
+        events += client.receive_data(reader.convert(wire[at : at + size]))
+    unsupported, response = events
+    assert isinstance(unsupported, connection.RequestUnsupported)
+    assert str(unsupported.error) == "Fetch version 11: request not supported by server"
+    assert isinstance(response, connection.ResponseReceived) and client.is_open
+
+
+def test_a_size_without_an_id_is_taken_for_the_beginning(kwire, converter):
+    """The next frame's size is read as the id, and no such request is in flight."""
+    table = kwire.negotiation.ApiVersionTable.from_ranges({1: (0, 11)})
+    client = kwire.connection.ClientConnection("kw", table=table)
+    client.send(kwire.messages.FetchRequest())
+    with pytest.raises(kwire.RemoteProtocolError, match="correlation id 9, which no"):
+        list(client.receive_data(converter.reader().convert(bytes(4) + b"\0\0\0\x09")))

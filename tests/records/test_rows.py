@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of a whole fetch in one call, equal to the batches and to the columns of it.
+
+``decode_rows``, ``decode_batches`` and ``columns.decode_records`` read the same bytes
+by the same walk; what one leaves out, all leave out.
+"""
+
+import sys
+
+import pytest
+from record_bytes import batch, compressed_batch, message, record, wrapper
+from record_sets import ABORT, SETS, marker, rows_of, table_of, transactional
+
+
+class Aborted:
+    """What names an aborted transaction."""
+
+    def __init__(self, producer_id, first_offset):
+        self.producer_id = producer_id
+        self.first_offset = first_offset
+
+
+MIXED = b"".join(
+    (
+        message(0, 0),
+        message(0, 1),
+        wrapper(1, *(message(1, i) for i in range(3)), offset=4),
+        batch(record(), record(1), record(2), base_offset=5),
+        transactional(7, 8, b"x", b"y"),
+        marker(ABORT, 7, 10),
+        compressed_batch(record(), record(1), base_offset=11),
+        batch(base_offset=13, last_delta=3),
+    )
+)
+
+
+def rows_without_type(rows):
+    """What a row says, without the type of its timestamp, which the batch has."""
+    return [(r.offset, r.timestamp, r.key, r.value, r.headers) for r in rows]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_rows_are_those_of_the_batches(records, name):
+    """In every format; control records are left out."""
+    rows, next_offset = records.decode_rows(SETS[name])
+    expected = rows_of(records.decode_batches(SETS[name]), control=False)
+    assert rows_without_type(rows) == [each[:5] for each in expected]
+    last = records.read_last_header(SETS[name])
+    assert next_offset == (None if last is None else last.last_offset + 1)
+
+
+@pytest.mark.parametrize("aborted", [None, (), (Aborted(7, 8),)])
+@pytest.mark.parametrize("start", [None, *range(19)])
+def test_rows_batches_and_columns_cut_alike(records, columns, start, aborted):
+    """By the first offset, the last one, and by transactions."""
+    options = {"start_offset": start, "aborted_transactions": aborted}
+    found = rows_of(records.decode_batches(MIXED, **options), control=False)
+    for end in (None, *range(19)):
+        expected = [row for row in found if end is None or row[0] < end]
+        rows, next_offset = records.decode_rows(MIXED, end_offset=end, **options)
+        table = columns.decode_records(MIXED, end_offset=end, **options)
+        assert rows_without_type(rows) == [each[:5] for each in expected]
+        assert table_of(table) == expected
+        assert next_offset == table.next_offset == 17
+
+
+def test_a_filter_sees_the_markers_before_the_start(records, columns):
+    """A marker below the start ends its transaction all the same."""
+    data = transactional(7, 0, b"x") + marker(ABORT, 7, 1) + transactional(7, 2, b"y")
+    options = {"start_offset": 2, "aborted_transactions": [Aborted(7, 0)]}
+    assert [row.value for row in records.decode_rows(data, **options)[0]] == [b"y"]
+    assert len(columns.decode_records(data, **options)) == 1
+
+
+def test_entries_outside_the_offsets_are_not_looked_into(records, columns):
+    """Whether transactions are filtered or not: damage there is not reported."""
+    data = transactional(7, 0, b"x") + batch(b"\1damaged", base_offset=1, count=1)
+    data += transactional(7, 2, b"y")
+    for aborted in (None, ()):
+        options = {"start_offset": 2, "aborted_transactions": aborted}
+        assert len(records.decode_rows(data, **options)[0]) == 1
+        assert len(columns.decode_records(data, **options)) == 1
+        assert rows_of(records.decode_batches(data, **options))[0][3] == b"y"
+
+
+def test_a_damaged_batch_is_named_by_rows_as_by_batches(kwire, records):
+    """The same error, with the same position."""
+    data = batch(record()) + batch(b"\1damaged", base_offset=1, count=1)
+    with pytest.raises(kwire.DecodeError) as by_rows:
+        records.decode_rows(data)
+    with pytest.raises(kwire.DecodeError) as by_batches:
+        list(records.decode_batches(data))
+    assert str(by_rows.value) == str(by_batches.value)
+    assert by_rows.value.offset == by_batches.value.offset > len(batch(record()))
+
+
+def test_the_limit_of_records_is_for_each_batch(kwire, records):
+    """Also for those of a compressed message, whose header has no count."""
+    limits = kwire.Limits(records=2)
+    assert len(records.decode_rows(batch(record(), record(1)) * 2, limits=limits)[0])
+    for data in (
+        batch(record(), record(1), record(2)),
+        wrapper(1, *(message(1, i) for i in range(3)), offset=2),
+    ):
+        with pytest.raises(kwire.LimitExceeded):
+            records.decode_rows(data, limits=limits)
+
+
+def test_an_error_that_is_kept_keeps_no_buffer(kwire, records):
+    """A caller may resize what failed to decode."""
+    for damaged in (
+        batch(b"\1damaged", count=1),
+        batch(record())[:-1] + b"?",
+        compressed_batch(b"\1damaged", count=1),
+    ):
+        data = bytearray(damaged)
+        with pytest.raises(kwire.DecodeError) as caught:
+            records.decode_rows(data)
+        data += b"more"
+        assert caught.value.offset >= 0
+
+
+def test_a_fetch_is_one_call_of_the_engine(kwire, records):
+    """However many batches it has; a call for each was most of the cost of small ones.
+
+    Calls are counted, as times differ from run to run.
+    """
+    if kwire.backend != "fast":
+        pytest.skip("for the compiled engine")
+
+    def calls(count):
+        data = b"".join(batch(record(), base_offset=offset) for offset in range(count))
+        found = []
+        sys.setprofile(lambda frame, event, what: found.append(event))
+        try:
+            rows, _ = records.decode_rows(data, start_offset=0)
+        finally:
+            sys.setprofile(None)
+        assert len(rows) == count
+        return len(found)
+
+    assert calls(100) == calls(1)
