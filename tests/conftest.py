@@ -156,7 +156,10 @@ class Figures:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Collect figures in the process that sees all reports."""
+    """Set hypothesis up, and collect figures in the process that sees all reports."""
+    # A wheel without extras is tested without hypothesis.
+    if importlib.util.find_spec("hypothesis"):
+        import hypothesis_profile  # noqa: F401
     if config.getoption("--figures") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Figures())
 

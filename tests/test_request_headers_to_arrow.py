@@ -13,7 +13,6 @@ import sys
 import tracemalloc
 
 import golden
-import hypothesis_profile  # noqa: F401
 import pyarrow
 import pytest
 from guard_pages import Guarded, check

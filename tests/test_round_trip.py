@@ -10,7 +10,6 @@ version cannot carry are refused with their path, or dropped if the schema says 
 from collections import Counter
 from functools import cache
 
-import hypothesis_profile  # noqa: F401
 import message_counts
 import pytest
 from hypothesis import given, settings

@@ -182,7 +182,7 @@ def test_ceiling_of_iterations_is_the_callers(sasl, monkeypatch):
         exchange.challenge(SERVER_FIRST_256.replace(b"i=4096", b"i=5001"))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.binary(max_size=60), min_size=1, max_size=3), st.booleans())
 def test_any_bytes_of_a_server_are_a_typed_error(sasl, chunks, begun):
     """Nothing but the password lets a server through."""

@@ -143,7 +143,7 @@ def assert_damage_changes_nothing(log, root, kind, index, rng, faults, size):
     assert_cuts_lose_nothing(log.Segment(path), size)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(seed=st.integers(0, 2**32))
 @example(seed=306)
 @example(seed=1035)

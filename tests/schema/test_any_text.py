@@ -121,7 +121,6 @@ def outcome(text: str) -> str:
 
 
 @given(st.text() | st.lists(st.sampled_from(PIECES)).map("".join))
-@settings(deadline=None)
 def test_random_text(text):
     outcome(text)
 
@@ -142,7 +141,7 @@ def test_the_schema_to_be_damaged_is_valid():
         max_size=3,
     )
 )
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_a_damaged_schema(cuts):
     text = VALID
     for start, length, piece in cuts:
@@ -151,7 +150,7 @@ def test_a_damaged_schema(cuts):
 
 
 @given(st.lists(st.integers(0, VALID.count('"') // 2 - 1), min_size=2, max_size=2))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_schema_with_two_words_exchanged(indexes):
     """Every word is legal somewhere in the language."""
     words = VALID.split('"')
@@ -161,7 +160,7 @@ def test_a_schema_with_two_words_exchanged(indexes):
 
 
 @given(DOCUMENTS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_a_random_schema_that_is_accepted_has_a_plan_for_every_version(document):
     """What the rules let pass, the plan compiler has to understand."""
     try:

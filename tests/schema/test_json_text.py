@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kwire.errors import SchemaError
@@ -30,7 +30,6 @@ JSON = st.recursive(
 
 
 @given(JSON, st.booleans(), st.sampled_from([None, 1, "\t"]))
-@settings(deadline=None)
 def test_what_the_standard_library_writes_is_read_back(value, ascii_only, indent):
     """Escapes, surrogate pairs, numbers and nesting agree with another reader."""
     value = json.loads(json.dumps(value).replace("Infinity", "1"))
