@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``tools/words.py`` finds banned words in prose, and lets no file gain one."""
+"""``tools/words.py`` finds banned words, lets no file gain one, and checks commits."""
+
+import subprocess
 
 import pytest
 
@@ -54,3 +56,54 @@ def test_counts_only_go_down(tree, monkeypatch, capsys, text, options, code, say
     assert words.main() == code
     assert says in capsys.readouterr().out
     assert words.read_list() == ({} if code == 0 and options else {"page.md": 1})
+
+
+@pytest.mark.parametrize(
+    ("message", "problem"),
+    [
+        ("Reject zstd in magic 1 batches", None),
+        ("Address a defect\n\nWhat was wrong, and what changed.\n", None),
+        ('Revert "Hand the ceiling over, and what else stands behind it"', None),
+        ("Shorten README.", "ends with a full stop"),
+        ("shorten README", "begins with 'shorten'"),
+        ("Shortened README", "begins with 'Shortened'"),
+        ("Speeding up", "begins with 'Speeding'"),
+        ("Words of README", "begins with 'Words'"),
+        ("Name " + 12 * "what ", "has 64 characters"),
+        ("Shorten README\nand more", "second line"),
+        ("Shorten README\n\nIt came with\nmore.", "'came with': write"),
+        ("Lower a ceiling", "'ceiling': write limit"),
+    ],
+)
+def test_messages_of_commits_are_checked(tmp_path, monkeypatch, message, problem):
+    """An imperative and short subject, and no banned word; also as a hook of git."""
+    found = list(words.check_message(message))
+    assert len(found) == (problem is not None)
+    assert problem is None or problem in found[0]
+    (tmp_path / "message").write_text(
+        message + "\n# git: nobody\n"
+    )
+    argv = ["words.py", "--commit", str(tmp_path / "message")]
+    monkeypatch.setattr(words.sys, "argv", argv)
+    assert words.main() == len(found)
+
+
+def test_commits_since_the_base_are_checked(tmp_path, monkeypatch, capsys):
+    """Earlier ones are not; without the base, as in a shallow clone, none is."""
+
+    def git(*arguments):
+        who = ("-c", "user.name=kwire", "-c", "user.email=kwire@localhost")
+        command = ["git", *who, *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+        return done.stdout.decode().strip()
+
+    monkeypatch.setattr(words, "ROOT", tmp_path)
+    assert words.check_commits() == 0
+    git("init")
+    for subject in ("Words of README", "Add a page", "Added a page"):
+        git("commit", "--allow-empty", "--message", subject)
+    assert words.check_commits() == 0
+    assert capsys.readouterr().out.count("not checked") == 2
+    monkeypatch.setattr(words, "COMMITS_SINCE", git("rev-parse", "HEAD~2"))
+    assert words.check_commits() == 1
+    assert "begins with 'Added'" in capsys.readouterr().out

@@ -2,17 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find words in prose that kwire writes in another way, and let no file gain one.
 
-    words.py             exit 1 where a file has more of them than the list allows
-    words.py --record    write the list anew; a count in it only goes down
-    words.py FILE ...    print every place in some files
+    words.py               exit 1 where a file has more of them than the list allows,
+                           or where a commit since ``COMMITS_SINCE`` breaks a rule
+    words.py --record      write the list anew; a count in it only goes down
+    words.py FILE ...      print every place in some files
+    words.py --commit FILE check the message of one commit, as a commit-msg hook does
 
 Prose is Markdown, and docstrings, comments and strings of Python and Cython; names are
-not looked at. ``words.txt`` beside this file holds a count for each file.
+not looked at. ``words.txt`` beside this file holds a count for each file. The subject
+of a commit is imperative and short.
 """
 
 import argparse
 import io
 import re
+import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
@@ -47,6 +51,17 @@ BANNED = {
 }
 """What is not written, as a pattern, and what is written instead."""
 
+COMMITS_SINCE = "f6b73fe5bd1c77b55f2309c346a66c8971b8b0b1"
+"""The messages of later commits are checked, if this one is in the clone."""
+
+SUBJECT_LENGTH = 60
+"""A subject is shorter."""
+
+_OTHER_MOODS = ("ed", "ing", "s")
+_IMPERATIVES = {"Address", "Bring", "Discuss", "Embed", "Express", "Feed", "Pass"}
+_IMPERATIVES |= {"Process", "Speed", "Suppress"}
+"""Verbs that end as other moods do."""
+
 _PATTERN = re.compile(
     "|".join(
         f"(?P<w{number}>{'' if words[0] == chr(39) else chr(92) + 'b'}(?:{words})\\b)"
@@ -69,13 +84,19 @@ class Use(NamedTuple):
 def find_words(path: Path) -> list[Use]:
     """Find the banned words in the prose of a file."""
     text = path.read_text("utf-8")
-    found = []
-    for line, prose in _find_prose(text, path.suffix):
-        for match in _PATTERN.finditer(prose):
-            number = int(str(match.lastgroup)[1:])
-            at = line + prose.count("\n", 0, match.start())
-            found.append(Use(at, match[0], _INSTEAD[number]))
-    return found
+    return [
+        use._replace(line=use.line + line)
+        for line, prose in _find_prose(text, path.suffix)
+        for use in _find_in_prose(prose)
+    ]
+
+
+def _find_in_prose(prose: str) -> Iterator[Use]:
+    """Find the banned words in a piece of prose, whose first line is 0."""
+    for match in _PATTERN.finditer(prose):
+        number = int(str(match.lastgroup)[1:])
+        line = prose.count("\n", 0, match.start())
+        yield Use(line, match[0], _INSTEAD[number])
 
 
 def _find_prose(text: str, suffix: str) -> Iterator[tuple[int, str]]:
@@ -127,12 +148,69 @@ def write_list(counts: dict[str, int]) -> None:
     LIST.write_text(head + rows, "utf-8")
 
 
+def check_message(message: str) -> Iterator[str]:
+    """Yield what is wrong with the message of a commit."""
+    subject, _, rest = message.strip().partition("\n")
+    if subject.startswith('Revert "'):
+        return
+    if len(subject) >= SUBJECT_LENGTH:
+        yield f"the subject has {len(subject)} characters: use under {SUBJECT_LENGTH}"
+    if subject.endswith("."):
+        yield "the subject ends with a full stop: leave it out"
+    first = subject.partition(" ")[0]
+    if not first[:1].isupper() or (
+        first.endswith(_OTHER_MOODS) and first not in _IMPERATIVES
+    ):
+        yield f"the subject begins with {first!r}: begin with a verb, as in 'Add'"
+    if rest.partition("\n")[0].strip():
+        yield "the second line is not empty"
+    for use in _find_in_prose(message):
+        yield f"{use.words!r}: write {use.instead}"
+
+
+def read_commits() -> list[tuple[str, str]] | None:
+    """Read the hash and message of each later commit; None without ``COMMITS_SINCE``.
+
+    A shallow clone lacks that commit, an archive of the sources has none.
+    """
+    form = "--format=%h %B%x00"
+    command = ["git", "log", "--no-merges", form, f"{COMMITS_SINCE}..HEAD"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    texts = done.stdout.decode("utf-8", "replace").split("\0")
+    rows = [text.strip().partition(" ") for text in texts if text.strip()]
+    return [(commit, message) for commit, _, message in rows]
+
+
+def check_commits() -> int:
+    """Print what is wrong with the later commits; return how many rules they break."""
+    commits = read_commits()
+    if commits is None:
+        print(f"commits: not checked, {COMMITS_SINCE} is not in this clone")
+        return 0
+    count = 0
+    for commit, message in commits:
+        for problem in check_message(message):
+            print(f"commit {commit}: {problem}")
+            count += 1
+    return count
+
+
 def main() -> int:
     """Check, record or print; return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--record", action="store_true")
+    parser.add_argument("--commit", type=Path, metavar="FILE")
     parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_args()
+    if options.commit:
+        lines = options.commit.read_text("utf-8").splitlines()
+        message = "\n".join(line for line in lines if not line.startswith("#"))
+        problems = list(check_message(message))
+        print(*problems, sep="\n", end="\n" if problems else "")
+        return int(bool(problems))
     for path in options.files:
         for use in find_words(path):
             print(f"{path}:{use.line}: {use.words!r}: write {use.instead}")
@@ -148,7 +226,7 @@ def main() -> int:
         print(
             f"{name}: {counts[name]} banned words, {allowed.get(name, 0)} are allowed"
         )
-    if more:
+    if check_commits() or more:
         return 1
     if options.record:
         write_list(counts)
