@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 test interop-pages spark-kills spark-clusters: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1
 
 # As many hostile inputs as the promises name, and the tests that are marked as gate.
-GATE_INPUTS := KWIRE_HOSTILE_INPUTS=200000
+GATE_INPUTS := KWIRE_HOSTILE_INPUTS=200000 KWIRE_SIMULATION_SEEDS=2000
 ifdef GATE
 TESTS := $(GATE_INPUTS) $(BIN)/python -m pytest
 else

@@ -105,6 +105,7 @@ def numbers(out):
     return found
 
 
+@pytest.mark.gate
 def test_a_kill_costs_the_last_second_at_most(tmp_path):
     """Three relays, killed at moments of their own; folders hold whole files alone.
 

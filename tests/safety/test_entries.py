@@ -151,6 +151,7 @@ def test_no_round_leaves_anything(twins, figure):
 THREADS = 8
 
 
+@pytest.mark.gate
 def test_threads_have_the_outcomes_of_one(kwire, figure):
     """Each entry in all threads at once, good and bad bytes against each other."""
     done = []

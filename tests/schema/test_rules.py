@@ -566,7 +566,7 @@ def test_a_class_takes_time_linear_in_its_fields(kwire, kind):
         return lambda: codec.build_class(message)
 
     codec = importlib.import_module(f"{kwire.__name__}.codec")
-    least = 5000 if kind == "int8" else 1500
+    least = 2500 if kind == "int8" else 750
     gc.disable()  # a full collection looks at all classes there are
     try:
         assert growth(make_build, least, 4 * least, most=9) < 9

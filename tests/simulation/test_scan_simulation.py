@@ -11,11 +11,13 @@ import os
 import pytest
 from scan_scenario import run_seed
 
-SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "2000"))
+SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "600"))
+"""In the gate there are 2000."""
+
 SHARE = {"fast": 4, "pure": 1}
 """How the seeds are shared between the engines: the logic is the same for both."""
 
-PARTS = 10
+PARTS = 4
 
 ENOUGH = 40
 """How many seeds lose records at least once."""
