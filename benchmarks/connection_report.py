@@ -19,7 +19,7 @@ A connection that waits for {FRAMES:,} Fetch responses receives them in chunks o
 which stay bytes. Every frame is split off, matched with its request by correlation id
 and decoded, and every event or response is kept in a list. Figures are per frame.
 kafka-python's is the parser that its own connections use. *{CODEC}* is the fast engine
-decoding the same messages, which stand ready without frames.""",
+decoding the same messages, made beforehand, without frames.""",
     NEGOTIATION: """\
 All that a client does when it connects, beside the round trips: the question, the
 answer decoded into a table of versions, and the first version picked from it. A broker

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured of connections, by whom, and what kwire has to reach there.
+"""List the rows of the tables about connections: tasks, libraries and targets.
 
 Targets that compare no entries of a row (microseconds of a negotiation, and over the
-codec) stand in ``connection_targets.py``.
+codec) are in ``connection_targets.py``.
 """
 
 from __future__ import annotations

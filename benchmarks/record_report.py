@@ -44,13 +44,13 @@ A record set from bytes: the CRC is checked, every record is built, and a loop r
 offset, timestamp, key, value and headers of each. In the row where the CRC is not
 checked, aiokafka and kafka-python are not asked to check it either. Magic 1 has a
 CRC-32 in every message. The compressed batches were written as Java producers write
-them: independent lz4 blocks of 64 KB, snappy blocks of 32 KB, no frame that tells its
-size. kio has neither compression nor magic 1.""",
+them: independent lz4 blocks of 64 KB, snappy blocks of 32 KB, no frame with a
+size in its header. kio has neither compression nor magic 1.""",
     BATCHES: """\
 Tuples of key, value, timestamp and headers to one batch with its CRC. kwire is called
 once for all rows; *builder* appends them one by one to a `BatchBuilder`, as the peers
-append to theirs. *columns* encodes columns that stand ready, such as
-`columns.decode_records` gives, and is held against the peers' appending, as they know
+append to theirs. *columns* encodes prepared columns, such as
+`columns.decode_records` returns, and is held against the peers' appending, as they know
 no columns. kio is given rows too, and builds its record objects from them. Where there
 is a level, it is the peer's own; its batch builder takes no other.""",
     ARROW: f"""\
@@ -72,8 +72,8 @@ not be larger than the smallest of theirs by more than 1 %.""",
     NESTED: """\
 Many messages in one Arrow binary array to one nested Arrow array; figures are per
 message. *objects* decodes each to a message object of kwire's fast engine. *dicts*
-goes on to dicts of the fields, and by `pyarrow.array` to Arrow; *type told* spares
-pyarrow looking through the dicts for their type. *kwire* and *objects* are given 200
+goes on to dicts of the fields, and by `pyarrow.array` to Arrow; *type given* spares
+pyarrow the search of the dicts for their type. *kwire* and *objects* are given 200
 Metadata or 50,000 Heartbeat messages, the others 20 or 2,000.""",
 }
 #: The entries of each table.
@@ -118,11 +118,11 @@ def _row_tables(figures: Figures) -> Iterator[str]:
         ]
         parts = [about, table(("µs", *labels, "beside others"), lines)]
         if section == NESTED:
-            parts.append(_told(figures, section))
+            parts.append(_summary(figures, section))
         yield f"## {section}\n\n" + "\n\n".join(parts)
 
 
-def _told(figures: Figures, start: str) -> str:
+def _summary(figures: Figures, start: str) -> str:
     """Write the verdicts that no row has, by the start of their names."""
     return "\n".join(
         f"- {verdict.work}: {verdict.reached}; wanted {verdict.wanted}: "
@@ -147,8 +147,8 @@ def _memory_table(figures: Figures) -> str:
         "buffers, small objects by `sys.getallocatedblocks`."
     )
     head = ("what", "who", "bytes per record", "small objects in all")
-    told = _told(figures, "small objects")
-    return f"## {MEMORY}\n\n{text}\n\n{table(head, lines)}\n\n{told}"
+    summary = _summary(figures, "small objects")
+    return f"## {MEMORY}\n\n{text}\n\n{table(head, lines)}\n\n{summary}"
 
 
 def _held(figures: Figures, title: str, label: str) -> str:
@@ -180,7 +180,7 @@ def _segment_table(figures: Figures) -> str:
         "the mapped file included."
     )
     parts = [text, table(("what", "figure", "memory"), lines)]
-    parts.append(_told(figures, "kwire"))
+    parts.append(_summary(figures, "kwire"))
     return f"## {SEGMENTS}\n\n" + "\n\n".join(parts)
 
 

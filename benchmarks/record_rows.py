@@ -3,7 +3,7 @@
 """What is measured of records, by whom, and what kwire has to reach there.
 
 Targets that compare no entries of a row (memory, segments, the rate of heartbeats)
-stand in ``record_targets.py``.
+are in ``record_targets.py``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LIBRARIES = {
 #: How much longer than the faster library alone a codec may take.
 CODEC_LEAST = {"gzip": 1.25, "snappy": 1.25, "lz4": 1.4, "zstd": 1.25}
 COPY = "copy and CRC"
-TYPED = "dicts, type told"
+TYPED = "dicts, type given"
 NOT_SLOWER = Target("kwire pure", ("kafka-python",), 1)
 
 

@@ -72,7 +72,7 @@ ABOUT = {
         "The whole message from bytes, every object built. kwire shares equal int\n"
         "arrays within a message; the row of 100 brokers has next to none to share."
     ),
-    ENCODE: "A message that stands ready, to bytes.",
+    ENCODE: "A message, made beforehand, to bytes.",
     FRAME: "From scalars to a message, to bytes with header and size.",
 }
 
@@ -105,7 +105,7 @@ def varint_table(figures: Figures) -> str:
     ]
     text = (
         "kwire is called once for all values (numpy arrays in and out), the other\n"
-        "codecs once per value. The C loop is `ceiling.c`, timed within C, with its\n"
+        "codecs once per value. The C loop is `c_loop.c`, timed within C, with its\n"
         "arrays allocated beforehand."
     )
     head = ("µs", *labels, "kwire beside best peer, beside C")
@@ -227,7 +227,7 @@ def work_tables(figures: Figures) -> str:
     head = ("contender", "builds on decoding", "checks on decoding")
     text = (
         "Every contender builds all of the objects counted here, in its own types,\n"
-        "and integers besides; on encoding they stand ready. `zero_copy` builds\n"
+        "and integers besides; on encoding they exist before. `zero_copy` builds\n"
         "memoryviews in place of byte strings."
     )
     return f"## The work\n\n{text}\n\n{work}\n\n{table(head, sides)}"

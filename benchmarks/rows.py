@@ -4,7 +4,7 @@
 
 Messages and varints are listed here, records in ``record_rows.py``, connections in
 ``connection_rows.py``. Targets that compare no entries of a row (memory, import, size)
-stand in ``targets.py``.
+are in ``targets.py``.
 """
 
 from __future__ import annotations

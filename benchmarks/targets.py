@@ -97,7 +97,7 @@ class Figures:
 def row_verdict(figures: Figures, row: Row, target: Target) -> Verdict:
     """Compare a row with one of its targets.
 
-    A target below one allows kwire to be slower, and is told as a time.
+    A target below one allows kwire to be slower, and is printed as a time.
     """
     ratios = [figures.ratio(row, target, collector) for collector in COLLECTOR]
     beside = figures.best(row, target)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of the site about single APIs: who speaks them, and all of their fields.
 
-They say what ``kwire schema`` says, and are written while the site is built; nobody
-commits them. A page is a heading and one directive, which makes its tables without
+They say what ``kwire schema`` says, and are written while the site is built, and not
+committed. A page is a heading and one directive, which makes its tables without
 reading them as text first: there are some thousand rows.
 """
 

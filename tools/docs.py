@@ -156,7 +156,7 @@ def _on_docstring(
 def _on_member(
     app: Any, what: str, name: str, obj: Any, skip: bool, options: Any
 ) -> bool | None:
-    """Leave out members that say nothing of themselves but what they stand for."""
+    """Leave out members whose docstring is nothing but the name of a field."""
     text = getattr(obj, "__doc__", None) or ""
     return text.startswith(("Alias for field", "The header's ``")) or None
 

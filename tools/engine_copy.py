@@ -30,11 +30,11 @@ PLANTED = ROOT / "tests" / "planted"
 
 
 class Bug(NamedTuple):
-    """A planted bug: a patch, and what its head says.
+    """A planted bug: a patch, and what its first lines say.
 
     ``harness`` and ``arguments`` are what has to notice it: ``pytest`` and the tests, a
     tool and its options, ``clock`` and a family of inputs, or ``sanitizer`` and an
-    input as Python code. ``shows`` names the promises that this harness stands for.
+    input as Python code. ``shows`` names the promises that this harness shows.
     ``built`` names the modules of the engine to build again.
     """
 
@@ -118,15 +118,15 @@ class Copy:
         self,
         command: Sequence[str],
         more: Mapping[str, str] | None = None,
-        told: Path | None = None,
+        log: Path | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run Python in the copy, on its engine; all output is text in ``stdout``.
 
-        It goes through a file, ``told`` if somebody wants to look at it meanwhile.
+        It goes through a file: ``log``, to be read meanwhile, or a temporary one.
         """
         environment = {**os.environ, "PYTHONPATH": str(self.root / "src")}
         environment.pop("KWIRE_BACKEND", None)
-        with open(told, "w+b") if told else tempfile.TemporaryFile() as out:
+        with open(log, "w+b") if log else tempfile.TemporaryFile() as out:
             done = subprocess.run(
                 [sys.executable, *command],
                 cwd=self.root,

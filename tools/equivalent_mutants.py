@@ -4,7 +4,7 @@
 
 ``EQUIVALENT`` has single mutants, by file, function, comparison and what became of it:
 none of them may be noticed by a test. The second comparison of its kind in a function
-has a 2. ``HINTS`` has functions whose result is a guess that the code behind them does
+has a 2. ``HINTS`` has functions whose result is a guess that the code after them does
 not rely on; mutants there are not tried.
 """
 

@@ -60,7 +60,7 @@ class Fault(NamedTuple):
     """What befalls a run.
 
     ``kill_call`` kills it before that call of ``CALLS``, or of the one that is
-    ``kill_name``; ``stop_call`` stops it there until it is told to go on;
+    ``kill_name``; ``stop_call`` stops it there until SIGCONT;
     ``kill_after_s`` kills it from outside after that time. No file can grow beyond
     ``file_bytes``: writing more is an error, or the end of the process if it ``dies``
     of that. Of the files that are not whole yet, ``full_from`` and later ones lie on a

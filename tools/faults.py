@@ -95,7 +95,7 @@ def trial(folder: Path, kills: int, chance: random.Random, keep: bool) -> int:
         for work in found:
             disks += small_disks(runner, work, folder / "disk")
     if disks:
-        print(f"disks that were too small: {disks}, each told in one line, none half")
+        print(f"disks too small: {disks}, each reported in one line, no partial file")
     else:
         print("small disks: left out, they need the right to mount")
     if content(inputs) != before:

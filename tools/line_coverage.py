@@ -92,8 +92,8 @@ def run_allocations() -> None:
         "PYTHONPATH": f"src{os.pathsep}.",
     }
     listing = [sys.executable, "-m", "pytest", "--collect-only", "-q", ALLOCATIONS]
-    told = subprocess.run(listing, cwd=TREE, env=alone, capture_output=True, text=True)
-    tests = [line for line in told.stdout.splitlines() if "::" in line]
+    done = subprocess.run(listing, cwd=TREE, env=alone, capture_output=True, text=True)
+    tests = [line for line in done.stdout.splitlines() if "::" in line]
     traced = [sys.executable, "-m", "coverage", "run", "--parallel-mode"]
 
     def trace(test: str) -> None:

@@ -98,8 +98,8 @@ def number(value: float) -> str:
 def record(source: str, figures: Iterable[Figure]) -> None:
     """Write down the figures of one harness, dated today, in the place of its last.
 
-    None of the last may be missing, or have a looser bound: a figure that nobody
-    notes any more would otherwise go unseen. Remove the file first if that is meant.
+    None of the last may be missing or have a looser bound, so that no figure is lost
+    unseen. Remove the file first where that is intended.
     """
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     rows = sorted(figure._replace(date=today) for figure in figures)

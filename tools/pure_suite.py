@@ -31,7 +31,7 @@ def main() -> int:
     copy.refresh()
     done = copy.run(
         [*SUITE, "--no-loadscope-reorder", "-p", "no:cacheprovider"],
-        told=copy.root / "suite.txt",
+        log=copy.root / "suite.txt",
     )
     print(done.stdout[done.stdout.rfind("=== short") :])
     if done.returncode:

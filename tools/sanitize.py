@@ -192,7 +192,7 @@ def run_suite(copy: Sanitized) -> int:
         command += ["--deselect" if "::" in test else "--ignore", test]
     more = {"KWIRE_HOSTILE_INPUTS": "20000"}
     more |= copy.environment(folder)
-    done = copy.run(command, more, told=copy.reports / "suite.txt")
+    done = copy.run(command, more, log=copy.reports / "suite.txt")
     check("the suite", done, folder)
     passed = re.search(r"(\d+) passed", done.stdout)
     return int(passed.group(1)) if passed else 0

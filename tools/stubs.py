@@ -6,7 +6,7 @@
     python tools/stubs.py --check    fail if the file is not what would be written
 
 The classes come from the facts that build them at run time, so the stub cannot say
-something else. What all messages have in common stands in ``HEAD`` below.
+something else. ``HEAD`` has what all messages have in common.
 """
 
 from __future__ import annotations

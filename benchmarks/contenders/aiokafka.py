@@ -67,7 +67,7 @@ def values(workload: Workload, message: Any) -> Any:
 
 
 def encode(workload: Workload, message: Any) -> Statement:
-    """Encode a message that stands ready."""
+    """Encode a message that was made beforehand."""
     return Statement("message.encode()", {"message": message})
 
 

@@ -46,7 +46,7 @@ _APPEND_HEADERS = (
 def _collector(loop: str, with_headers: bool) -> str:
     """Return the source of ``collect(data)`` around a loop with ``USE`` in it.
 
-    ``USE`` stands at a depth of its own, so its lines are indented alike.
+    The lines that replace ``USE`` get its indentation.
     """
     uses = _APPEND + (_APPEND_HEADERS if with_headers else ())
     depth = next(line for line in loop.splitlines() if "USE" in line).index("USE")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""No codec but a yardstick: ``ceiling.c``, built with the machine's compiler.
+"""The yardstick of the codecs: ``c_loop.c``, built with the compiler of the machine.
 
-The loop runs in C many times per call and its arrays stand ready, so its figure is
-the loop alone.
+The loop runs in C many times per call and its arrays are made beforehand, so that its
+figure is the loop alone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchmarks.workloads import integers
 BUILDS = "an array of int32"
 CHECKS = "bounds, varint width"
 
-_SOURCE = Path(__file__).parent.parent / "ceiling.c"
+_SOURCE = Path(__file__).parent.parent / "c_loop.c"
 
 
 @functools.cache
@@ -32,7 +32,7 @@ def _library() -> Any:
     """Compile the loop and load it."""
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
     with tempfile.TemporaryDirectory() as folder:
-        built = Path(folder) / "ceiling.so"
+        built = Path(folder) / "c_loop.so"
         flags = ["-O3", "-shared", "-fPIC", "-o", str(built)]
         subprocess.run([compiler, *flags, str(_SOURCE)], check=True)
         library = ctypes.CDLL(str(built))

@@ -73,7 +73,7 @@ def values(workload: Workload, decoded: Any) -> Any:
 
 
 def encode(workload: Workload, message: Any) -> Statement:
-    """Encode a message that stands ready."""
+    """Encode a message that was made beforehand."""
     names = {
         "write": entity_writer(type(message)),
         "BytesIO": BytesIO,

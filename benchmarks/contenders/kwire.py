@@ -52,7 +52,7 @@ def values_zero_copy(workload: Workload, message: Any) -> Any:
 
 
 def encode(workload: Workload, message: Any) -> Statement:
-    """Encode a message that stands ready."""
+    """Encode a message that was made beforehand."""
     names = {"encode": kwire.encode, "message": message}
     return Statement(f"encode(message, version={workload.version})", names)
 

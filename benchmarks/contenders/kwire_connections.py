@@ -69,7 +69,7 @@ def receive_stream(version: int) -> Statement:
 
 
 def decode_bodies(version: int) -> Statement:
-    """Decode the messages of a stream, which stand ready without frames."""
+    """Decode the messages of a stream, made beforehand, without frames."""
     names = {
         "decode": kwire.decode,
         "cls": messages.FetchResponse,
@@ -89,7 +89,7 @@ def decode_bodies(version: int) -> Statement:
 
 
 def negotiate(release: str) -> Statement:
-    """Ask a broker of a release for its versions, read the answers, pick one."""
+    """Request the versions of a broker of a release, read the responses, pick one."""
     served = ApiVersionTable.of_release(release)
     answers = []
     asking = ClientConnection(workloads.CLIENT_ID)

@@ -86,7 +86,7 @@ def append_rows(name: str) -> Statement:
 
 
 def encode_columns(name: str, codec: str, level: int) -> Statement:
-    """Encode columns that stand ready."""
+    """Encode columns that were made beforehand."""
     from kwire.columns import decode_records, encode_batch
 
     names = {
@@ -165,7 +165,7 @@ def _plain(value: Any, fields: dict[str, Any]) -> dict[str, Any]:
 def messages_to_dicts(name: str, count: int, typed: bool) -> Statement:
     """Decode every message, make dicts of them, and give these to pyarrow.
 
-    If it is told the type, it need not look through the dicts for one.
+    With the type (``typed``), pyarrow does not search the dicts for one.
     """
     import pyarrow as pa
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How long a bomb is read before it is refused, by codec, at the default ceiling.
+"""Time how long a bomb is read before it is refused, by codec, at the default limit.
 
 The time that the codec's own library needs for as many bytes is measured beside it.
 """

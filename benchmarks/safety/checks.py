@@ -71,7 +71,7 @@ UNCHECKED: dict[str, list[tuple[str, str]]] = {
         ("end - start >= 2 and ", ""),
     ],
 }
-"""For each file what stands there, and what stands there without the check."""
+"""For each file the code of a check, and the code without it."""
 
 TASKS = {
     "ApiVersions v3": ("kwire", ("decode", "api_versions_v3")),

@@ -43,7 +43,7 @@ def tags(first: int, count: int) -> bytes:
 
 
 def varints(kwire: Any, size: int) -> Call:
-    """Numbers of five bytes, one behind the other."""
+    """Numbers of five bytes, one after the other."""
     return decoding(kwire, "ApiVersionsRequest", tags(2**28, size // 6), 3)
 
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m benchmarks spark``: tables of Spark from Kafka's bytes, beside ceilings.
+"""``python -m benchmarks spark``: tables of Spark from Kafka's bytes.
 
-A ceiling is what Spark itself takes for the same rows when nobody decodes anything.
-``inputs`` writes the files, ``sources`` are ceilings and peers, ``cases`` what is
-timed, ``rounds`` how; ``chapter`` writes it down.
+The bound of each rate is a replay: Spark reads the same rows, prepared beforehand, and
+nothing is decoded. ``inputs`` writes the files, ``sources`` has the replays and the
+peers, ``cases`` lists what is timed, ``rounds`` times it, ``chapter`` writes the text.
 """

@@ -33,9 +33,9 @@ PEERS = ("aiokafka", "kafka-python")
 TASKS = 2
 
 EMPTY = "kafka-log, empty"
-LOG, CEILING = "kafka-log, 8 columns", "ceiling, 8 columns"
-LOG_VALUE, CEILING_VALUE = "kafka-log, value alone", "ceiling, value alone"
-HEADERS, HEADERS_CEILING = "read_headers", "ceiling of read_headers"
+LOG, REPLAY = "kafka-log, 8 columns", "replay, 8 columns"
+LOG_VALUE, REPLAY_VALUE = "kafka-log, value alone", "replay, value alone"
+HEADERS, HEADERS_REPLAY = "read_headers", "replay of read_headers"
 
 _TIMES = {EMPTY: 5, f"{LOG}, 64 MiB": 5, f"{LOG}, 256 MiB": 2}
 _FRAME_ROWS = 2_000_000
@@ -96,7 +96,7 @@ def _reader(log: LogInput, schema: str) -> Any:
 
 
 def _prepare(log: LogInput, schema: str, path: Path) -> dict[str, str]:
-    """Make the options of a ceiling: the first batch of a log, tasks of as many rows.
+    """Make the options of a replay: the first batch of a log, tasks of as many rows.
 
     So Spark is given rows of the same shape in batches of the same size.
     """
@@ -163,15 +163,15 @@ def make_cases(session: Any, folder: Path, logs: dict[str, LogInput]) -> list[Ca
         if log_case(name) != LOG
     ]
     for name, group, schema in (
-        (CEILING, "columns", SPARK_SCHEMA),
-        (CEILING_VALUE, "value", ONE_COLUMN),
+        (REPLAY, "columns", SPARK_SCHEMA),
+        (REPLAY_VALUE, "value", ONE_COLUMN),
     ):
         prepared = _prepare(whole, schema, folder / f"{group}.arrow")
         cases.append(case(name, group, whole, _replay, schema, prepared))
     cases += [case(peer, "peers", part, _peer, peer) for peer in PEERS]
-    rows, size, decoded, ceiling = _header_tables(session, folder)
+    rows, size, decoded, replay = _header_tables(session, folder)
     cases.append(Case(HEADERS, "headers", rows, size, lambda: decoded))
-    cases.append(Case(HEADERS_CEILING, "headers", rows, size, lambda: ceiling))
+    cases.append(Case(HEADERS_REPLAY, "headers", rows, size, lambda: replay))
     return cases
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from benchmarks.report import FOLDER, put_chapter, summary
 from benchmarks.spark import inputs, picture
 from benchmarks.spark.cases import (
-    CEILING,
-    CEILING_VALUE,
     EMPTY,
     HEADERS,
-    HEADERS_CEILING,
+    HEADERS_REPLAY,
     LOG,
     LOG_VALUE,
     PEERS,
+    REPLAY,
+    REPLAY_VALUE,
     SIZES,
     log_case,
 )
@@ -30,11 +30,12 @@ _SHAPE = (inputs.RECORDS, inputs.KEY_BYTES, inputs.VALUE_BYTES, inputs.HEADER_BY
 _METHOD = """\
 Written by `python -m benchmarks spark`. Segments as a broker writes them, not
 compressed: batches of {0} records with keys of {1} B, values of {2} B of random bytes
-and one header of {3} B; behind them the next segment, empty so far. Every job runs in
-one Spark of two threads and writes its rows to nowhere (`noop`). A ceiling is a Python
+and one header of {3} B; after them the next segment, empty so far. Every job runs in
+one Spark of two threads and writes its rows to nowhere (`noop`). A replay is a Python
 data source that replays one prepared Arrow batch, the first that `kafka-log` gives, in
-as many tasks and rows: what Spark takes when nobody decodes. That of `read_headers` is
-a `mapInArrow` over the same frames that gives prepared columns. All cases take turns,
+as many tasks and rows: what Spark takes when nothing is decoded. That of
+`read_headers` is a `mapInArrow` over the same frames that gives prepared columns. All
+cases take turns,
 {measured} rounds after {warm} that are not counted; who is compared runs side by side,
 and figures are medians. Before anything was timed, `kafka-log`, aiokafka and
 kafka-python gave equal Arrow tables, and every job the right number of rows. CRCs are
@@ -65,14 +66,14 @@ def _machine(figures: SparkFigures) -> str:
 
 
 def _case_table(figures: SparkFigures) -> str:
-    ceilings = {case: ceiling for case, ceiling, _ in SHARES}
+    replays = {case: replay for case, replay, _ in SHARES}
     lines = []
     for case in (
-        *(LOG, CEILING, LOG_VALUE, CEILING_VALUE, *PEERS, HEADERS, HEADERS_CEILING),
+        *(LOG, REPLAY, LOG_VALUE, REPLAY_VALUE, *PEERS, HEADERS, HEADERS_REPLAY),
     ):
         share = ""
-        if case in ceilings:
-            share = f"{figures.share(case, ceilings[case]):.1%}"
+        if case in replays:
+            share = f"{figures.share(case, replays[case]):.1%}"
         seconds = figures.seconds(case)
         lines.append(
             [
@@ -84,13 +85,13 @@ def _case_table(figures: SparkFigures) -> str:
                 share,
             ]
         )
-    head = ("case", "rows", "seconds", "M rows/s", "MB/s of input", "of its ceiling")
+    head = ("case", "rows", "seconds", "M rows/s", "MB/s of input", "of its replay")
     return table(head, lines)
 
 
 def _peer_table(figures: SparkFigures) -> str:
     lines = []
-    for case in (CEILING, LOG, *PEERS):
+    for case in (REPLAY, LOG, *PEERS):
         leads = [
             f"{figures.lead(case, peer):.3g}x" if case not in PEERS else ""
             for peer in PEERS

@@ -3,8 +3,8 @@
 """The files that the cases read: segments as a broker leaves them, and frames.
 
 Batches differ in their bytes for a MiB and then repeat, only their base offset is new:
-the checksum does not cover it, so that each is as good as the first. Behind a segment
-that is full stands the one that its broker has begun, without a batch so far.
+the checksum does not cover it, so that each is as valid as the first. A full segment is
+followed by the one that its broker has begun, which has no batch yet.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory of Spark's Python workers while a job runs, as the kernel counts it.
 
-Private memory (USS) is what would be free without the worker. What is resident counts
-the pages of files that are mapped as well, whoever shares them.
+Private memory (USS) is what would be free without the worker. Resident memory also
+counts the pages of mapped files, which other processes may share.
 """
 
 from __future__ import annotations

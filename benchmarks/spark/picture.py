@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws a run in Spark: rates beside their ceilings, and what a row costs by size."""
+"""Draw a run in Spark: rates beside their replays, and what a row costs by size."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import matplotlib
 
 from benchmarks.spark.cases import (
-    CEILING,
-    CEILING_VALUE,
     HEADERS,
-    HEADERS_CEILING,
+    HEADERS_REPLAY,
     LOG,
     LOG_VALUE,
     PEERS,
+    REPLAY,
+    REPLAY_VALUE,
     SIZES,
     log_case,
 )
@@ -26,15 +26,15 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot
 
-_KWIRE, _CEILING, _PEER = "#0072b2", "#bbbbbb", "#e69f00"
+_KWIRE, _REPLAY, _PEER = "#0072b2", "#bbbbbb", "#e69f00"
 _BARS = {
-    CEILING: _CEILING,
+    REPLAY: _REPLAY,
     LOG: _KWIRE,
     PEERS[0]: _PEER,
     PEERS[1]: _PEER,
-    CEILING_VALUE: _CEILING,
+    REPLAY_VALUE: _REPLAY,
     LOG_VALUE: _KWIRE,
-    HEADERS_CEILING: _CEILING,
+    HEADERS_REPLAY: _REPLAY,
     HEADERS: _KWIRE,
 }
 
@@ -59,7 +59,7 @@ def _draw_rates(figures: SparkFigures, axis: Any) -> None:
     bars = axis.barh(names, rates, color=[_BARS[name] for name in names])
     axis.bar_label(bars, [f"{rate:.2f}" for rate in rates], padding=3)
     axis.set_xlabel("million rows per second (right is faster)")
-    axis.set_title("Spark, two threads: kwire beside ceilings and peers")
+    axis.set_title("Spark, two threads: kwire beside replays and peers")
     axis.grid(True, axis="x", color="#dddddd", linewidth=0.7)
 
 

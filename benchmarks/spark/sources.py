@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Data sources beside ``kafka-log``: ceilings, which decode nothing, and peers.
+"""Data sources beside ``kafka-log``: replays, which decode nothing, and peers.
 
-Spark loads this file in its workers. A ceiling replays batches that stand ready; a
+Spark loads this file in its workers. A replay returns batches made beforehand; a
 peer's records are gathered in lists, one a column, and pyarrow makes arrays of them.
 """
 
@@ -210,7 +210,7 @@ def peer_batch(found: Any, topic: str, partition: int) -> pa.RecordBatch:
 
 
 class ReplayHeaders:
-    """What ``mapInArrow`` calls when nobody decodes: columns that stand ready."""
+    """What ``mapInArrow`` calls for a replay: it returns columns made beforehand."""
 
     def __init__(self, path: str) -> None:
         """Take the file of a batch with as many rows as any that comes."""

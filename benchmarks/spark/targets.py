@@ -15,28 +15,28 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.spark.cases import (
-    CEILING,
-    CEILING_VALUE,
     EMPTY,
     HEADERS,
-    HEADERS_CEILING,
+    HEADERS_REPLAY,
     LOG,
     LOG_VALUE,
     PEERS,
+    REPLAY,
+    REPLAY_VALUE,
     SIZES,
     log_case,
 )
 from benchmarks.targets import Verdict
 
 SHARES = (
-    (LOG, CEILING, 0.85),
-    (LOG_VALUE, CEILING_VALUE, 0.85),
-    (HEADERS, HEADERS_CEILING, 0.90),
+    (LOG, REPLAY, 0.85),
+    (LOG_VALUE, REPLAY_VALUE, 0.85),
+    (HEADERS, HEADERS_REPLAY, 0.90),
 )
-"""At least so much of a ceiling's rate."""
+"""At least so much of a replay's rate."""
 
 LEADS = dict(zip(PEERS, (8, 15), strict=True))
-"""At least so many times a peer's rate, or a share of the ceiling's lead."""
+"""At least so many times a peer's rate, or a share of the replay's lead."""
 
 SHARE_OF_LEAD = 0.85
 FLAT_RATIO = 1.3
@@ -79,9 +79,9 @@ class SparkFigures:
         """Return the rows per second of a case, all that a job costs included."""
         return self.rows(case) / self.seconds(case)
 
-    def share(self, case: str, ceiling: str) -> float:
-        """Return how much of a ceiling's rate is reached."""
-        rounds = zip(self.rounds(ceiling), self.rounds(case), strict=True)
+    def share(self, case: str, replay: str) -> float:
+        """Return how much of a replay's rate is reached."""
+        rounds = zip(self.rounds(replay), self.rounds(case), strict=True)
         return statistics.median(most / own for most, own in rounds)
 
     def row_seconds(self, case: str) -> list[float]:
@@ -98,27 +98,27 @@ class SparkFigures:
         return self.row(peer) / self.row(case)
 
     def spread(self) -> float:
-        """Return the dearest row over the cheapest, over all sizes of input."""
+        """Return the cost of the slowest row over the fastest, of all input sizes."""
         rows = [self.row(log_case(size)) for size in SIZES]
         return max(rows) / min(rows)
 
 
 def spark_verdicts(figures: SparkFigures) -> Iterator[Verdict]:
     """Judge every target there is."""
-    for case, ceiling, least in SHARES:
-        reached = figures.share(case, ceiling)
+    for case, replay, least in SHARES:
+        reached = figures.share(case, replay)
         yield Verdict(
             case,
-            f"at least {least:.0%} of its ceiling",
+            f"at least {least:.0%} of its replay",
             f"{reached:.1%}",
             reached >= least,
         )
     for peer, times in LEADS.items():
-        lead, most = figures.lead(LOG, peer), figures.lead(CEILING, peer)
+        lead, most = figures.lead(LOG, peer), figures.lead(REPLAY, peer)
         least = SHARE_OF_LEAD * most
         yield Verdict(
             f"{LOG}, beside {peer}",
-            f"at least {times}x, or {SHARE_OF_LEAD:.0%} of the ceiling's"
+            f"at least {times}x, or {SHARE_OF_LEAD:.0%} of the replay's"
             f" {most:.3g}x: {least:.3g}x",
             f"{lead:.3g}x",
             lead >= min(times, least),
@@ -136,7 +136,7 @@ def spark_verdicts(figures: SparkFigures) -> Iterator[Verdict]:
         )
     spread = figures.spread()
     yield Verdict(
-        f"cost of a row, dearest over cheapest, {' to '.join((*SIZES,)[::3])}",
+        f"cost of a row, slowest over fastest, {' to '.join((*SIZES,)[::3])}",
         f"at most {FLAT_RATIO}x",
         f"{spread:.3g}x",
         spread <= FLAT_RATIO,

@@ -140,7 +140,7 @@ def tool(release: str, name: str, *arguments: str, text: str = "") -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Find ports of the loopback interface that nobody listens on.
+    """Find free ports of the loopback interface.
 
     They are none of those that the system hands out: before a broker has started, any
     other program could be given one.

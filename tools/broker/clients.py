@@ -50,7 +50,7 @@ def groups(rows: list[Row], size: int) -> Iterator[list[Row]]:
 
 
 def librdkafka_producer(broker: Broker, **settings: Any) -> confluent_kafka.Producer:
-    """Make a producer of librdkafka; underscores in names stand for dots."""
+    """Make a producer of librdkafka; an underscore in a name is a dot."""
     named = {name.replace("_", "."): value for name, value in settings.items()}
     return confluent_kafka.Producer(
         {"bootstrap.servers": broker.address, "linger.ms": 20, **named}

@@ -350,7 +350,7 @@ def check_refusal(kafka: Broker, wire: Connection) -> str:
 
     Among them are those of Produce that brokers since 4.0 offer and do not take.
     """
-    told = []
+    refusals = []
     for request in (ProduceRequest(acks=1), FetchRequest()):
         cls = type(request)
         table = wire.table
@@ -366,8 +366,8 @@ def check_refusal(kafka: Broker, wire: Connection) -> str:
             finally:
                 other.close()
         name = cls.__name__.removesuffix("Request")
-        told.append(f"{name} {', '.join(map(str, refused))}")
-    return f"hung up on: {'; '.join(told)}"
+        refusals.append(f"{name} {', '.join(map(str, refused))}")
+    return f"hung up on: {'; '.join(refusals)}"
 
 
 CHECKS: list[Callable[[Broker, Connection], str]] = [

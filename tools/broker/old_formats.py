@@ -71,7 +71,7 @@ def write_after_upgrade(broker: Broker) -> None:
         of_topic = workloads.admin.ResourceType.TOPIC
         name = "message.format.version"
         workloads.set_config(broker, of_topic, topic, name, version)
-        # ZooKeeper tells the broker a moment later, and nothing tells us.
+        # The broker learns of it from ZooKeeper a moment later, without an event here.
         time.sleep(2)
         for codec in CODECS:
             rows = rows_without_headers(f"magic {magic}", 6)

@@ -106,7 +106,7 @@ def check_versions(kafka: Broker) -> None:
 
 
 def check_security(release: str) -> None:
-    """Ask a broker through TLS with each mechanism, and with a wrong password."""
+    """Connect through TLS with each mechanism, and with a wrong password."""
     with tempfile.TemporaryDirectory(prefix="kwire-broker-") as name:
         folder = Path(name)
         kafka = Broker(release, folder)

@@ -65,7 +65,7 @@ def administer(broker: Broker, action: str, *arguments: Any) -> None:
 def create_topic(
     broker: Broker, topic: str, *, partitions: int = 1, **settings: Any
 ) -> None:
-    """Create a topic; underscores in setting names stand for dots."""
+    """Create a topic; an underscore in a setting's name is a dot."""
     named = {name.replace("_", "."): str(value) for name, value in settings.items()}
     if broker.release.startswith("4.") and "segment.bytes" in named:
         # Since 4.0 the public setting refuses segments below 1 MiB.

@@ -42,7 +42,7 @@ PAPER = 1040, 720
 """A4 in landscape within its margins, at 96 pixels an inch."""
 
 NOTHING = "\0nothing"
-"""Stands for a cell without a value, which is not an empty text."""
+"""A cell without a value, which is not an empty text."""
 
 TABLES = """[...document.querySelectorAll("table[data-table]")].map(table => ({
   name: table.dataset.table,
@@ -117,9 +117,9 @@ FILTER = """(() => {
       const left = rows.filter(row => row.checkVisibility());
       const meant = rows.filter(row => [...row.cells].some(
         cell => cell.textContent.toLowerCase().includes(typed.trim().toLowerCase())));
-      const told = `${meant.length} of ${rows.length} rows`;
-      if (left.length !== meant.length || input.nextSibling.value !== told)
-        wrong.push(`${table.dataset.table}: ${left.length}, not ${told}`);
+      const summary = `${meant.length} of ${rows.length} rows`;
+      if (left.length !== meant.length || input.nextSibling.value !== summary)
+        wrong.push(`${table.dataset.table}: ${left.length}, not ${summary}`);
     }
     input.value = "";
     input.dispatchEvent(new Event("input"));

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Deep runs of the harnesses: what takes minutes, in parts that can be resumed.
 
-Each module here is a part: ``run(state, until)`` works on until the clock says so, by
-``time.monotonic``, and gives its state after each step, a dict that JSON can hold;
-``figures(state)`` tells what was reached. How inputs are made and judged is the
-business of the tests, which the parts borrow.
+Each module here is a part: ``run(state, until)`` works until ``time.monotonic`` reaches
+``until`` and yields its state after each step, a dict that JSON can hold;
+``figures(state)`` returns what was reached. The parts make and check inputs with the
+functions of the tests.
 """
 
 import importlib

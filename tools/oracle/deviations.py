@@ -149,8 +149,8 @@ def _fields(example: Example, batch: Mapping[str, Any], records: int) -> dict[st
 
 def faults(example: Example, kafka: Any, strict: Any, java: Any) -> Iterator[str]:
     """Say where an example does not go as the page says; None is what was not asked."""
-    told = {"Kafka": example.kafka, "kwire": example.kwire, "compat": example.java}
-    for (who, wanted), found in zip(told.items(), (kafka, strict, java), strict=True):
+    listed = {"Kafka": example.kafka, "kwire": example.kwire, "compat": example.java}
+    for (who, wanted), found in zip(listed.items(), (kafka, strict, java), strict=True):
         if found is not None and found != wanted:
             yield f"{example.title()}: {who}: {found}; the page says {wanted}"
     if example.kwire == example.kafka:

@@ -182,7 +182,7 @@ def fields_of(asked: Row, rows: list[Any]) -> Row:
 
 
 def random_batches() -> Iterator[Case]:
-    """Make batches that nobody thought of; the same ones each time."""
+    """Make random batches, the same ones each time."""
     dice = random.Random(3)
     for number in range(RANDOM_BATCHES):
         magic = dice.choice((0, 1, 2, 2))

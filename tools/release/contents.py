@@ -62,7 +62,7 @@ def compare(found: set[str], expected: set[str]) -> list[str]:
 
 
 def sdist_faults(path: Path) -> list[str]:
-    """Check an sdist: the package with its engine, and what is told by name."""
+    """Check an sdist: the package with its engine, and the files of ``LOOSE``."""
     with tarfile.open(path) as archive:
         names = {item.name.partition("/")[2] for item in archive if item.isfile()}
     found = {name for name in names if not name.startswith("src/kwire.egg-info/")}
@@ -76,7 +76,7 @@ def wheel_faults(path: Path) -> list[str]:
     pure = tags == "py3-none-any"
     info = f"{name}-{version}.dist-info"
     known = any(re.fullmatch(pattern, tags) for pattern in PUBLISHED)
-    faults = [] if known else [f"nobody asked for a wheel of {tags}"]
+    faults = [] if known else [f"no wheel of {tags} is published"]
     with zipfile.ZipFile(path) as archive:
         found = {one for one in archive.namelist() if not one.endswith("/")}
         try:

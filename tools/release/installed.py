@@ -112,7 +112,7 @@ def try_out(one: Run, folder: Path, scratch: Path) -> Result:
         )
     (place / "pytest.ini").write_text(SETTINGS, encoding="utf-8")
     chosen = [f"tests/{name}" for name in MESSAGES + (MORE if one.extras else [])]
-    counts, told = scratch / "counts.json", ""
+    counts, failure = scratch / "counts.json", ""
     try:
         run(
             [python, "-m", "pytest", "-q", "--no-header", "--tb=short", *chosen],
@@ -126,12 +126,12 @@ def try_out(one: Run, folder: Path, scratch: Path) -> Result:
             },
         )
     except SystemExit as fault:
-        told = str(fault)
+        failure = str(fault)
     found = json.loads(counts.read_text()) if counts.exists() else {}
     seconds = time.monotonic() - started
     passed, skipped = found.get("passed", 0), found.get("skipped", 0)
     shutil.rmtree(scratch)
-    return Result(one, passed, skipped, found.get("left out", 0), seconds, told)
+    return Result(one, passed, skipped, found.get("left out", 0), seconds, failure)
 
 
 def runs(found: list[Python]) -> Iterator[Run]:

@@ -48,13 +48,13 @@ def pythons() -> list[Python]:
     """List each CPython from 3.11 on once, the oldest first."""
     found: dict[tuple[str, str], Python] = {}
     for path in candidates():
-        told = subprocess.run(
+        done = subprocess.run(
             [path, "-I", "-c", ASK], capture_output=True, text=True, check=False
         )
         # A shim of pyenv fails unless its version is chosen.
-        if told.returncode:
+        if done.returncode:
             continue
-        name, major, minor, debug, version, tag, prefix = told.stdout.split(maxsplit=6)
+        name, major, minor, debug, version, tag, prefix = done.stdout.split(maxsplit=6)
         if name != "cpython" or (int(major), int(minor)) < OLDEST or int(debug):
             continue
         prefix = os.path.realpath(prefix.strip())

