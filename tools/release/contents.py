@@ -30,7 +30,7 @@ PACKAGE = {".py", ".pyi", ".txt", ".json", ".typed", ".html", ".css", ".js"}
 LOOSE = (
     *("CHANGELOG.md", "DESIGN.md", "LICENSE", "MANIFEST.in", "NOTICE", "PKG-INFO"),
     *("README.md", "SECURITY.md", "pyproject.toml", "setup.cfg", "setup.py"),
-    "tools/release/smoke.py",
+    *("tools/release/smoke.py", "tools/release/software_bill.py"),
 )
 PYTHONS = (
     *("cp311-cp311", "cp312-cp312", "cp313-cp313", "cp314-cp314", "cp314-cp314t"),
@@ -104,7 +104,7 @@ def bill_faults(bill: Any, version: str, pure: bool) -> list[str]:
         one["name"]: one["version"] for one in bill["metadata"]["tools"]["components"]
     }
     pins = (ROOT / "constraints.txt").read_text(encoding="utf-8")
-    cython = re.findall(r"^Cython==(.+)$", pins, re.MULTILINE)
+    cython = re.findall(r"^cython==(.+)$", pins, re.MULTILINE)
     made_of["the tools"] = tools.keys() == (set() if pure else {"Cython", "C compiler"})
     made_of["Cython's version"] = pure or [tools.get("Cython")] == cython
     facts = (ROOT / "src/kwire/schema/facts/releases.txt").read_text(encoding="utf-8")

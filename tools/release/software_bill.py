@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Put a software bill of materials into each wheel, in ``.dist-info/sboms`` (PEP 770).
+
+kwire bundles nothing: the bill names the compiler, Cython, and the Kafka release whose
+message definitions it has. ``setup.py`` builds wheels with ``BuildWheel``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from setuptools.command.bdist_wheel import bdist_wheel
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class BuildWheel(bdist_wheel):
+    """Build a wheel and write its bill."""
+
+    def write_wheelfile(self, wheelfile_base: str, *args: str, **named: str) -> None:
+        """Write the file WHEEL, and the bill beside it."""
+        super().write_wheelfile(wheelfile_base, *args, **named)
+        folder = Path(wheelfile_base, "sboms")
+        folder.mkdir()
+        tools = list_build_tools() if self.distribution.ext_modules else []
+        bill = make_bill(self.distribution.get_version(), tools)
+        text = json.dumps(bill, indent=2) + "\n"
+        (folder / "kwire.cdx.json").write_text(text, encoding="utf-8")
+
+
+def list_build_tools() -> list[dict[str, str]]:
+    """List what compiles the engine."""
+    from Cython import __version__ as cython
+
+    return [
+        {"type": "application", "name": "Cython", "version": cython},
+        {"type": "application", "name": "C compiler", "version": find_compiler()},
+    ]
+
+
+def find_compiler() -> str:
+    """Return the name and version that the C compiler prints of itself."""
+    if sys.platform == "win32":
+        return platform.python_compiler()
+    command = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC"))
+    done = subprocess.run(
+        [command[0], "--version"], capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()[0]
+
+
+def make_bill(version: str, tools: list[dict[str, str]]) -> dict[str, object]:
+    """Make the bill in the form of CycloneDX."""
+    facts = ROOT / "src" / "kwire" / "schema" / "facts" / "releases.txt"
+    text = facts.read_text(encoding="utf-8")
+    newest = re.findall(r"^release (\S+)", text, re.MULTILINE)[-1]
+    licenses = [{"license": {"id": "Apache-2.0"}}]
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {
+            "lifecycles": [{"phase": "build"}],
+            "tools": {"components": tools},
+            "component": {
+                "type": "library",
+                "bom-ref": "kwire",
+                "name": "kwire",
+                "version": version,
+                "purl": f"pkg:pypi/kwire@{version}",
+                "licenses": licenses,
+            },
+        },
+        "components": [
+            {
+                "type": "data",
+                "bom-ref": "kafka-message-definitions",
+                "name": "facts of Apache Kafka's message definitions",
+                "version": newest,
+                "licenses": licenses,
+            }
+        ],
+        "dependencies": [
+            {"ref": "kwire", "dependsOn": ["kafka-message-definitions"]},
+            {"ref": "kafka-message-definitions"},
+        ],
+    }
