@@ -119,7 +119,9 @@ interop-classes: $(TESTED)
 
 interop-brokers: $(TESTED)
 	$(PY) tools/broker/live.py
-	$(PY) tools/broker/scans.py --version 4.x
+	$(PY) tools/broker/scans.py --version 4.x --version 3.9.2
+	$(PY) tools/broker/secure_scans.py
+	$(PY) tools/broker/kills.py
 	$(PY) tools/broker/negotiate.py
 	$(PY) tools/broker/versions_check.py
 

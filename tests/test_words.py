@@ -80,9 +80,7 @@ def test_messages_of_commits_are_checked(tmp_path, monkeypatch, message, problem
     found = list(words.check_message(message))
     assert len(found) == (problem is not None)
     assert problem is None or problem in found[0]
-    (tmp_path / "message").write_text(
-        message + "\n# git: nobody\n"
-    )
+    (tmp_path / "message").write_text(message + "\n# git: nobody\n")
     argv = ["words.py", "--commit", str(tmp_path / "message")]
     monkeypatch.setattr(words.sys, "argv", argv)
     assert words.main() == len(found)

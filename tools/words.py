@@ -51,7 +51,7 @@ BANNED = {
 }
 """What is not written, as a pattern, and what is written instead."""
 
-COMMITS_SINCE = "f6b73fe5bd1c77b55f2309c346a66c8971b8b0b1"
+COMMITS_SINCE = "027e289aff3f0517761d6b5c6b4d28e4fad7247c"
 """The messages of later commits are checked, if this one is in the clone."""
 
 SUBJECT_LENGTH = 60
