@@ -51,7 +51,7 @@ BANNED = {
 }
 """What is not written, as a pattern, and what is written instead."""
 
-COMMITS_SINCE = "027e289aff3f0517761d6b5c6b4d28e4fad7247c"
+COMMITS_SINCE = "b18d39d60678714fccc55fafe9b96410d03e9cfb"
 """The messages of later commits are checked, if this one is in the clone."""
 
 SUBJECT_LENGTH = 60
