@@ -43,7 +43,7 @@ def test_messages_do_not_guess_at_random(kwire, name):
 )
 def test_commands_name_what_is_near(kwire, name, said):
     """A typing error in a command is answered with the command."""
-    program = importlib.import_module(f"{kwire.__name__}.cli.program").program
+    program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     done = CliRunner().invoke(program, [name], prog_name="kwire")
     assert done.exit_code == 2
     assert said in done.stderr and "see kwire --help" in done.stderr

@@ -98,7 +98,7 @@ def command_helps() -> Iterator[tuple[str, str]]:
     """Give each command of kwire with its help, as a terminal of 80 columns has it."""
     import click
 
-    from kwire.cli.program import program
+    from kwire.cli.main import program
 
     settings = program.context_settings
     top = click.Context(program, info_name="kwire", terminal_width=80, **settings)

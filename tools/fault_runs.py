@@ -41,11 +41,11 @@ _OF_WRITERS = os.O_WRONLY | os.O_RDWR | os.O_DIRECTORY
 KILLED = {-signal.SIGKILL, -signal.SIGXFSZ}
 """Exit codes of runs that were killed."""
 
-COMMANDS = "kwire.cli.program:program"
+COMMANDS = "kwire.cli.main:program"
 """The target that is kwire's command line."""
 
 _LOADED = (
-    *("kwire.cli.program", "kwire.jobs.export_job.job", "kwire.jobs.audit_job.job"),
+    *("kwire.cli.main", "kwire.jobs.export_job.job", "kwire.jobs.audit_job.job"),
     *("kwire.jobs.offsets_job.job", "kwire.recording.relay", "pyarrow.parquet"),
     *(
         f"kwire.cli.commands.{name}"

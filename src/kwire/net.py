@@ -213,7 +213,7 @@ class Broker:
             send = self._connection.send
             send(request, version, constraints=constraints)
             name = type(request).__name__
-            async with self._guarded(f"no response to {name}"):
+            async with self._limit_wait(f"no response to {name}"):
                 if not self._connection.in_flight:
                     await self._write()
                     return None
@@ -321,7 +321,7 @@ class Broker:
                 await self._writer.drain()
 
     @asynccontextmanager
-    async def _guarded(self, what: str) -> AsyncIterator[None]:
+    async def _limit_wait(self, what: str) -> AsyncIterator[None]:
         """Bound a wait, and end the connection unless it ends well."""
         try:
             async with _deadline(self.address, self._timeout_s, what):

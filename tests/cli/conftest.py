@@ -29,7 +29,7 @@ class Ran(NamedTuple):
 @pytest.fixture
 def run(kwire):
     """Run the program in this process, on the engine of the test."""
-    program = importlib.import_module(f"{kwire.__name__}.cli.program").program
+    program = importlib.import_module(f"{kwire.__name__}.cli.main").program
 
     def run(*args):
         done = CliRunner().invoke(

@@ -12,7 +12,7 @@ import sys
 import threading
 from contextlib import ExitStack
 
-from kwire.cli.program import program
+from kwire.cli.main import program
 
 COLUMNS = 80
 

@@ -42,7 +42,7 @@ def fetch_response(kwire, data):
 
 def run_with_input(kwire, data, *args):
     """Run the program with bytes on stdin: exit code, stdout, stderr."""
-    program = importlib.import_module(f"{kwire.__name__}.cli.program").program
+    program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     done = CliRunner().invoke(program, [str(arg) for arg in args], input=data)
     assert done.exception is None or isinstance(done.exception, SystemExit)
     return done.exit_code, done.stdout, done.stderr
@@ -144,7 +144,7 @@ def test_a_request_says_itself_what_it_is(kwire, run, request_frame):
 
 def test_every_request_is_recognized(kwire):
     """The guess is right for a frame of each version, with its size and without."""
-    guess = importlib.import_module(f"{kwire.__name__}.cli.byte_pieces")._guessed
+    guess = importlib.import_module(f"{kwire.__name__}.cli.byte_pieces")._guess_pieces
     for (name, version), vectors in golden.by_pair().items():
         cls = getattr(kwire.messages, name)
         if cls.kind != "request":
@@ -322,22 +322,24 @@ def test_the_form_is_that_of_to_json_and_what_it_leaves_out(kwire):
         tags = json.dumps(form).count('{"tag": ')
         assert tags == tags_of(message)
         seen += tags
-        text = module.laid_out(form, 80)
+        text = module.indent_json(form, 80)
         assert repr(json.loads(text)) == repr(form)
     assert seen > 1000
 
 
 def test_lines_are_filled_and_not_wider_than_asked(kwire):
-    laid_out = importlib.import_module(f"{kwire.__name__}.cli.message_json").laid_out
+    indent_json = importlib.import_module(
+        f"{kwire.__name__}.cli.message_json"
+    ).indent_json
     value = {"ids": list(range(60)), "empty": [], "none": None, "inner": {"a": [{}]}}
-    text = laid_out(value, 40)
+    text = indent_json(value, 40)
     assert json.loads(text) == value
     lines = text.split("\n")
     assert max(map(len, lines)) <= 40 and len(lines) < 15
     assert '  "inner": {"a": [{}]}' in lines
-    assert laid_out(value, 10_000).count("\n") == 0
+    assert indent_json(value, 10_000).count("\n") == 0
     for width in range(20, 200, 7):
-        assert max(map(len, laid_out(value, width).split("\n"))) <= width
+        assert max(map(len, indent_json(value, width).split("\n"))) <= width
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_the_bytes_of_the_json_lines_are_the_input(kwire, run):
 def test_every_value_of_every_message_can_be_shown(kwire):
     """In one line without control characters; as JSON that has no NaN."""
     rows = importlib.import_module(f"{kwire.__name__}.cli.byte_map_rows")
-    cells = importlib.import_module(f"{kwire.__name__}.cli.cells")
+    byte_formats = importlib.import_module(f"{kwire.__name__}.cli.byte_formats")
     maps = importlib.import_module(f"{kwire.__name__}.byte_map")
     texts = set()
     for vector in golden.vectors():
@@ -136,7 +136,7 @@ def test_every_value_of_every_message_can_be_shown(kwire):
             text = rows.value_text(span)
             assert text and text.isprintable() and len(text) < 900
             texts.add(text)
-            line = cells.compact_json(rows.row_of(span, vector.data))
+            line = byte_formats.compact_json(rows.make_row(span, vector.data))
             assert "NaN" not in line and "Infinity," not in line
     assert {"null", "true", "0 elements", "present", '""'} <= texts
 

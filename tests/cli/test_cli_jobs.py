@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from kwire.cli.program import program
+from kwire.cli.main import program
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "4.3.1" / "data"
 

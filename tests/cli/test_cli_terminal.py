@@ -186,7 +186,7 @@ def test_live_topics_do_not_steer_the_terminal(seen, hostile_cluster, args):
 
 def test_every_command_is_tried(run):
     """A new command has to be among those that are tried with hostile names."""
-    from kwire.cli.program import program
+    from kwire.cli.main import program
 
     tried = {args[0] for args in COMMANDS}
     assert set(program.list_commands(None)) <= tried
@@ -230,7 +230,7 @@ def under_terminal(command):
 ALLOWED = {
     "cli/__init__.py": "the line for who lacks click and rich, without a name in it",
     "cli/output.py": "Output, whose stream is that of terminal.py in a terminal",
-    "cli/program.py": "flushing stdout, and closing it when nobody reads",
+    "cli/main.py": "flushing stdout, and closing it when nobody reads",
 }
 
 

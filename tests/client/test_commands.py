@@ -22,7 +22,7 @@ FIRST_TIME = 1001
 @pytest.fixture
 def run(kwire):
     """Run the program; gives its exit code, the offsets of its rows, and stderr."""
-    program = importlib.import_module(f"{kwire.__name__}.cli.program").program
+    program = importlib.import_module(f"{kwire.__name__}.cli.main").program
 
     def run(*args):
         done = CliRunner().invoke(program, list(map(str, args)), prog_name="kwire")

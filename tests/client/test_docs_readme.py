@@ -53,6 +53,6 @@ def test_it_is_short_and_reads_well_as_plain_text():
     "command", re.findall(r"^    kwire (\S+)", README, re.MULTILINE)
 )
 def test_a_command_that_it_shows_exists(command):
-    from kwire.cli.program import program
+    from kwire.cli.main import program
 
     assert command in program.list_commands(None)

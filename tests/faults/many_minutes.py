@@ -4,7 +4,7 @@
 
 from itertools import count
 
-from kwire.cli.program import program
+from kwire.cli.main import program
 from kwire.recording import buffering
 
 CALLS_A_MINUTE = 6

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from made_traffic import START, Capture
 
 from kwire import jobs
-from kwire.cli.program import program
+from kwire.cli.main import program
 from kwire.messages import (
     CreateTopicsRequest,
     CreateTopicsResponse,

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from made_groups import START, Groups, Topic, write_cluster
 
 from kwire import jobs
-from kwire.cli.program import program
+from kwire.cli.main import program
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HOSTILE = '<script>alert("x")</script>&\u202e\x1b[31m'

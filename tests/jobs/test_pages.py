@@ -20,7 +20,7 @@ from made_traffic import Capture
 from page_reader import PageReader
 
 from kwire import framing, pages, records
-from kwire.cli.program import program
+from kwire.cli.main import program
 from kwire.messages import FetchResponse, ProduceRequest
 from kwire.pages.markup import Markup, tag, text_of
 

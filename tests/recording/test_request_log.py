@@ -19,7 +19,7 @@ from kwire.recording.request_log import (
     read_request_log,
     split_request_log,
 )
-from kwire.recording.requests import REQUEST_TYPES, fate_of, requests_batch
+from kwire.recording.requests import REQUEST_TYPES, find_fate, requests_batch
 from kwire.schema import releases
 
 LOGS = Path(__file__).parents[1] / "data" / "request-logs"
@@ -288,10 +288,10 @@ def test_fate_of_versions_is_that_of_all_releases():
         for key, versions in releases.changes(old, new).removed.items():
             for version in versions:
                 if version not in newest.get(key, ()):
-                    assert fate_of(key, version).removed_in == new
+                    assert find_fate(key, version).removed_in == new
                     fates[new] += 1
     assert fates["4.0"] > 50
     for key, versions in newest.items():
-        assert {fate_of(key, version).removed_in for version in versions} == {None}
-    assert fate_of(0, 2) == ("Produce", True, "4.0")
-    assert fate_of(10_000, 0) == (None, None, None)
+        assert {find_fate(key, version).removed_in for version in versions} == {None}
+    assert find_fate(0, 2) == ("Produce", True, "4.0")
+    assert find_fate(10_000, 0) == (None, None, None)

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import kwire
 import kwire.spark
-from kwire.cli.program import program
+from kwire.cli.main import program
 from kwire.spark.bundling import bundle, setting
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,7 +4,7 @@
 
 A guest of the house: it uses public names only. What is needed beside kwire (click
 and rich) is loaded when a command runs, never by ``import kwire``. The program is in
-``program.py``, each command in a file of ``commands/``.
+``main.py``, each command in a file of ``commands/``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def main() -> NoReturn:
     try:
         for name in ("click", "rich"):
             __import__(name)
-        from .program import program
+        from .main import program
 
         program.main(prog_name="kwire")
     except ModuleNotFoundError as error:

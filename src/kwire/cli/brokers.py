@@ -19,7 +19,7 @@ from .. import net, sasl
 from ..errors import KwireError
 from ..messages import DescribeClusterRequest, MetadataRequest
 from ..negotiation import CONTROLLERS, fallback_table
-from .program import explain
+from .main import explain
 from .terminal import say
 
 TYPE_CHECKING = False
@@ -90,7 +90,7 @@ def _mechanism(name: str, username: str, password: str) -> net.Mechanism:
     return sasl.Scram(username, password, name)
 
 
-def takes_brokers(command: Callable[..., Any]) -> Callable[..., Any]:
+def add_broker_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the arguments and options that ``read_access`` takes."""
     option = click.option(
         "--fallback",
@@ -100,16 +100,16 @@ def takes_brokers(command: Callable[..., Any]) -> Callable[..., Any]:
     argument = click.argument(
         "bootstrap", metavar="HOST:PORT...", nargs=-1, required=True
     )
-    return argument(_takes_access(option(command)))
+    return argument(_add_access_options(option(command)))
 
 
-def takes_cluster(command: Callable[..., Any]) -> Callable[..., Any]:
+def add_cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the argument and options that ``connect_cluster`` takes."""
     argument = click.argument("address", metavar="HOST:PORT[,HOST:PORT]")
-    return argument(_takes_access(command))
+    return argument(_add_access_options(command))
 
 
-def _takes_access(command: Callable[..., Any]) -> Callable[..., Any]:
+def _add_access_options(command: Callable[..., Any]) -> Callable[..., Any]:
     file = click.Path(exists=True, dir_okay=False)
     for add in (
         click.option(

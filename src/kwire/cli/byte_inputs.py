@@ -109,7 +109,7 @@ def _of_text(text: str, form: str) -> bytes:
     letters = "".join(text.strip().splitlines())
     if len(letters) % 4 == 0:
         return _of_base64(letters.rstrip("="))
-    raise _neither(text)
+    raise _reject(text)
 
 
 def _of_base64(letters: str) -> bytes:
@@ -117,10 +117,10 @@ def _of_base64(letters: str) -> bytes:
     try:
         return base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True)
     except (binascii.Error, ValueError):
-        raise _neither(letters) from None
+        raise _reject(letters) from None
 
 
-def _neither(text: str) -> click.ClickException:
+def _reject(text: str) -> click.ClickException:
     shown = text.strip()
     shown = f"{shown[:20]}..." if len(shown) > 20 else shown
     return click.ClickException(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from .. import pages
 from ..formatting import format_count
-from .byte_map_tree import LOOKS, tree_lines
+from .byte_map_tree import LOOKS, draw_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def write_page(
         problems=problems,
         sizes=" ".join(str(span.size) for span in spans),
         lines=_byte_lines(data, spans),
-        tree=tree_lines(data, spans),
+        tree=draw_tree(data, spans),
     )
     for piece in written:
         output.write(piece)

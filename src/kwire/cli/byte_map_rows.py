@@ -9,7 +9,7 @@ import math
 import uuid
 
 from ..formatting import escape_line, format_count, format_time
-from .cells import cell_of
+from .byte_formats import make_cell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _plain_text(span: Span) -> str:
     if span.kind == "text":
         return _quoted(value)
     if span.kind in ("bytes", "unknown"):
-        cell = cell_of(value[:_LONGEST], "text")
+        cell = make_cell(value[:_LONGEST], "text")
         if cell.encoding == "text" and value:
             return _quoted(cell.content, len(value))
         return format_count(len(value), "byte")
@@ -82,7 +82,7 @@ def _uuid_text(value: uuid.UUID) -> str:
     return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")
 
 
-def row_of(span: Span, data: bytes) -> dict[str, Any]:
+def make_row(span: Span, data: bytes) -> dict[str, Any]:
     """Make the row of a span: its bytes in hex, its value as JSON has it.
 
     Bytes are base64, and a float that no JSON number can state is a string.

@@ -73,7 +73,7 @@ class TreeLine(NamedTuple):
     summary: str = ""
 
 
-def tree_lines(data: bytes, spans: Sequence[Span]) -> Iterator[TreeLine]:
+def draw_tree(data: bytes, spans: Sequence[Span]) -> Iterator[TreeLine]:
     """Give the lines of the tree of an input, from its top to its bottom."""
     tree = _Tree(data, spans)
     for root in tree.roots:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _SIZE_BYTES = 4
 
 
-def takes_bytes(command: Command) -> Command:
+def add_byte_options(command: Command) -> Command:
     """Give a command its input and the options that say what it is."""
     for add in (
         click.option(
@@ -69,7 +69,7 @@ MOST_FAILURES = 20
 """Pieces that may be wrong before the rest is left alone: it is no Kafka at all."""
 
 
-class Piece(NamedTuple):
+class BytePiece(NamedTuple):
     """A part of an input that is read for itself, from ``start`` to ``end`` (bytes).
 
     ``form`` is "request", "response", "message", "prefixed" or "records"; ``sized``
@@ -136,14 +136,14 @@ class Piece(NamedTuple):
         return Reading(head, 0, message, self.version)
 
 
-class Pieces(NamedTuple):
+class BytePieces(NamedTuple):
     """The pieces of an input, and what to add to an error about the first one."""
 
-    pieces: list[Piece]
+    pieces: list[BytePiece]
     hint: str = ""
 
 
-def pieces_of(
+def find_pieces(
     data: str | None,
     input_form: str,
     response: str | None,
@@ -151,7 +151,7 @@ def pieces_of(
     version: int | None,
     prefixed: bool,
     is_records: bool,
-) -> Pieces:
+) -> BytePieces:
     """Read the input, and cut it into pieces as the options say, or by a guess."""
     if sum((response is not None, message is not None, is_records)) > 1:
         raise click.UsageError(
@@ -171,16 +171,16 @@ def pieces_of(
     content = read_input(data, input_form)
     whole = content, 0, len(content)
     if is_records:
-        return Pieces([Piece("records", *whole)])
+        return BytePieces([BytePiece("records", *whole)])
     if prefixed:
-        return Pieces([Piece("prefixed", *whole, cls=cls)])
+        return BytePieces([BytePiece("prefixed", *whole, cls=cls)])
     asked: dict[str, Any] = {"cls": cls, "version": version}
     if message is not None:
-        return Pieces([Piece("message", *whole, **asked)])
+        return BytePieces([BytePiece("message", *whole, **asked)])
     if response is not None:
         frames = list(_frames("response", content, **asked))
-        return Pieces(_best([frames, [Piece("response", *whole, **asked)]]))
-    return _guessed(content)
+        return BytePieces(_choose([frames, [BytePiece("response", *whole, **asked)]]))
+    return _guess_pieces(content)
 
 
 def _class_of(response: str | None, message: str | None) -> Any:
@@ -212,7 +212,7 @@ def _version_of(cls: Any, version: int | None) -> int:
     return version
 
 
-def _guessed(content: bytes) -> Pieces:
+def _guess_pieces(content: bytes) -> BytePieces:
     """Find out what bytes are that nobody has named."""
     whole = content, 0, len(content)
     frames = list(_frames("request", content))
@@ -220,21 +220,21 @@ def _guessed(content: bytes) -> Pieces:
     if frames and _is_request(content, _SIZE_BYTES):
         candidates.append(frames)
     if _is_request(content, 0):
-        candidates.append([Piece("request", *whole)])
+        candidates.append([BytePiece("request", *whole)])
     if _is_record_set(content):
-        candidates.append([Piece("records", *whole)])
+        candidates.append([BytePiece("records", *whole)])
     if not candidates:
         raise click.ClickException(
             "the input is neither requests nor record batches; name its type with"
             " --response or --message, and --version"
         )
-    return Pieces(
-        _best(candidates),
+    return BytePieces(
+        _choose(candidates),
         "; if these are not requests, name their type with --response or --message",
     )
 
 
-def _frames(form: str, content: bytes, **asked: Any) -> Iterator[Piece]:
+def _frames(form: str, content: bytes, **asked: Any) -> Iterator[BytePiece]:
     """Cut bytes into frames behind their sizes; the last one may be cut short."""
     at = 0
     while at < len(content):
@@ -242,7 +242,7 @@ def _frames(form: str, content: bytes, **asked: Any) -> Iterator[Piece]:
         end = at + _SIZE_BYTES + size
         if size <= 0 or end > len(content):
             end = len(content)
-        yield Piece(form, content, at, end, sized=True, **asked)
+        yield BytePiece(form, content, at, end, sized=True, **asked)
         at = end
 
 
@@ -258,7 +258,7 @@ def _is_record_set(content: bytes) -> bool:
         return False
 
 
-def _best(candidates: list[list[Piece]]) -> list[Piece]:
+def _choose(candidates: list[list[BytePiece]]) -> list[BytePiece]:
     """Choose the first candidate that is right, else the one that explains most."""
     if len(candidates) > 1:
         for pieces in candidates:
@@ -268,11 +268,11 @@ def _best(candidates: list[list[Piece]]) -> list[Piece]:
             except KwireError:
                 continue
             return pieces
-        return max(candidates, key=_explained)
+        return max(candidates, key=_explain)
     return candidates[0]
 
 
-def _explained(pieces: list[Piece]) -> int:
+def _explain(pieces: list[BytePiece]) -> int:
     return sum(
         span.size
         for piece in pieces

@@ -27,7 +27,7 @@ spark_option = click.option(
 )
 
 
-def rows_of(folder: str) -> list[dict[str, Any]]:
+def read_rows(folder: str) -> list[dict[str, Any]]:
     """Read a table that a job has written, which is small."""
     import pyarrow.parquet
 

@@ -16,7 +16,7 @@ from ..errors import DecodeError
 from ..json_form import to_json
 from ..records import decode_batches
 from ..schema.model import snake_case
-from .cells import cell_of
+from .byte_formats import make_cell
 from .record_rows import RowMaker
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..records import Batch
-    from .cells import Cell
+    from .byte_formats import Cell
 
 _INDENT = 2
 _UNALIGNED = "unaligned_records"
@@ -92,7 +92,7 @@ class MessageJson:
         form |= _cell("key", row.key) | _cell("value", row.value)
         if record.headers:
             form["headers"] = [
-                {"key": name, **_cell("value", cell_of(content, "text"))}
+                {"key": name, **_cell("value", make_cell(content, "text"))}
                 for name, content in record.headers
             ]
         return form
@@ -103,7 +103,7 @@ def _cell(name: str, cell: Cell) -> dict[str, Any]:
     return {f"{name}{suffix}": cell.content}
 
 
-def laid_out(value: Any, width: int, indent: int = 0, used: int = 0) -> str:
+def indent_json(value: Any, width: int, indent: int = 0, used: int = 0) -> str:
     """Lay JSON out in lines of a width: on one line what fits there.
 
     ``used`` columns of the first line are taken, those of the others ``indent``.
@@ -115,7 +115,7 @@ def laid_out(value: Any, width: int, indent: int = 0, used: int = 0) -> str:
     each = list(value.values()) if isinstance(value, dict) else value
     parts = [
         (head := heads[index] if heads else "")
-        + laid_out(element, width, inner, inner + len(head) + 1)
+        + indent_json(element, width, inner, inner + len(head) + 1)
         for index, element in enumerate(each)
     ]
     first, last = "{}" if heads else "[]"
@@ -126,11 +126,11 @@ def laid_out(value: Any, width: int, indent: int = 0, used: int = 0) -> str:
     if heads or any(isinstance(element, (dict, list)) for element in each):
         lines = f",\n{space}".join(parts)
     else:
-        lines = _filled(parts, space, width)
+        lines = _fill_lines(parts, space, width)
     return f"{first}\n{space}{lines}\n{' ' * indent}{last}"
 
 
-def _filled(parts: list[str], space: str, width: int) -> str:
+def _fill_lines(parts: list[str], space: str, width: int) -> str:
     """Put as many scalars on a line as fit."""
     lines = [parts[0]]
     for part in parts[1:]:

@@ -27,7 +27,7 @@ from rich.cells import cell_len
 
 from ..atomic_files import create_file
 from ..formatting import escape_line
-from .cells import compact_json
+from .byte_formats import compact_json
 from .terminal import EscapingConsole, write_bold
 from .text_columns import cut, fold, pad
 
@@ -206,7 +206,7 @@ def _prepare(stream: TextIO) -> None:
         )
 
 
-def known_numbers(row: Row) -> dict[str, object]:
+def clear_unknown(row: Row) -> dict[str, object]:
     """Give a row with None in place of -1, by which kwire says that it knows none."""
     return {
         name: None if value == -1 and isinstance(value, int) else value

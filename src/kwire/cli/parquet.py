@@ -12,14 +12,14 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 
 from ..atomic_files import create_file
-from .cells import compact_json
+from .byte_formats import compact_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, BinaryIO
 
-    from .cells import Cell
+    from .byte_formats import Cell
     from .record_rows import RecordRow
 
 _GROUP_ROWS = 100_000

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ..formatting import escape_line
-from .output import known_numbers
+from .output import clear_unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,5 +33,5 @@ class ProblemWriter:
             self._output.write(escape_line(str(problem)) + "\n")
         else:
             self._rows.write(
-                known_numbers({name: getattr(problem, name) for name in FIELDS})
+                clear_unknown({name: getattr(problem, name) for name in FIELDS})
             )

@@ -19,13 +19,13 @@ from typing import Any
 import click
 
 from ..formatting import escape_line
-from .cells import cell_of, compact_json
+from .byte_formats import compact_json, make_cell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .cells import Cell
+    from .byte_formats import Cell
     from .output import Output
     from .record_rows import RecordRow
 
@@ -119,7 +119,7 @@ def _size(data: bytes | None) -> int:
 def _headers(writer: RecordWriter, row: RecordRow) -> bytes:
     pairs = []
     for name, data in row.record.headers:
-        content = writer.content(cell_of(data, writer.byte_format), data)
+        content = writer.content(make_cell(data, writer.byte_format), data)
         value = b"NULL" if content is None else content
         pairs.append(name.encode(errors="surrogateescape") + b"=" + value)
     return b",".join(pairs)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import click
 
-from .cells import BYTE_FORMATS, read_bytes
+from .byte_formats import BYTE_FORMATS, read_bytes
 from .output import Output, RowFormat, csv_option, open_output
 from .parquet import open_arrow_file
 from .record_format import RecordFormat, RecordWriter
@@ -58,7 +58,7 @@ class KeyBytes(click.ParamType[bytes]):
             self.fail(str(error), param, ctx)
 
 
-def takes_record_output(command: Callable[..., Any]) -> Callable[..., Any]:
+def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of its output: a ``RecordOutput``, as ``output``."""
 
     @click.option("--headers/--no-headers", default=True, help="Headers of records.")

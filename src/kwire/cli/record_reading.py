@@ -15,7 +15,7 @@ import click
 
 from ..formatting import escape_line, format_name
 from ..limits import MIB
-from .inputs import files_of
+from .log_inputs import list_files
 from .terminal import say
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .. import log
     from ..records import Batch, BatchHeader, Record
-    from .inputs import Inputs
+    from .log_inputs import LogInputs
     from .progress import Progress
     from .record_rows import RecordRow, RowMaker
 
@@ -74,7 +74,7 @@ class RecordReader:
 
     def __init__(
         self,
-        inputs: Inputs,
+        inputs: LogInputs,
         wanted: Wanted,
         tail: int | None,
         progress: Progress,
@@ -153,7 +153,7 @@ class RecordReader:
         if self._tail is not None:
             yield from self._last_rows(partition, read, rows, self._tail)
             return
-        for file in files_of(partition):
+        for file in list_files(partition):
             self._progress.name(format_name(file.path))
             start = self._start(file)
             base = self._progress.done
@@ -168,7 +168,7 @@ class RecordReader:
     ) -> list[Any]:
         """Read a partition from its end, piece by piece, until there are enough."""
         found: list[Any] = []
-        for file in reversed(files_of(partition)):
+        for file in reversed(list_files(partition)):
             self._progress.name(format_name(file.path))
             start = self._start(file) if missing else None
             for begin, end in _pieces_from_end(file, start):

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..formatting import escape_line, format_time
-from .cells import NULL, Cell, cell_of, compact_json, shown
-from .decoded import decode_control, decode_internal
-from .decoded_text import is_decoded, record_words
+from .byte_formats import NULL, Cell, compact_json, format_cell, make_cell
+from .internal_records import decode_control, decode_internal
+from .internal_text import is_decoded, record_words
 from .output import Csv, JsonLines, Table
 
 TYPE_CHECKING = False
@@ -62,8 +62,8 @@ class RowMaker:
         if found is not None:
             key, value = found
         else:
-            key = cell_of(record.key, self._byte_format)
-            value = cell_of(record.value, self._byte_format)
+            key = make_cell(record.key, self._byte_format)
+            value = make_cell(record.value, self._byte_format)
         return RecordRow(
             *(topic, partition, batch.timestamp_type, record, key, value, error or "")
         )
@@ -99,10 +99,11 @@ class RecordTable:
         if row.error:
             more.append(f" ! {escape_line(row.error)}")
         if self._headers and record.headers:
-            pairs = (
-                f"{escape_line(name)}={shown(cell_of(content, self._byte_format))}"
+            cells = (
+                (escape_line(name), make_cell(content, self._byte_format))
                 for name, content in record.headers
             )
+            pairs = (f"{name}={format_cell(cell)}" for name, cell in cells)
             more.append(f" {{{', '.join(pairs)}}}")
         place = str(record.offset), format_time(record.timestamp)
         heading = f"{row.topic}-{row.partition}"
@@ -110,8 +111,8 @@ class RecordTable:
             words, needed = record_words(row.key, row.value)
             self._table.write_words(place, words + more, needed, heading)
         else:
-            value = " ".join([shown(row.value), *more])
-            self._table.write((*place, shown(row.key), value), heading)
+            value = " ".join([format_cell(row.value), *more])
+            self._table.write((*place, format_cell(row.key), value), heading)
 
 
 class RecordJsonLines:
@@ -125,8 +126,8 @@ class RecordJsonLines:
     def write(self, row: RecordRow) -> None:
         """Write one line."""
         fields = _place(row)
-        fields[_named("key", row.key)] = row.key.content
-        fields[_named("value", row.value)] = row.value.content
+        fields[_add_name("key", row.key)] = row.key.content
+        fields[_add_name("value", row.value)] = row.value.content
         if self._headers:
             fields["headers"] = _headers(row.record, self._byte_format)
         if row.error:
@@ -170,13 +171,13 @@ def _place(row: RecordRow) -> dict[str, Any]:
     }
 
 
-def _named(name: str, cell: Cell) -> str:
+def _add_name(name: str, cell: Cell) -> str:
     return name if cell.encoding in ("", "text") else f"{name}_{cell.encoding}"
 
 
 def _headers(record: Record, byte_format: str) -> list[dict[str, Any]]:
     found = []
     for name, content in record.headers:
-        cell = cell_of(content, byte_format)
-        found.append({"key": name, _named("value", cell): cell.content})
+        cell = make_cell(content, byte_format)
+        found.append({"key": name, _add_name("value", cell): cell.content})
     return found

@@ -69,14 +69,14 @@ def guard_terminals() -> None:
 
 def write_bold(stream: TextIO, text: str) -> None:
     """Write text in bold to a terminal, escaped like any other."""
-    _styled(stream).write(click.style(escape_controls(text), bold=True))
+    _find_styled(stream).write(click.style(escape_controls(text), bold=True))
 
 
 class EscapingConsole(Console):
     """A console of rich that escapes the text of all that it is given to draw."""
 
     def __init__(self, stream: TextIO) -> None:
-        super().__init__(file=_styled(stream))
+        super().__init__(file=_find_styled(stream))
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -89,7 +89,7 @@ class EscapingConsole(Console):
                 yield Segment(escape_controls(segment.text), segment.style)
 
 
-def _styled(stream: TextIO) -> TextIO:
+def _find_styled(stream: TextIO) -> TextIO:
     return stream.styled if isinstance(stream, TerminalText) else stream
 
 

@@ -51,7 +51,7 @@ NOT_THERE = codes.UNKNOWN_TOPIC_OR_PARTITION
 """What a topic has that a response does not name."""
 
 
-def reaction_to(error_code: int) -> Reaction:
+def choose_reaction(error_code: int) -> Reaction:
     """Return what the error of a partition asks for."""
     found = _REACTIONS.get(error_code)
     if found is None:
@@ -70,7 +70,7 @@ def is_of_session(error_code: int) -> bool:
 
 def may_pass(error_code: int) -> bool:
     """Whether an error may be over when the cluster has caught up with itself."""
-    return reaction_to(error_code) in (Reaction.RETRY, Reaction.NEW_LEADER)
+    return choose_reaction(error_code) in (Reaction.RETRY, Reaction.NEW_LEADER)
 
 
 def failure(name: str, error_code: int) -> ClusterError:

@@ -258,7 +258,7 @@ class LookupMachine:
 
         ``node`` is the broker that answered, if it need not be the leader.
         """
-        reaction = faults.reaction_to(error_code)
+        reaction = faults.choose_reaction(error_code)
         if reaction is Reaction.RETRY:
             self._retry(reader, now)
         elif reaction is not Reaction.NEW_LEADER:

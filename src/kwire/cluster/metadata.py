@@ -71,7 +71,7 @@ class Metadata:
         for each in response.topics:
             if each.name is not None:
                 known = self.topics.get(each.name)
-                self.topics[each.name] = _merged(known, each)
+                self.topics[each.name] = _merge(known, each)
 
     def partition(self, topic: str, partition: int) -> PartitionInfo | None:
         """Return what is known of a partition, if anything is."""
@@ -123,7 +123,7 @@ def metadata_request(topics: Iterable[str] | None) -> MetadataRequest:
     return MetadataRequest(topics=entries, allow_auto_topic_creation=False)
 
 
-def _merged(known: TopicInfo | None, response: Any) -> TopicInfo:
+def _merge(known: TopicInfo | None, response: Any) -> TopicInfo:
     """Return what a response says of a topic, without going back in leader epochs."""
     partitions: dict[int, PartitionInfo] = {}
     same = known is not None and known.topic_id == response.topic_id

@@ -425,7 +425,7 @@ class ScanMachine(LookupMachine):
             # The leader knows better than a follower.
             reader.replica = -1
             self._retry(reader, now)
-        elif faults.reaction_to(error_code) is Reaction.OUT_OF_RANGE:
+        elif faults.choose_reaction(error_code) is Reaction.OUT_OF_RANGE:
             self._take_out_of_range(reader)
         else:
             super()._take_fault(reader, error_code, now, node, is_hinted)

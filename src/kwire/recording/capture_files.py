@@ -177,7 +177,7 @@ def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
     """
     filesystem, root = _open_filesystem(path)
     kinds = load_pyarrow().fs.FileType
-    info = filesystem.get_file_info([_named(filesystem, root)])[0]
+    info = filesystem.get_file_info([_name_inside(filesystem, root)])[0]
     if info.type == kinds.File:
         return [CaptureFile(os.fspath(path))]
     if info.type == kinds.NotFound:
@@ -210,7 +210,7 @@ def read_captures(
     ``columns`` are those of ``CAPTURE_COLUMNS``; None is all. Gives
     ``pyarrow.RecordBatch``. ``FileNotFoundError``, ``CaptureError``.
     """
-    names = _checked(columns)
+    names = _check_columns(columns)
     files = list_capture_files(path)
     return (batch for file in files for batch in read_capture_file(file, names))
 
@@ -223,10 +223,10 @@ def read_capture_file(
     Columns come in the order of ``columns``, with the types of ``capture_schema``.
     Raises ``CaptureError``, which names the file, for one that is no capture.
     """
-    names = _checked(columns)
+    names = _check_columns(columns)
     filesystem, path = _open_filesystem(file.path)
     try:
-        opened = filesystem.open_input_file(_named(filesystem, path))
+        opened = filesystem.open_input_file(_name_inside(filesystem, path))
     except FileNotFoundError:
         if file.first is None:
             raise
@@ -235,7 +235,7 @@ def read_capture_file(
         if not larger:
             raise
         path = larger[0].path
-        opened = filesystem.open_input_file(_named(filesystem, path))
+        opened = filesystem.open_input_file(_name_inside(filesystem, path))
         first, last = file.first, file.last
         for batch in _read(opened, file.path, [*names, "sequence"]):
             yield _between(batch, first, last).select(range(len(names)))
@@ -243,7 +243,7 @@ def read_capture_file(
     yield from _read(opened, file.path, names)
 
 
-def _checked(columns: Iterable[str] | None) -> list[str]:
+def _check_columns(columns: Iterable[str] | None) -> list[str]:
     names = list(CAPTURE_COLUMNS if columns is None else columns)
     for name in names:
         if name not in CAPTURE_TYPES:
@@ -289,7 +289,7 @@ def _list_folder(filesystem: Any, root: str) -> list[CaptureFile]:
     return [file for _, files in sorted(folders.items()) for file in _in_order(files)]
 
 
-def _named(filesystem: Any, path: str) -> str | bytes:
+def _name_inside(filesystem: Any, path: str) -> str | bytes:
     """Give a path as pyarrow takes it: names on disks may be no UTF-8."""
     return os.fsencode(path) if _is_local(filesystem) else path
 

@@ -141,7 +141,7 @@ class Relay:
         writing = asyncio.create_task(self._buffer.run())
         stopping = asyncio.create_task(self._stop.wait())
         try:
-            await self._stand_for(self._upstream)
+            await self._listen_for(self._upstream)
             ready()
             await asyncio.wait((writing, stopping), return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -151,10 +151,10 @@ class Relay:
                 writing.cancel()
                 with suppress(asyncio.CancelledError):
                     await writing
-                await self._written(self._buffer.close())
-        await self._written(writing)
+                await self._write_frames(self._buffer.close())
+        await self._write_frames(writing)
 
-    async def _written(self, work: Any) -> None:
+    async def _write_frames(self, work: Any) -> None:
         try:
             with suppress(asyncio.CancelledError):
                 await work
@@ -181,7 +181,7 @@ class Relay:
             self._told.add(sentence)
             self._tell(sentence)
 
-    async def _stand_for(self, broker: Address) -> None:
+    async def _listen_for(self, broker: Address) -> None:
         """Listen in the place of a broker, unless that is done already."""
         async with self._opening:
             if broker in self._addresses or broker in self._addresses.values():
@@ -313,7 +313,7 @@ class Relay:
         self, answer: rewriting.Answer, seen_host: str
     ) -> dict[Address, Address]:
         for broker in sorted(answer.addresses):
-            await self._stand_for(broker)
+            await self._listen_for(broker)
         return {
             broker: (seen_host if host in _WILDCARDS else host, port)
             for broker, (host, port) in self._addresses.items()
@@ -420,11 +420,11 @@ class _Connection:
 
     async def _response(self, frame: bytes, now: int) -> bytes | None:
         header, is_secret = self._conversation.response(frame)
-        changed = await self._changed(header, frame)
+        changed = await self._rewrite(header, frame)
         self._record(RESPONSE, now, header, frame, is_secret, changed is not None)
         return changed
 
-    async def _changed(self, header: Any, frame: bytes) -> bytes | None:
+    async def _rewrite(self, header: Any, frame: bytes) -> bytes | None:
         relay = self._relay
         try:
             if limited := rewriting.limit_versions(header, frame):

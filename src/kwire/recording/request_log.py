@@ -26,7 +26,7 @@ from ..formatting import format_name
 from ..regular_files import open_regular
 from ..schema import releases
 from ..versions import VersionRange
-from .requests import Request, fate_of
+from .requests import Request, find_fate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def read_request_log(
                     yield found
                 elif found:
                     number = place.number(start, position)
-                    yield BadLine(shown, number, position, found, _shown(line))
+                    yield BadLine(shown, number, position, found, _cut_line(line))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             reason = f"the gzip file is damaged or incomplete ({error}); copy it again"
             yield BadLine(shown, place.lines + 1, file.tell(), reason, "")
@@ -241,7 +241,7 @@ def _read_line(line: bytes, timezone: tzinfo) -> LoggedRequest | str:
     if len(line) == _LINE_BYTES and not line.endswith(b"\n"):
         return f"the line is longer than {_LINE_BYTES >> 20} MiB"
     if mark >= 0 and line.lstrip().startswith(b"{"):
-        prefix, text = _unwrapped(line)
+        prefix, text = _unwrap(line)
     else:
         prefix = line[: max(begin, 0)].decode("utf-8", "replace")
         text = line[max(begin, 0) :].decode("utf-8", "replace")
@@ -256,7 +256,7 @@ def _read_line(line: bytes, timezone: tzinfo) -> LoggedRequest | str:
         if isinstance(found, dict) and found.get("isForwarded") is True:
             # The broker that passed it on has logged it, with its client's address.
             return ""
-        return _logged_request(found, _timestamp(prefix, timezone))
+        return _read_request(found, _timestamp(prefix, timezone))
     except _NoRequest as error:
         return str(error)
     except (ValueError, RecursionError) as error:
@@ -265,7 +265,7 @@ def _read_line(line: bytes, timezone: tzinfo) -> LoggedRequest | str:
         return f"the JSON is damaged ({error})"
 
 
-def _unwrapped(line: bytes) -> tuple[str, str]:
+def _unwrap(line: bytes) -> tuple[str, str]:
     """Take a message out of JSON, in which containers and JSON layouts wrap lines.
 
     Gives what stands before the request, where the time is, and the request.
@@ -289,13 +289,13 @@ class _NoRequest(Exception):
     """The JSON is not that of a request; the text says why."""
 
 
-def _logged_request(found: Any, timestamp: int | None) -> LoggedRequest:
+def _read_request(found: Any, timestamp: int | None) -> LoggedRequest:
     header = _member(found, "requestHeader", dict)
     api_key = _number(header, "requestApiKey", _INT16)
     version = _number(header, "requestApiVersion", _INT16)
     local, remote = _addresses(_member(found, "connection", str, optional=True))
     software = _software(found, api_key)
-    fate = fate_of(api_key, version)
+    fate = find_fate(api_key, version)
     request = Request(
         timestamp=timestamp,
         client_address=remote,
@@ -313,7 +313,7 @@ def _logged_request(found: Any, timestamp: int | None) -> LoggedRequest:
         deprecated=fate.deprecated,
         removed_in=fate.removed_in,
     )
-    offered = _offered(found.get("response")) if api_key == _API_VERSIONS else None
+    offered = _read_offer(found.get("response")) if api_key == _API_VERSIONS else None
     is_from_broker = api_key == _FETCH and _replica(found.get("request")) >= 0
     return LoggedRequest(request, offered, is_from_broker)
 
@@ -392,7 +392,7 @@ def _timestamp(prefix: str, timezone: tzinfo) -> int | None:
     return (moment - _EPOCH) // _MICROSECOND
 
 
-def _offered(response: Any) -> dict[int, VersionRange] | None:
+def _read_offer(response: Any) -> dict[int, VersionRange] | None:
     """Read what a broker offers; None for what makes no sense."""
     try:
         return {
@@ -414,5 +414,5 @@ def _replica(request: Any) -> int:
     return told if isinstance(told, int) else -1
 
 
-def _shown(line: bytes) -> str:
+def _cut_line(line: bytes) -> str:
     return line[:_SHOWN].decode("utf-8", "replace").strip()

@@ -79,7 +79,7 @@ class Fate(NamedTuple):
 
 
 @cache
-def fate_of(api_key: int, api_version: int) -> Fate:
+def find_fate(api_key: int, api_version: int) -> Fate:
     """Tell what became of a version of an API; of an unknown API nothing is known."""
     try:
         name = releases.name_of(api_key)

@@ -82,8 +82,8 @@ class Answer:
         None if it would be the same. ``EncodeError`` for what no version can hold.
         """
         nodes = getattr(self._message, self._attribute)
-        moved = [_moved(node, listeners) for node in nodes]
-        changed = _moved(self._message, listeners)
+        moved = [_move(node, listeners) for node in nodes]
+        changed = _move(self._message, listeners)
         if changed is self._message and all(map(_is_same, nodes, moved)):
             return None
         if moved:
@@ -122,7 +122,7 @@ def limit_versions(header: Header, frame: bytes) -> tuple[bytes, list[str]] | No
     correlation_id, message = framing.decode_response(
         ApiVersionsResponse, frame, version, compat="java", limits=NO_LIMITS
     )
-    limited = list(map(_limited, message.api_keys))
+    limited = list(map(_limit, message.api_keys))
     words = [
         f"{name_of(old.api_key)} {new.max_version + 1}-{old.max_version}"
         for old, new in zip(message.api_keys, limited, strict=True)
@@ -134,7 +134,7 @@ def limit_versions(header: Header, frame: bytes) -> tuple[bytes, list[str]] | No
     return framing.encode_response(changed, version, correlation_id), words
 
 
-def _limited(api: Any) -> Any:
+def _limit(api: Any) -> Any:
     if api.api_key not in _REWRITTEN:
         return api
     newest = by_key(api.api_key, "response").valid_versions.max
@@ -149,7 +149,7 @@ def _address(node: Any) -> Address | None:
     return (host, port) if host and 0 < port < 1 << 16 else None
 
 
-def _moved(node: Any, listeners: Mapping[Address, Address]) -> Any:
+def _move(node: Any, listeners: Mapping[Address, Address]) -> Any:
     address = _address(node)
     if address is None or listeners.get(address, address) == address:
         return node

@@ -12,9 +12,9 @@ import click
 
 from ...formatting import format_count
 from ...schema import releases
-from ..job_options import out_option, rows_of, spark_option
+from ..job_options import out_option, read_rows, spark_option
+from ..main import FINE, PROBLEMS
 from ..output import RowFormat, format_option, open_output, write_table
-from ..program import FINE, PROBLEMS
 from ..progress import Progress
 from ..terminal import say
 
@@ -139,7 +139,7 @@ def command(
             progress=progress.advance,
             timezone=time_zone,
         )
-    rows = rows_of(result.tables["clients"])
+    rows = read_rows(result.tables["clients"])
     with open_output() as output:
         if form.is_table:
             titles = ("verdict", "client", " requests", " breaking", "why")

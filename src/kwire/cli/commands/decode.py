@@ -10,10 +10,10 @@ from rich.text import Text
 
 from ...errors import KwireError
 from ...formatting import escape_line
-from ..byte_pieces import MOST_FAILURES, pieces_of, takes_bytes
-from ..message_json import MessageJson, laid_out
+from ..byte_pieces import MOST_FAILURES, add_byte_options, find_pieces
+from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
+from ..message_json import MessageJson, indent_json
 from ..output import open_output
-from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..terminal import say
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ _WIDTH = 80
 
 
 @click.command(epilog=EXIT_CODES, short_help="Decode messages: hex, base64, files.")
-@takes_bytes
+@add_byte_options
 @click.option(
     "--format",
     "-o",
@@ -44,7 +44,7 @@ def command(form: str, **chosen: Any) -> int:
     stdin may hold these, or the bytes themselves. Request frames (with their sizes or
     without) and record sets are recognized; for the rest say what they are.
     """
-    pieces, hint = pieces_of(**chosen)
+    pieces, hint = find_pieces(**chosen)
     failures = 0
     writer = MessageJson()
     with open_output() as output:
@@ -97,9 +97,9 @@ def _write(output: Output, form: str, value: Any) -> None:
     elif form == "jsonl":
         output.write(f"{output.json(value)}\n")
     elif output.width is None:
-        output.write(f"{laid_out(value, _WIDTH)}\n")
+        output.write(f"{indent_json(value, _WIDTH)}\n")
     else:
-        lines = laid_out(value, output.width).split("\n")
+        lines = indent_json(value, output.width).split("\n")
         text = Text("\n".join(map(escape_line, lines)))
         JSONHighlighter().highlight(text)
         output.console().print(text, soft_wrap=True)

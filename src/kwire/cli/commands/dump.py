@@ -14,12 +14,12 @@ import click
 
 from ...formatting import format_count, read_time
 from ..batch_rows import open_batches
-from ..decoded import is_internal
-from ..inputs import Inputs, say_unreadable, takes_partitions
+from ..internal_records import is_internal
+from ..log_inputs import LogInputs, add_partition_options, say_unreadable
+from ..main import CANNOT, EXIT_CODES, FINE
 from ..output import open_output
-from ..program import CANNOT, EXIT_CODES, FINE
 from ..progress import Progress
-from ..record_output import KeyBytes, takes_record_output, write_rows
+from ..record_output import KeyBytes, add_output_options, write_rows
 from ..record_reading import RecordReader, Wanted
 from ..terminal import say
 
@@ -51,7 +51,7 @@ class _Time(click.ParamType[int]):
 @click.command(
     epilog=EXIT_CODES, short_help="Print records or batches, or write Parquet."
 )
-@takes_partitions
+@add_partition_options
 @click.option("--from-offset", type=int, help="From this offset on.")
 @click.option("--to-offset", type=int, help="Up to this offset, itself left out.")
 @click.option("--from-time", type=_Time(), help="From this time on: ISO-8601 or ms.")
@@ -75,7 +75,7 @@ class _Time(click.ParamType[int]):
 @click.option("--control", is_flag=True, help="Control records as well, decoded.")
 @click.option("--batches", is_flag=True, help="A row for each batch, not each record.")
 @click.option("--skip-corrupt", is_flag=True, help="Go on behind what is damaged.")
-@takes_record_output
+@add_output_options
 def command(
     output: RecordOutput,
     limit: int | None,
@@ -112,7 +112,7 @@ def command(
             "--control and --isolation read_committed exclude each other: control"
             " records are not part of what read_committed returns"
         )
-    inputs = Inputs(**chosen)
+    inputs = LogInputs(**chosen)
     say_unreadable(inputs)
     wanted = Wanted(from_offset, to_offset, from_time, to_time, key)
     with ExitStack() as stack:

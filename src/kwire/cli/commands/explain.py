@@ -9,10 +9,10 @@ from rich.text import Text
 
 from ...formatting import escape_line
 from ...limits import MIB
-from ..byte_map_rows import row_of, value_text
-from ..byte_pieces import MOST_FAILURES, pieces_of, takes_bytes
+from ..byte_map_rows import make_row, value_text
+from ..byte_pieces import MOST_FAILURES, add_byte_options, find_pieces
+from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..output import JsonLines, open_output
-from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..terminal import say
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...byte_map import ByteMap, Span
-    from ..byte_pieces import Piece
+    from ..byte_pieces import BytePiece
     from ..output import Output
 
 _STYLES = {
@@ -46,7 +46,7 @@ _TITLES = ("OFFSET", "BYTES", "FIELD", "TYPE", "VALUE")
 
 
 @click.command(epilog=EXIT_CODES, short_help="Show which bytes are which field.")
-@takes_bytes
+@add_byte_options
 @click.option(
     "--format",
     "-o",
@@ -70,7 +70,7 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
     if html is not None:
         # Only a page needs what this needs.
         from ..byte_map_page import write_page
-    pieces, hint = pieces_of(**chosen)
+    pieces, hint = find_pieces(**chosen)
     data = pieces[0].data
     if len(data) > _MOST_BYTES:
         raise click.ClickException(
@@ -84,7 +84,7 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
         elif form == "jsonl":
             rows = JsonLines(output)
             for span in (span for found in maps for span in found.spans):
-                rows.write(row_of(span, data))
+                rows.write(make_row(span, data))
         else:
             table = _Table(output, data, maps)
             for found in maps:
@@ -92,7 +92,7 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
     return _tell(maps, hint)
 
 
-def _maps(pieces: Sequence[Piece]) -> list[ByteMap]:
+def _maps(pieces: Sequence[BytePiece]) -> list[ByteMap]:
     maps = []
     failures = 0
     for piece in pieces:

@@ -9,16 +9,16 @@ import os
 import click
 
 from ...formatting import format_count
-from ..inputs import takes_partitions
-from ..job_options import out_option, rows_of, spark_option
+from ..job_options import out_option, read_rows, spark_option
+from ..log_inputs import add_partition_options
+from ..main import EXIT_CODES, FINE, PROBLEMS
 from ..output import (
     RowFormat,
+    clear_unknown,
     format_option,
-    known_numbers,
     open_output,
     write_table,
 )
-from ..program import EXIT_CODES, FINE, PROBLEMS
 from ..progress import Progress
 from ..terminal import say
 
@@ -42,7 +42,7 @@ _LINES = 40
     epilog=EXIT_CODES.replace("1 problems found", "1 something is lost"),
     short_help="Recover all records that log files hold, as Parquet.",
 )
-@takes_partitions
+@add_partition_options
 @out_option
 @spark_option
 @format_option
@@ -75,7 +75,7 @@ def command(
         result = jobs.export(
             paths, out, **chosen, spark=spark, progress=progress.advance
         )
-    rows = rows_of(result.tables["coverage"])
+    rows = read_rows(result.tables["coverage"])
     with open_output() as output:
         if form.is_table:
             shown = sorted(rows, key=lambda row: row["lost_offsets"] == 0)[:_LINES]
@@ -86,7 +86,7 @@ def command(
         else:
             writer = form.open_rows(output, _NAMES)
             for row in rows:
-                writer.write(known_numbers({name: row[name] for name in _NAMES}))
+                writer.write(clear_unknown({name: row[name] for name in _NAMES}))
     lost = sum(row["lost_offsets"] for row in rows)
     say(
         f"{format_count(result.counts['records'], 'record')} of"
@@ -103,7 +103,7 @@ def command(
     }
     unread = {
         row["path"]
-        for row in rows_of(result.tables["problems"])
+        for row in read_rows(result.tables["problems"])
         if row["reason"] == "unreadable"
         or (row["length"] and (row["topic"], row["partition"]) in empty)
     }

@@ -16,15 +16,15 @@ import click
 from ... import log
 from ...errors import DecodeError, KwireError
 from ...formatting import format_count, format_name, format_size, format_time_range
-from ..inputs import Inputs, files_of, say_unreadable, takes_partitions
+from ..log_inputs import LogInputs, add_partition_options, list_files, say_unreadable
+from ..main import CANNOT, EXIT_CODES, FINE, explain
 from ..output import (
     RowFormat,
+    clear_unknown,
     format_option,
-    known_numbers,
     open_output,
     write_table,
 )
-from ..program import CANNOT, EXIT_CODES, FINE, explain
 from ..terminal import say
 
 TYPE_CHECKING = False
@@ -51,7 +51,7 @@ class Glance(NamedTuple):
 
 
 @click.command(epilog=EXIT_CODES, short_help="List topics, partitions and segments.")
-@takes_partitions
+@add_partition_options
 @click.option("--segments", "-l", is_flag=True, help="A line for each segment.")
 @format_option
 def command(form: RowFormat, segments: bool, **chosen: Any) -> int:
@@ -60,7 +60,7 @@ def command(form: RowFormat, segments: bool, **chosen: Any) -> int:
     Offsets end before the second number. Formats are the magic of the batches and the
     compressions seen at the ends of segments; nothing is read as a whole.
     """
-    inputs = Inputs(**chosen)
+    inputs = LogInputs(**chosen)
     say_unreadable(inputs)
     failed = not inputs.is_complete
     rows = []
@@ -92,12 +92,12 @@ def _rows(partition: log.Partition, each: bool) -> list[dict[str, Any]]:
         "state": partition.state,
         "path": format_name(partition.path),
     }
-    glances = [(file, _glance(file)) for file in files_of(partition)]
+    glances = [(file, _glance(file)) for file in list_files(partition)]
     if each:
         glances += [
             (file, _glance(file))
             for file in partition.snapshots
-            if file not in files_of(partition)
+            if file not in list_files(partition)
         ]
         return [
             {
@@ -186,7 +186,7 @@ def _write(
     names = list(rows[0]) if rows else []
     lines = form.open_rows(output, names)
     for row in rows:
-        lines.write(known_numbers(row))
+        lines.write(clear_unknown(row))
 
 
 def _line(row: dict[str, Any], segments: bool) -> tuple[str, list[str]]:

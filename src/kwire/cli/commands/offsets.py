@@ -9,9 +9,9 @@ import os
 import click
 
 from ...formatting import format_count, format_time
-from ..job_options import out_option, rows_of, spark_option
+from ..job_options import out_option, read_rows, spark_option
+from ..main import EXIT_CODES, FINE
 from ..output import RowFormat, format_option, open_output, write_table
-from ..program import EXIT_CODES, FINE
 from ..progress import Progress
 from ..terminal import say
 
@@ -101,7 +101,7 @@ def command(
 
 
 def _rows(folder: str) -> list[dict[str, Any]]:
-    rows = rows_of(folder)
+    rows = read_rows(folder)
     for row in rows:
         for name in ("first_commit", "last_commit"):
             row[name] = _milliseconds(row[name])

@@ -16,11 +16,11 @@ import click
 
 from ...cluster import DataLost
 from ...errors import DecodeError
-from ..brokers import connect_cluster, takes_cluster
-from ..decoded import is_internal
-from ..program import EXIT_CODES, FINE, INTERRUPTED
+from ..brokers import add_cluster_options, connect_cluster
+from ..internal_records import is_internal
+from ..main import EXIT_CODES, FINE, INTERRUPTED
 from ..progress import Progress
-from ..record_output import KeyBytes, takes_record_output, write_rows
+from ..record_output import KeyBytes, add_output_options, write_rows
 from ..terminal import say
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ class _Position(click.ParamType[object]):
 
 
 @click.command(epilog=EXIT_CODES, short_help="Print records of live topics.")
-@takes_cluster
+@add_cluster_options
 @click.argument("topics", metavar="TOPIC...", nargs=-1, required=True)
 @click.option(
     "--from",
@@ -120,7 +120,7 @@ class _Position(click.ParamType[object]):
     default="raise",
     help="Where to go on if records were deleted that were to be read; default: fail.",
 )
-@takes_record_output
+@add_output_options
 def command(
     address: str,
     topics: tuple[str, ...],

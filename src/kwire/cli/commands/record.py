@@ -24,7 +24,7 @@ from ...recording.relay import (
     Relay,
     read_listen,
 )
-from ..program import EXIT_CODES, FINE
+from ..main import EXIT_CODES, FINE
 from ..terminal import error_console, say
 
 TYPE_CHECKING = False

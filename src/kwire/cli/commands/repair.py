@@ -11,9 +11,9 @@ import click
 from ... import log
 from ...formatting import format_count, format_size
 from ...regular_files import open_regular
+from ..main import FINE, PROBLEMS
 from ..output import RowFormat, format_option, open_output
 from ..problems import ProblemWriter
-from ..program import FINE, PROBLEMS
 from ..progress import Progress
 from ..terminal import say
 

@@ -13,8 +13,8 @@ import click
 
 from ...formatting import format_size
 from ...spark.bundling import bundle, setting
+from ..main import EXIT_CODES
 from ..output import open_output
-from ..program import EXIT_CODES
 from ..terminal import say
 
 _ENGINE = re.compile(r"kwire/_fast/decoder\.(.+)\.(?:so|pyd)")

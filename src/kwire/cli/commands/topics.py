@@ -9,9 +9,9 @@ import click
 from ... import error_codes
 from ...errors import KwireError
 from ...formatting import format_count, suggest_names
-from ..brokers import connect_cluster, takes_cluster
+from ..brokers import add_cluster_options, connect_cluster
+from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..output import RowFormat, format_option, open_output, write_table
-from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..terminal import say
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ _TITLES = (
     epilog=EXIT_CODES.replace("1 problems found", "1 partitions without a leader"),
     short_help="List topics: partitions, leaders, replicas, offsets.",
 )
-@takes_cluster
+@add_cluster_options
 @click.argument("names", metavar="[TOPIC]...", nargs=-1)
 @click.option(
     "--offsets/--no-offsets", default=True, help="Where partitions start and end."

@@ -11,10 +11,10 @@ import click
 from ... import log
 from ...errors import DecodeError, KwireError
 from ...formatting import format_count, format_size
-from ..inputs import Inputs, takes_partitions
+from ..log_inputs import LogInputs, add_partition_options
+from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..output import RowFormat, format_option, open_output
 from ..problems import ProblemWriter
-from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..progress import Progress
 from ..terminal import say
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=EXIT_CODES, short_help="Check log files; tell what is wrong.")
-@takes_partitions
+@add_partition_options
 @click.option("--deep", is_flag=True, help="Decode all records as well.")
 @click.option(
     "--strict-tail",
@@ -38,14 +38,14 @@ def command(form: RowFormat, deep: bool, strict_tail: bool, **chosen: Any) -> in
     Each problem is a line on stdout: file, byte, length, what is wrong, and the good
     offsets around it. A summary follows on stderr.
     """
-    inputs = Inputs(**chosen)
+    inputs = LogInputs(**chosen)
     began = time.monotonic()
     failed = not inputs.is_complete
     with open_output() as output, Progress(inputs.size) as progress:
         problems = ProblemWriter(output, form)
         for error in inputs.unreadable:
             if isinstance(error, DecodeError):
-                problems.write(_as_problem(error))
+                problems.write(_make_problem(error))
             else:
                 say(explain(error))
         for partition in inputs.partitions:
@@ -80,7 +80,7 @@ def command(form: RowFormat, deep: bool, strict_tail: bool, **chosen: Any) -> in
     return PROBLEMS if problems.count else FINE
 
 
-def _as_problem(error: DecodeError) -> log.Problem:
+def _make_problem(error: DecodeError) -> log.Problem:
     return log.Problem(
         *(error.path, "", -1, error.offset, 0, "checkpoint"), detail=error.reason
     )

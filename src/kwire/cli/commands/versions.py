@@ -24,9 +24,9 @@ from ...negotiation import (
 )
 from ...schema import registry, releases
 from ...versions import NONE, VersionRange
-from ..brokers import reach_all, read_access, read_addresses, takes_brokers
+from ..brokers import add_broker_options, reach_all, read_access, read_addresses
+from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS
 from ..output import JsonLines, Table, open_output
-from ..program import CANNOT, EXIT_CODES, FINE, PROBLEMS
 from ..terminal import say
 
 TYPE_CHECKING = False
@@ -71,7 +71,7 @@ def _read_features(
 @click.command(
     epilog=EXIT_CODES, short_help="Ask brokers what they speak; guess the release."
 )
-@takes_brokers
+@add_broker_options
 @click.option(
     "--require",
     multiple=True,

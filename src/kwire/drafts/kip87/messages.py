@@ -98,7 +98,7 @@ def encode(
     for index, row in enumerate(rows):
         _check(row, f"messages[{index}]")
     if codec and rows:
-        rows = (_wrapped(rows, codec),)
+        rows = (_wrap(rows, codec),)
     return b"".join(map(_encode_one, rows))
 
 
@@ -121,7 +121,7 @@ def decode(
             _check_crc(source, start, end)
         message = _read_one(source, start, end)
         if message.attributes & CODEC_MASK:
-            found += _opened(message, start, check_crc, limits)
+            found += _open_wrapper(message, start, check_crc, limits)
         else:
             found.append(message)
     return tuple(found)
@@ -197,7 +197,7 @@ def _encode_one(message: Message) -> bytes:
     return head + body
 
 
-def _wrapped(rows: tuple[Message, ...], codec: int) -> Message:
+def _wrap(rows: tuple[Message, ...], codec: int) -> Message:
     """Compress messages into one, whose offset is that of the last."""
     codecs.check_magic(codec, _CODECS_OF)
     magic, kind = rows[0].magic, rows[0].attributes & LOG_APPEND_TIME
@@ -313,7 +313,7 @@ def _read_sized(
     return source[start : start + length], start + length
 
 
-def _opened(
+def _open_wrapper(
     wrapper: Message, start: int, check_crc: bool, limits: Limits
 ) -> list[Message]:
     """Open a compressed message by the rules of magic 1, or of 0 for that."""
@@ -341,11 +341,11 @@ def _opened(
     except DecodeError as fault:
         failure = type(fault)(f"in a compressed message: {fault.reason}", start)
     else:
-        return _placed(inner, wrapper, magic, kind, start)
+        return _add_place(inner, wrapper, magic, kind, start)
     raise failure
 
 
-def _placed(
+def _add_place(
     inner: list[Message], wrapper: Message, magic: int, kind: int, start: int
 ) -> list[Message]:
     """Give what was compressed its offsets and timestamps, which the wrapper rules."""

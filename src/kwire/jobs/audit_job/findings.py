@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...recording.requests import fate_of
+from ...recording.requests import find_fate
 from .sightings import Client, SeenRequests, Sightings, Usage
 from .verdicts import (
     BREAKS,
@@ -117,7 +117,7 @@ def _make_break_rows(
             "api_version": each.api_version,
             **_make_seen_row(usage.versions[each.api_key, each.api_version]),
             "target_speaks": str(target.speaks(each.api_key)),
-            "removed_in": fate_of(each.api_key, each.api_version).removed_in,
+            "removed_in": find_fate(each.api_key, each.api_version).removed_in,
             "what_to_do": each.what_to_do,
         }
         for each in judgement.breaks

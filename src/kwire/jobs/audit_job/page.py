@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...formatting import format_count
-from ...recording.requests import fate_of
+from ...recording.requests import find_fate
 from .. import charts
 from ..report import Report
 from .sightings import MINUTE, SeenRequests
@@ -135,7 +135,7 @@ def _make_cell(
     count: int,
     broken: set[tuple[int, int]],
 ) -> charts.HeatCell:
-    target, fate = findings.target, fate_of(*pair)
+    target, fate = findings.target, find_fate(*pair)
     if not target.refuses(*pair):
         if fate.deprecated:
             gone = f", gone in {fate.removed_in}" if fate.removed_in else ""
@@ -195,7 +195,7 @@ def _add_times(report: Report, findings: AuditFindings) -> None:
     tracks = []
     for pair in ranked[:_MOST_TRACKS]:
         tone = "bad" if pair in broken else "warning"
-        gone = fate_of(*pair).removed_in
+        gone = find_fate(*pair).removed_in
         spans = [
             _make_span(begin + number * step, step, seen[pair], tone, count)
             for number, count in sorted(counts[pair].items())

@@ -31,7 +31,7 @@ from ...recording.request_log import (
     read_request_log,
     split_request_log,
 )
-from ...recording.requests import Request, fate_of, requests_batch, requests_schema
+from ...recording.requests import Request, find_fate, requests_batch, requests_schema
 from ...regular_files import open_regular
 from ..tables import TableWriter
 from .sightings import API_VERSIONS, MINUTE, Client, InputProblem, Sightings, split_host
@@ -169,7 +169,7 @@ class _Gatherer:
         @cache
         def is_watched(api_key: int, api_version: int) -> bool:
             return target.refuses(api_key, api_version) or bool(
-                fate_of(api_key, api_version).deprecated
+                find_fate(api_key, api_version).deprecated
             )
 
         self._is_watched = is_watched
@@ -336,7 +336,7 @@ class _Recording:
         name, deprecated, removed_in = (
             (None, None, None)
             if api_key is None or api_version is None
-            else fate_of(api_key, api_version)
+            else find_fate(api_key, api_version)
         )
         request = Request(
             timestamp=time,

@@ -15,7 +15,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from ...recording.requests import fate_of
+from ...recording.requests import find_fate
 from ...schema import releases
 from ...versions import NONE, VersionRange
 from .sightings import API_VERSIONS, SeenRequests
@@ -171,7 +171,7 @@ def _group_by_api(usage: Usage) -> Iterator[tuple[int, list[int]]]:
 
 def _is_of_kafka(api_key: int, version: int) -> bool:
     """Whether some release spoke a version; else it is nonsense, or a vendor's."""
-    fate = fate_of(api_key, version)
+    fate = find_fate(api_key, version)
     return fate.removed_in is not None or version in _find_newest().get(api_key, NONE)
 
 
@@ -257,12 +257,12 @@ def format_versions(versions: Iterable[int]) -> str:
 
 def find_api_name(api_key: int) -> str:
     """Name an API, also one that Kafka does not have."""
-    return fate_of(api_key, 0).api or f"API key {api_key}"
+    return find_fate(api_key, 0).api or f"API key {api_key}"
 
 
 def _format_break(api_key: int, versions: Iterable[int]) -> str:
     text = format_versions(versions)
-    if fate_of(api_key, 0).api is None:
+    if find_fate(api_key, 0).api is None:
         return f"version {text} of API key {api_key}"
     return f"{find_api_name(api_key)} {text}"
 

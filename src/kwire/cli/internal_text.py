@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decoded keys and values as words for people: ``OffsetCommit group=g offset=12``.
 
-The cells are made in ``decoded.py``; JSON lines and CSV have them as JSON.
+The cells are made in ``internal_records.py``; JSON lines and CSV have them as JSON.
 """
 
 from __future__ import annotations
 
 import re
 
-from .cells import NULL, compact_json, shown
+from .byte_formats import NULL, compact_json, format_cell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .cells import Cell
+    from .byte_formats import Cell
 
 _PLAIN = re.compile(r"""[^\s"'=\[{,\\]+""")
 """What is text without quotes around it."""
@@ -33,18 +33,18 @@ def record_words(key: Cell, value: Cell) -> tuple[list[str], int]:
     value, which is the offset of a commit.
     """
     if key == NULL:
-        return message_words(value), 2
+        return describe_message(value), 2
     name = key.content["name"].removesuffix("Key")
     words = [name, *_fields(key.content["data"])]
     if value.encoding != "json":
-        return [*words, shown(value)], len(words) + 1
-    rest = message_words(value)
+        return [*words, format_cell(value)], len(words) + 1
+    rest = describe_message(value)
     if rest[0] == f"{name}Value":
         rest = rest[1:]
     return words + rest, len(words) + 1
 
 
-def message_words(cell: Cell) -> list[str]:
+def describe_message(cell: Cell) -> list[str]:
     """Write a decoded message: its name, and a word for each of its fields."""
     return [cell.content["name"], *_fields(cell.content["data"])]
 

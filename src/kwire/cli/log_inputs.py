@@ -15,7 +15,7 @@ import click
 from .. import log
 from ..formatting import format_name
 from ..regular_files import NotRegularFile, open_regular
-from .program import explain
+from .main import explain
 from .terminal import say
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ _NAMED = 5
 """How many names an error message lists."""
 
 
-def takes_partitions(command: Command) -> Command:
+def add_partition_options(command: Command) -> Command:
     """Give a command its paths and the options that choose among their partitions."""
     for add in (
         click.option(
@@ -52,7 +52,7 @@ def takes_partitions(command: Command) -> Command:
     return command
 
 
-class Inputs:
+class LogInputs:
     """The partitions that were chosen, and what could not be read on the way.
 
     ``unreadable`` are errors about folders, about checkpoints beside partitions, and
@@ -87,7 +87,7 @@ class Inputs:
         if not self.partitions:
             raise click.ClickException(
                 "no partition matches --topic and --partition; the input has"
-                f" {_listed(sorted(names))}"
+                f" {_list_names(sorted(names))}"
             )
 
     @property
@@ -106,16 +106,16 @@ class Inputs:
     def files(self) -> Iterator[log.Segment]:
         """Go through the files with records, partition by partition."""
         for partition in self.partitions:
-            yield from files_of(partition)
+            yield from list_files(partition)
 
 
-def files_of(partition: log.Partition) -> tuple[log.Segment, ...]:
+def list_files(partition: log.Partition) -> tuple[log.Segment, ...]:
     """List the segments; the checkpoints only where they are all there is."""
     return partition.segments or partition.snapshots
 
 
 def _place(partition: log.Partition) -> str:
-    files = [str(file.path) for file in files_of(partition)]
+    files = [str(file.path) for file in list_files(partition)]
     place = files[0] if len(files) == 1 else str(partition.path)
     return place if "://" in place else os.path.abspath(place)
 
@@ -152,13 +152,13 @@ def _closed_folders(path: str) -> list[OSError]:
     ]
 
 
-def _listed(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     text = ", ".join(names[:_NAMED])
     more = len(names) - _NAMED
     return f"{text} and {more} more" if more > 0 else text
 
 
-def say_unreadable(inputs: Inputs) -> None:
+def say_unreadable(inputs: LogInputs) -> None:
     """Tell what was left aside."""
     for error in inputs.unreadable:
         say(f"skipped: {explain(error)}")

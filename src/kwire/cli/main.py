@@ -34,8 +34,8 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 EXIT_CODES = (
-    "Exit codes: 0 fine; 1 problems found; 2 wrong usage, or something cannot be read"
-    " or written; 130 interrupted; 141 nobody reads the output any more."
+    "Exit codes: 0 success; 1 problems found; 2 wrong usage, or a failure to read or"
+    " write; 130 interrupted; 141 the reader of the output closed it."
 )
 
 
@@ -88,7 +88,7 @@ class Program(click.Group):
             code = CANNOT
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "kwire"
-            say_usage(path, _one_line(error.format_message()))
+            say_usage(path, _make_line(error.format_message()))
             code = CANNOT
         except click.Abort:
             code = INTERRUPTED
@@ -101,16 +101,16 @@ class Program(click.Group):
 def explain(error: Exception) -> str:
     """Put an error in one line."""
     if isinstance(error, click.ClickException):
-        return _one_line(error.format_message())
+        return _make_line(error.format_message())
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         reason = error.strerror[:1].lower() + error.strerror[1:]
-        return _one_line(f"{format_name(os.fsdecode(error.filename))}: {reason}")
+        return _make_line(f"{format_name(os.fsdecode(error.filename))}: {reason}")
     if isinstance(error, OSError) and error.strerror:
-        return _one_line(error.strerror[:1].lower() + error.strerror[1:])
-    return _one_line(str(error))
+        return _make_line(error.strerror[:1].lower() + error.strerror[1:])
+    return _make_line(str(error))
 
 
-def _one_line(text: str) -> str:
+def _make_line(text: str) -> str:
     return escape_line(" ".join(text.split()).removesuffix("."))
 
 

@@ -13,7 +13,7 @@ from .. import codec, internal_topics, messages, wire
 from ..control_records import decode_control_record
 from ..errors import KwireError
 from ..json_form import to_json
-from .cells import NULL, Cell
+from .byte_formats import NULL, Cell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ class Cell(NamedTuple):
 NULL = Cell("", None)
 
 
-def cell_of(data: bytes | None, byte_format: str) -> Cell:
+def make_cell(data: bytes | None, byte_format: str) -> Cell:
     """Make the cell of some bytes; "text" is base64 where they are no printable one."""
     if data is None:
         return NULL
@@ -72,7 +72,7 @@ def read_bytes(text: str) -> bytes:
     )
 
 
-def shown(cell: Cell) -> str:
+def format_cell(cell: Cell) -> str:
     """Write a cell for people, in one line and without what moves a cursor."""
     if cell.encoding == "text":
         # What could be taken for something else is marked as the text that it is.
