@@ -95,7 +95,10 @@ def add_broker_options(command: Callable[..., Any]) -> Callable[..., Any]:
     option = click.option(
         "--fallback",
         metavar="VERSION",
-        help="What to assume of brokers before 0.10.0, such as 0.9.0.",
+        help=(
+            "The release of brokers before 0.10.0, which do not report their versions,"
+            " such as 0.9.0."
+        ),
     )
     argument = click.argument(
         "bootstrap", metavar="HOST:PORT...", nargs=-1, required=True
@@ -119,7 +122,7 @@ def _add_access_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default=10.0,
             show_default=True,
             metavar="SECONDS",
-            help="How long a broker may take for one answer.",
+            help="How long to wait for one response.",
         ),
         click.option(
             "--password-file",
@@ -134,12 +137,16 @@ def _add_access_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(sasl.MECHANISMS, case_sensitive=False),
             help="Authenticate with SASL.",
         ),
-        click.option("--key", type=file, help="The key, if not in the same file."),
+        click.option(
+            "--key",
+            type=file,
+            help="The key of --cert, if it is in another file, in PEM.",
+        ),
         click.option("--cert", type=file, help="The client's certificate, in PEM."),
         click.option(
-            "--ca", type=file, help="Trust this authority, in PEM, and no other."
+            "--ca", type=file, help="Trust this certificate authority only, in PEM."
         ),
-        click.option("--tls", is_flag=True, help="Speak TLS."),
+        click.option("--tls", is_flag=True, help="Connect with TLS."),
     ):
         command = add(command)
     return command

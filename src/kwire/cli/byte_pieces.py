@@ -37,18 +37,26 @@ def add_byte_options(command: Command) -> Command:
             "input_form",
             type=click.Choice(FORMS),
             default="auto",
-            help="How the bytes are written; found out by default.",
+            help="The encoding of the input; detected by default.",
         ),
-        click.option("--records", "is_records", is_flag=True, help="A record set."),
         click.option(
-            "--prefixed", is_flag=True, help="The message stands behind its version."
+            "--records", "is_records", is_flag=True, help="The input is a record set."
+        ),
+        click.option(
+            "--prefixed", is_flag=True, help="The version precedes the message."
         ),
         click.option("--version", "-v", type=int, help="The version of the message."),
         click.option(
-            "--message", "-m", metavar="NAME", help="A message without a header."
+            "--message",
+            "-m",
+            metavar="NAME",
+            help="The input is this message, without a header.",
         ),
         click.option(
-            "--response", "-r", metavar="API", help="Responses of this API: Fetch, 1."
+            "--response",
+            "-r",
+            metavar="API",
+            help="The input is responses of this API: Fetch, or 1.",
         ),
         click.argument("data", metavar="[DATA|@FILE|-]", required=False),
     ):

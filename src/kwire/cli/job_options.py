@@ -23,7 +23,7 @@ out_option = click.option(
 spark_option = click.option(
     "--spark",
     metavar="MASTER",
-    help="Run on Spark, such as local[4]; large input does by itself.",
+    help="Run on Spark, such as local[4]; the default for large input.",
 )
 
 

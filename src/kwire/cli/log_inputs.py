@@ -40,7 +40,7 @@ def add_partition_options(command: Command) -> Command:
             "--include",
             multiple=True,
             type=click.Choice(_STATES),
-            help="Folders that Kafka does not use, too; repeatable.",
+            help="Also read folders that Kafka does not use; repeatable.",
         ),
         click.option(
             "--partition", "-p", multiple=True, type=int, help="Only this; repeatable."

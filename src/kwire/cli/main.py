@@ -123,13 +123,16 @@ def _make_line(text: str) -> str:
     __version__, prog_name="kwire", message=f"%(prog)s %(version)s, {backend} engine"
 )
 def program() -> None:
-    """Look into Kafka: brokers, the protocol, bytes, and log files.
+    """Inspect Kafka: brokers, traffic, bytes of the protocol, and log files.
 
-    Of brokers: versions, topics and read. Of the protocol: schema. Of bytes: decode and
-    explain. Of clients: record and audit. Of log files: ls, dump, verify and repair,
-    and for whole clusters export and offsets; there PATH is a data directory of a
-    broker, a folder above several, the folder of one partition, or one .log file. For a
-    cluster of Spark: spark-bundle.
+    \b
+    Brokers           versions, topics, read
+    Traffic           record, audit
+    Bytes             decode, explain, schema
+    Log files         ls, dump, verify, repair
+    Logs of clusters  export, offsets
+    Spark             spark-bundle
 
-    Data goes to stdout, everything else to stderr.
-    """
+    PATH of log files is a data directory of a broker, a folder above several, the
+    folder of one partition, or one .log file. Data goes to stdout, messages to stderr.
+    """  # noqa: D301 - click reads the escape

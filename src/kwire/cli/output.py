@@ -64,8 +64,10 @@ _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 csv_option = click.option(
     "--csv-safe/--csv-exact",
     default=None,
-    help="CSV text that a spreadsheet would run (= + - @) gets a ' in front, or none."
-    " Default: safe in terminals and files, exact in pipes.",
+    help=(
+        "Whether to put a ' before CSV text that a spreadsheet would run (= + - @)."
+        " Default: safe in terminals and files, exact in pipes."
+    ),
 )
 
 
@@ -78,7 +80,7 @@ def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "form",
         type=click.Choice(("table", "jsonl", "csv")),
         default="table",
-        help="Table for people (the default), JSON lines, or CSV.",
+        help="A table (the default), JSON lines, or CSV.",
     )
     @csv_option
     @wraps(command)

@@ -61,12 +61,14 @@ class KeyBytes(click.ParamType[bytes]):
 def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of its output: a ``RecordOutput``, as ``output``."""
 
-    @click.option("--headers/--no-headers", default=True, help="Headers of records.")
+    @click.option(
+        "--headers/--no-headers", default=True, help="Print the headers of records."
+    )
     @click.option(
         "--format-bytes",
         type=click.Choice(BYTE_FORMATS),
         default="text",
-        help="Keys and values: text, else base64 (the default); always base64; hex.",
+        help="Keys and values as text (or base64 if they are not), base64, or hex.",
     )
     @click.option("--raw", is_flag=True, help="Do not decode Kafka's internal topics.")
     @click.option(
@@ -74,7 +76,7 @@ def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "-o",
         "form",
         type=click.Choice(tuple(_SUFFIXES.values())),
-        help="By default what the name of --output says, else a table.",
+        help="Default: by the suffix of --output, else a table.",
     )
     @csv_option
     @click.option(
@@ -90,7 +92,7 @@ def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--output",
         "path",
         metavar="FILE",
-        help="A new file in place of stdout; it appears when it is whole.",
+        help="Write to a new file, not stdout; it appears when it is complete.",
     )
     @wraps(command)
     def run(

@@ -86,11 +86,11 @@ class _Timezone(click.ParamType[tzinfo]):
 
 
 @click.command(
-    short_help="Tell who breaks on an upgrade of the brokers.",
+    short_help="Find the clients that an upgrade breaks.",
     epilog=(
-        "Exit codes: 0 nobody breaks; 1 nobody, but not all of the input could be"
-        " read; 2 wrong usage, or something that cannot be read or written; 3 a client"
-        " breaks; 130 interrupted; 141 nobody reads the output any more."
+        "Exit codes: 0 no client breaks; 1 none, but some input could not be read; 2"
+        " wrong usage, or a failure to read or write; 3 a client breaks; 130"
+        " interrupted; 141 the reader of the output closed it."
     ),
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
@@ -108,7 +108,7 @@ class _Timezone(click.ParamType[tzinfo]):
     default="UTC",
     type=_Timezone(),
     metavar="ZONE",
-    help="Of times in request logs, which do not say theirs. Default: UTC.",
+    help="The time zone of request logs. Default: UTC.",
 )
 @format_option
 def command(
@@ -119,12 +119,12 @@ def command(
     time_zone: tzinfo,
     form: RowFormat,
 ) -> int:
-    """Tell who breaks when brokers are upgraded, by recorded traffic and request logs.
+    """Find the clients that break when brokers are upgraded.
 
     PATH is a capture of kwire record, a request log of a broker (JSON, of 2.8 or
-    newer; gzip too), or a folder with some of them. Each client is a row on stdout,
-    the riskiest first: OK, UNKNOWN or BREAKS, and why. Below DIR are the tables
-    requests, clients, breaks and problems as Parquet, and report.html.
+    newer; gzip too), or a folder of these. Each client is a row on stdout, the riskiest
+    first: OK, UNKNOWN or BREAKS, and why. DIR gets the tables requests, clients, breaks
+    and problems as Parquet, and report.html.
     """
     from ... import jobs
     from ...jobs.audit_job.tasks import find_sources

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _WIDTH = 80
 
 
-@click.command(epilog=EXIT_CODES, short_help="Decode messages: hex, base64, files.")
+@click.command(epilog=EXIT_CODES, short_help="Decode requests, responses and records.")
 @add_byte_options
 @click.option(
     "--format",
@@ -35,14 +35,14 @@ _WIDTH = 80
     "form",
     type=click.Choice(("json", "jsonl", "repr")),
     default="json",
-    help="JSON for people (the default), on one line, or what Python prints.",
+    help="Indented JSON (the default), JSON lines, or Python's repr.",
 )
 def command(form: str, **chosen: Any) -> int:
-    r"""Decode messages and print them with their headers: requests, responses, records.
+    r"""Decode requests, responses and records, with their headers.
 
     DATA is hex in any spacing, a hex dump, text with \x escapes, or base64; a file or
-    stdin may hold these, or the bytes themselves. Request frames (with their sizes or
-    without) and record sets are recognized; for the rest say what they are.
+    stdin may hold these, or the bytes themselves. Request frames, with sizes or
+    without, and record sets are detected; name the type of anything else.
     """
     pieces, hint = find_pieces(**chosen)
     failures = 0

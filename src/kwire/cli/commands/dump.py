@@ -48,33 +48,35 @@ class _Time(click.ParamType[int]):
             )
 
 
-@click.command(
-    epilog=EXIT_CODES, short_help="Print records or batches, or write Parquet."
-)
+@click.command(epilog=EXIT_CODES, short_help="Print records or batches of log files.")
 @add_partition_options
-@click.option("--from-offset", type=int, help="From this offset on.")
-@click.option("--to-offset", type=int, help="Up to this offset, itself left out.")
-@click.option("--from-time", type=_Time(), help="From this time on: ISO-8601 or ms.")
-@click.option("--to-time", type=_Time(), help="Up to this time, itself left out.")
+@click.option("--from-offset", type=int, help="Start at this offset.")
+@click.option("--to-offset", type=int, help="Stop before this offset.")
+@click.option(
+    "--from-time", type=_Time(), help="Start at this time: ISO-8601 or milliseconds."
+)
+@click.option("--to-time", type=_Time(), help="Stop before this time.")
 @click.option(
     "--key", type=KeyBytes(), help="Only this key: text, hex:00ff or base64:AP8=."
 )
-@click.option("--limit", "-n", type=click.IntRange(0), help="At most so many rows.")
+@click.option("--limit", "-n", type=click.IntRange(0), help="Print at most N rows.")
 @click.option(
     "--tail",
     type=click.IntRange(0),
     metavar="N",
-    help="The last N rows of each partition that are chosen; they are held in memory.",
+    help="Print the last N rows of each partition; they are held in memory.",
 )
 @click.option(
     "--isolation",
     type=click.Choice(("read_uncommitted", "read_committed")),
     default="read_uncommitted",
-    help="With read_committed: without aborted and unfinished transactions.",
+    help="read_committed leaves out aborted and unfinished transactions.",
 )
-@click.option("--control", is_flag=True, help="Control records as well, decoded.")
-@click.option("--batches", is_flag=True, help="A row for each batch, not each record.")
-@click.option("--skip-corrupt", is_flag=True, help="Go on behind what is damaged.")
+@click.option("--control", is_flag=True, help="Also print control records, decoded.")
+@click.option(
+    "--batches", is_flag=True, help="Print a row for each batch, not for each record."
+)
+@click.option("--skip-corrupt", is_flag=True, help="Continue after damaged regions.")
 @add_output_options
 def command(
     output: RecordOutput,
@@ -93,9 +95,9 @@ def command(
 ) -> int:
     """Print records, partition by partition in the order of their offsets.
 
-    Keys and values that are no printable text are base64, and say so: "key_base64"
-    in JSON lines, a column "key_encoding" in CSV. Those of Kafka's internal topics
-    are decoded. Printing begins at once, and no file is held in memory.
+    Keys and values that are not printable text are printed as base64, and marked:
+    "key_base64" in JSON lines, a column "key_encoding" in CSV. Those of Kafka's
+    internal topics are decoded. Files are read piece by piece, never as a whole.
     """
     committed = isolation == "read_committed"
     if batches and output.own is not None:

@@ -52,16 +52,16 @@ _TITLES = ("OFFSET", "BYTES", "FIELD", "TYPE", "VALUE")
     "-o",
     "form",
     type=click.Choice(("table", "jsonl")),
-    help="Table for people (the default), or JSON lines.",
+    help="A table (the default), or JSON lines.",
 )
-@click.option("--html", metavar="FILE", help="A new HTML page in place of stdout.")
+@click.option("--html", metavar="FILE", help="Write a new HTML page, not stdout.")
 def command(form: str | None, html: str | None, **chosen: Any) -> int:
     r"""Show messages byte by byte: offset, bytes, field, type, value.
 
     DATA is hex in any spacing, a hex dump, text with \x escapes, or base64; a file or
-    stdin may hold these, or the bytes themselves. Request frames (with their sizes or
-    without) and record sets are recognized; for the rest say what they are. In a
-    terminal lines are cut to its width; --html and -o jsonl have the whole.
+    stdin may hold these, or the bytes themselves. Request frames, with sizes or
+    without, and record sets are detected; name the type of anything else. In a
+    terminal lines are cut to its width; --html and -o jsonl are complete.
     """
     if html is not None and form is not None:
         raise click.UsageError(

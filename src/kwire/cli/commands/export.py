@@ -40,7 +40,7 @@ _LINES = 40
 
 @click.command(
     epilog=EXIT_CODES.replace("1 problems found", "1 something is lost"),
-    short_help="Recover all records that log files hold, as Parquet.",
+    short_help="Recover the records of damaged logs, as Parquet.",
 )
 @add_partition_options
 @out_option
@@ -58,9 +58,9 @@ def command(
     """Recover the records of log files, damaged or not, into Parquet files.
 
     PATH is a data directory of a broker, a folder above several, or tiered storage.
-    Replicas of the same partition fill each other's holes; every record comes once.
-    Each partition is a row on stdout. Below DIR are the tables records, batches,
-    problems, coverage and lost, and report.html. The input is only read.
+    Replicas of a partition fill each other's gaps, and each record is written once.
+    Each partition is a row on stdout. DIR gets the tables records, batches, problems,
+    coverage and lost as Parquet, and report.html. The input is not changed.
     """
     from ... import jobs
     from ...jobs.export_job.inputs import find_inputs

@@ -52,13 +52,13 @@ class Glance(NamedTuple):
 
 @click.command(epilog=EXIT_CODES, short_help="List topics, partitions and segments.")
 @add_partition_options
-@click.option("--segments", "-l", is_flag=True, help="A line for each segment.")
+@click.option("--segments", "-l", is_flag=True, help="Print a line for each segment.")
 @format_option
 def command(form: RowFormat, segments: bool, **chosen: Any) -> int:
     """List topics and partitions: segments, sizes, offsets, times, formats.
 
-    Offsets end before the second number. Formats are the magic of the batches and the
-    compressions seen at the ends of segments; nothing is read as a whole.
+    The second offset is the one after the last. Formats are the magic and the
+    compression of the batches at the ends of segments; no file is read as a whole.
     """
     inputs = LogInputs(**chosen)
     say_unreadable(inputs)

@@ -30,7 +30,7 @@ _LINES = 40
 
 @click.command(
     epilog=EXIT_CODES.replace(" 1 problems found;", ""),
-    short_help="Tell what consumer groups did: commits, lag, rebalances.",
+    short_help="Report commits, lag and rebalances of groups.",
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @out_option
@@ -41,7 +41,7 @@ _LINES = 40
     default=300,
     show_default=True,
     metavar="SECONDS",
-    help="How long a new record waits before its reader is called stuck.",
+    help="How long a new record waits before the partition counts as stuck.",
 )
 @spark_option
 @format_option
@@ -53,12 +53,12 @@ def command(
     spark: str | None,
     form: RowFormat,
 ) -> int:
-    """Tell what consumer groups did, from the log directories of brokers.
+    """Report commits, lag and rebalances of consumer groups, from log files of brokers.
 
     PATH is a data directory with partitions of __consumer_offsets, or a folder above
-    several; lag needs the topics' segments, too. Each group is a row on stdout, the
-    worst first. Below DIR are tables as Parquet, of commits, lag, group states,
-    rebalances and stuck partitions among others, and report.html.
+    several; lag requires the segments of the topics as well. Each group is a row on
+    stdout, the worst first. DIR gets tables as Parquet (commits, lag, group states,
+    rebalances, stuck partitions and others), and report.html.
     """
     from ...jobs.offsets_job.inputs import LogInputs
     from ...jobs.offsets_job.job import run

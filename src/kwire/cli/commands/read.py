@@ -67,7 +67,7 @@ class _Position(click.ParamType[object]):
             )
 
 
-@click.command(epilog=EXIT_CODES, short_help="Print records of live topics.")
+@click.command(epilog=EXIT_CODES, short_help="Print the records of live topics.")
 @add_cluster_options
 @click.argument("topics", metavar="TOPIC...", nargs=-1, required=True)
 @click.option(
@@ -75,17 +75,23 @@ class _Position(click.ParamType[object]):
     "start",
     type=_Position(),
     default="earliest",
-    help="Where to begin: an offset, earliest (the default), latest, an ISO-8601 time,"
-    " a duration ago such as 1h; -10 is the last 10 offsets of each partition.",
+    help=(
+        "Where to start: an offset, earliest (default), latest, an ISO-8601 time, or"
+        " a duration ago such as 1h; -10 is the last 10 offsets of each partition."
+    ),
 )
 @click.option(
     "--to",
     "end",
     type=_Position(),
-    help="Where to stop, itself left out; the default is latest: the end at the start"
-    " of the command.",
+    help=(
+        "Stop before this position; the default is latest: the end when the command"
+        " starts."
+    ),
 )
-@click.option("--follow", is_flag=True, help="Go on with records as they are written.")
+@click.option(
+    "--follow", is_flag=True, help="Continue with new records as they are written."
+)
 @click.option(
     "--partition",
     "-p",
@@ -106,19 +112,19 @@ class _Position(click.ParamType[object]):
     "limit",
     type=click.IntRange(0),
     metavar="N",
-    help="At most N records.",
+    help="Print at most N records.",
 )
 @click.option(
     "--isolation",
     type=click.Choice(("read_uncommitted", "read_committed")),
     default="read_uncommitted",
-    help="With read_committed: without aborted and unfinished transactions.",
+    help="read_committed leaves out aborted and unfinished transactions.",
 )
 @click.option(
     "--on-data-loss",
     type=click.Choice(("raise", "earliest", "latest")),
     default="raise",
-    help="Where to go on if records were deleted that were to be read; default: fail.",
+    help="Where to continue if unread records were deleted; default: fail.",
 )
 @add_output_options
 def command(
@@ -135,11 +141,11 @@ def command(
     output: RecordOutput,
     **access: Any,
 ) -> int:
-    """Print the records of topics, from where to where, or for ever with --follow.
+    """Print the records of topics, up to their end, or until Ctrl-C with --follow.
 
-    Records of a partition come in the order of their offsets, partitions in turns.
-    Keys and values that are no printable text are base64, and say so. Nothing is
-    committed: no consumer group is involved.
+    Records of a partition are in the order of their offsets; partitions take turns.
+    Keys and values that are not printable text are printed as base64, and marked.
+    Nothing is committed: no consumer group is involved.
     """
     if follow and end is not None:
         raise click.UsageError("--follow and --to exclude each other; give one of them")

@@ -50,14 +50,14 @@ def _address(reads: Callable[[str], tuple[str, int]]) -> Callable[..., tuple[str
 
 @click.command(
     epilog=EXIT_CODES,
-    short_help="Record what clients and brokers say, through a relay.",
+    short_help="Record the traffic of clients, through a relay.",
 )
 @click.option(
     "--listen",
     required=True,
     metavar="HOST:PORT",
     callback=_address(read_listen),
-    help="Where clients bootstrap; port 0 is any. Brokers get the ports above.",
+    help="Where clients bootstrap; port 0 is any free one. Brokers get the next ports.",
 )
 @click.option(
     "--upstream",
@@ -75,17 +75,17 @@ def _address(reads: Callable[[str], tuple[str, int]]) -> Callable[..., tuple[str
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
-    help="End by itself after this time.",
+    help="Stop after this time.",
 )
 @click.option(
-    "--count", type=click.IntRange(min=1), help="End by itself after so many frames."
+    "--count", type=click.IntRange(min=1), help="Stop after this many frames."
 )
 @click.option(
     "--flush-ms",
     type=click.IntRange(min=10),
     default=1000,
     show_default=True,
-    help="What kill -9 costs at most.",
+    help="How often frames are written; kill -9 loses at most this.",
 )
 @click.option(
     "--max-frame",
@@ -93,14 +93,14 @@ def _address(reads: Callable[[str], tuple[str, int]]) -> Callable[..., tuple[str
     default=MAX_FRAME,
     show_default=True,
     metavar="BYTES",
-    help="Frames above end their connection.",
+    help="Close a connection whose frame is larger.",
 )
 @click.option(
     "--max-connections",
     type=click.IntRange(min=1),
     default=MAX_CONNECTIONS,
     show_default=True,
-    help="Clients above are turned away.",
+    help="Close further connections of clients.",
 )
 @click.option(
     "--max-held",
@@ -108,7 +108,10 @@ def _address(reads: Callable[[str], tuple[str, int]]) -> Callable[..., tuple[str
     default=MAX_HELD,
     show_default=True,
     metavar="BYTES",
-    help="Incomplete or unread frames of all connections; above, the largest ends.",
+    help=(
+        "Limit of incomplete or unread frames of all connections; over it, the largest"
+        " connection is closed."
+    ),
 )
 def command(
     listen: tuple[str, int],
@@ -123,9 +126,9 @@ def command(
 ) -> int:
     """Relay between Kafka clients and a cluster, and record every frame.
 
-    Clients bootstrap from the relay instead of a broker, in plaintext; the brokers that
-    answers name become ports of the relay, so that clients stay on it. Frames go to
-    Parquet files below --out, SASL secrets never do. Ctrl-C ends the recording well.
+    Clients bootstrap from the relay in place of a broker, in plaintext. Addresses of
+    brokers in responses become ports of the relay, so that clients stay on it. Frames
+    are written to Parquet files in --out, without SASL secrets, until Ctrl-C.
     """
     if listen == upstream:
         raise click.BadParameter(

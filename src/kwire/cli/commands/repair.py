@@ -19,11 +19,11 @@ from ..terminal import say
 
 
 @click.command(
-    short_help="Write a good copy of a damaged segment.",
+    short_help="Copy the intact batches of a damaged segment.",
     epilog=(
-        "Exit codes: 0 the copy is complete; 1 something was left out, or nothing is"
-        " good and no file was written; 2 wrong usage, or something cannot be read or"
-        " written; 130 interrupted; 141 nobody reads the output any more."
+        "Exit codes: 0 the copy is complete; 1 something was left out, or no batch is"
+        " intact and no file was written; 2 wrong usage, or a failure to read or"
+        " write; 130 interrupted; 141 the reader of the output closed it."
     ),
 )
 @click.argument("segment", metavar="SEGMENT")
@@ -36,10 +36,10 @@ from ..terminal import say
 )
 @format_option
 def command(segment: str, target: str, form: RowFormat) -> int:
-    """Copy the whole batches of a .log file to a new file, byte for byte.
+    """Copy the intact batches of a .log file to a new file, byte for byte.
 
-    The damaged file is only read. What is left out is told on stdout, a line for each
-    region. Offsets stay as they are; indexes are not copied, a broker makes them anew.
+    The damaged file is not changed. Each region that is left out is a row on stdout.
+    Offsets stay as they are; indexes are not copied, brokers write new ones.
     """
     if os.path.isdir(segment):
         raise click.UsageError(f"{segment} is a folder; name one of its .log files")

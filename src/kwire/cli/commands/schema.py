@@ -56,11 +56,16 @@ Examples:
     epilog=_EXAMPLES, short_help="Document the protocol: releases, APIs, layouts."
 )
 @click.argument("message", required=False)
-@click.option("--release", metavar="R", help="Of this release; else of the newest.")
-@click.option("--since", metavar="R", help="What the upgrade from R removes and adds.")
+@click.option("--release", metavar="R", help="This release; default: the newest.")
+@click.option(
+    "--since", metavar="R", help="Show what an upgrade from R removes and adds."
+)
 @click.option("--version", metavar="N", help="Only this version, or a range: 9-12.")
 @click.option(
-    "--all", "everything", is_flag=True, help="Messages of no API, too, of any release."
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Also messages without an API, of any release.",
 )
 @click.option(
     "--html",
@@ -74,7 +79,7 @@ Examples:
     "form",
     type=click.Choice(("table", "jsonl")),
     default="table",
-    help="For people (the default), or JSON lines.",
+    help="Text (the default), or JSON lines.",
 )
 def command(
     message: str | None,
@@ -87,10 +92,10 @@ def command(
 ) -> None:
     """Document Kafka's protocol, in the notation of its guide.
 
-    Without MESSAGE: the APIs of a release and their versions. With one: its layouts,
-    of every version or, with --release, of those that the release speaks. MESSAGE is
-    an API (Fetch, or its key 1), a message (FetchRequest), a record of metadata or of
-    a coordinator (TopicRecord, GroupMetadataValue).
+    Without MESSAGE: the APIs of a release and their versions. With MESSAGE: its
+    layouts, in every version, or with --release in those that the release speaks.
+    MESSAGE is an API (Fetch, or its key 1), a message (FetchRequest), or a record of
+    metadata or of a coordinator (TopicRecord, GroupMetadataValue).
     """
     name = protocol_guide.NEWEST
     if release is not None:

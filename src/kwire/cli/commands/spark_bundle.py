@@ -28,7 +28,7 @@ _ENGINE = re.compile(r"kwire/_fast/decoder\.(.+)\.(?:so|pyd)")
     required=True,
     metavar="FILE.zip",
     type=click.Path(dir_okay=False),
-    help="The archive; one that is there is replaced.",
+    help="The archive; an existing one is replaced.",
 )
 @click.option(
     "--wheel",
@@ -43,10 +43,10 @@ _ENGINE = re.compile(r"kwire/_fast/decoder\.(.+)\.(?:so|pyd)")
     help="Leave out cramjam, which reads snappy, lz4 and zstd.",
 )
 def command(out: str, wheels: tuple[str, ...], no_compression: bool) -> None:
-    """Write the installed kwire, with its engine, as an archive for spark.archives.
+    """Write the installed kwire as an archive for spark.archives.
 
-    stdout gets the setting of Spark that brings it to workers which have no kwire. They
-    need the Python version and the platform of this one, or --wheel.
+    It is for workers without kwire that have the Python version and platform of this
+    machine; for others give --wheel. The setting for Spark is printed on stdout.
     """
     try:
         path = bundle(out, wheel=wheels or None, compression=not no_compression)

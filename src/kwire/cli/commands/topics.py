@@ -40,16 +40,16 @@ _TITLES = (
 @add_cluster_options
 @click.argument("names", metavar="[TOPIC]...", nargs=-1)
 @click.option(
-    "--offsets/--no-offsets", default=True, help="Where partitions start and end."
+    "--offsets/--no-offsets", default=True, help="Show where partitions start and end."
 )
 @format_option
 def command(
     address: str, names: tuple[str, ...], offsets: bool, form: RowFormat, **access: Any
 ) -> int:
-    """List the partitions of all topics, or of those that are named.
+    """List the partitions of all topics, or of the given ones.
 
-    START is the first offset of a partition, END the next one to be written. Of
-    offsets, some may have no record: those that compaction or a transaction took.
+    START is the first offset of a partition, END the next one to be written. Not every
+    offset has a record: compaction removes some, transactions use some.
     """
     with connect_cluster(address, **access) as kafka:
         topics = _choose(kafka.topics(), names)

@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-@click.command(epilog=EXIT_CODES, short_help="Check log files; tell what is wrong.")
+@click.command(epilog=EXIT_CODES, short_help="Check log files and report problems.")
 @add_partition_options
-@click.option("--deep", is_flag=True, help="Decode all records as well.")
+@click.option("--deep", is_flag=True, help="Also decode all records.")
 @click.option(
     "--strict-tail",
     is_flag=True,
-    help="An incomplete batch at the end of the newest segment is a problem, too.",
+    help="Also report an incomplete batch at the end of the newest segment.",
 )
 @format_option
 def command(form: RowFormat, deep: bool, strict_tail: bool, **chosen: Any) -> int:
-    """Check checksums, offsets, gaps, indexes and what else lies beside a log.
+    """Check checksums, offsets, gaps, indexes and the other files of a log.
 
     Each problem is a line on stdout: file, byte, length, what is wrong, and the good
-    offsets around it. A summary follows on stderr.
+    offsets before and after it. A summary is printed on stderr.
     """
     inputs = LogInputs(**chosen)
     began = time.monotonic()

@@ -69,7 +69,7 @@ def _read_features(
 
 
 @click.command(
-    epilog=EXIT_CODES, short_help="Ask brokers what they speak; guess the release."
+    epilog=EXIT_CODES, short_help="List the API versions of brokers; guess the release."
 )
 @add_broker_options
 @click.option(
@@ -77,7 +77,7 @@ def _read_features(
     multiple=True,
     metavar="FEATURE",
     callback=_read_features,
-    help="Exit with 1 if a broker lacks this; repeatable.",
+    help="Exit with 1 if a broker lacks this feature; repeatable.",
 )
 @click.option(
     "--format",
@@ -85,15 +85,15 @@ def _read_features(
     "form",
     type=click.Choice(("table", "jsonl", "compat")),
     default="table",
-    help="Table for people (the default), JSON lines, or the text of Kafka's own tool.",
+    help="A table (the default), JSON lines, or the text of Kafka's own tool.",
 )
 def command(
     form: str, bootstrap: tuple[str, ...], require: list[str], **options: Any
 ) -> int:
-    """Tell which versions of each API the brokers of a cluster speak.
+    """List the versions of each API that the brokers of a cluster speak.
 
-    The first HOST:PORT that answers names all brokers, and each is asked. An IPv6
-    address stands in brackets. USABLE is the version that kwire would choose.
+    All brokers are found through the first HOST:PORT that answers. An IPv6 address is
+    in brackets: [::1]:9092. USABLE is the version that kwire would choose.
     """
     access = read_access(**options)
     return asyncio.run(_report(form, read_addresses(bootstrap), access, require))
