@@ -50,7 +50,7 @@ def test_offsets_names_a_group_that_is_not_there(run):
 def test_export_counts_the_topics_that_it_does_not_list(run):
     done = run("export", DATA, "--out", "out", "-t", "typo")
     assert done.exit_code == 2
-    assert "is the one you want" in done.stderr and " more" in done.stderr
+    assert "matches topics= and partitions=" in done.stderr and " more" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -352,7 +352,7 @@ def test_log_of_a_live_broker_gives_the_clients_that_were_there(release, tmp_pat
 def test_target_is_told_if_there_is_none_of_the_name(tmp_path, capture):
     """With all that there are, and before anything is written."""
     path = capture.write(tmp_path / "frames.parquet")
-    with pytest.raises(ValueError, match=r"there are 0\.8\.0, "):
+    with pytest.raises(ValueError, match=r"use one of 0\.8\.0, "):
         jobs.audit([path], tmp_path / "out", target="9.9")
     assert not (tmp_path / "out").exists()
 

@@ -296,6 +296,6 @@ def test_compact_numbers_fit_a_cell():
 
 
 def test_unknown_tones_are_mistakes():
-    """They would be a colour that nobody meant."""
-    with pytest.raises(ValueError, match="'red' is no tone"):
+    """They would be a colour that does not exist."""
+    with pytest.raises(ValueError, match=r"tone must be one of .*got 'red'"):
         charts.draw_bars([("a", 1, "red", "")])

@@ -123,7 +123,7 @@ def test_folder_that_is_in_use_is_refused_before_any_work(tmp_path):
     """What is there already is never touched; an empty folder is as good as none."""
     (tmp_path / "file").write_text("x")
     for out in tmp_path, tmp_path / "file":
-        with pytest.raises(FileExistsError, match="remove it or name another"):
+        with pytest.raises(FileExistsError, match="remove it or give another"):
             Output(out).__enter__()
     assert names(tmp_path) == ["file"]
     (tmp_path / "empty").mkdir()

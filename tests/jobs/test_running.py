@@ -65,13 +65,13 @@ def test_missing_or_old_java_is_told_in_one_line(tmp_path, monkeypatch):
     """The line names what to install."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "none on the PATH: install" in java_problem()
+    assert "none on the PATH): install" in java_problem()
     monkeypatch.setenv("PATH", fake_java(tmp_path / "old", "11.0.2"))
-    assert "found 11: install" in java_problem()
+    assert "(got 11): install" in java_problem()
     monkeypatch.setenv("PATH", fake_java(tmp_path / "new", "21.0.2"))
     assert java_problem() is None
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "gone"))
-    assert f"none in JAVA_HOME, {tmp_path / 'gone'}: install" in java_problem()
+    assert f"(none in JAVA_HOME, {tmp_path / 'gone'}): install" in java_problem()
     assert "\n" not in java_problem()
 
 
@@ -94,7 +94,7 @@ def test_missing_java_is_an_error_of_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(
         "pyspark.sql.SparkSession.getActiveSession", staticmethod(lambda: None)
     )
-    with pytest.raises(JobError, match="Spark needs Java 17 or newer"):
+    with pytest.raises(JobError, match="Spark requires Java 17 or newer"):
         run_tasks(len, ["a"], sizes=[1], spark="local[1]")
 
 
@@ -125,7 +125,7 @@ def test_jobs_import_without_pyspark_and_pyarrow():
         check=True,
         env={**os.environ},
     )
-    assert done.stdout == "[3]\njobs need pyarrow: pip install kwire[arrow]\n"
+    assert done.stdout == "[3]\njobs require pyarrow: pip install kwire[arrow]\n"
 
 
 def test_names_of_jobs_are_functions():

@@ -1,16 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finished jobs over Kafka's bytes: tables in Parquet files, and a report to look at.
+"""Jobs over captures and log directories: each writes Parquet tables and a report.
 
     from kwire import jobs
 
     result = jobs.export(["kafka-logs/"], "rescued")
     result.tables, result.counts, result.report, result.findings
 
-``audit`` tells who breaks on an upgrade, ``export`` recovers segments, ``offsets``
-tells what consumer groups did. Each one runs in this process or on Spark, from the
-same functions. What they share is here: ``running`` (tasks), ``tables`` (files),
-``report`` and ``charts`` (the page). They need ``pip install kwire[arrow,pages]``.
+``audit`` finds the clients that break on an upgrade, ``export`` recovers segments,
+``offsets`` reports what consumer groups did. Each runs in this process or on Spark,
+with the same functions, and is a package of its own (``export_job``). They share
+``running`` (tasks), ``tables`` (files), ``report`` and ``charts`` (the page), and
+require ``pip install kwire[arrow,pages]``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Load a job when it is asked for."""
+    """Import a job on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What stands around the drawing of a chart: labels, legend, time axis, the ``svg``.
+"""The frame of a chart: labels, legend, time axis, and the ``svg`` element.
 
 The rooms left and right of a drawing are padding of the ``svg`` element, in steps for
 which the style has a class each.

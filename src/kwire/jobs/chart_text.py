@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The words on a report's charts and tables: numbers, times, names that are no threat.
+"""Text on charts and tables of a report: numbers, times, escaped and shortened names.
 
-Nothing in here draws; ``charts`` and ``report`` do.
+It is drawn by ``charts`` and ``report``.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _CHARACTER = 7.2
 
 
 def check_tone(tone: str) -> str:
-    """Check that a tone is one."""
+    """Return the tone, or raise ``ValueError`` for another word."""
     if tone not in TONES:
-        raise ValueError(f"{tone!r} is no tone; tones are {TONES}")
+        raise ValueError(f"tone must be one of {TONES} (got {tone!r})")
     return tone
 
 

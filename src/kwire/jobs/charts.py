@@ -83,7 +83,7 @@ class Span(NamedTuple):
 
 
 class Track(NamedTuple):
-    """One line of a coverage chart or of a timeline; ``note`` stands at its end."""
+    """One line of a coverage chart or of a timeline; ``note`` is written at its end."""
 
     label: str
     start: int

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a job: a verdict, figures, charts and tables in one HTML file.
 
-What stands on it is collected here; ``pages`` writes it. Names come from other people's
-bytes, so they stay plain text until then. Every number stands in the page raw too
+Its parts are collected here; ``pages`` writes them. Names come from untrusted bytes,
+so they stay plain text until then. Every number is in the page as a raw value too
 (``data-value``), so that it can be compared with the tables.
 """
 
@@ -43,7 +43,7 @@ class Cell(NamedTuple):
 
 
 class Report:
-    """A page, written from its top to its bottom; ``html`` gives the whole of it.
+    """A page that is built from top to bottom; ``html`` returns the document.
 
     A ``tone`` is "" or "good", "warning", "bad", "quiet".
     """
@@ -57,16 +57,16 @@ class Report:
         self._parts.append({"kind": kind, **values})
 
     def add_verdict(self, tone: str, word: str, sentence: str) -> None:
-        """Say how it stands in one word and one sentence."""
+        """Add the result in one word and one sentence."""
         self._add("verdict", tone=check_tone(tone), word=word, sentence=sentence)
 
     def add_figures(self, figures: Sequence[tuple[str, str, str]]) -> None:
-        """Show a few numbers large: (label, text, tone)."""
+        """Add a few numbers in large type: (label, text, tone)."""
         checked = [(label, text, check_tone(tone)) for label, text, tone in figures]
         self._add("figures", figures=checked)
 
     def add_chart(self, title: str, svg: Markup, note: str = "") -> None:
-        """Show a chart of ``charts`` under a title, and under it a note."""
+        """Add a chart of ``charts`` with a title above and a note below."""
         self._add("chart", title=title, svg=svg, note=note)
 
     def add_text(self, paragraph: str) -> None:
@@ -82,14 +82,16 @@ class Report:
         note: str = "",
         title: str = "",
     ) -> None:
-        """Show the first rows of the table ``name``: columns are (key, label, kind).
+        """Add the first rows of the table ``name``; columns are (key, label, kind).
 
         ``total`` is the number of rows in the Parquet files if not all of them are
         given. Times are milliseconds since 1970 or ``datetime``; None is empty.
         """
         for _, _, kind in columns:
             if kind not in KINDS:
-                raise ValueError(f"{kind!r} is no kind of column; kinds are {KINDS}")
+                raise ValueError(
+                    f"the kind of a column must be one of {KINDS} (got {kind!r})"
+                )
         total = len(rows) if total is None else total
         shown = rows[:ROWS_SHOWN]
         more = ""
@@ -111,7 +113,7 @@ class Report:
         )
 
     def html(self) -> str:
-        """Give the page as a whole document."""
+        """Return the page as a complete HTML document."""
         return pages.render(
             "report", title=self._title, subtitle=self._subtitle, parts=self._parts
         )

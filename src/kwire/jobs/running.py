@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the tasks of a job run: in this process one after the other, or on Spark.
+"""Run the tasks of a job: in this process one after the other, or on Spark.
 
 A task is a small value that pickles, and the function that runs over it may run more
 than once. On Spark every task is a partition of its own. What a task raises is raised
@@ -115,20 +115,20 @@ def open_session(master: str) -> Iterator[Any]:
 
 
 def java_problem() -> str | None:
-    """Say in one line what is missing to run Spark's Java, or return None."""
+    """Describe in one line what is missing to run Spark's Java, or return None."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else "java"
     advice = f"install one (Debian: openjdk-{_JAVA_VERSION}-jre-headless)"
     if not shutil.which(java):
         where = f"in JAVA_HOME, {home}" if home else "on the PATH"
-        return f"Spark needs Java {_JAVA_VERSION} or newer, none {where}: {advice}"
+        return f"Spark requires Java {_JAVA_VERSION} or newer (none {where}): {advice}"
     said = subprocess.run(
         [java, "-version"], capture_output=True, text=True, check=False
     ).stderr
     found = re.search(r'version "(\d+)', said)
     if found is None or int(found[1]) < _JAVA_VERSION:
         version = "another" if found is None else found[1]
-        return f"Spark needs Java {_JAVA_VERSION} or newer, found {version}: {advice}"
+        return f"Spark requires Java {_JAVA_VERSION} or newer (got {version}): {advice}"
     return None
 
 
@@ -143,7 +143,7 @@ def _import_pyspark() -> None:
 
 
 def _start(master: str, folder: Path) -> Any:
-    """Start Spark; whatever its Java process says goes to a file of the folder."""
+    """Start Spark; the output of its Java process goes to a file of the folder."""
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
@@ -304,7 +304,7 @@ def _watching(ended: Any, progress: Progress | None) -> Iterator[None]:
 
 
 def _cause(error: Exception, session: Any) -> Exception:
-    """Find what a task raised in what Spark says about it."""
+    """Find the exception of a task in the text of Spark's error."""
     text = str(error)
     found = re.search("(.*?)".join(map(re.escape, _MARKS)), text, re.DOTALL)
     if found is None:
@@ -327,7 +327,7 @@ def _cause(error: Exception, session: Any) -> Exception:
 
 def _first_line(error: Exception) -> str:
     text = str(error).strip() or type(error).__name__
-    # Spark's own summary stands in the middle: the last reason why a task was lost.
+    # Spark's own summary is in the middle: the last reason why a task was lost.
     reason = text.rpartition("most recent failure:")[2].strip()
     # The exception of a worker follows its frames, which are indented.
     raised = re.search(r"^Traceback \(.*\n(?: .*\n)+(.+)", reason, re.MULTILINE)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a job leaves behind: a folder of Parquet tables and a page, whole or not at all.
+"""The output of a job: a folder of Parquet tables and a page, complete or not at all.
 
 ``Output`` is the folder, ``TableWriter`` one file in it, ``Result`` what the caller
 gets. Tasks write files of their own, in whatever process they run; a task that runs
@@ -32,7 +32,7 @@ _GROUP_BYTES = 8 * 1024 * 1024
 
 
 class Result(NamedTuple):
-    """What a job made.
+    """The result of a job.
 
     ``tables`` names each table's folder of Parquet files, ``counts`` its rows;
     ``report`` is the path of the page, ``findings`` the number of what the job looks
@@ -52,7 +52,7 @@ def load_pyarrow() -> Any:
         import pyarrow.parquet
     except ImportError:
         raise ImportError(
-            "jobs need pyarrow: pip install kwire[arrow]", name="pyarrow"
+            "jobs require pyarrow: pip install kwire[arrow]", name="pyarrow"
         ) from None
     return pyarrow
 
@@ -146,7 +146,7 @@ class Output:
     """The folder that a job writes; it appears when the ``with`` block ends well.
 
     Until then everything is in ``<out>.partial-<random>`` beside it, which an exception
-    removes. A kill leaves it behind, in nobody's way.
+    removes. After a kill it stays, and does not disturb the next run.
 
         with Output(out) as output:
             running.run_tasks(work, tasks_with(output.table_path("records", 0)), ...)
@@ -158,7 +158,9 @@ class Output:
     def __init__(self, out: str | os.PathLike[str]) -> None:
         if "://" in os.fspath(out):
             raise OSError(
-                errno.EINVAL, "not a folder of this machine; name one", os.fspath(out)
+                errno.EINVAL,
+                "not a folder of this machine; give a local path",
+                os.fspath(out),
             )
         self._out = Path(out).absolute()
         # No number of a process: containers that share a disk have the same ones.
@@ -180,13 +182,13 @@ class Output:
         ):
             raise FileExistsError(
                 errno.EEXIST,
-                "exists already; remove it or name another folder",
+                "exists already; remove it or give another folder",
                 str(self._out),
             )
 
     @property
     def tables(self) -> dict[str, str]:
-        """The folder of each table, where it is in the end."""
+        """The final folder of each table."""
         return {name: str(self._out / name) for name in self._names}
 
     def table_path(self, name: str, task: int = 0) -> str:
@@ -197,7 +199,7 @@ class Output:
         return str(self._partial / name / f"part-{task:05}.parquet")
 
     def write_table(self, name: str, table: Any) -> None:
-        """Write a small table as a whole."""
+        """Write a table whose rows are all known."""
         with TableWriter(self.table_path(name), table.schema) as writer:
             writer.write(table)
 
@@ -240,11 +242,11 @@ class Output:
             raise OSError(error.errno, error.strerror, str(self._out)) from error
 
     def _is_own(self, path: object) -> bool:
-        """Whether a path is of a folder that nobody has heard of."""
+        """Whether a path is below the hidden folder, which the caller does not know."""
         return isinstance(path, str) and Path(path).is_relative_to(self._partial)
 
     def result(self, findings: int) -> Result:
-        """Make the job's result; rows are counted in the files themselves."""
+        """Make the result of the job; rows are counted from the files."""
         read_metadata = load_pyarrow().parquet.read_metadata
         counts = {
             name: sum(read_metadata(path).num_rows for path in Path(folder).iterdir())

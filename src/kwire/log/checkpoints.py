@@ -45,8 +45,8 @@ def read_leader_epochs(path: Named) -> tuple[tuple[int, int], ...]:
     Source: ``LeaderEpochCheckpointFile``.
     """
     return tuple(
-        (_number(path, at, fields[0]), _number(path, at, fields[1]))
-        for at, fields in _entries(path, 2)
+        (_read_number(path, at, fields[0]), _read_number(path, at, fields[1]))
+        for at, fields in _read_entries(path, 2)
     )
 
 
@@ -61,9 +61,9 @@ def read_offset_checkpoint(path: Named) -> dict[tuple[str, int], int]:
     Source: ``OffsetCheckpointFile``.
     """
     offsets = {}
-    for at, (topic, partition, offset) in _entries(path, 3):
-        key = _text(path, at, topic), _number(path, at, partition)
-        offsets[key] = _number(path, at, offset)
+    for at, (topic, partition, offset) in _read_entries(path, 3):
+        key = _read_text(path, at, topic), _read_number(path, at, partition)
+        offsets[key] = _read_number(path, at, offset)
     return offsets
 
 
@@ -75,18 +75,18 @@ def read_partition_metadata(path: Named) -> PartitionMetadata:
     Source: ``PartitionMetadataFile``.
     """
     values = {}
-    for at, line in _lines(path):
+    for at, line in _read_lines(path):
         name, colon, value = line.partition(b":")
         if colon:
             values[name.strip()] = at, value.strip()
     for wanted in (b"version", b"topic_id"):
         if wanted not in values:
             _refuse(path, 0, f"there is no line with {wanted.decode()!r}")
-    version = _number(path, *values[b"version"])
+    version = _read_number(path, *values[b"version"])
     at, text = values[b"topic_id"]
-    topic_id = uuid_of(_text(path, at, text))
+    topic_id = read_uuid(_read_text(path, at, text))
     if topic_id is None:
-        _refuse(path, at, f"{text!r:.60} is no topic id")
+        _refuse(path, at, f"expected a topic id (got {text!r:.60})")
     return PartitionMetadata(version, topic_id)
 
 
@@ -97,17 +97,17 @@ def read_meta_properties(path: Named) -> dict[str, str]:
     Raises ``DecodeError`` with the file in its path.
     """
     values = {}
-    for at, line in _lines(path):
+    for at, line in _read_lines(path):
         if line.startswith((b"#", b"!")):
             continue
-        name, equals, value = _text(path, at, line).partition("=")
+        name, equals, value = _read_text(path, at, line).partition("=")
         if not equals:
-            _refuse(path, at, f"{line!r:.60} is no name and value")
+            _refuse(path, at, f"expected name=value (got {line!r:.60})")
         values[name.strip()] = value.strip().replace("\\:", ":").replace("\\=", "=")
     return values
 
 
-def uuid_of(text: str) -> UUID | None:
+def read_uuid(text: str) -> UUID | None:
     """Read an id as Kafka prints one: 22 characters of URL-safe base64."""
     if not _ID.fullmatch(text):
         return None
@@ -115,7 +115,7 @@ def uuid_of(text: str) -> UUID | None:
     return UUID(bytes=binascii.a2b_base64(standard + "=="))
 
 
-def _lines(path: Named) -> Iterator[tuple[int, bytes]]:
+def _read_lines(path: Named) -> Iterator[tuple[int, bytes]]:
     """Go through the lines that are not empty, each with its first byte."""
     at = 0
     for line in read_small_file(path).split(b"\n"):
@@ -124,35 +124,35 @@ def _lines(path: Named) -> Iterator[tuple[int, bytes]]:
         at += len(line) + 1
 
 
-def _entries(path: Named, width: int) -> Iterator[tuple[int, list[bytes]]]:
+def _read_entries(path: Named, width: int) -> Iterator[tuple[int, list[bytes]]]:
     """Go through the entries of a checkpoint with a version and a count."""
-    lines = _lines(path)
+    lines = _read_lines(path)
     heads = []
     for what in ("version", "number of entries"):
         at, line = next(lines, (0, None))
         if line is None:
             _refuse(path, 0, f"the file ends before its {what}")
-        heads.append((at, _number(path, at, line)))
+        heads.append((at, _read_number(path, at, line)))
     if heads[0][1] != 0:
-        _refuse(path, heads[0][0], f"version {heads[0][1]} is not known, 0 is")
+        _refuse(path, heads[0][0], f"version must be 0 (got {heads[0][1]})")
     count = 0
     for at, line in lines:
         fields = line.split()
         if len(fields) != width:
-            _refuse(path, at, f"an entry has {width} fields, this line {len(fields)}")
+            _refuse(path, at, f"an entry has {width} fields (got {len(fields)})")
         count += 1
         yield at, fields
     if count != heads[1][1]:
-        _refuse(path, heads[1][0], f"{heads[1][1]} entries announced, {count} found")
+        _refuse(path, heads[1][0], f"{heads[1][1]} entries are announced (got {count})")
 
 
-def _number(path: Named, at: int, text: bytes) -> int:
+def _read_number(path: Named, at: int, text: bytes) -> int:
     if not _NUMBER.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
-        _refuse(path, at, f"{text!r:.60} is no number of at most 64 bits")
+        _refuse(path, at, f"expected a number of at most 64 bits (got {text!r:.60})")
     return int(text)
 
 
-def _text(path: Named, at: int, data: bytes) -> str:
+def _read_text(path: Named, at: int, data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -12,7 +12,7 @@ from ..errors import DecodeError
 from ..formatting import format_name
 from . import problems
 from .problems import Problem
-from .transactions import ABORT, marker_of
+from .transactions import ABORT, read_marker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def unreadable_file(
 class Checks:
     """Compares what stands beside the segments with the batches, as they pass.
 
-    ``see`` is called for every batch and has to be quick: it compares with the next
+    ``observe`` is called for every batch and has to be quick: it compares with the next
     entry of each index, and does more only where one is reached.
     """
 
@@ -74,10 +74,10 @@ class Checks:
         try:
             if segment.index is not None:
                 self._entries = segment.index.entries
-                self._stray(segment.index.path, problems.INDEX, 8)
+                self._check_stray(segment.index.path, problems.INDEX, 8)
             if segment.time_index is not None:
                 self._times = segment.time_index.entries
-                self._stray(segment.time_index.path, problems.TIME_INDEX, 12)
+                self._check_stray(segment.time_index.path, problems.TIME_INDEX, 12)
         except DecodeError as error:
             path = segment.path.with_suffix(".index")
             yield unreadable_file(path, self._place, problems.INDEX, error)
@@ -85,7 +85,7 @@ class Checks:
         self._advance()
         self._advance_time()
 
-    def _stray(self, path: Place, reason: str, width: int) -> None:
+    def _check_stray(self, path: Place, reason: str, width: int) -> None:
         """Note bytes after the entries that are not zeros."""
         index = self._segment.index if width == 8 else self._segment.time_index
         if index is not None and index.has_stray_bytes:
@@ -122,26 +122,28 @@ class Checks:
         if self._next_time < len(self._times):
             self._next_time_offset = self._times[self._next_time][1]
 
-    def damaged(self, problem: Problem) -> None:
+    def note_damage(self, problem: Problem) -> None:
         """Note a region in which entries may point to what is no more."""
         if problem.reason in problems.LOST:
             self._regions.append((problem.position, problem.position + problem.length))
 
-    def see(self, header: BatchHeader, file: FileBytes) -> Iterable[Problem]:
+    def observe(self, header: BatchHeader, file: FileBytes) -> Iterable[Problem]:
         """Compare the next batch; gives what is wrong with the entries up to it."""
         found: list[Problem] = []
         while self._next_position <= header.position:
             offset, position = self._entries[self._next]
             self._next += 1
             if position < header.position:
-                self._no_batch(offset, position, found)
+                self._note_no_batch(offset, position, found)
             elif header.base_offset > offset:
                 begin = header.base_offset
                 detail = f"offset {offset}, but the batch begins at {begin}"
-                found.append(self._entry(problems.INDEX, self._next - 1, 8, detail))
+                found.append(
+                    self._make_problem(problems.INDEX, self._next - 1, 8, detail)
+                )
             self._advance()
         while self._next_time_offset < header.base_offset:
-            self._time(found)
+            self._check_time(found)
         if header.max_timestamp > self._latest:
             self._latest = header.max_timestamp
         if header.count < 0:
@@ -152,25 +154,25 @@ class Checks:
         if header.base_offset >= self._epoch_end or (
             header.partition_leader_epoch != self._epoch
         ):
-            self._judge_epoch(header, found)
+            self._check_epoch(header, found)
         if self._is_partition and header.is_transactional:
-            self._transaction(header, file)
+            self._observe_transaction(header, file)
         return found
 
-    def _transaction(self, header: BatchHeader, file: FileBytes) -> None:
+    def _observe_transaction(self, header: BatchHeader, file: FileBytes) -> None:
         if not header.is_control:
             self._ongoing.setdefault(header.producer_id, header.base_offset)
             return
         first = self._ongoing.pop(header.producer_id, None)
-        if marker_of(file.data, header) == ABORT:
+        if read_marker(file.data, header) == ABORT:
             self._markers[header.producer_id, header.base_offset] = first
 
-    def _no_batch(self, offset: int, position: int, found: list[Problem]) -> None:
+    def _note_no_batch(self, offset: int, position: int, found: list[Problem]) -> None:
         if not any(start <= position < end for start, end in self._regions):
             detail = f"no batch begins at byte {position}, where offset {offset} is"
-            found.append(self._entry(problems.INDEX, self._next - 1, 8, detail))
+            found.append(self._make_problem(problems.INDEX, self._next - 1, 8, detail))
 
-    def _time(self, found: list[Problem]) -> None:
+    def _check_time(self, found: list[Problem]) -> None:
         timestamp, offset = self._times[self._next_time]
         # Of a damaged region it is not known what times it had.
         right = self._latest == timestamp or (
@@ -181,11 +183,13 @@ class Checks:
                 f"timestamp {timestamp} up to offset {offset}, the batches say"
                 f" {self._latest}"
             )
-            found.append(self._entry(problems.TIME_INDEX, self._next_time, 12, detail))
+            found.append(
+                self._make_problem(problems.TIME_INDEX, self._next_time, 12, detail)
+            )
         self._next_time += 1
         self._advance_time()
 
-    def _judge_epoch(self, header: BatchHeader, found: list[Problem]) -> None:
+    def _check_epoch(self, header: BatchHeader, found: list[Problem]) -> None:
         epoch = header.partition_leader_epoch
         if epoch < 0 or not self._epochs or header.base_offset < self._epochs[0][1]:
             return
@@ -211,7 +215,9 @@ class Checks:
                 )
             )
 
-    def _entry(self, reason: str, number: int, width: int, detail: str) -> Problem:
+    def _make_problem(
+        self, reason: str, number: int, width: int, detail: str
+    ) -> Problem:
         path = self._segment.path.with_suffix(f".{reason}")
         at = width * number
         return Problem(
@@ -233,21 +239,23 @@ class Checks:
             offset, position = self._entries[self._next]
             self._next += 1
             if torn_at is None or position < torn_at:
-                self._no_batch(offset, position, found)
+                self._note_no_batch(offset, position, found)
         while self._next_time < len(self._times):
             if self._times[self._next_time][1] > self._last_offset:
                 if not self._regions and not is_torn:
                     detail = "an offset after the last batch"
                     found.append(
-                        self._entry(problems.TIME_INDEX, self._next_time, 12, detail)
+                        self._make_problem(
+                            problems.TIME_INDEX, self._next_time, 12, detail
+                        )
                     )
                 break
-            self._time(found)
+            self._check_time(found)
         if self._is_partition and not self._regions:
-            self._judge_transactions(is_torn, found)
+            self._check_transactions(is_torn, found)
         return found
 
-    def _judge_transactions(self, is_torn: bool, found: list[Problem]) -> None:
+    def _check_transactions(self, is_torn: bool, found: list[Problem]) -> None:
         if self._aborted is None:
             return
         reason = problems.TRANSACTION_INDEX
@@ -258,7 +266,7 @@ class Checks:
             if (entry.producer_id, entry.last_offset) not in self._markers:
                 detail = f"no ABORT marker of producer {entry.producer_id}"
                 detail += f" is at offset {entry.last_offset}"
-                found.append(self._entry(reason, number, 34, detail))
+                found.append(self._make_problem(reason, number, 34, detail))
         if is_torn:
             # The last markers may have been written, and their entries not.
             return

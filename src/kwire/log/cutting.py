@@ -26,7 +26,7 @@ _NEAR = 4 * MIB
 
 _PROOF = MIB
 """Bytes of whole batches that show, where nothing else does, that a batch which was
-found is none of those that somebody keeps within the value of a record."""
+found is not part of the value of a record."""
 
 _HINTS = 3
 """Entries of an index to try before hopping."""
@@ -35,7 +35,7 @@ _HINTS = 3
 def find_cuts(segment: Segment, size: int) -> tuple[int, ...]:
     """Find the cuts of a segment; see ``Segment.cuts``."""
     if size < 1:
-        raise ValueError(f"pieces are of 1 byte or more, not {size}")
+        raise ValueError(f"size must be 1 byte or more (got {size})")
     found = [0]
     if segment.size <= size:
         return (0,)
@@ -47,39 +47,39 @@ def find_cuts(segment: Segment, size: int) -> tuple[int, ...]:
     with segment.open() as file:
         while found[-1] + size + size // 2 < file.size:
             target = found[-1] + size
-            cut = _by_index(segment, file, entries, found[-1], target)
+            cut = _find_by_index(segment, file, entries, found[-1], target)
             if cut is None and segment.is_remote:
-                cut = _by_search(segment, file, target)
+                cut = _find_by_search(segment, file, target)
             elif cut is None:
-                cut = _by_hops(segment, file, found[-1], target)
+                cut = _find_by_hops(segment, file, found[-1], target)
             if cut is None:
                 break
             found.append(cut)
     return tuple(found)
 
 
-def _by_index(
+def _find_by_index(
     segment: Segment,
     file: FileBytes,
     entries: tuple[tuple[int, int], ...],
     start: int,
     target: int,
 ) -> int | None:
-    """Follow an entry if a walk from the one before it to the one behind meets all."""
+    """Follow an entry if a walk from the one before it to the next one meets all."""
     number = max(1, bisect_left(entries, target, key=lambda entry: entry[1]))
     for first in range(number - 1, min(number - 1 + _HINTS, len(entries) - 2)):
         three = entries[first : first + 3]
         if three[0][1] < start or three[2][1] - three[0][1] > _NEAR:
             return None
-        if _meets(segment, file, three):
+        if _check_entries(segment, file, three):
             return three[1][1]
     return None
 
 
-def _meets(
+def _check_entries(
     segment: Segment, file: FileBytes, entries: tuple[tuple[int, int], ...]
 ) -> bool:
-    """Whether a walk finds whole batches where the entries say, and none amiss."""
+    """Whether a walk finds valid batches where the entries say, and no problem."""
     wanted = {position: offset for offset, position in entries}
     end = entries[-1][1] + 1
     before = -1
@@ -93,7 +93,9 @@ def _meets(
     return not wanted
 
 
-def _by_hops(segment: Segment, file: FileBytes, start: int, target: int) -> int | None:
+def _find_by_hops(
+    segment: Segment, file: FileBytes, start: int, target: int
+) -> int | None:
     """Hop to the batch before the target; where a hop fails, look at every byte."""
     near = start
     for item in segment.walk(file, start=start, end=target, check_crc=False):
@@ -101,10 +103,10 @@ def _by_hops(segment: Segment, file: FileBytes, start: int, target: int) -> int 
             near = start
             break
         near = item.position
-    return _first_cut(segment, file, near, target)
+    return _find_first_cut(segment, file, near, target)
 
 
-def _first_cut(
+def _find_first_cut(
     segment: Segment, file: FileBytes, start: int, target: int
 ) -> int | None:
     """Walk from a batch to the first cut that is not before ``target``."""
@@ -121,7 +123,7 @@ def _first_cut(
     return None
 
 
-def _by_search(segment: Segment, file: FileBytes, target: int) -> int | None:
+def _find_by_search(segment: Segment, file: FileBytes, target: int) -> int | None:
     """Search for a run of whole batches that is long enough to be the segment's own."""
     start = target
     while start < file.size:

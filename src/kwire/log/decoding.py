@@ -13,7 +13,7 @@ from ..errors import DecodeError, UnsupportedVersion
 from ..limits import MIB, Limits
 from ..records import Batch, decode_batches, read_batch_header, read_records
 from . import problems
-from .problems import Problem, in_file, tell
+from .problems import Problem, in_file, report_problem
 from .walk import Run
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ _RATIO = 32
 they may become: so much memory is taken whatever the bytes are."""
 
 
-def decoded(
+def decode_runs(
     walk: Walk,
     file: FileBytes,
     *,
@@ -83,7 +83,7 @@ def _runs(walk: Walk, on_corrupt: OnCorrupt) -> Iterator[list[BatchHeader]]:
             run = []
             walk.hold = None
         if isinstance(item, Problem):
-            tell(item, on_corrupt)
+            report_problem(item, on_corrupt)
         elif item.magic == 2 or item.count < 0:
             yield [item]
         else:
@@ -136,18 +136,18 @@ def _read(
             failure = in_file(error, walk.path, base)
         if on_corrupt == "raise":
             raise failure
-        tell(undecodable(walk, run[0], failure), on_corrupt)
+        report_problem(make_undecodable(walk, run[0], failure), on_corrupt)
         run = run[1:]
 
 
-def decoded_batch(
+def decode_one(
     walk: Walk, file: FileBytes, header: BatchHeader, limits: Limits
 ) -> Iterator[Batch]:
-    """Decode the batch that a walk stands at; nothing if that cannot be done."""
+    """Decode the batch that a walk is at; nothing if that cannot be done."""
     yield from _read(walk, file, [header], "skip", True, "strict", limits)
 
 
-def decoded_columns(
+def decode_columns(
     walk: Walk,
     file: FileBytes,
     *,
@@ -170,7 +170,7 @@ def decoded_columns(
         if isinstance(item, Problem):
             yield from _columns(walk, file, piece, on_corrupt, limits, options)
             piece = []
-            tell(item, on_corrupt)
+            report_problem(item, on_corrupt)
             continue
         if item.base_offset >= high and (isinstance(item, Run) or item.count >= 0):
             break
@@ -219,7 +219,7 @@ def _columns(
     alone = piece[0] if len(piece) == 1 else None
     if isinstance(alone, Run):
         alone = None
-    ceilings = _guarded(limits) if alone is None else limits
+    tightened = _tighten_limits(limits) if alone is None else limits
     try:
         found = decode_records(
             file.data,
@@ -227,7 +227,7 @@ def _columns(
             end=end,
             # The walk has checked batches, but not what is inside a wrapper.
             check_crc=any(not isinstance(i, Run) and i.count < 0 for i in piece),
-            limits=ceilings,
+            limits=tightened,
             **options,
         )
     except DecodeError as error:
@@ -241,7 +241,7 @@ def _columns(
         return
     if on_corrupt == "raise":
         raise failure
-    tell(undecodable(walk, alone, failure), on_corrupt)
+    report_problem(make_undecodable(walk, alone, failure), on_corrupt)
 
 
 def _headers(file: FileBytes, piece: list[BatchHeader | Run]) -> Iterator[BatchHeader]:
@@ -258,8 +258,8 @@ def _headers(file: FileBytes, piece: list[BatchHeader | Run]) -> Iterator[BatchH
             position += header.size
 
 
-def _guarded(limits: Limits) -> Limits:
-    """Make the ceilings for several batches at once; one alone has the caller's."""
+def _tighten_limits(limits: Limits) -> Limits:
+    """Make the limits for several batches at once; one alone has the caller's."""
     ratio = limits.decompressed_ratio
     return Limits(
         frame_bytes=limits.frame_bytes,
@@ -269,7 +269,7 @@ def _guarded(limits: Limits) -> Limits:
     )
 
 
-def undecodable(walk: Walk, header: BatchHeader, error: DecodeError) -> Problem:
+def make_undecodable(walk: Walk, header: BatchHeader, error: DecodeError) -> Problem:
     """Make the problem of a batch whose records cannot be decoded."""
     return Problem(
         *walk.place,
@@ -298,7 +298,7 @@ def check_records(
                 pass
     except DecodeError as error:
         base = 0 if header.magic == 2 else start
-        return undecodable(walk, header, in_file(error, walk.path, base))
+        return make_undecodable(walk, header, in_file(error, walk.path, base))
     except UnsupportedVersion as error:
-        return undecodable(walk, header, DecodeError(str(error), start))
+        return make_undecodable(walk, header, DecodeError(str(error), start))
     return None

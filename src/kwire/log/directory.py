@@ -21,7 +21,7 @@ from typing import overload
 from ..errors import DecodeError
 from ..formatting import format_name, suggest_names
 from ..regular_files import NotRegularFile, check_regular
-from .checkpoints import read_offset_checkpoint, uuid_of
+from .checkpoints import read_offset_checkpoint, read_uuid
 from .indexes import base_offset_of
 from .partitions import Partition
 from .segments import FOLDER, Segment
@@ -73,8 +73,8 @@ class LogDirectory:
     ``path`` may be the URI of a folder in an object store
     (``storage.py``). The tree is read once; files that come later are not seen.
 
-    With ``access="map"``, and by default for segments that nobody has written to of
-    late, a file is mapped: one that another process truncates meanwhile ends this
+    With ``access="map"``, and by default for segments without a write within the
+    last hour, a file is mapped: one that another process truncates meanwhile ends this
     process (SIGBUS). ``access="read"`` copies.
     """
 
@@ -99,7 +99,9 @@ class LogDirectory:
     ) -> None:
         for name in include:
             if name not in STATES:
-                raise ValueError(f"include takes {', '.join(STATES)}, not {name!r}")
+                raise ValueError(
+                    f"include must be of {', '.join(STATES)} (got {name!r})"
+                )
         self.path = located(path)
         one = None
         if self.path.is_file():
@@ -301,9 +303,9 @@ def _partition(
     tiered = _TIERED_TOPIC.fullmatch(folder.parent.name)
     in_one = _TIERED_FOLDER.fullmatch(topic)
     if tiered is not None and _TIERED_PARTITION.fullmatch(topic):
-        topic, number, topic_id = tiered[1], int(topic), uuid_of(tiered[2])
+        topic, number, topic_id = tiered[1], int(topic), read_uuid(tiered[2])
     elif in_one is not None and any(map(_TIERED_SEGMENT.fullmatch, names)):
-        topic, number, topic_id = in_one[1], int(in_one[2]), uuid_of(in_one[3])
+        topic, number, topic_id = in_one[1], int(in_one[2]), read_uuid(in_one[3])
     elif named is not None:
         topic, number = named[1], int(named[2])
     topic = format_name(topic)

@@ -42,7 +42,7 @@ def examine(
     is_first = True
     for segment in segments:
         if expected is not None:
-            found = _seam(segment, expected, are_gaps_wrong)
+            found = _check_seam(segment, expected, are_gaps_wrong)
             if found is not None:
                 yield found
         if checks is not None:
@@ -67,11 +67,11 @@ def examine(
             for item in walk:
                 if isinstance(item, Problem):
                     if checks is not None:
-                        checks.damaged(item)
+                        checks.note_damage(item)
                     yield item
                     continue
                 if checks is not None:
-                    yield from checks.see(item, file)
+                    yield from checks.observe(item, file)
                 if deep:
                     bad = check_records(walk, file, item, limits)
                     if bad is not None:
@@ -83,7 +83,7 @@ def examine(
         raise gone
 
 
-def _seam(
+def _check_seam(
     segment: Segment, expected: int, are_gaps_wrong: Callable[[], bool]
 ) -> Problem | None:
     """Report a segment that does not begin where the one before it ends."""

@@ -4,7 +4,7 @@
 
 ``map`` is a memory map of the file. ``read`` is as long as the file too, but a place
 of its own that is filled by reading ranges: for network file systems, and for files
-that somebody may cut meanwhile, which kills a process that has them mapped. Either
+that may be cut meanwhile, which kills a process that has them mapped. Either
 way only what lies between the last ``fill`` and what was asked for stays in memory,
 where the system knows ``madvise``.
 """
@@ -61,7 +61,7 @@ class FileBytes:
 
     def __init__(self, path: str | os.PathLike[str], access: Access) -> None:
         if access not in ("map", "read"):
-            raise TypeError(f'access is "map" or "read", not {access!r:.40}')
+            raise TypeError(f'access must be "map" or "read" (got {access!r:.40})')
         self._mapped = access == "map"
         self._file: Any = open_regular(path, buffering=0)
         try:
@@ -112,7 +112,7 @@ class FileBytes:
         return min(end, self._last)
 
     def has_shrunk(self) -> bool:
-        """Whether what is damaged may be what is no more; told once."""
+        """Whether damage may be a part of the file that was cut; True once."""
         return False
 
     def _look(self) -> None:

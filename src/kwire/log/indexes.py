@@ -4,8 +4,8 @@
 
 The first two are made at full size when a segment begins and cut when it ends, so the
 tail of the newest one is zeros; after a crash it may be anything. Entries count as
-long as they ascend, and are a hint at best: who follows one checks what is there.
-Whether entries agree with the batches is ``verify.py``'s business.
+long as they ascend, and are hints: a reader that follows one checks what is there.
+``verify.py`` checks whether entries agree with the batches.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ def read_small_file(path: Named, limits: Limits = DEFAULT) -> bytes:
     Raises ``LimitExceeded`` over ``limits.frame_bytes`` bytes, and
     ``FileNotFoundError`` also for a FIFO or whatever else is no regular file.
     """
-    ceiling = limits.frame_bytes
+    limit = limits.frame_bytes
     place = located(path)
-    most = sys.maxsize if ceiling is None else int(min(sys.maxsize, ceiling + 1))
+    most = sys.maxsize if limit is None else int(min(sys.maxsize, limit + 1))
     if isinstance(place, StoredPath):
         data = place.read_bytes(most)
     else:
         with open_regular(place) as file:
             # Asked for more than there is, Python takes memory for all of it first.
             data = file.read(min(most, os.fstat(file.fileno()).st_size))
-    if ceiling is not None and len(data) > ceiling:
+    if limit is not None and len(data) > limit:
         raise LimitExceeded(
-            f"more than {ceiling} bytes are over the ceiling; pass"
+            f"the file has more bytes than the limit of {limit}; pass"
             " limits=kwire.Limits(frame_bytes=...) to allow more",
             0,
             format_name(path),
@@ -73,7 +73,7 @@ class OffsetIndex:
 
     ``entries`` are (offset, position) pairs, ascending: the batch at byte ``position``
     begins at ``offset`` or below, and all batches before it end below ``offset``.
-    ``has_stray_bytes`` tells whether behind them there is something besides zeros.
+    ``has_stray_bytes`` says whether bytes other than zeros follow them.
     Shape: INT32 offset less the base offset, INT32 position. Source: ``OffsetIndex``.
     """
 
@@ -103,7 +103,7 @@ class OffsetIndex:
 
 
 class TimeIndex:
-    """The ``.timeindex`` file of a segment: the largest timestamps up to some offsets.
+    """The ``.timeindex`` file of a segment: the max timestamps up to some offsets.
 
     ``entries`` are (timestamp in ms, offset) pairs, ascending: up to ``offset`` no
     record of the segment is later than ``timestamp``. ``has_stray_bytes`` as above.
@@ -139,7 +139,7 @@ class TransactionIndex:
     """The ``.txnindex`` file of a segment: its aborted transactions.
 
     ``entries`` are ``messages.AbortedTxn``, in the order of the ABORT markers. A
-    transaction stands in the index of the segment that its marker is in.
+    transaction is in the index of the segment that its marker is in.
     Shape of an entry: INT16 version and ``AbortedTxn``, 34 bytes. Source:
     ``TransactionIndex``. Raises ``DecodeError`` with the file in its path.
     """
@@ -172,7 +172,7 @@ def _base_offset(path: Place, given: int | None) -> int:
 
 
 def _has_stray(data: bytes, end: int) -> bool:
-    """Whether something besides zeros is behind the entries: mostly 10 MiB of zeros."""
+    """Whether bytes other than zeros follow the entries: mostly 10 MiB of zeros."""
     return data.count(0, end) != len(data) - end
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``Partition``: the folder of one partition, with its segments in order.
 
-What holds for one segment is ``segments.py``'s business; here several make one log.
+``segments.py`` knows one segment; here several make one log.
 Folders are found by ``directory.py``.
 """
 
@@ -116,7 +116,7 @@ class Partition:
 
     @property
     def end_offset(self) -> int:
-        """The offset behind the last batch; hops the newest segments that have any."""
+        """The offset after the last batch; hops the newest segments that have any."""
         for segment in reversed(self.segments):
             last = None
             for header, _ in segment.hop(segment.floor(2**62)):
@@ -224,7 +224,7 @@ class Partition:
             )
 
     def seek(self, offset: int) -> tuple[Segment, int] | None:
-        """Find the batch that holds ``offset``, or the first one behind it.
+        """Find the batch that holds ``offset``, or the first one after it.
 
         Returns its segment and first byte, None if the log ends before.
         """

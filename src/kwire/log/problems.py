@@ -3,9 +3,8 @@
 """``Problem``: what is wrong with the files of a log, and where.
 
 A problem is a value, not an exception: one bad region must not cost the good ones
-behind it. Who wants an exception gets it from ``raised``; ``in_file`` gives the error
-of a decoder the file that it happened in. Finding problems is the business of
-``walk.py`` and ``verify.py``.
+after it. ``make_error`` makes an exception of it; ``in_file`` adds the path of the file
+to the error of a decoder. Problems are found by ``walk.py`` and ``verify.py``.
 """
 
 from __future__ import annotations
@@ -74,8 +73,8 @@ class Problem:
         return f"{where}{extent}: {self.reason}: {self.detail}{good}"
 
 
-def raised(problem: Problem) -> CorruptBatch:
-    """Make the exception that says the same as a problem."""
+def make_error(problem: Problem) -> CorruptBatch:
+    """Make the exception for a problem."""
     return CorruptBatch(problem.detail, problem.position, problem.path)
 
 
@@ -95,13 +94,13 @@ def in_file(error: DecodeError, path: str, base: int = 0) -> DecodeError:
     )
 
 
-def tell(problem: Problem, on_corrupt: OnCorrupt) -> None:
-    """Do with a problem what the caller of an iteration asked for."""
+def report_problem(problem: Problem, on_corrupt: OnCorrupt) -> None:
+    """Raise a problem, pass it to the caller's function, or skip it."""
     if on_corrupt == "raise":
-        raise raised(problem)
+        raise make_error(problem)
     if callable(on_corrupt):
         on_corrupt(problem)
     elif on_corrupt != "skip":
         raise TypeError(
-            f'on_corrupt is "raise", "skip" or a function, not {on_corrupt!r:.40}'
+            f'on_corrupt must be "raise", "skip" or a function (got {on_corrupt!r:.40})'
         )

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``Segment``: one ``.log`` file, or one ``.checkpoint`` of KRaft.
 
-Its batches as headers, as objects and as columns, a piece at a time and never the
-whole file; and the way to an offset or a time in it. How batches are found in the
-bytes is ``walk.py``'s business, what they hold that of ``kwire.records`` and
-``kwire.columns``.
+Reads its batches as headers, as objects and as columns, a chunk at a time and never
+the whole file, and finds an offset or a time in it. ``walk.py`` finds the batches in
+the bytes, ``kwire.records`` and ``kwire.columns`` decode them.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from ..errors import DecodeError
 from ..formatting import format_name
 from ..limits import DEFAULT, MIB
 from ..regular_files import check_regular
-from .decoding import check_records, decoded, decoded_batch, decoded_columns
+from .decoding import check_records, decode_columns, decode_one, decode_runs
 from .file_bytes import FileBytes
 from .indexes import OffsetIndex, TimeIndex, TransactionIndex, base_offset_of
-from .problems import Problem, tell
+from .problems import Problem, report_problem
 from .storage import Status, StoredPath, located
 from .stored_bytes import StoredBytes
 from .transactions import check_isolation_level, find_transactions
@@ -44,7 +43,7 @@ CHUNK = 4 * MIB
 """Bytes of a file that are decoded in one piece, if batches are smaller."""
 
 FOLDER = re.compile(r"(?s)(.+)-([0-9]{1,9})")
-"""The name of a partition's folder; more digits are no INT32, or nobody's."""
+"""The name of a partition's folder; more digits are no INT32."""
 
 _LIVE = 3600
 """Seconds after the last write for which a broker may still be at work."""
@@ -59,7 +58,7 @@ class Segment:
     ``base_offset`` is what its name says (0 for a checkpoint, -1 where it says
     nothing), ``size`` its bytes when this object was made, ``kind`` "log" or
     "checkpoint". ``is_newest`` says that a broker may still write to it: its tail may
-    be torn. ``next_base_offset`` is that of the segment behind it, None if there is
+    be torn. ``next_base_offset`` is that of the segment after it, None if there is
     none. ``access`` is "map" or "read" (see ``file_bytes.py``); by default the newest
     segment is read if it was written to within the last hour, all else is mapped.
     """
@@ -86,7 +85,7 @@ class Segment:
         named = base_offset_of(self.path.name)
         self.base_offset = -1 if named is None else named
         if self.kind == "checkpoint":
-            # Its name has the offset that it stands for; its own begin at 0.
+            # Its name has an offset of the log; its own offsets begin at 0.
             self.base_offset = 0
             is_newest = False
         match = FOLDER.fullmatch(self.path.absolute().parent.name)
@@ -195,7 +194,7 @@ class Segment:
         the headers counts in the file. Without ``check_crc`` what batches hold is not
         looked at.
         ``on_corrupt``: "raise" raises ``CorruptBatch`` with the file in its path and
-        the byte in ``offset``; "skip" goes on behind what is damaged; a function does
+        the byte in ``offset``; "skip" goes on after what is damaged; a function does
         too, and is given each ``Problem``.
         """
         with self.open() as file:
@@ -208,7 +207,7 @@ class Segment:
                 limits=limits,
             ):
                 if isinstance(item, Problem):
-                    tell(item, on_corrupt)
+                    report_problem(item, on_corrupt)
                 else:
                     yield item
 
@@ -233,8 +232,8 @@ class Segment:
         batches that have no others; without ``start`` the way begins where ``seek``
         finds the offset. With ``isolation_level="read_committed"`` aborted
         and control batches come without records, and what belongs to transactions that
-        were never ended, or lies behind such, does not come; ``transactions`` says
-        which those are, if more is known than this segment tells.
+        were never ended, or comes after such, does not come; ``transactions`` says
+        which those are, if more is known than this segment has.
         Memory: that of ``limits`` for one batch, and a few MiB of the file.
         Raises ``DecodeError`` with the file in its path, unless ``on_corrupt`` says
         otherwise.
@@ -249,7 +248,7 @@ class Segment:
                 strict_tail=strict_tail,
                 limits=limits,
             )
-            yield from decoded(
+            yield from decode_runs(
                 walk,
                 file,
                 start_offset=start_offset,
@@ -291,7 +290,7 @@ class Segment:
                 strict_tail=strict_tail,
                 limits=limits,
             )
-            yield from decoded_columns(
+            yield from decode_columns(
                 walk,
                 file,
                 start_offset=start_offset,
@@ -317,7 +316,7 @@ class Segment:
         return find_transactions((self,)) if given is None else given
 
     def seek(self, offset: int) -> int | None:
-        """Find the batch that holds ``offset``, or the first one behind it.
+        """Find the batch that holds ``offset``, or the first one after it.
 
         Returns its first byte, None if the segment ends before. The ``.index`` is
         followed where a batch is found at the place that it names; without it, or
@@ -359,7 +358,7 @@ class Segment:
         """Find the first batch with a record of ``timestamp`` (ms) or later.
 
         Returns its first byte, None if there is none. What comes before has only
-        earlier records; what comes behind may have earlier ones too. The
+        earlier records; what comes after may have earlier ones too. The
         ``.timeindex`` is followed where the batch that it names has the time it says.
         """
         for header, _ in self.hop(self._time_hint(timestamp)):
@@ -394,9 +393,9 @@ class Segment:
         """Find the offset of the first record of ``timestamp`` (ms) or later.
 
         First in the order of offsets, control records included, as Kafka's ListOffsets
-        tells it; None if there is none from ``start_offset`` on. The ``.timeindex`` is
-        followed as by ``seek_timestamp``; then batches are passed by their headers, and
-        decoded where one may hold such a record. Damaged batches hold none.
+        returns it; None if there is none from ``start_offset`` on. The ``.timeindex``
+        is followed as by ``seek_timestamp``; then batches are passed by their headers
+        and decoded where one may hold such a record. Damaged batches hold none.
         """
         low = -(2**63) if start_offset is None else start_offset
         start = self._time_hint(timestamp)
@@ -409,7 +408,7 @@ class Segment:
                     continue
                 if item.max_timestamp < timestamp:
                     continue
-                for batch in decoded_batch(walk, file, item, limits):
+                for batch in decode_one(walk, file, item, limits):
                     for record in batch.records:
                         if record.offset >= low and record.timestamp >= timestamp:
                             return record.offset
@@ -428,9 +427,10 @@ class Segment:
         return find_cuts(self, size)
 
     def resync(self, position: int) -> int | None:
-        """Find the first whole batch that begins at byte ``position`` or behind it.
+        """Find the first whole batch that begins at byte ``position`` or after it.
 
-        For who cuts a file blindly: a batch belongs to the part with its first byte.
+        For callers that cut a file at any byte: a batch belongs to the part that its
+        first byte is in.
         """
         with self.open() as file:
             for item in self.walk(file, start=min(position, file.size)):
@@ -487,7 +487,7 @@ class Segment:
     def good_regions(self, *, limits: Limits = DEFAULT) -> Iterator[tuple[int, int]]:
         """Go through the regions of whole batches, each as large as can be.
 
-        Each is (position, size). What lies between is damaged, what is behind the last
+        Each is (position, size). What lies between is damaged, what is after the last
         one damaged or torn.
         """
         first = last = 0

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logs on object stores: a path that is a URI, and the little that logs ask of a store.
 
-``StoredPath`` has those methods of ``pathlib.Path`` that logs use, so that segments,
-indexes and checkpoints are read alike wherever they lie. Stores are those of
-``pyarrow.fs``, else those of ``fsspec``; neither is imported before a URI is met. How
-the bytes of a segment come from a store is ``stored_bytes.py``'s business.
+``StoredPath`` has the methods of ``pathlib.Path`` that logs use, so that segments,
+indexes and checkpoints are read in one way from disks and stores. Stores are those of
+``pyarrow.fs``, or else of ``fsspec``; both are imported on the first URI only.
+``stored_bytes.py`` reads the bytes of a segment from a store.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ class Reader(Protocol):
 class StoredPath:
     """The path of an object or folder in a store: a URI such as ``s3://bucket/logs``.
 
-    ``str`` gives the URI. What stands behind ``?`` goes to ``pyarrow.fs`` and stays
-    with every path below; names of users may stand in front of the host, passwords may
-    not: paths are shown in errors and tables. Instances can be pickled. A path that
-    comes from a listing knows its size, as it was then.
+    ``str`` gives the URI. Options after ``?`` go to ``pyarrow.fs`` and stay with every
+    path below. A user name may be in front of the host, a password may not: paths are
+    shown in errors and tables. Instances can be pickled. A path that comes from a
+    listing knows its size, as it was then.
     """
 
     __slots__ = ("_folder", "_key", "_listed", "_options", "_root", "_size")
@@ -65,7 +65,9 @@ class StoredPath:
     def __init__(self, uri: str) -> None:
         match = _URI.fullmatch(uri)
         if match is None:
-            raise ValueError(f"a URI has a name, :// and a path; {uri!r:.100} has not")
+            raise ValueError(
+                f"a URI must have a scheme, :// and a path (got {uri!r:.100})"
+            )
         scheme, host, key, options = match.groups()
         scheme = scheme.lower()
         if ":" in host.rpartition("@")[0] or "secret" in (options or ""):
@@ -115,7 +117,7 @@ class StoredPath:
 
     @property
     def name(self) -> str:
-        """What stands behind the last slash."""
+        """The text after the last slash."""
         return self._key.rpartition("/")[2]
 
     @property
@@ -279,7 +281,9 @@ def _connect(root: str, options: str, process: int) -> _Store:
         except NotImplementedError:  # a pyarrow that was built without this store
             pass
     if options:
-        raise ValueError(f"what stands behind ? goes to pyarrow, which has no {scheme}")
+        raise ValueError(
+            f"options after ? require a store of pyarrow (got {scheme}://)"
+        )
     try:
         from fsspec.core import url_to_fs
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bytes of an object in a store, as ``FileBytes`` has those of a file.
 
-Ranges are small at first, as whoever seeks looks at one batch, and grow while reading
+Ranges are small at first, as a seek looks at one batch, and grow while reading
 goes on; then one range is fetched while the one before it is read.
 """
 
@@ -87,7 +87,7 @@ class StoredBytes(FileBytes):
         return after
 
     def _end_of_range(self, start: int) -> int:
-        # Behind the part that is wanted there is the rest of one batch.
+        # After the part that is wanted comes the rest of one batch.
         wanted = max(self.stop, start + _FIRST)
         return min(start + self._range, wanted, self.size)
 

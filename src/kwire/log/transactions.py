@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which transactions of a log were aborted, and which were never ended.
 
-Both the markers in the log and the ``.txnindex`` files count: a marker may stand in a
+Both the markers in the log and the ``.txnindex`` files count: a marker may be in a
 damaged region, an index may be lost. So a reader of committed records sees what a
 consumer with ``isolation.level=read_committed`` would have seen.
 """
@@ -99,7 +99,7 @@ def find_transactions(segments: Iterable[Segment]) -> Transactions:
             if not header.is_control:
                 ongoing.setdefault(header.producer_id, header.base_offset)
                 continue
-            kind = marker_of(data, header)
+            kind = read_marker(data, header)
             if kind not in (ABORT, COMMIT):
                 continue
             first = ongoing.pop(header.producer_id, None)
@@ -107,7 +107,7 @@ def find_transactions(segments: Iterable[Segment]) -> Transactions:
                 aborted.append(
                     AbortedTransaction(header.producer_id, first, header.base_offset)
                 )
-        for entry in indexed(segment):
+        for entry in read_aborted(segment):
             aborted.append(entry)
             first = ongoing.get(entry.producer_id)
             if first is not None and first <= entry.last_offset:
@@ -115,7 +115,7 @@ def find_transactions(segments: Iterable[Segment]) -> Transactions:
     return Transactions(aborted, ongoing)
 
 
-def indexed(segment: Segment) -> list[AbortedTransaction]:
+def read_aborted(segment: Segment) -> list[AbortedTransaction]:
     """List what the ``.txnindex`` file of a segment says, if there is a sound one."""
     try:
         index = segment.transaction_index
@@ -129,8 +129,8 @@ def indexed(segment: Segment) -> list[AbortedTransaction]:
     ]
 
 
-def marker_of(data: object, header: BatchHeader) -> int | None:
-    """Tell the type of the first record of a control batch; None if it has none."""
+def read_marker(data: object, header: BatchHeader) -> int | None:
+    """Read the type of the first record of a control batch; None if it has none."""
     try:
         found = Batch(header, read_records(data, header)).control_records
     except (DecodeError, UnsupportedVersion):
@@ -139,9 +139,10 @@ def marker_of(data: object, header: BatchHeader) -> int | None:
 
 
 def check_isolation_level(name: str) -> bool:
-    """Tell whether only committed records are wanted."""
+    """Return whether only committed records are wanted."""
     if name not in (READ_UNCOMMITTED, READ_COMMITTED):
         raise ValueError(
-            f'isolation_level is "read_uncommitted" or "read_committed", not {name!r}'
+            f'isolation_level must be "read_uncommitted" or "read_committed"'
+            f" (got {name!r})"
         )
     return name == READ_COMMITTED

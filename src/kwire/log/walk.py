@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The way through a segment file: from batch to batch, and around what is damaged.
 
-``Walk`` hops from header to header. Where the bytes are no whole batch it says so with
-a ``Problem`` and goes on at the next position that carries a whole one: sane length,
-known magic, right checksum, and an offset that can stand there. The base offset of a
+``Walk`` hops from header to header. Where the bytes are no valid batch it gives a
+``Problem`` and goes on at the next position with a valid one: possible length, known
+magic, right checksum, and an offset that can be there. The base offset of a
 batch is not under its checksum, so it is judged by its neighbours.
 
 What batches hold is not read here; ``segments.py`` does.
@@ -60,15 +60,15 @@ class Walk:
     Iterating gives ``BatchHeader`` and ``Problem`` in the order of the file. Positions
     in both are those of the file, whose bytes from the current batch on are in
     ``file.data``. ``expected`` is the offset that the next batch should begin with,
-    None where any will do; after the iteration it is the offset behind the last batch.
+    None where any will do; after the iteration it is the offset after the last batch.
     ``torn_at`` is then the byte at which a torn tail begins that is fine, else None.
 
     ``base_offset`` is the segment's, None if not known, and ``next_base_offset`` that
-    of the segment behind it. ``torn_tail_is_fine`` is for the newest segment. Missing
+    of the segment after it. ``torn_tail_is_fine`` is for the newest segment. Missing
     offsets are looked for if ``are_gaps_wrong`` is given, and are reported if it then
-    says so.
+    returns True.
     Cost: linear in the bytes of the file, also for bytes that were made to look like
-    batches; then a good batch behind them may be passed over.
+    batches; then a good batch after them may be passed over.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Walk:
         self._are_gaps_wrong = are_gaps_wrong
         self._progress = progress
         self._reported = start
-        self._ceiling = limits.frame_bytes
+        self._frame_limit = limits.frame_bytes
         self._keep = start
         self._limit = 0
         self._credit = 2 * file.size
@@ -206,8 +206,8 @@ class Walk:
         """
         limit, have = self._limit, self._limit - position
         wanted = WINDOW if have < WINDOW // 2 else 2 * have
-        if self._ceiling is not None:
-            wanted = min(wanted, max(WINDOW, self._ceiling))
+        if self._frame_limit is not None:
+            wanted = min(wanted, max(WINDOW, self._frame_limit))
         if limit >= self._file.size or have >= wanted:
             return False
         return self._fill(position, position + wanted) > limit
@@ -244,7 +244,7 @@ class Walk:
                 header.position,
                 header.size,
                 problems.OFFSET,
-                f"a batch with offsets {base} to {last} cannot stand here",
+                f"a batch with offsets {base} to {last} cannot be here",
                 self._next_offset_from(after, expected),
                 expected,
             )
@@ -339,10 +339,10 @@ class Walk:
     def _why_too_long(self, position: int) -> str:
         at, end = position + SIZE_AT, position + LOG_OVERHEAD
         size = LOG_OVERHEAD + int.from_bytes(self._file.data[at:end], "big")
-        if self._ceiling is None or position + size > self._file.size:
+        if self._frame_limit is None or position + size > self._file.size:
             return "a length that no batch can have here"
         return (
-            f"a batch of {size} bytes, over the ceiling of {self._ceiling}; pass"
+            f"a batch of {size} bytes, over the limit of {self._frame_limit}; pass"
             " limits=kwire.Limits(frame_bytes=...) for more"
         )
 
@@ -373,11 +373,11 @@ class Walk:
         return True
 
     def _resume(self, position: int, head: BatchHeader | None) -> BatchHeader | None:
-        """Find the next whole batch behind the damaged one at ``position``."""
+        """Find the next valid batch after the damaged one at ``position``."""
         floor = max(self.expected or 0, self._base_offset or 0)
         if head is not None:
             # The length may be right even if the content is not; a batch within the
-            # content, of somebody who keeps Kafka's bytes in Kafka, must not be taken.
+            # content, where a record's value is Kafka's bytes, must not be taken.
             start, base = head.position + head.size, head.last_offset + 1
             if floor <= base <= self._highest:
                 after = self._whole(start, base, base)
@@ -399,7 +399,7 @@ class Walk:
 
         If the walk ``moves``, what it has passed leaves the memory.
         """
-        search = _plausible(lowest, self._highest, self._ceiling).search
+        search = _plausible(lowest, self._highest, self._frame_limit).search
         at = position
         while at < stop and at + HEAD <= self._file.size:
             if moves:
@@ -426,7 +426,7 @@ class Walk:
         head = self._peek(position, False)
         if head is None or not lowest <= head.base_offset <= highest:
             return None
-        # So that time stays linear where somebody wrote nothing but heads.
+        # So that time stays linear where the bytes are nothing but headers.
         if head.size > self._credit:
             return None
         self._credit -= head.size
@@ -447,7 +447,7 @@ class Walk:
         )
 
 
-def _plausible(floor: int, highest: int, ceiling: int | None) -> re.Pattern[bytes]:
+def _plausible(floor: int, highest: int, limit: int | None) -> re.Pattern[bytes]:
     """Make the pattern of the heads of entries: what a search can do at full speed.
 
     It lets more through than there is: the first half of the offset, the first byte of
@@ -459,6 +459,6 @@ def _plausible(floor: int, highest: int, ceiling: int | None) -> re.Pattern[byte
         offset = b"(?:" + b"|".join(re.escape(half) for half in halves) + b")"
     else:
         offset = b"[\\x00-\\x7f]..."
-    largest = 0x7F if ceiling is None else min(0x7F, ceiling >> 24)
+    largest = 0x7F if limit is None else min(0x7F, limit >> 24)
     size = b"(?!\\x00\\x00\\x00[\\x00-\\x0d])[\\x00-" + re.escape(bytes([largest]))
     return re.compile(b"(?s)" + offset + b"...." + size + b"]...(?:....)[\\x00-\\x02]")

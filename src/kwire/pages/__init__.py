@@ -6,8 +6,7 @@ A page is a template of ``templates/`` that extends ``base.html``, with a style 
 script of the same name beside it. What a template writes out is escaped, control
 characters and the like included, unless it is ``Markup`` already; ``markup.py`` makes
 that. The policy allows the page its own style and script, by their hashes, and nothing
-else: a page loads nothing, and sends nothing anywhere. What stands on a page is the
-business of those who call.
+else: a page loads nothing, and sends nothing anywhere. Callers decide what is on it.
 """
 
 from __future__ import annotations

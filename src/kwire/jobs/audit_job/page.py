@@ -36,7 +36,7 @@ def write_page(findings: AuditFindings) -> str:
     target = findings.target.name
     report = Report(
         f"Upgrade audit: Kafka {target}",
-        "Who breaks when the brokers become this release, by what was seen of them",
+        "Clients that break when the brokers become this release",
     )
     verdicts = Counter(row["verdict"] for row in findings.clients)
     requests = sum(row["requests"] for row in findings.clients)
@@ -80,13 +80,13 @@ def _add_verdict(report: Report, verdicts: Counter[str], target: str) -> None:
         report.add_verdict(
             "warning",
             UNKNOWN,
-            f"Nobody was seen to break, but of {verdicts[UNKNOWN]:,} of {count:,}"
-            " clients too little was seen to tell",
+            f"No client was seen to break, but too little was seen of"
+            f" {verdicts[UNKNOWN]:,} of {count:,} clients to decide",
         )
     elif count:
         report.add_verdict("good", OK, f"{target} serves all {count:,} clients seen")
     else:
-        report.add_verdict("warning", "NOTHING", "There is no request in what was read")
+        report.add_verdict("warning", "NOTHING", "The input holds no request")
 
 
 def _add_heat_map(report: Report, findings: AuditFindings) -> None:
@@ -240,7 +240,7 @@ def _add_tables(report: Report, findings: AuditFindings) -> None:
     who = [("client_id", "Client id", "text"), ("address", "Address", "text")]
     software = [
         ("software_name", "Software", "text"),
-        ("software_version", "Its version", "text"),
+        ("software_version", "Software version", "text"),
     ]
     when = [("first_seen", "First", "time"), ("last_seen", "Last", "time")]
     report.add_table(
@@ -275,7 +275,7 @@ def _add_tables(report: Report, findings: AuditFindings) -> None:
             _convert_times(row) | {"verdict": (TONES[row["verdict"]], row["verdict"])}
             for row in findings.clients
         ],
-        note="A client is an address, a client id and the software it says it is.",
+        note="A client is an address, a client id, and the software that it reports.",
     )
     report.add_table(
         "problems",
@@ -283,7 +283,7 @@ def _add_tables(report: Report, findings: AuditFindings) -> None:
             ("path", "File", "text"),
             ("line", "Line", "count"),
             ("reason", "What is wrong", "text"),
-            ("text", "It begins", "text"),
+            ("text", "Begins with", "text"),
         ],
         findings.problems,
         title="What could not be read",

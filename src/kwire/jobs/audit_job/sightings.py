@@ -63,7 +63,7 @@ class Usage:
     """What one client was seen doing.
 
     ``versions`` counts by (API key, version), ``brokers`` says by API key where,
-    ``unreadable`` counts frames whose API nobody can tell. ``is_broker`` is set for a
+    ``unreadable`` counts frames of an unknown API. ``is_broker`` is set for a
     broker that fetches what it keeps a copy of.
     """
 
@@ -74,7 +74,7 @@ class Usage:
 
     @property
     def asks(self) -> bool:
-        """Whether it was seen asking a broker for its versions."""
+        """Whether it was seen to request the versions of a broker."""
         return any(key == API_VERSIONS for key, _ in self.versions)
 
     def merge(self, other: Usage) -> None:

@@ -299,7 +299,7 @@ class _Recording:
             else:
                 yield row.request
         if len(self._rows) >= _MOST_ROWS // 2:
-            # They wait for answers that nobody recorded.
+            # They wait for responses that were not recorded.
             yield from (row.request for row in self._rows)
             self._rows.clear()
 

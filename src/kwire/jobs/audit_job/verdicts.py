@@ -5,8 +5,8 @@
 A client breaks if it needs a version that the target does not speak. One that never
 asks brokers for their versions sends what it was seen sending, whatever the broker. One
 that asks takes the highest version that both sides have; so a version that it took says
-how far it goes only if the broker had offered more. ``docs/audit.md`` tells the rules
-to users. No files here, and no tables.
+how far it goes only if the broker had offered more. ``docs/audit.md`` has the rules
+for users. No files here, and no tables.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def find_release(name: str) -> str:
     if line in releases.NAMES and patch.isdecimal() and line.count("."):
         return line
     raise ValueError(
-        f"no release line {name!r} of Kafka; there are {', '.join(releases.NAMES)}"
+        f"no release line {name!r} of Kafka; use one of {', '.join(releases.NAMES)}"
     )
 
 

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which replica's copy of each batch is taken: one pass through all chains at once.
+"""Choose the copy of each batch that is read: one pass through all chains at once.
 
 Batches come in the order of their offsets. Equal ones, of the same offsets, size and
-checksum, are copies of one. Where different ones overlap, ``conflicts`` tells
-whether a cleaner has been at work, and both are read, or one of them is wrong.
-What is missing, and why, is ``losses.py``'s business.
+checksum, are copies of one. Where different ones overlap, ``conflicts`` decides whether
+a cleaner made one of the other, so that both are read, or one of them is wrong.
+``losses`` decides what is missing, and why.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class FileSlice(NamedTuple):
-    """Neighbouring batches of one file, to be read together."""
+    """Neighbouring batches of one file that are read together."""
 
     segment: log.Segment
     start: int
@@ -47,7 +47,7 @@ class FileSlice(NamedTuple):
 
 
 class ReadStep(NamedTuple):
-    """What a task reads in one go: one part, or several for the same offsets.
+    """What a task reads in one go: one slice, or several for the same offsets.
 
     Of several the first one counts most; each other one adds the records of offsets
     that those before it lack, unless ``first_has_all``. ``rows`` is what the headers
@@ -61,7 +61,7 @@ class ReadStep(NamedTuple):
 
 
 class CodecSums(NamedTuple):
-    """What was taken of one codec."""
+    """Batches, bytes and records that were taken of one codec."""
 
     batches: int = 0
     bytes: int = 0
@@ -74,7 +74,7 @@ class ChoicePass:
     ``aside`` names files (by path) and the offset from which on they are set aside,
     as earlier passes found. Results: ``steps``; ``gaps``, which are (first, last);
     the ``sources`` with the use of each batch; ``judge`` with what was wrong; by codec
-    the ``sums`` of what was taken; ``reached``, the offset behind all.
+    the ``sums`` of what was taken; ``reached``, the offset after the last batch.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class ChoicePass:
         self._aside = aside
         self._step_bytes = step_bytes
         self._rank = -1
-        # The piece under construction: the source, start, end and rows.
+        # The step under construction: the source, start, end and rows.
         self._run: list[int] = []
         streams = []
         for chain in chains:
@@ -156,7 +156,7 @@ class ChoicePass:
     def _find_windows(
         self, source: SourceFile
     ) -> Iterator[tuple[int, int, int]] | None:
-        """Give for each batch where it may stand; None if all are where they may."""
+        """Find the offsets that each batch may have; None if all batches fit theirs."""
         found, is_plain = [], True
         for stretch in source.stretches:
             low, high = self.lineage.find_window(stretch.epoch)

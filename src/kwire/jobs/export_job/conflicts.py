@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Different batches for the same offsets: what a cleaner did, or who is wrong.
+"""Judge different batches for the same offsets: a cleaner's work, or one is wrong.
 
-A batch that cannot be decoded, or that stands elsewhere under its right offset, is
-wrong without doubt, and it alone is refused. Else one side wins: the one whose leader
-epoch is certain, then the one that more replicas have, then the file that begins with
-what it is named after, then the replica that goes first.
+A batch that cannot be decoded, or that another file has at another offset, is certainly
+wrong, and it alone is refused. Otherwise one side wins: the one whose leader epoch is
+certain, then the one that more replicas have, then the file that begins with the offset
+in its name, then the replica of the lowest rank.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Conflict(NamedTuple):
 
 
 class RefusedBatch(NamedTuple):
-    """A batch that is wrong without doubt."""
+    """A batch that is certainly wrong."""
 
     source: SourceFile
     item: Candidate
@@ -58,8 +58,8 @@ class RefusedBatch(NamedTuple):
 class ConflictJudge:
     """Decides between the batches of one pass.
 
-    ``refused`` tells of those that are wrong without doubt, ``conflicts`` of the others
-    that lost: (source, row, conflict).
+    ``refused`` has those that are certainly wrong, ``conflicts`` the others that lost:
+    (source, row, conflict).
     """
 
     def __init__(
@@ -196,9 +196,9 @@ class ConflictJudge:
         return ()
 
     def _check_place(self, item: Candidate) -> tuple[str, str] | tuple[()]:
-        """Say whether the same batch stands at another offset elsewhere.
+        """Check whether another file has the same batch at another offset.
 
-        Offsets are not under the checksum, so a damaged one may fit where it stands.
+        Offsets are not under the checksum, so a damaged one may fit where it is.
         """
         if not self._places:
             for source in self._sources:

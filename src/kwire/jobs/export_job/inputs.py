@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an export reads: the folders of every partition, and what lies beside segments.
+"""Find the input of an export: folders of partitions, and the files beside segments.
 
-Checkpoints and the names of snapshots tell how far a log went when its tail is gone.
-They have no checksums, so they only ever say that something is missing.
+Checkpoints and the names of snapshots show how far a log went when its tail is gone.
+They have no checksums, so they are evidence that something is missing, and no more.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def find_inputs(
             if len(names) > _LISTED:
                 listed += f" and {len(names) - _LISTED} more"
             raise FileNotFoundError(
-                f"none of the partitions in {where} is the one you want: {listed}"
+                f"no partition in {where} matches topics= and partitions=;"
+                f" there are {listed}"
             )
         raise FileNotFoundError(
             f"no partition in {where}: give a data directory of Kafka, or a folder"

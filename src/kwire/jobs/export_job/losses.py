@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is missing of a partition, and why: the end of an export's second pass.
+"""The second pass of an export: which batches are read, and which offsets are lost.
 
-``decide`` is the task: it makes the chains of a partition, has ``choice`` choose
-among their batches, and says which offsets no replica holds. A cleaner leaves out
-offsets too; of a compacted log only those count as lost for which there is a reason.
+``decide`` is the task. It makes the chains of a partition, lets ``choice`` choose among
+their batches, and finds the offsets that no replica holds. A cleaner leaves out offsets
+too: of a compacted log only those are lost for which there is a reason.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ class _Decider:
         before = file.name_offset
         if not is_alone:
             before = self._headers.read_row(file, file.batches - 2)["last_offset"] + 1
-        detail = f"a batch with offsets {base} to {last} cannot stand here"
+        detail = f"a batch with offsets {base} to {last} cannot be here"
         flaws = [flaw for flaw in file.flaws if flaw.low <= last]
         flaws.append(FileFlaw(position, size, "offset", detail, low=before))
         flaws += [flaw._replace(low=before) for flaw in file.flaws if flaw.low > last]
@@ -268,7 +268,7 @@ class _Decider:
         return end, words
 
     def _judge_files(self, end: int) -> None:
-        """Make findings of the flaws of the files, and of what lies between them."""
+        """Report the flaws of the files, and the gaps between files."""
         ends = {chain.folder.path: chain.end for chain in reversed(self._chains)}
         for chain in self._chains:
             ends[chain.folder.path] = max(ends[chain.folder.path], chain.end)
@@ -357,7 +357,7 @@ class _Decider:
                 low = begin if expected < 0 and self._is_compacted else expected
                 if 0 <= low < content:
                     seams.append((low, content - 1, file))
-            # A file that nobody knows, behind all others, stands for no offsets.
+            # An unknown file after all others covers no offsets.
             costs = is_genuine or bool(followers)
             for flaw in file.flaws:
                 found = self._judge_flaw(
@@ -397,7 +397,7 @@ class _Decider:
     def _find_losses(
         self, gaps: list[Range], log_start: int, claims: dict[int, str]
     ) -> Iterator[LostRange]:
-        """Say which of the offsets that nothing covers were lost, and why."""
+        """Find which of the offsets that no batch covers were lost, and why."""
         if self._is_compacted:
             damages = merge_ranges(each[:2] for chain in self._damage for each in chain)
             gaps = subtract_ranges(gaps, merge_ranges(self._cleaned))
@@ -427,7 +427,7 @@ class _Decider:
             )
 
     def _report_doubts(self, done: ChoicePass) -> None:
-        """Make findings of what was not taken though its checksum is right."""
+        """Report the batches that were not taken although their checksum is right."""
         for source in done.sources:
             self._report_diverged(source, source.diverged)
             row = 0
@@ -448,7 +448,7 @@ class _Decider:
         self._problems.append(FileProblem(source.scan.path, *problem))
 
     def _report_diverged(self, source: SourceFile, rows: Sequence[int]) -> None:
-        """Make one finding of batches that follow each other, cut off by an epoch."""
+        """Report batches of an epoch that the log does not have, one problem a run."""
         first = 0
         for index in range(1, len(rows) + 1):
             if index < len(rows) and rows[index] == rows[index - 1] + 1:
@@ -472,7 +472,7 @@ def _is_named(file: FileScan) -> bool:
 
 
 def _extend_aside(done: ChoicePass, aside: dict[str, int]) -> dict[str, int]:
-    """Add the files that lost a conflict, from behind what others confirm on."""
+    """Add the files that lost a conflict, from the offset that others confirm."""
     more = dict(aside)
     for source, _, conflict in done.judge.conflicts:
         # A winner that has just lost elsewhere settles nothing.
@@ -482,7 +482,7 @@ def _extend_aside(done: ChoicePass, aside: dict[str, int]) -> dict[str, int]:
 
 
 def _report_conflicts(conflicts: Sequence[Conflict]) -> FileProblem:
-    """Make one finding of the conflicts that a file has lost."""
+    """Make one problem of all conflicts that a file has lost."""
     worst = min(conflicts, key=lambda each: each.position)
     first = min(each.first_offset for each in conflicts)
     last = max(each.last_offset for each in conflicts)

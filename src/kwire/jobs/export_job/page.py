@@ -58,7 +58,7 @@ _PROBLEMS = [
 def write_page(outcome: ExportOutcome) -> str:
     """Write the page."""
     report = Report(
-        "Segment recovery", "What the log files of these brokers still hold"
+        "Segment recovery", "Records that the log files of these brokers still hold"
     )
     coverage, lost = outcome.coverage, outcome.lost
     records = sum(row["records"] for row in coverage)
@@ -88,7 +88,7 @@ def write_page(outcome: ExportOutcome) -> str:
         _PROBLEMS,
         sorted(outcome.problems, key=_order_by_urgency),
         title="What is wrong with the files",
-        note="Filled says whether other replicas had all that it cost.",
+        note="Filled: other replicas had all records that it cost.",
     )
     report.add_table(
         "coverage",
@@ -157,7 +157,7 @@ def _add_coverage(report: Report, outcome: ExportOutcome) -> None:
                 f"{row['recovered_percent']:.4g} %",
             )
         )
-    note = "Offsets of each partition, over its own whole width."
+    note = "Offsets of each partition, from its start to its end."
     if len(tracks) < len(outcome.coverage):
         note += f" The worst {len(tracks)} of {len(outcome.coverage):,} partitions."
     report.add_chart(
@@ -177,7 +177,7 @@ def _add_codecs(report: Report, outcome: ExportOutcome) -> None:
         report.add_chart(
             "Bytes by compression",
             charts.draw_bars(items, "bytes"),
-            "Of the batches that were taken, as they lie in the segments.",
+            "Bytes of the batches that were taken, as they are in the segments.",
         )
 
 
@@ -191,12 +191,12 @@ def _add_advice(report: Report, outcome: ExportOutcome, apart: int) -> None:
         )
     if apart:
         report.add_text(
-            "Where replicas disagree, the problems tell which one was taken and why:"
-            " the higher leader epoch, then what more replicas hold. The other side is"
-            " in the table of batches as diverged or disagrees."
+            "Where replicas disagree, the problems name the one that was taken and why:"
+            " the higher leader epoch, then what more replicas hold. The batches of the"
+            " other are in the table of batches, as diverged or disagrees."
         )
     report.add_text(
         "The table of records has the columns of Spark's Kafka source, so Spark's Kafka"
-        " sink takes them back: write key, value, headers, topic and partition in the"
-        " order of their offsets. New offsets are given by the new brokers."
+        " sink can write it back: key, value, headers, topic and partition, in order of"
+        " offset. The new brokers assign new offsets."
     )

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The last pass of an export: the chosen batches become rows of Parquet.
 
-A task reads its pieces a few MiB at a time and writes one file. Batches whose records
-cannot be decoded, though their checksums are right, become ``Failure``s and cost no
+A task reads its steps a few MiB at a time and writes one file. Batches whose records
+cannot be decoded, though their checksums are right, become problems and cost no
 other.
 """
 
@@ -105,10 +105,10 @@ def write(task: WriteTask) -> WriteSummary:
 
 
 class _StepReader:
-    """Reads one piece.
+    """Reads one step.
 
     ``problems`` are batches that cannot be decoded, ``undecoded`` counts their records,
-    ``lost`` has those of their offsets that no other part gave.
+    ``lost`` has those of their offsets that no other slice gave.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class _StepReader:
                 self.lost.append(LostRange(first, last, "undecodable", detail))
 
     def _merge_slices(self, given: list[tuple[int, int]]) -> Any:
-        """Read parts that overlap, and note in ``given`` what was read of which."""
+        """Read slices that overlap; the offsets of each go to ``given``."""
         pyarrow = load_pyarrow()
         from pyarrow import compute
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The replicas of one partition as chains of batches, and what they say of epochs.
+"""The replicas of one partition as chains of batches, and their leader epochs.
 
 A chain is what one folder holds without overlaps; a folder of tiered storage that has
 a part of the log twice makes two. The leader epoch of a batch is not under its
@@ -26,7 +26,7 @@ NEVER = 2**63
 
 
 class ReplicaFolder(NamedTuple):
-    """What lies beside the segments of a folder and tells of its log.
+    """What the files beside the segments of a folder say about its log.
 
     ``claims`` are (offset, words): so far the log went once. ``epochs`` are pairs of
     leader epoch and first offset. ``orphans`` are offsets of indexes without a segment.
@@ -43,8 +43,8 @@ class ReplicaFolder(NamedTuple):
 class EpochStretch(NamedTuple):
     """Batches of one file that follow each other, and the epoch that they are of.
 
-    ``epoch`` is what the chain shows it to be; ``is_right`` that they say so, too;
-    ``is_certain`` that it can be no other.
+    ``epoch`` is the one that the chain shows; ``is_right`` says that the batches have
+    it too, ``is_certain`` that it can be no other.
     """
 
     epoch: int
@@ -76,7 +76,7 @@ class ReplicaChain:
 
     @property
     def end(self) -> int:
-        """The offset behind the last good batch; -1 if there is none."""
+        """The offset after the last good batch; -1 if there is none."""
         return max((each.end for each in self.files), default=-1)
 
 

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The first pass of an export: what each segment file holds, batch by batch.
+"""The first pass of an export: read the batch headers of each segment file.
 
-Headers only, with their checksums. What is good goes as columns of numbers into a
+Checksums are checked. What is good goes as columns of numbers into a
 scratch file of Arrow, from which ``choice`` reads it without a copy; what is
 not is a ``FileFlaw``. Records are not decoded here, but for the old wrapper messages,
-whose headers do not tell their first offset.
+whose headers do not have their first offset.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ROWS = 16_384
 """Batches that are kept in one piece."""
 
 _HEAD = 61
-"""Bytes of the head of a batch of magic 2."""
+"""Bytes of the header of a batch of magic 2."""
 
 _DELETE_HORIZON = 0x40
 
@@ -50,8 +50,8 @@ class FileFlaw(NamedTuple):
     """A bad region of a file, or something missing at one place in it.
 
     ``low`` and ``high`` are the first and last offset that it may have cost, -1 where
-    the file itself does not say. ``torn_end`` is the offset behind the batches that
-    the newest file ends with, as far as their heads can be read, else -1. ``is_tail``
+    the file itself does not say. ``torn_end`` is the offset after the batches that
+    the newest file ends with, as far as their headers can be read, else -1. ``is_tail``
     marks zeros up to its end, which may be room that was never written to.
     """
 
@@ -79,12 +79,12 @@ class FileScan(NamedTuple):
 
     ``segment`` is as it is to be read from now on: without a base offset if its name
     is not that of its content. ``pieces`` are record batches of the file ``headers``.
-    ``begin`` and ``end`` are offsets of what is good, ``end`` the one behind it.
-    ``holes`` tells that a cleaner was at work, ``tail_jump`` that only the last batch
+    ``begin`` and ``end`` are offsets of what is good, ``end`` the one after it.
+    ``holes`` says that a cleaner was at work, ``tail_jump`` that only the last batch
     leaves out offsets, with no bytes in which they could have been. ``is_genuine``:
-    its name tells of the log, as there are batches in it, or indexes beside it.
+    its name can be relied on, as there are batches in it, or indexes beside it.
     ``nameless`` is what was found when its name was not believed, ``unbounded`` when
-    that of the file behind it was not, if that is more.
+    that of the file after it was not, if that is more.
     """
 
     segment: log.Segment
@@ -287,7 +287,7 @@ class _Scanner:
         )
 
     def _find_torn_end(self, position: int) -> int:
-        """Read from their heads how far the damaged batches at the end went."""
+        """Read from the headers how far the damaged batches at the end went."""
         expected = self._end if self._end >= 0 else self._segment.base_offset
         found = -1
         with self._segment.open() as file:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the records of ``__consumer_offsets`` say about groups, one after the other.
+"""Put the states of groups together from the records of ``__consumer_offsets``.
 
 A classic group is one record, which has all of it. The newer kinds are many records,
 so a group's state is put together from them, as a coordinator does when it loads the
@@ -39,7 +39,7 @@ _STABLE_MEMBER = 0
 
 
 def format_uuid(uuid: Any) -> str | None:
-    """Write an id as Kafka does; None for the one that stands for no id."""
+    """Write an id as Kafka does; None for the one that means no id."""
     if uuid is None or not uuid.int:
         return None
     return base64.urlsafe_b64encode(uuid.bytes).decode().rstrip("=")
@@ -49,9 +49,9 @@ def format_uuid(uuid: Any) -> str | None:
 class _Group:
     """What is known of one group so far.
 
-    ``parts`` has for each member the values of its records, by what they tell:
-    "MemberMetadata", "CurrentMemberAssignment". What stands below it is what was told
-    last: the row that came before.
+    ``parts`` has for each member the values of its records, by their types:
+    "MemberMetadata", "CurrentMemberAssignment". The fields below it are those of the
+    row that was written last.
     """
 
     kind: str = ""
@@ -92,7 +92,7 @@ class GroupRecords:
         return [tuple(each) for each in self._rebalances]
 
     def learn_topic(self, topic_id: str | None, name: str) -> None:
-        """Keep the name that a topic's id stands for."""
+        """Keep the name of a topic's id."""
         if topic_id is not None:
             self._topics[topic_id] = name
 
@@ -197,7 +197,7 @@ class GroupRecords:
         if open_one is not None and generation != open_one[3]:
             open_one[6] = timestamp - open_one[0]
             group.rebalance = open_one = None
-        # What was before the first state that the log has, nobody knows.
+        # What was before the first state in the log is unknown.
         is_known = group.generation is not None or group.state == DEAD
         if is_known and generation is not None and generation != group.generation:
             group.rebalance = open_one = [
@@ -251,7 +251,7 @@ class GroupRecords:
 
 
 def _find_state(group: _Group) -> str | None:
-    """Tell the state as a coordinator finds it; None if the log does not say it all."""
+    """Find the state that a coordinator would load; None if the log lacks a part."""
     if not group.parts:
         return EMPTY
     if group.kind == "share":

@@ -86,7 +86,7 @@ def run(
 ) -> Result:
     """Run the job over logs that were found; all else as in ``offsets``."""
     if stuck_after_ms < 0:
-        raise ValueError(f"stuck_after_ms is 0 or more, not {stuck_after_ms}")
+        raise ValueError(f"stuck_after_ms must be 0 or more (got {stuck_after_ms})")
     if isinstance(groups, str):
         groups = (groups,)
     wanted = None if groups is None else frozenset(groups)

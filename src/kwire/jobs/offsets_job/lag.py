@@ -4,7 +4,7 @@
 
 Only headers of batches are read. A batch is taken to have come at its largest
 timestamp, or at that of an earlier one if that is later: so the ends of a log ascend
-with time, as they do. Times behind the last record of ``__consumer_offsets`` count
+with time, as they do. Times after the last record of ``__consumer_offsets`` count
 only where no earlier one follows: clocks of producers may be wrong.
 """
 
@@ -267,7 +267,7 @@ def _find_lag(
 def _find_ends(ends: LogEnds | None, commit: Commit) -> LogEnds | None:
     """Give the log if the commit was to this topic, not to one that had its name.
 
-    Below 0 there is nothing to commit: then nobody knows what the group has read.
+    Below 0 there is nothing to commit: then what the group has read is unknown.
     """
     if commit.offset is None or commit.offset < 0:
         return None
@@ -286,7 +286,7 @@ def _sample(
 ) -> None:
     """Add the lag of one partition to its topic's, at each time of the report.
 
-    Without a commit nobody knows what a member has read of what it is assigned.
+    Without a commit it is unknown what a member has read of its partitions.
     """
     sums = summary.samples.setdefault(
         (group, place.topic), [[0, 0, 0, 0] for _ in samples]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page of ``offsets``: who is stuck, how lag went, when groups rebalanced."""
+"""The page of ``offsets``: stuck partitions, lag over time, rebalances."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def write_page(
     _add_commit_map(report, sums)
     _add_timeline(report, sums)
     _add_growth(report, sums)
-    _add_table(report, "groups", groups, "As it is when the logs end.")
+    _add_table(report, "groups", groups, "State at the end of the logs.")
     _add_table(
         report,
         "rebalances",
@@ -150,7 +150,7 @@ def write_page(
         _list_columns("problems"),
         shown,
         problems.num_rows,
-        "What could not be read; all else is complete.",
+        "What could not be read; everything else is complete.",
     )
     _add_table(report, "history", sums.history, f"The partitions of {TOPIC}.")
     return report.html()
@@ -266,7 +266,7 @@ def _add_lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) 
     has_gaps = has_no_log = False
     for time, group, topic, _, _, unknown, lag, without_log in lags:
         # A partition without a log is left out from begin to end; a sum that lacks
-        # another one would fall where nobody has read anything.
+        # another one would fall though no record was read.
         if unknown > without_log:
             lag, has_gaps = None, True
         has_no_log = has_no_log or without_log > 0
@@ -346,7 +346,7 @@ def _add_commit_map(report: Report, sums: GroupTotals) -> None:
 
 
 def _format_clock(time: int, step: int) -> str:
-    """Write the begin of a stretch, as short as tells it from the others."""
+    """Format the start of a bin, as short as the bins allow."""
     text = format_time(time)
     if step >= 86_400_000:
         return text[:10]

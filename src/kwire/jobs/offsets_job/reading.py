@@ -35,7 +35,7 @@ _LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999: what is later is no time of a record."""
 
 _GROWTH = 1000
-"""Of each partition, the keys with the most bytes that are told."""
+"""How many of the keys with the most bytes are reported, for each partition."""
 
 _COMMITS = (messages.OffsetCommitKey, messages.LegacyOffsetCommitKey)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The small tables of ``offsets``, summed up from what the tasks bring home.
 
-Their rows stand in the order in which the page shows them: the worst first.
+Their rows are in the order in which the page shows them: the worst first.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Rows are tuples in the order of the columns, with times in milliseconds, -1 or None for
 an unknown one; a file has microseconds in UTC, as Spark likes them. What the rows mean
-is told where they are made, and in docs/offsets.md.
+is documented where they are made, and in docs/offsets.md.
 """
 
 from __future__ import annotations
