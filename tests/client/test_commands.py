@@ -91,3 +91,43 @@ def test_records_that_are_gone_are_an_error_or_reported(run, policy):
         assert (code, offsets) == (2, []) and "--on-data-loss" in err
     else:
         assert (code, offsets) == (0, list(range(20, RECORDS)))
+
+
+CONFIG = """security.protocol=SASL_SSL
+sasl.mechanism=PLAIN
+sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\
+  username="alice" password="opensesame";
+ssl.truststore.type=PEM
+ssl.truststore.location={}
+group.id=kwire
+"""
+
+
+@pytest.mark.parametrize("command", [["topics"], ["read", "orders"]])
+def test_a_property_file_of_kafka_is_all_that_is_needed(run, tmp_path, command):
+    """As Kafka's tools take it; TLS and SASL are said once, and mistakes by name."""
+    certificate, key = make_certificate(tmp_path)
+    config = tmp_path / "client.properties"
+    context = server_context(certificate, key)
+    name, *topics = command
+    users = {"alice": "opensesame"}
+    with LogBroker({"orders": [RECORDS]}, users=users, context=context) as broker:
+
+        def read(*options):
+            return run(name, broker.address, *topics, "-o", "jsonl", *options)
+
+        config.write_text(CONFIG.format(certificate))
+        code, rows, err = read("--config", config)
+        assert code == 0
+        assert rows
+        code, _, err = read("--config", config, "--tls")
+        assert code == 2
+        assert "--config cannot be given with --tls" in err
+        config.write_text(CONFIG.format(tmp_path / "none.pem"))
+        code, _, err = read("--config", config)
+        assert code == 2
+        assert err.count("\n") == 1 and "ssl.truststore.location: No such" in err
+        config.write_text("sasl.mechanizm=PLAIN")
+        code, _, err = read("--config", config)
+        assert code == 2
+        assert "did you mean sasl.mechanism" in err

@@ -77,6 +77,34 @@ def test_properties_are_all_that_is_needed(kwire, broker, certificate, tmp_path,
         assert sum(len(chunk.rows()) for chunk in chunks) == 30
 
 
+@pytest.mark.parametrize("lines", ["as they are", "joined", "of librdkafka"])
+def test_certificates_and_keys_may_be_text(kwire, broker, certificate, lines):
+    """As Java takes PEM in properties, also on one line; a key is in no file after."""
+    chain, key = (path.read_text() for path in certificate)
+    if lines == "joined":
+        chain, key = " ".join(chain.split("\n")), " ".join(key.split("\n"))
+    if lines == "of librdkafka":
+        tls = {"ssl.ca.pem": chain, "ssl.certificate.pem": chain, "ssl.key.pem": key}
+    else:
+        tls = {
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.certificates": chain,
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.certificate.chain": chain,
+            "ssl.keystore.key": key,
+        }
+    config = {
+        "bootstrap.servers": broker.address,
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "PLAIN",
+        "sasl.jaas.config": PLAIN,
+        **tls,
+    }
+    for runner in RUNNERS:
+        chunks = read(kwire, runner, None, "orders", connect={"config": config})
+        assert sum(len(chunk.rows()) for chunk in chunks) == 30
+
+
 def test_each_property_has_its_effect(kwire):
     """What the clients keep of them."""
     client = importlib.import_module(f"{kwire.__name__}.client")
@@ -103,7 +131,16 @@ def test_each_property_has_its_effect(kwire):
 @pytest.mark.parametrize(
     ("config", "text"),
     [
-        ({"group.id": "g"}, "config: kwire does not know group.id"),
+        ({"group.idd": "g"}, "config: kwire has no property group.idd; leave out"),
+        ({"sasl.mechanizm": "PLAIN"}, "; did you mean sasl.mechanism"),
+        (
+            {"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"},
+            "pass sasl=kwire.sasl.OAuthBearer",
+        ),
+        (
+            {"security.protocol": "SSL", "ssl.keystore.key": "KEY"},
+            "a certificate and its key go together",
+        ),
         ({"security.protocol": "TLS"}, "security.protocol must be one of PLAINTEXT"),
         ({"isolation.level": "dirty"}, "isolation.level must be one of"),
         (

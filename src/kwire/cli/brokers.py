@@ -109,7 +109,12 @@ def add_broker_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def add_cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the argument and options that ``connect_cluster`` takes."""
     argument = click.argument("address", metavar="HOST:PORT[,HOST:PORT]")
-    return argument(_add_access_options(command))
+    option = click.option(
+        "--config",
+        type=click.Path(exists=True, dir_okay=False),
+        help="A property file of Kafka's clients, with TLS and SASL settings.",
+    )
+    return argument(_add_access_options(option(command)))
 
 
 def _add_access_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -198,15 +203,21 @@ def read_access(
     )
 
 
-def connect_cluster(address: str, **options: Any) -> KafkaSync:
+def connect_cluster(address: str, *, config: str | None, **options: Any) -> KafkaSync:
     """Name the cluster of an address, to be read with the options of a command line."""
     from .. import client
 
+    if config is not None and (options["tls"] or options["mechanism"]):
+        raise click.UsageError(
+            "--config cannot be given with --tls or --sasl-mechanism; set"
+            " security.protocol and sasl.mechanism in the file"
+        )
     access = read_access(**options)
     proof = access.credentials
     try:
         return client.connect_sync(
             address,
+            config=None if config is None else client.read_properties(config),
             ssl=access.context,
             sasl=None if proof is None else lambda: _mechanism(*proof),
             timeout_s=_PATIENCE * access.timeout_s,
@@ -215,6 +226,14 @@ def connect_cluster(address: str, **options: Any) -> KafkaSync:
         )
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    except ssl.SSLError as error:
+        raise click.ClickException(
+            f"{config}: it names no certificate in PEM form with a key that fits"
+            f" ({error.reason or error})"
+        ) from None
+    except OSError as error:
+        reason = f"{error.strerror}: {error.filename}"
+        raise click.ClickException(f"{config}: {reason}") from None
 
 
 def _password(path: str | None) -> str:

@@ -19,6 +19,7 @@ from .asynchronous import Scan as Scan
 from .chunks import Chunk as Chunk
 from .chunks import ConsumerRecord as ConsumerRecord
 from .options import make_arguments
+from .property_files import read_properties as read_properties
 from .sync import KafkaSync as KafkaSync
 from .sync import ScanSync as ScanSync
 
@@ -35,6 +36,7 @@ __all__ = [
     "ScanSync",
     "connect",
     "connect_sync",
+    "read_properties",
 ]
 
 
@@ -55,8 +57,9 @@ def connect(
     ``addresses`` is "host:port[,host:port]": some brokers, of which one has to answer.
     ``ssl`` is a context, or True for one that trusts what the system trusts. ``sasl``
     is a mechanism of ``kwire.sasl``, or a function that makes one for each connection.
-    ``config`` are properties by Kafka's own names ("security.protocol", ...); what it
-    has goes before the other arguments, and ``addresses`` before "bootstrap.servers".
+    ``config`` are properties by Kafka's own names ("security.protocol", ...), such as
+    ``read_properties`` reads; what it has goes before the other arguments, but
+    ``addresses`` and ``sasl`` go before what it says of them.
     ``timeout_s`` is how long nothing may come of a scan that has an end.
     Connections are made by what is done with the cluster.
     """

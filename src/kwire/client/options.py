@@ -72,7 +72,7 @@ def make_arguments(
 
     ``settings`` are those of ``ClusterSettings``.
     """
-    known = read_config(config or {})
+    known = read_config(config or {}, sasl)
     for name in ("client_id", "connect_timeout_s", "request_timeout_s"):
         value = getattr(known, name)
         if value is not None:

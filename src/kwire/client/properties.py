@@ -8,10 +8,13 @@ error shows the value of a property that may be a secret.
 
 from __future__ import annotations
 
+import os
 import re
 import ssl as tls
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..formatting import suggest_names
 from ..sasl import Plain, Scram
 
 if TYPE_CHECKING:
@@ -28,10 +31,46 @@ PROPERTIES = {
     *("sasl.username", "sasl.password", "ssl.ca.location"),
     *("ssl.certificate.location", "ssl.key.location", "ssl.key.password"),
     *("ssl.truststore.type", "ssl.truststore.location", "ssl.truststore.certificates"),
-    *("ssl.keystore.type", "ssl.keystore.location"),
-    "ssl.endpoint.identification.algorithm",
+    *("ssl.keystore.type", "ssl.keystore.location", "ssl.keystore.key"),
+    *("ssl.keystore.certificate.chain", "ssl.endpoint.identification.algorithm"),
+    *("ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem"),
 }
+"""Properties that a scan follows."""
 
+PASSED_OVER = (
+    *("bootstrap.resolve.timeout.ms", "client.dns.lookup"),
+    *("group.id", "group.instance.id", "group.protocol"),
+    *("group.remote.assignor", "partition.assignment.strategy"),
+    *("session.timeout.ms", "heartbeat.interval.ms"),
+    *("max.poll.records", "max.poll.interval.ms"),
+    *("fetch.min.bytes", "fetch.max.bytes", "fetch.max.wait.ms"),
+    "max.partition.fetch.bytes",
+    *("auto.commit.interval.ms", "allow.auto.create.topics"),
+    "exclude.internal.topics",
+    *("send.buffer.bytes", "receive.buffer.bytes"),
+    *("reconnect.backoff.ms", "reconnect.backoff.max.ms"),
+    *("retry.backoff.ms", "retry.backoff.max.ms"),
+    "socket.connection.setup.timeout.max.ms",
+    *("connections.max.idle.ms", "metadata.max.age.ms"),
+    "metadata.recovery.strategy",
+    "metadata.recovery.rebootstrap.trigger.ms",
+    *("enable.metrics.push", "metric.reporters"),
+    *("metrics.num.samples", "metrics.recording.level"),
+    *("metrics.sample.window.ms", "auto.include.jmx.reporter"),
+)
+"""Properties of Kafka's consumer that cannot change which records are read."""
+
+_OF_CONSUMERS = (
+    *("key.deserializer", "value.deserializer", "enable.auto.commit"),
+    *("auto.offset.reset", "interceptor.classes"),
+)
+"""Properties of consumers that a scan has arguments for, or nothing to do with."""
+
+_FILES = (
+    *("ssl.ca.location", "ssl.truststore.location", "ssl.keystore.location"),
+    *("ssl.certificate.location", "ssl.key.location"),
+)
+_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
 _OPTION = re.compile(r'(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";]+))')
 
 
@@ -48,16 +87,20 @@ class ConnectionProperties(NamedTuple):
     isolation: str | None
 
 
-def read_config(config: Mapping[str, Any]) -> ConnectionProperties:
+def read_config(config: Mapping[str, Any], sasl: Any = None) -> ConnectionProperties:
     """Read a client's properties; ``ValueError`` for one that kwire cannot obey.
 
-    A file that does not exist or is no certificate is an ``OSError``.
+    ``sasl`` is the mechanism where it is not to be read of the properties. Those of a
+    consumer that are not about its connections are passed over. A file that does not
+    exist or is no certificate is an ``OSError``.
     """
-    unknown = [name for name in config if name not in PROPERTIES]
+    known = {*PROPERTIES, *PASSED_OVER, *_OF_CONSUMERS}
+    unknown = [str(name) for name in config if name not in known]
     if unknown:
+        hint = suggest_names(unknown[0], PROPERTIES)
         raise ValueError(
-            f"config: kwire does not know {', '.join(map(str, unknown[:5]))}; leave"
-            " out properties that are not about connections"
+            f"config: kwire has no property {', '.join(unknown[:5])}"
+            f"{hint or '; leave out properties that are not about connections'}"
         )
     texts = {name: str(value) for name, value in config.items()}
     protocol = texts.get("security.protocol", "PLAINTEXT").upper()
@@ -69,7 +112,7 @@ def read_config(config: Mapping[str, Any]) -> ConnectionProperties:
         texts.get("bootstrap.servers"),
         texts.get("client.id"),
         _make_context(texts) if protocol.endswith("SSL") else None,
-        _make_mechanism(texts) if protocol.startswith("SASL") else None,
+        (sasl or _make_mechanism(texts)) if protocol.startswith("SASL") else None,
         _read_seconds(texts, "socket.connection.setup.timeout.ms"),
         _read_seconds(texts, "request.timeout.ms"),
         texts.get("client.rack"),
@@ -97,6 +140,11 @@ def _read_seconds(texts: Mapping[str, str], name: str) -> float | None:
 
 def _make_mechanism(texts: Mapping[str, str]) -> Plain | Scram:
     name = texts.get("sasl.mechanism", texts.get("sasl.mechanisms", ""))
+    if name == "OAUTHBEARER":
+        raise ValueError(
+            "config: OAUTHBEARER requires a function that returns tokens; pass"
+            " sasl=kwire.sasl.OAuthBearer(function) as well"
+        )
     _check_choice("sasl.mechanism", name, _MECHANISMS)
     username, password = texts.get("sasl.username"), texts.get("sasl.password")
     if "sasl.jaas.config" in texts:
@@ -138,15 +186,63 @@ def _make_context(texts: Mapping[str, str]) -> tls.SSLContext:
                 f"config: {store}.type must be PEM (got {kind!r:.20}); convert the"
                 " store with keytool or openssl"
             )
+    for name in _FILES:
+        if name in texts:
+            _check_file(name, texts[name])
+    authorities = texts.get("ssl.ca.pem", texts.get("ssl.truststore.certificates"))
     context = tls.create_default_context(
         cafile=texts.get("ssl.ca.location", texts.get("ssl.truststore.location")),
-        cadata=texts.get("ssl.truststore.certificates"),
+        cadata=None if authorities is None else _lines_of_pem(authorities),
     )
     if texts.get("ssl.endpoint.identification.algorithm", "https") in ("", "none"):
         context.check_hostname = False
     chain = texts.get("ssl.certificate.location", texts.get("ssl.keystore.location"))
+    # Without a password of its own, OpenSSL would ask on the terminal.
+    password = texts.get("ssl.key.password", "")
     if chain is not None:
-        # Without a password of its own, OpenSSL would ask on the terminal.
-        password = texts.get("ssl.key.password", "")
         context.load_cert_chain(chain, texts.get("ssl.key.location"), password)
+        return context
+    chain = texts.get(
+        "ssl.certificate.pem", texts.get("ssl.keystore.certificate.chain")
+    )
+    key = texts.get("ssl.key.pem", texts.get("ssl.keystore.key"))
+    if chain is not None and key is not None:
+        _load_texts(context, chain, key, password)
+    elif chain is not None or key is not None:
+        raise ValueError(
+            "config: a certificate and its key go together; set both of"
+            " ssl.keystore.certificate.chain and ssl.keystore.key"
+        )
     return context
+
+
+def _check_file(name: str, path: str) -> None:
+    """Raise an ``OSError`` that says which property names a file that is not there."""
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise type(error)(error.errno, f"{name}: {error.strerror}", path) from None
+
+
+def _load_texts(context: tls.SSLContext, chain: str, key: str, password: str) -> None:
+    """Load a certificate and its key that are no files; OpenSSL reads only these."""
+    with TemporaryDirectory(prefix="kwire-") as folder:
+        path = os.path.join(folder, "client.pem")
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(handle, "w", encoding="ascii", errors="replace") as file:
+            file.write(f"{_lines_of_pem(key)}\n{_lines_of_pem(chain)}\n")
+        context.load_cert_chain(path, None, password)
+
+
+def _lines_of_pem(text: str) -> str:
+    """Put the lines of PEM back that a property file has on one line, as Kafka does."""
+    return _PEM.sub(_pem_block, text)
+
+
+def _pem_block(match: re.Match[str]) -> str:
+    label, body = match.groups()
+    if "\n" in body.strip():
+        return match[0]
+    lines = "\n".join(body.split())
+    return f"-----BEGIN {label}-----\n{lines}\n-----END {label}-----\n"

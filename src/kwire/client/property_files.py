@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+r"""Java's property files, in which Kafka's tools take the settings of a client.
+
+    # comment                     lines that begin with # or !
+    name = value                  or name: value, or name value
+    name = first \
+           second                 a line that ends with \ goes on in the next
+    name = \u00e9 \t \\          escapes
+
+What the names mean is in ``properties.py``. Source: java.util.Properties.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MOST_BYTES = 1 << 20
+
+_NAME = re.compile(r"((?:[^\\=:\s]|\\.)*)\s*[=:]?\s*(.*)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+
+
+def read_properties(path: str | os.PathLike[str]) -> dict[str, str]:
+    r"""Read a property file, to be passed to ``connect`` as ``config``.
+
+    The encoding is Java's, ISO 8859-1, with escapes for what it does not have. Spaces
+    around a value do not count, as Kafka's clients trim them. Raises ``OSError`` where
+    the file cannot be read, ``ValueError`` for one that is no property file: over
+    1 MiB, with NUL bytes, or with a broken ``\u`` escape. No error shows a value.
+    """
+    # Not only regular files: secrets may come through a pipe, <(command) of a shell.
+    with open(path, "rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    name = os.fspath(path)
+    if len(data) > _MOST_BYTES or b"\0" in data:
+        raise ValueError(f"{name}: is not a property file (lines of name = value)")
+    properties: dict[str, str] = {}
+    for number, line in _lines(data.decode("latin-1")):
+        match = _NAME.fullmatch(line)
+        assert match is not None, "any text is a name and a value"
+        try:
+            key, value = (_unescape(each) for each in match.groups())
+        except ValueError:
+            raise ValueError(
+                f"{name}, line {number}: \\u must be followed by the 4 hexadecimal"
+                " digits of a character"
+            ) from None
+        properties[key] = value.strip()
+    return properties
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Return each logical line with the number of its first one, without comments."""
+    parts: list[str] = []
+    first = 0
+    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
+        line = line.lstrip(" \t\f")
+        if not parts:
+            if not line or line[0] in "#!":
+                continue
+            first = number
+        backslashes = len(line) - len(line.rstrip("\\"))
+        parts.append(line[:-1] if backslashes % 2 else line)
+        if not backslashes % 2:
+            yield first, "".join(parts)
+            parts.clear()
+    if parts:
+        yield first, "".join(parts)
+
+
+def _unescape(text: str) -> str:
+    def character(match: re.Match[str]) -> str:
+        digits, other = match.groups()
+        if digits:
+            return chr(int(digits, 16))
+        if other == "u":
+            raise ValueError("an escape without its digits")
+        return _CONTROLS.get(other, other)
+
+    units = _ESCAPE.sub(character, text)
+    # Characters above U+FFFF are two escapes.
+    return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
