@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the documentation shows is what happens: every example runs, on both engines.
+"""Every example of the documentation runs, on both engines, with the output shown.
 
 A page is one run from top to bottom, by ``doctest`` in an interpreter of
-its own with warnings as errors. Examples are the lines behind ``>>>``; code without the
+its own with warnings as errors. Examples are the lines after ``>>>``; code without the
 prompt is not run, so a page that shows Python has to have some with it.
 """
 

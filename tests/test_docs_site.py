@@ -112,7 +112,7 @@ def members(module, name):
     if not inspect.isclass(value):
         return
     for inner, found in vars(value).items():
-        # The attributes that a batch has from its header are told by the header.
+        # The header documents the attributes that a batch has from it.
         is_borrowed = str(getattr(found, "__doc__", "")).startswith("The header's")
         if inner[0] != "_" and not is_borrowed:
             found = getattr(found, "fget", getattr(found, "__func__", found))
@@ -124,7 +124,7 @@ RAISED = re.compile("Error|Raises|raises|LimitExceeded|UnsupportedVersion|Invali
 """Words by which a docstring names what is raised."""
 OWN_VERBS = ("decode", "encode", "from_json", "to_json", "convert_", "read_")
 BY_THE_PAGE = {"wire", "spark.functions"}
-"""Modules of many like functions, whose errors are told once, on their page."""
+"""Modules of many similar functions, whose errors are on their page, once."""
 
 
 def raises(function, errors):

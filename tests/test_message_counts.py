@@ -41,7 +41,7 @@ def test_every_message_and_version_is_there(kwire):
 
 @pytest.mark.parametrize(("file", "pattern"), NAMED)
 def test_a_page_names_the_counts_and_the_newest_release_that_are_true(file, pattern):
-    """A page that a new Kafka release leaves behind is found here."""
+    """A page that still names the release before the newest is found here."""
     text = (ROOT / file).read_text("utf-8")
     found = re.findall(pattern.replace(" ", r"\s+"), text, re.MULTILINE)
     assert found, f"{file} has nothing like {pattern}"

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of the site about single APIs: who speaks them, and all of their fields.
+"""Write the site's page of each API: its releases, versions and fields.
 
-They say what ``kwire schema`` says, and are written while the site is built, and not
+The pages have what ``kwire schema`` prints. Each build writes them; they are not
 committed. A page is a heading and one directive, which makes its tables without
 reading them as text first: there are some thousand rows.
 """

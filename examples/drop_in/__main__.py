@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a column of record sets and decodes it by hand and by kwire, in turn.
+"""Make a column of record sets, and decode it by hand and by kwire, in turn.
 
-Every job decodes all rows and throws them away; a job that reads the column and decodes
-nothing is taken off. The first rounds are for Spark to warm up. Ends with code 1 if the
-two disagree.
+Each job decodes all rows and discards them; the time of a job that only reads the
+column is subtracted. The first rounds warm Spark up. The exit code is 1 if the two
+results differ.
 """
 
 import random
@@ -38,7 +38,7 @@ SUMS = (
 
 
 def main() -> None:
-    """Compare, race, and print what came of it."""
+    """Compare the results, time both ways and print the table."""
     try:
         with (
             tempfile.TemporaryDirectory(prefix="kwire-drop-in-") as folder,

@@ -52,7 +52,7 @@ def decode_records(data):
 
 
 def read_varint(data, at):
-    """Read a zigzag varint; return it and the place behind it."""
+    """Read a zigzag varint; return it and the position after it."""
     number = shift = 0
     while True:
         byte = data[at]
@@ -64,7 +64,7 @@ def read_varint(data, at):
 
 
 def read_bytes(data, at):
-    """Read bytes behind their length; -1 is null."""
+    """Read bytes after their length; -1 is null."""
     size, at = read_varint(data, at)
     if size < 0:
         return None, at

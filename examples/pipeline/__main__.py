@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The whole demo: record traffic, run the three jobs on Spark, and race the engines.
+"""Run the demo: record traffic, run the three jobs on Spark, time both engines.
 
-Everything is checked; the exit code is 1 and a line says FAILED if anything is not as
-it must be. What it makes stays in ``demo-output/``, which is made anew each time.
+Each step is checked. If a check fails, a line has FAILED and the exit code is 1. The
+output stays in ``demo-output/``, which each run replaces.
 """
 
 import argparse
@@ -99,7 +99,7 @@ def record(checks: Checks, cluster: str) -> traffic.Traffic:
 
 @contextmanager
 def recording(checks: Checks, upstream: str) -> Iterator[str]:
-    """Run the command ``kwire record``; gives the address that clients bootstrap of."""
+    """Run the command ``kwire record``; yield the address that clients bootstrap of."""
     command = [sys.executable, "-m", "kwire", "record", "--listen", "127.0.0.1:0"]
     command += ["--upstream", upstream, "--out", str(OUT / "capture")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -159,7 +159,7 @@ def check_frames(checks: Checks, spark, done: traffic.Traffic) -> None:
 
 
 def audit(checks: Checks, spark, done: traffic.Traffic) -> str:
-    """Run the audit over the recording; returns its report."""
+    """Run the audit over the recording; return its report."""
     checks.step(f"Job 1, kwire audit: who breaks when the brokers become {TARGET}?")
     result = jobs.audit([OUT / "capture"], OUT / "audit", target=TARGET, spark=spark)
     clients = rows_of(result, "clients")
@@ -182,9 +182,9 @@ def audit(checks: Checks, spark, done: traffic.Traffic) -> str:
 
 
 def injure(checks: Checks) -> set[brokers.Offset]:
-    """Copy the disks of a broker twice and damage them; returns what is lost."""
+    """Copy the disks of a broker twice and damage them; return the lost offsets."""
     checks.step(
-        f"Disks: what a broker of Kafka {brokers.RELEASE} left behind, copied for two"
+        f"Disks: files that a broker of Kafka {brokers.RELEASE} wrote, copied for two"
         " brokers, and then"
     )
     brokers.copy(OUT / "disks")
@@ -197,7 +197,7 @@ def injure(checks: Checks) -> set[brokers.Offset]:
 
 
 def export(checks: Checks, spark, lost: set[brokers.Offset]) -> str:
-    """Recover the segments; returns the report."""
+    """Recover the segments; return the report."""
     checks.step("Job 2, kwire export: what can be recovered of both, what is lost?")
     result = jobs.export([OUT / "disks"], OUT / "export", spark=spark)
     found = {
@@ -226,7 +226,7 @@ def export(checks: Checks, spark, lost: set[brokers.Offset]) -> str:
 
 
 def offsets(checks: Checks, spark) -> str:
-    """Tell what consumer groups did; returns the report."""
+    """Run the job over consumer groups; return its report."""
     checks.step("Job 3, kwire offsets: what did consumer groups do?")
     result = jobs.offsets([OUT / "disks"], OUT / "offsets", spark=spark)
     for row in rows_of(result, "groups"):
@@ -314,7 +314,7 @@ def read_live(checks: Checks, cluster: str, done: traffic.Traffic) -> None:
 
 
 def run_laps(checks: Checks, log: race.Log) -> list[dict]:
-    """Run all rounds; returns the seconds of each."""
+    """Run all rounds; return the seconds of each."""
     laps = race.run(log)
     for engine, (engines, count) in next(laps).items():
         checks.must(

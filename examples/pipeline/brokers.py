@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The disks of two brokers with the same partitions, and what happened to them.
 
-Both are copies of what a real broker left behind (``tests/data``). Whatever is known
-about them here comes from Kafka's own tool, which looked at them before: which batches
-there are, and which offsets. kwire reads them later and has to find the same.
+Both are copies of files that a real broker wrote (``tests/data``). The expected batches
+and offsets come from Kafka's own tool, which read the same files. kwire has to find the
+same.
 """
 
 import json
@@ -59,7 +59,7 @@ def copy(folder: Path) -> None:
 
 
 def injure(folder: Path) -> set[Offset]:
-    """Damage the copies; returns the offsets that no broker holds any more."""
+    """Damage the copies; return the offsets that no broker holds any more."""
     lost: set[Offset] = set()
     for injury in INJURIES:
         every = list(batches(injury.partition))
@@ -78,7 +78,7 @@ def injure(folder: Path) -> set[Offset]:
 
 
 def hurt(path: Path, batch: Batch, how: str) -> None:
-    """Do to the bytes of a batch what is said."""
+    """Damage the bytes of a batch in one of a few ways."""
     if how == "its file deleted":
         path.unlink()
         return
@@ -94,7 +94,7 @@ def hurt(path: Path, batch: Batch, how: str) -> None:
 
 
 def batches(partition: str) -> Iterator[Batch]:
-    """Give the batches of a partition in the order of their offsets."""
+    """Yield the batches of a partition in the order of their offsets."""
     for file, batch in logged():
         if file.startswith(f"{partition}/"):
             yield Batch(
@@ -107,7 +107,7 @@ def batches(partition: str) -> Iterator[Batch]:
 
 
 def records() -> set[Offset]:
-    """Give the offsets of all records but control records, of every partition."""
+    """Return the offsets of all records but control records, of every partition."""
     found: set[Offset] = set()
     for file, batch in logged():
         topic, number = split(file.partition("/")[0])
@@ -118,7 +118,7 @@ def records() -> set[Offset]:
 
 
 def commits() -> set[tuple[str, str, int, int | None]]:
-    """Give (group, topic, partition, offset) of each commit; None deletes one."""
+    """Return (group, topic, partition, offset) of each commit; None deletes one."""
     found = set()
     for file, batch in logged():
         if not file.startswith("__consumer_offsets-"):
@@ -134,7 +134,7 @@ def commits() -> set[tuple[str, str, int, int | None]]:
 
 
 def consumed() -> set[Offset]:
-    """Give what librdkafka's consumer got of the broker, while it ran."""
+    """Return what librdkafka's consumer got of the broker, while it ran."""
     found: set[Offset] = set()
     for partition, got in read_json("consumed.json.xz").items():
         topic, number = split(partition)
@@ -143,7 +143,7 @@ def consumed() -> set[Offset]:
 
 
 def logged() -> Iterator[tuple[str, dict]]:
-    """Give file and batch of all that Kafka's tool printed of segments."""
+    """Yield file and batch of all that Kafka's tool printed of segments."""
     files = read_json("manifest.json.xz")["files"]
     for file in sorted(files):
         if file.endswith(".log"):
@@ -152,7 +152,7 @@ def logged() -> Iterator[tuple[str, dict]]:
 
 
 def read_json(name: str) -> dict:
-    """Read one of the files that tell about the disks."""
+    """Read one of the files that describe the disks."""
     with lzma.open(DATA / name, "rt", encoding="utf-8") as file:
         return json.load(file)
 

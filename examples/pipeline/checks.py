@@ -29,11 +29,11 @@ class Checks:
         self._print(f"[{time.monotonic() - self._started:6.1f}s] ", text)
 
     def say(self, text: str) -> None:
-        """Tell something."""
+        """Print a fact."""
         self._print(" " * INDENT, text)
 
     def must(self, holds: bool, fact: str, otherwise: str) -> None:
-        """Check something; the demo goes on, but its exit code will tell."""
+        """Print and count a check; a failure changes the exit code alone."""
         self._count += 1
         if holds:
             self._print("       ok ", fact)
@@ -49,7 +49,7 @@ class Checks:
 
 
 def difference(found: set, expected: set) -> str:
-    """Say how two sets differ, with an example of each side."""
+    """Describe how two sets differ, with an example of each side."""
     parts = []
     for title, rest in ("missing", expected - found), ("too many", found - expected):
         if rest:

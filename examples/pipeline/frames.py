@@ -60,7 +60,7 @@ class Frame(NamedTuple):
 
 
 def check(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Give a row for each frame: is it the same again, and what records it brings.
+    """Yield a row for each frame: is it the same again, and what records it brings.
 
     ``outcome`` is "same", "odd", or says what is wrong; ``produced`` counts the records
     of a Produce request; ``fetched`` those of a Fetch answer, by where they lie.
@@ -109,11 +109,11 @@ def round_trip(frame: Frame):
 
 
 def is_odd(frame: Frame) -> bool:
-    """Tell the frames that leave the protocol, all of them known by their kind.
+    """Whether a frame is one of the mock cluster's known violations of the protocol.
 
-    To an ApiVersions version that it does not know the mock answers error 35 over a
-    body of no version. From Metadata version 9 on its answers have a spare byte for
-    each topic, and a request for all topics says so in four bytes, where one is due.
+    It answers an unknown version of ApiVersions with error 35 before a body of no
+    version. From Metadata version 9 on its responses have an extra byte for each topic,
+    and a request for all topics has four bytes where one is correct.
     """
     if frame.api_key == messages.MetadataRequest.api_key:
         if frame.direction == "request":
@@ -126,16 +126,16 @@ def is_odd(frame: Frame) -> bool:
 
 
 def produced_batches(request) -> Iterator[tuple[int, int]]:
-    """Give (base offset, record count) of each batch in a Produce request."""
+    """Yield (base offset, record count) of each batch in a Produce request."""
     for topic in request.topic_data:
         for partition in topic.partition_data:
             yield from record_batches(partition.records)
 
 
 def fetched_batches(response) -> Iterator[tuple[str, int]]:
-    """Give the place in the log and the record count of each fetched batch.
+    """Yield the place in the log and the record count of each fetched batch.
 
-    A batch may be fetched twice; its place tells.
+    A batch may be fetched twice; then its place is the same.
     """
     for answer in response.responses:
         topic = answer.topic or answer.topic_id
@@ -145,7 +145,7 @@ def fetched_batches(response) -> Iterator[tuple[str, int]]:
 
 
 def record_batches(records: bytes | None) -> Iterator[tuple[int, int]]:
-    """Give (base offset, record count) of each whole batch, from its header alone.
+    """Yield (base offset, record count) of each whole batch, from its header alone.
 
     Control batches (the end of a transaction) hold no message and are left out.
     """

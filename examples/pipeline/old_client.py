@@ -24,7 +24,7 @@ LARGEST = 1 << 20
 
 
 def fetch_once(address: str, topic: str) -> int:
-    """Ask where a topic is and fetch a piece of each partition; returns the requests.
+    """Ask where a topic is and fetch a piece of each partition; return the requests.
 
     Every partition is asked of its leader, on a new connection.
     """

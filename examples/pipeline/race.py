@@ -91,7 +91,7 @@ class Runner:
         )
 
     def __enter__(self) -> "Runner":
-        """Give the runner."""
+        """Return the runner."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -103,7 +103,7 @@ class Runner:
         self.engines, self.records = self._read()
 
     def lap(self, kind: str) -> float:
-        """Do the job once, of one of the kinds; returns the seconds."""
+        """Do the job once, of one of the kinds; return the seconds."""
         self._process.stdin.write(f"{kind}\n")
         self._process.stdin.flush()
         return self._read()
@@ -116,7 +116,7 @@ class Runner:
 
 
 def run(log: Log) -> Iterator[dict]:
-    """Give what each engine says that it is, then the seconds of each round.
+    """Yield what each engine says that it is, then the seconds of each round.
 
     Those are by (kind, engine).
     """
@@ -139,7 +139,7 @@ def run(log: Log) -> Iterator[dict]:
 
 
 def medians(rounds: list[dict]) -> dict:
-    """Give the median seconds of each kind and engine, without the warm-up."""
+    """Return the median seconds of each kind and engine, without the warm-up."""
     return {
         each: statistics.median(seconds[each] for seconds in rounds[1:])
         for each in rounds[0]
@@ -175,7 +175,7 @@ def decode(folder: Path) -> None:
 
 
 def backends(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Tell which engine kwire runs on in this worker."""
+    """Yield the engine that kwire uses in this worker."""
     for _ in batches:
         yield pa.RecordBatch.from_pydict({"backend": [kwire.backend]})
 

@@ -34,7 +34,7 @@ class Traffic(NamedTuple):
 
 @contextmanager
 def mock_cluster(brokers: int = 3) -> Iterator[str]:
-    """Run librdkafka's mock cluster; gives the address of one of its brokers."""
+    """Run librdkafka's mock cluster; yield the address of one of its brokers."""
     handle = Producer(
         {"bootstrap.servers": "mock", "test.mock.num.brokers": brokers, **QUIET}
     )
@@ -112,7 +112,7 @@ def group_member(clients: dict) -> Consumer:
 
 
 def produce(producer: Producer, count: int, payloads: random.Random) -> int:
-    """Send ``count`` messages; returns how many the cluster confirmed."""
+    """Send ``count`` messages; return how many the cluster confirmed."""
     confirmed = 0
 
     def on_delivery(error, message):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What type checkers make of code that uses kwire. Read by ``test_checkers.py``.
 
-The comment behind ``reveal_type`` is the type that every checker has to see there.
+The comment after ``reveal_type`` is the type that every checker has to see there.
 ``# error`` marks a line that every checker has to refuse; all others have to pass.
 Nothing here is ever run.
 """
