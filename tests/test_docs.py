@@ -7,11 +7,16 @@ its own with warnings as errors. Examples are the lines after ``>>>``; code with
 prompt is not run, so a page that shows Python has to have some with it.
 """
 
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+
+from kwire.cli.program import program
 
 pytestmark = pytest.mark.slow
 
@@ -69,6 +74,38 @@ def test_the_text_of_a_page_fits_a_terminal(page):
     lines = [line for text in parts[::2] for line in text.splitlines()]
     long = [line for line in lines if len(line) > 88 and line[:1] != "|"]
     assert [line for line in long if "](" not in line] == []
+
+
+COMMAND = re.compile(r"^(?:    |\$ )?kwire +((?:.*\\\n)*.*)$", re.MULTILINE)
+"""A command in a block, with the lines that it goes on in."""
+
+
+def shown_commands(text):
+    """Yield the words of each command that a page shows in its blocks."""
+    names = program.list_commands(None)
+    for found in COMMAND.findall(text):
+        line = re.split(r" {2,}", re.sub(r"\s*\\\n\s*", " ", found))[0]
+        if line.partition(" ")[0] in names:
+            yield shlex.split(line)
+
+
+@pytest.mark.parametrize("page", [*PAGES, *DOCS.parent.glob("*.md")], ids=str)
+def test_a_command_that_a_page_shows_has_its_options(page):
+    """Each option exists, has a value where it needs one, and nothing is left over."""
+    for name, *words in shown_commands(page.read_text("utf-8")):
+        command = program.get_command(click.Context(program), name)
+        parser = command.make_parser(click.Context(command))
+        parser.parse_args(words)
+
+
+def test_commands_are_found_and_wrong_ones_fail():
+    """A continued line, a comment beside a command, and prose in between."""
+    text = "    kwire ls x --deep   what it is\n$ kwire dump \\\n  --tail 3\nkwire is\n"
+    shown = list(shown_commands(text))
+    assert shown == [["ls", "x", "--deep"], ["dump", "--tail", "3"]]
+    command = program.get_command(click.Context(program), "ls")
+    with pytest.raises(click.NoSuchOption):
+        command.make_parser(click.Context(command)).parse_args(shown[0][1:])
 
 
 @pytest.mark.parametrize(
