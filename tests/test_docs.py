@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 import pytest
 
-from kwire.cli.program import program
+from kwire.cli.main import program
 
 pytestmark = pytest.mark.slow
 
