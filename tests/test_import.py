@@ -41,7 +41,7 @@ FLOORS = [
     {
         *("codec", "messages", "json_form", "framing", "wire"),
         "frame_splitter",
-        *("record_classes", "record_options", "records"),
+        *("record_classes", "read_options", "batch_options", "records"),
         *("conversion", "control_records"),
     },
     {

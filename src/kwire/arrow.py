@@ -14,7 +14,7 @@ from .errors import quote
 from .framing import decode_request
 from .limits import DEFAULT, Limits
 from .messages import RequestHeader
-from .record_options import make_read_options
+from .read_options import make_read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from struct import unpack_from
 
 from . import compression as codecs
 from ._backend import record_engine as engine
+from .batch_options import BatchOptions, make_compressor, make_header
 from .limits import DEFAULT, Limits
-from .record_options import make_read_options
-from .records import compressor, decode_batches, header_of
+from .read_options import make_read_options
+from .records import decode_batches
 from .records import encode_batch as encode_rows
 
 TYPE_CHECKING = False
@@ -318,8 +319,10 @@ def encode_batch(
     count, offsets, timestamps, key, value, headers = _inputs_of(columns)
     if base_offset is None:
         base_offset = _first_number(offsets) if count and offsets else 0
-    codec = codecs.codec_of(compression)
-    rest = (
+    options = BatchOptions(
+        magic,
+        codecs.codec_of(compression),
+        compression_level,
         base_offset,
         last_offset,
         producer_id,
@@ -330,14 +333,12 @@ def encode_batch(
         is_control,
         log_append_time,
         delete_horizon,
-        None,
     )
-    header = header_of(count, magic, codec, *rest)
+    header = make_header(options, count)
     inputs = (count, offsets, timestamps, key, value, headers)
     if magic == 2:
-        compress = compressor(codec, magic, compression_level)
-        return engine.encode_columns(*inputs, header, compress)
-    plain = header_of(count, 2, 0, *rest)
+        return engine.encode_columns(*inputs, header, make_compressor(options))
+    plain = make_header(options._replace(magic=2, codec=0), count)
     batch = engine.encode_columns(*inputs, plain, None)
     rows = [record for each in decode_batches(batch) for record in each.records]
     return encode_rows(

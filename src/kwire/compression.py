@@ -55,7 +55,7 @@ def codec_of(name: str) -> int:
         return NAMES.index(name)
     except ValueError:
         raise errors.EncodeError(
-            f"expected one of {', '.join(NAMES)}, got {errors.quote(name)}",
+            f"must be one of {', '.join(NAMES)} (got {errors.quote(name)})",
             "compression",
         ) from None
 
@@ -124,10 +124,11 @@ def compress(codec: int, data: Any, magic: int, level: int | None = None) -> byt
     if level is None:
         level = row.usual_level
     elif not isinstance(level, int) or not low <= level <= high:
-        expected = f"a level from {low} to {high}" if low < high else "no level"
+        allowed = f"must be an int from {low} to {high} for {row.name}"
+        if low > high:
+            allowed = f"cannot be given: {row.name} has no levels"
         raise errors.EncodeError(
-            f"expected {expected} for {row.name}, got {errors.quote(level)}",
-            "compression_level",
+            f"{allowed} (got {errors.quote(level)})", "compression_level"
         )
     result: bytes = row.write(payload, magic, level)
     return result

@@ -89,9 +89,7 @@ def convert_batches(
     Source: ``RecordsUtil.downConvert``, ``LogValidator``.
     """
     if to_magic not in (0, 1, 2):
-        raise EncodeError(
-            f"expected magic 0, 1 or 2, got {quote(to_magic)}", "to_magic"
-        )
+        raise EncodeError(f"must be 0, 1 or 2 (got {quote(to_magic)})", "to_magic")
     report = ConversionReport()
     parts: list[bytes] = []
     position = 0

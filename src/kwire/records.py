@@ -13,32 +13,23 @@ from __future__ import annotations
 from . import compression as codecs
 from . import errors
 from ._backend import record_engine as engine
-from .batch_layout import (
-    BATCH_OVERHEAD,
-    CODEC_MASK,
-    CONTROL,
-    DELETE_HORIZON,
-    LOG_APPEND_TIME,
-    LOG_OVERHEAD,
-    MESSAGE_OVERHEADS,
-    TRANSACTIONAL,
-)
-from .errors import EncodeError
+from .batch_layout import BATCH_OVERHEAD, CODEC_MASK, LOG_OVERHEAD, MESSAGE_OVERHEADS
+from .batch_options import BatchOptions, make_compressor, make_header
 from .limits import DEFAULT, Limits
+from .read_options import make_read_options
 from .record_classes import Batch, BatchHeader, Record, TransactionFilter
-from .record_options import make_read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any, Literal, TypeAlias
 
     from typing_extensions import Buffer
 
     from .conversion import ConversionReport as ConversionReport
     from .conversion import convert_batches as convert_batches
+    from .read_options import ReadOptions
     from .record_classes import AbortedTransaction as AbortedTransaction
-    from .record_options import ReadOptions
 
     Headers: TypeAlias = Sequence[tuple[str, Buffer | None]]
     Row: TypeAlias = (
@@ -61,9 +52,6 @@ __all__ = [
     "read_batch_header",
     "read_last_header",
 ]
-
-_INT32 = 2**31 - 1
-_INT64 = 2**63 - 1
 
 measure_run = engine.measure_run
 read_batch_header = engine.read_batch_header
@@ -233,14 +221,13 @@ def encode_batch(
     Raises ``EncodeError`` for what the format cannot carry, the row in its path.
     Source: ``MemoryRecordsBuilder``, KIP-98, KIP-534 (``delete_horizon``).
     """
-    codec = codecs.codec_of(compression)
     rows = rows if isinstance(rows, (list, tuple)) else list(rows)
     if base_offset is None:
         base_offset = rows[0].offset if rows and type(rows[0]) is Record else 0
-    header = header_of(
-        len(rows),
+    options = BatchOptions(
         magic,
-        codec,
+        codecs.codec_of(compression),
+        compression_level,
         base_offset,
         last_offset,
         producer_id,
@@ -253,114 +240,9 @@ def encode_batch(
         delete_horizon,
         max_timestamp,
     )
-    compress = compressor(codec, magic, compression_level)
+    header = make_header(options, len(rows))
     encode = engine.encode_batch if magic == 2 else engine.encode_messages
-    return encode(rows, header, compress)
-
-
-def compressor(
-    codec: int, magic: int, level: int | None
-) -> Callable[[Any], bytes] | None:
-    """Make what the engine calls to compress the records; None for no compression."""
-    if not codec:
-        return None
-    return lambda payload: codecs.compress(codec, payload, magic, level)
-
-
-def header_of(
-    count: int,
-    magic: int,
-    codec: int,
-    base_offset: int,
-    last_offset: int | None,
-    producer_id: int,
-    producer_epoch: int,
-    base_sequence: int,
-    partition_leader_epoch: int,
-    is_transactional: bool,
-    is_control: bool,
-    log_append_time: int | None,
-    delete_horizon: int | None,
-    max_timestamp: int | None,
-) -> BatchHeader:
-    """Check what does not depend on single rows, and make the head of a batch of it.
-
-    Source: ``MemoryRecordsBuilder``'s and ``ProduceRequest.validateRecords``' rules.
-    """
-    if magic not in (0, 1, 2):
-        raise EncodeError(
-            f"expected magic 0, 1 or 2, got {errors.quote(magic)}", "magic"
-        )
-    attributes = codec
-    for name, value, default, bit in (
-        ("is_transactional", is_transactional, False, TRANSACTIONAL),
-        ("is_control", is_control, False, CONTROL),
-        ("delete_horizon", delete_horizon, None, DELETE_HORIZON),
-        ("producer_id", producer_id, -1, 0),
-        ("producer_epoch", producer_epoch, -1, 0),
-        ("base_sequence", base_sequence, -1, 0),
-        ("last_offset", last_offset, None, 0),
-    ):
-        if value != default:
-            attributes |= bit
-            if magic < 2:
-                raise EncodeError(f"expected none, {name} came with magic 2", name)
-    if log_append_time is not None:
-        attributes |= LOG_APPEND_TIME
-        if magic == 0:
-            raise EncodeError(
-                "expected none, timestamps came with magic 1", "log_append_time"
-            )
-    for name, number, low, high in (
-        ("base_offset", base_offset, 0, _INT64),
-        ("producer_id", producer_id, -1, _INT64),
-        ("producer_epoch", producer_epoch, -1, 2**15 - 1),
-        ("base_sequence", base_sequence, -1, _INT32),
-        ("partition_leader_epoch", partition_leader_epoch, -1, _INT32),
-        ("log_append_time", log_append_time, -1, _INT64),
-        ("delete_horizon", delete_horizon, -1, _INT64),
-        ("max_timestamp", max_timestamp, -1, _INT64),
-        ("last_offset", last_offset, None, None),
-    ):
-        if low is None or high is None:
-            low, high = base_offset - 1, base_offset + _INT32
-        if number is not None and (
-            type(number) is not int or not low <= number <= high
-        ):
-            raise EncodeError(
-                f"expected an int from {low} to {high}, got {errors.quote(number)}",
-                name,
-            )
-    codecs.check_magic(codec, magic)
-    # Control batches are the coordinator's: they have an epoch and no sequence.
-    for name, number, needed in (
-        ("producer_epoch", producer_epoch, producer_id >= 0),
-        ("base_sequence", base_sequence, producer_id >= 0 and not is_control),
-    ):
-        if needed and number < 0:
-            raise EncodeError("expected one, as there is a producer id", name)
-    if is_transactional and producer_id < 0:
-        raise EncodeError("expected one, as the batch is transactional", "producer_id")
-    if count and max_timestamp is not None:
-        raise EncodeError("expected none, as the records settle it", "max_timestamp")
-    if log_append_time is not None:
-        max_timestamp = log_append_time
-    if not count and last_offset is None:
-        raise EncodeError(
-            "expected at least one (an emptied batch keeps its last_offset)", "records"
-        )
-    return BatchHeader(
-        magic=magic,
-        attributes=attributes,
-        base_offset=base_offset,
-        last_offset=base_offset - 1 if last_offset is None else last_offset,
-        base_timestamp=-1 if delete_horizon is None else delete_horizon,
-        max_timestamp=-1 if max_timestamp is None else max_timestamp,
-        producer_id=producer_id,
-        producer_epoch=producer_epoch,
-        base_sequence=base_sequence,
-        partition_leader_epoch=partition_leader_epoch,
-    )
+    return encode(rows, header, make_compressor(options))
 
 
 class BatchBuilder(engine.RowList):

@@ -197,5 +197,5 @@ def test_nothing_is_no_batch(kwire, records):
     """``build`` without rows is refused, and says what is missing."""
     builder = records.BatchBuilder(500)
     assert len(builder) == 0
-    with pytest.raises(kwire.EncodeError, match="records: expected at least one"):
+    with pytest.raises(kwire.EncodeError, match="records: must not be empty"):
         builder.build()

@@ -218,7 +218,7 @@ def test_damage_is_told_with_its_place(kwire, records):
 @pytest.mark.parametrize("magic", [3, -1, None, "2"])
 def test_there_are_three_magics(kwire, records, magic):
     """Another one is refused."""
-    with pytest.raises(kwire.EncodeError, match="expected magic 0, 1 or 2"):
+    with pytest.raises(kwire.EncodeError, match="must be 0, 1 or 2"):
         records.convert_batches(b"", magic)
 
 

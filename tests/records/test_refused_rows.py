@@ -12,41 +12,41 @@ import pytest
 
 GOOD = [(b"k", b"v", 5)]
 ARGUMENTS = [
-    ({"magic": 3}, "magic", "expected magic 0, 1 or 2, got 3"),
-    ({"magic": None}, "magic", "expected magic 0, 1 or 2, got None"),
-    ({"compression": "brotli"}, "compression", "expected one of none, gzip, snappy"),
-    ({"compression": 1}, "compression", "expected one of none, gzip, snappy"),
+    ({"magic": 3}, "magic", "must be 0, 1 or 2 (got 3)"),
+    ({"magic": None}, "magic", "must be 0, 1 or 2 (got None)"),
+    ({"compression": "brotli"}, "compression", "must be one of none, gzip, snappy"),
+    ({"compression": 1}, "compression", "must be one of none, gzip, snappy"),
     (
         {"compression": "snappy", "compression_level": 1},
         "compression_level",
-        "no level",
+        "snappy has no levels (got 1)",
     ),
     ({"compression": "gzip", "compression_level": 10}, "compression_level", "0 to 9"),
-    ({"base_offset": -1}, "base_offset", "expected an int from 0"),
-    ({"base_offset": 2**63}, "base_offset", "expected an int from 0"),
+    ({"base_offset": -1}, "base_offset", "must be an int from 0"),
+    ({"base_offset": 2**63}, "base_offset", "must be an int from 0"),
     ({"base_offset": 1.0}, "base_offset", "got 1.0"),
     ({"base_offset": "1"}, "base_offset", "got '1'"),
-    ({"last_offset": -2}, "last_offset", "expected an int from -1 to 2147483647"),
-    ({"last_offset": 2**31}, "last_offset", "expected an int from -1"),
-    ({"producer_id": -2}, "producer_id", "expected an int from -1"),
-    ({"producer_id": 2**63}, "producer_id", "expected an int from -1"),
-    ({"producer_id": 5}, "producer_epoch", "expected one, as there is a producer id"),
+    ({"last_offset": -2}, "last_offset", "must be an int from -1 to 2147483647"),
+    ({"last_offset": 2**31}, "last_offset", "must be an int from -1"),
+    ({"producer_id": -2}, "producer_id", "must be an int from -1"),
+    ({"producer_id": 2**63}, "producer_id", "must be an int from -1"),
+    ({"producer_id": 5}, "producer_epoch", "is required with a producer_id (got -1)"),
     (
         {"producer_id": 5, "producer_epoch": 1},
         "base_sequence",
-        "expected one, as there is a producer id",
+        "is required with a producer_id (got -1)",
     ),
     ({"producer_epoch": 2**15}, "producer_epoch", "from -1 to 32767"),
     ({"base_sequence": 2**31}, "base_sequence", "from -1 to 2147483647"),
     ({"partition_leader_epoch": -2}, "partition_leader_epoch", "from -1"),
-    ({"is_transactional": True}, "producer_id", "as the batch is transactional"),
+    ({"is_transactional": True}, "producer_id", "is required in a transactional batch"),
     ({"log_append_time": -2}, "log_append_time", "from -1"),
     ({"delete_horizon": 2**63}, "delete_horizon", "from -1"),
     *(
         (
             {"magic": magic, name: value},
             name,
-            f"expected none, {name} came with magic 2",
+            f"requires magic 2 (got magic={magic})",
         )
         for magic in (0, 1)
         for name, value in (
@@ -59,7 +59,11 @@ ARGUMENTS = [
             ("last_offset", 5),
         )
     ),
-    ({"magic": 0, "log_append_time": 5}, "log_append_time", "came with magic 1"),
+    (
+        {"magic": 0, "log_append_time": 5},
+        "log_append_time",
+        "requires magic 1 or 2 (got magic=0)",
+    ),
     (
         {"magic": 0, "compression": "zstd"},
         "compression",
@@ -121,7 +125,7 @@ BAD_ROWS = {
     ),
     "headers in a message": (
         (b"k", b"v", 5, [("h", b"v")]),
-        *((0, 1), ".headers", "expected no headers, which came with magic 2"),
+        *((0, 1), ".headers", "expected no headers, which require magic 2"),
     ),
     "headers by name": (
         (b"k", b"v", 5, {"h": b"v"}),

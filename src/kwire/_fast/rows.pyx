@@ -146,7 +146,7 @@ cdef bint check_no_headers(Blame* e, Row* row) noexcept:
     if PyTuple_GET_SIZE(row.headers) == 0:
         return True
     e.part = b"headers"
-    e.expected = b"no headers, which came with magic 2"
+    e.expected = b"no headers, which require magic 2"
     return blame_value(e, WRONG_TYPE, row.headers)
 
 

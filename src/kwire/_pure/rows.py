@@ -111,7 +111,7 @@ def check_no_headers(headers: Any, path: list[str | int]) -> None:
     if headers:
         header_bytes(headers, path)
         path.append("headers")
-        raise wrong_type(headers, "no headers, which came with magic 2")
+        raise wrong_type(headers, "no headers, which require magic 2")
 
 
 def split(row: Any, offset: int, path: list[str | int]) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ..errors import DecodeError, UnsupportedVersion
 from ..limits import MIB, Limits
+from ..read_options import check_errors
 from ..records import Batch, decode_batches, read_batch_header, read_records
 from . import problems
 from .problems import Problem, in_file, report_problem
@@ -50,8 +51,7 @@ def decode_runs(
     limits: Limits,
 ) -> Iterator[Batch]:
     """Decode the batches of a walk one by one; see ``Segment.batches``."""
-    if errors not in ("strict", "replace"):
-        raise ValueError(f'errors is "strict" or "replace", not {errors!r}')
+    check_errors(errors)
     low = -(2**63) if start_offset is None else start_offset
     high = 2**63 if end_offset is None else end_offset
     for run in _runs(walk, on_corrupt):

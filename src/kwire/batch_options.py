@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a batch is written with besides its records, and which of it is legal.
+
+The public functions take options as keywords; the engine takes a ``BatchHeader``.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from . import compression as codecs
+from . import errors
+from .batch_layout import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
+from .errors import EncodeError
+from .record_classes import BatchHeader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_INT16 = 2**15 - 1
+_INT32 = 2**31 - 1
+_INT64 = 2**63 - 1
+
+BatchOptions = namedtuple(
+    "BatchOptions",
+    "magic codec level base_offset last_offset producer_id producer_epoch base_sequence"
+    " partition_leader_epoch is_transactional is_control log_append_time delete_horizon"
+    " max_timestamp",
+    defaults=(None,),
+)
+"""The arguments of ``records.encode_batch``; the codec and its level are numbers."""
+
+
+def make_compressor(options: BatchOptions) -> Callable[[Any], bytes] | None:
+    """Make what the engine calls to compress the records; None for no compression."""
+    codec, magic, level = options.codec, options.magic, options.level
+    if not codec:
+        return None
+    return lambda payload: codecs.compress(codec, payload, magic, level)
+
+
+def make_header(options: BatchOptions, count: int) -> BatchHeader:
+    """Check what does not depend on single rows, and make a batch header of it.
+
+    Raises ``EncodeError`` with the name of the option in its path.
+    Source: ``MemoryRecordsBuilder``'s and ``ProduceRequest.validateRecords``' rules.
+    """
+    (
+        magic,
+        codec,
+        _,
+        base_offset,
+        last_offset,
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        partition_leader_epoch,
+        is_transactional,
+        is_control,
+        log_append_time,
+        delete_horizon,
+        max_timestamp,
+    ) = options
+    if magic not in (0, 1, 2):
+        raise EncodeError(f"must be 0, 1 or 2 (got {errors.quote(magic)})", "magic")
+    attributes = codec
+    for name, value, default, bit in (
+        ("is_transactional", is_transactional, False, TRANSACTIONAL),
+        ("is_control", is_control, False, CONTROL),
+        ("delete_horizon", delete_horizon, None, DELETE_HORIZON),
+        ("producer_id", producer_id, -1, 0),
+        ("producer_epoch", producer_epoch, -1, 0),
+        ("base_sequence", base_sequence, -1, 0),
+        ("last_offset", last_offset, None, 0),
+    ):
+        if value != default:
+            attributes |= bit
+            if magic < 2:
+                raise EncodeError(f"requires magic 2 (got magic={magic})", name)
+    if log_append_time is not None:
+        attributes |= LOG_APPEND_TIME
+        if magic == 0:
+            raise EncodeError("requires magic 1 or 2 (got magic=0)", "log_append_time")
+    for name, number, low, high in (
+        ("base_offset", base_offset, 0, _INT64),
+        ("producer_id", producer_id, -1, _INT64),
+        ("producer_epoch", producer_epoch, -1, _INT16),
+        ("base_sequence", base_sequence, -1, _INT32),
+        ("partition_leader_epoch", partition_leader_epoch, -1, _INT32),
+        ("log_append_time", log_append_time, -1, _INT64),
+        ("delete_horizon", delete_horizon, -1, _INT64),
+        ("max_timestamp", max_timestamp, -1, _INT64),
+        ("last_offset", last_offset, None, None),
+    ):
+        if low is None or high is None:
+            low, high = base_offset - 1, base_offset + _INT32
+        if number is not None and (
+            type(number) is not int or not low <= number <= high
+        ):
+            raise EncodeError(
+                f"must be an int from {low} to {high} (got {errors.quote(number)})",
+                name,
+            )
+    codecs.check_magic(codec, magic)
+    # Control batches are the coordinator's: they have an epoch and no sequence.
+    for name, number, needed in (
+        ("producer_epoch", producer_epoch, producer_id >= 0),
+        ("base_sequence", base_sequence, producer_id >= 0 and not is_control),
+    ):
+        if needed and number < 0:
+            raise EncodeError(f"is required with a producer_id (got {number})", name)
+    if is_transactional and producer_id < 0:
+        raise EncodeError(
+            f"is required in a transactional batch (got {producer_id})", "producer_id"
+        )
+    if count and max_timestamp is not None:
+        raise EncodeError(
+            "cannot be given: it is computed from the records", "max_timestamp"
+        )
+    if log_append_time is not None:
+        max_timestamp = log_append_time
+    if not count and last_offset is None:
+        raise EncodeError(
+            "must not be empty; pass last_offset for a batch that compaction emptied",
+            "records",
+        )
+    return BatchHeader(
+        magic=magic,
+        attributes=attributes,
+        base_offset=base_offset,
+        last_offset=base_offset - 1 if last_offset is None else last_offset,
+        base_timestamp=-1 if delete_horizon is None else delete_horizon,
+        max_timestamp=-1 if max_timestamp is None else max_timestamp,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        partition_leader_epoch=partition_leader_epoch,
+    )
