@@ -27,7 +27,7 @@ SHOWN_BY := tests/safety tests/test_round_trip.py tests/test_vectors.py \
 # What the tests start over and over is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 # These are over before more than Java's quick compiler pays.
-test interop-pages spark-kills spark-clusters: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1
+test interop-pages spark-kills spark-live spark-clusters: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1
 
 .DEFAULT_GOAL := help
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
@@ -131,10 +131,14 @@ interop-pages: $(TESTED)
 	$(PY) -m examples.pipeline
 	$(PY) tools/browser/report_page.py demo-output/audit demo-output/export demo-output/offsets
 
-spark: spark-kills spark-clusters  ## a stream whose driver is killed, a cluster without kwire, the oldest PySpark
+spark: spark-kills spark-live spark-clusters  ## streams whose driver is killed, live topics beside Spark's own source, a cluster without kwire, the oldest PySpark
 
 spark-kills: $(TESTED)
 	$(PY) tools/spark/stream_kills.py --kills 20
+
+spark-live: $(TESTED)
+	$(PY) tools/spark/own_source.py
+	$(PY) tools/spark/live_kills.py --kills 6
 
 spark-clusters: $(TESTED)
 	$(PY) tools/spark/shipping.py
@@ -170,6 +174,9 @@ bench: $(BUILT) $(VENV)/.has-bench  ## speed and memory beside the peers, into b
 
 bench-leaders: $(BUILT) $(VENV)/.has-bench  ## what the hints of KIP-951 save (Java 17, Maven)
 	$(PY) -m benchmarks leaders
+
+bench-spark-live: $(BUILT) $(VENV)/.has-bench  ## kafka-live beside Spark's own source (Java 17, Maven)
+	$(PY) -m benchmarks spark-live
 
 bench-safety: $(BUILT) $(VENV)/.has-bench  ## what safety costs
 	$(PY) -m benchmarks safety

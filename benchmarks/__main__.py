@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m benchmarks``: compare all values, measure, write the report.
 
-``python -m benchmarks spark``, ``live`` and ``leaders`` write a chapter of it alone;
-``python -m benchmarks safety`` measures what safety costs, on the terminal.
+``python -m benchmarks spark``, ``live``, ``spark-live`` and ``leaders`` write a chapter
+of it alone; ``python -m benchmarks safety`` measures what safety costs, on the
+terminal.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from benchmarks.worker import ROOT
 JSON = ROOT / "build" / "benchmarks.json"
 LEADERS_JSON = ROOT / "build" / "leader-moves.json"
 SPARK_JSON = ROOT / "build" / "spark-benchmarks.json"
+LIVE_JSON = ROOT / "build" / "spark-live-benchmarks.json"
 
 
 def _pytest(*arguments: str) -> None:
@@ -71,6 +73,14 @@ def leaders(moves: int) -> None:
     print(chapter.write_chapter(LEADERS_JSON))
 
 
+def spark_live() -> None:
+    """Measure ``kafka-live`` beside Spark's own source, and write its chapter."""
+    from benchmarks.spark import live
+
+    live.run(LIVE_JSON)
+    print(summary(live.write_chapter(LIVE_JSON)))
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -86,6 +96,9 @@ if __name__ == "__main__":
         "leaders", help="move leaders of three brokers, and write its chapter"
     )
     moved.add_argument("--moves", type=int, default=40)
+    commands.add_parser(
+        "spark-live", help="measure kafka-live beside Spark's own source"
+    )
     safety = commands.add_parser("safety", help="measure what safety costs")
     safety.add_argument("parts", nargs="*", help="time, bombs, import, checks; or all")
     safety.add_argument("--record", action="store_true", help="note the figures")
@@ -95,6 +108,8 @@ if __name__ == "__main__":
     elif chosen.command == "leaders":
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         leaders(chosen.moves)
+    elif chosen.command == "spark-live":
+        spark_live()
     elif chosen.command == "safety":
         from benchmarks.safety import chapter
 

@@ -233,7 +233,10 @@ def work_tables(figures: Figures) -> str:
     return f"## The work\n\n{text}\n\n{work}\n\n{table(head, sides)}"
 
 
-OTHER_CHAPTERS = ("## Live topics", "## Leaders that move", "## Spark")
+OTHER_CHAPTERS = (
+    *("## Live topics", "## Leaders that move", "## Spark"),
+    "## Live topics in Spark",
+)
 """Chapters that have a run of their own, in order, at the end of the report."""
 
 

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def open_session(folder: Path) -> Iterator[Any]:
+def open_session(folder: Path, jars: Sequence[str] = ()) -> Iterator[Any]:
     """Start Spark on the loopback interface; its files go into the folder."""
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         raise SystemExit("Spark needs Java 17: put java on the PATH or set JAVA_HOME")
@@ -46,6 +46,7 @@ def open_session(folder: Path) -> Iterator[Any]:
         .appName("kwire benchmarks")
         .config("spark.driver.memory", "4g")
         .config("spark.ui.enabled", "false")
+        .config("spark.jars", ",".join(jars))
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
@@ -65,15 +66,41 @@ def open_session(folder: Path) -> Iterator[Any]:
         gateway.proc.wait(timeout=30)
 
 
-def worker_pids(session: Any) -> list[int]:
-    """List the processes that run Python for tasks: all children of Spark's daemons."""
-    parents: dict[int, list[int]] = {}
+def _processes() -> dict[int, list[str]]:
+    """Read the fields of each process's state, from the third on, by process id."""
+    found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
-            parents.setdefault(int(fields[1]), []).append(int(entry.name))
+            found[int(entry.name)] = fields
+    return found
+
+
+def _children(processes: dict[int, list[str]]) -> dict[int, list[int]]:
+    parents: dict[int, list[int]] = {}
+    for pid, fields in processes.items():
+        parents.setdefault(int(fields[1]), []).append(pid)
+    return parents
+
+
+def worker_pids(session: Any) -> list[int]:
+    """List the processes that run Python for tasks: all children of Spark's daemons."""
+    parents = _children(_processes())
     daemons = parents.get(session.sparkContext._gateway.proc.pid, [])
     return [worker for daemon in daemons for worker in parents.get(daemon, [])]
+
+
+def cpu_seconds(session: Any) -> float:
+    """Sum the CPU time of Spark's Java process and all processes that it started."""
+    processes = _processes()
+    parents = _children(processes)
+    waiting, ticks = [session.sparkContext._gateway.proc.pid], 0
+    while waiting:
+        pid = waiting.pop()
+        # Of user and system: its own, and that of children which have ended.
+        ticks += sum(map(int, processes[pid][11:15]))
+        waiting += parents.get(pid, [])
+    return ticks / os.sysconf("SC_CLK_TCK")

@@ -10,6 +10,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "client"))
+
+from log_broker import LogBroker
 from log_files import Folder, log_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -50,3 +53,19 @@ def test_the_page_about_kafka_log_runs(spark, tmp_path, monkeypatch):
     assert names["values"].columns == ["value"]
     assert names["bad"].count() == 0
     assert spark.read.parquet(str(tmp_path / "orders")).count() == 30
+
+
+@pytest.mark.gate
+def test_the_page_about_kafka_live_runs(spark, tmp_path):
+    """A broker with a topic "orders" is all that the page takes for granted."""
+    names = {"spark": spark}
+    with LogBroker({"orders": (20, 10)}) as broker:
+        for number, text in enumerate(blocks("spark-live.md")):
+            text = text.replace('"broker:9092"', repr(broker.address))
+            for folder in ("checkpoint/", "orders/"):
+                text = text.replace(f'"{folder}"', repr(f"{tmp_path}/{folder}"))
+            exec(compile(text, f"block {number + 1} of spark-live.md", "exec"), names)
+        assert names["orders"].count() == 30
+        assert names["values"].columns == ["value"]
+        assert names["values"].count() == 30
+    assert spark.read.parquet(f"{tmp_path}/orders/").count() == 30

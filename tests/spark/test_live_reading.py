@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
+from kwire.cluster import ClusterError
 from kwire.records import encode_batch
 from kwire.spark import KafkaLiveSource
 from kwire.spark.layout import default_live_layout
@@ -27,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
 
 from log_broker import LogBroker
 from log_files import checked
+from loopback_brokers import make_certificate, server_context
 
 COUNTS = {"orders": (35, 20), "orders-eu": (5,), "other": (7,)}
 
@@ -289,6 +291,29 @@ def test_compacted_records_are_no_loss():
         given = {"maxRecordsPerPartition": "7"}
         found = offsets_of(reader_of(broker, subscribe="orders", **given))
         assert found == {("orders", 0): left}
+
+
+def test_topics_are_read_through_tls_and_sasl_by_kafkas_option_names(tmp_path):
+    """Tasks connect anew from what the pickled reader has."""
+    certificate, key = make_certificate(tmp_path)
+    login = "org.apache.kafka.common.security.scram.ScramLoginModule required"
+    given = {
+        "kafka.security.protocol": "SASL_SSL",
+        "kafka.sasl.mechanism": "SCRAM-SHA-512",
+        "kafka.sasl.jaas.config": f'{login} username="reader" password="pencil-9";',
+        "kafka.ssl.truststore.type": "PEM",
+        "kafka.ssl.truststore.location": str(certificate),
+    }
+    context = server_context(certificate, key)
+    users = {"reader": "pencil-9"}
+    with LogBroker({"orders": (12,)}, users=users, context=context) as broker:
+        found = offsets_of(reader_of(broker, subscribe="orders", **given))
+        assert found == {("orders", 0): list(range(12))}
+        with pytest.raises(ClusterError, match=broker.address):
+            reader_of(broker, subscribe="orders").partitions()
+        del given["kafka.ssl.truststore.type"], given["kafka.ssl.truststore.location"]
+        with pytest.raises(ClusterError, match=f"{broker.address}: .*not trusted"):
+            reader_of(broker, subscribe="orders", **given).partitions()
 
 
 def test_names_of_headers_that_are_not_utf_8_are_read_as_kafka_reads_them():

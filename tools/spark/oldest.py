@@ -25,7 +25,7 @@ OLDEST = "4.0.0"
 LIBRARIES = ["pyarrow==16.0.0", "pandas==2.2.0", "numpy==1.26.4"]
 TOOLS = [
     *("pytest", "pytest-randomly", "hypothesis", "fsspec", "crc32c", "aiokafka"),
-    *("click", "rich", "jinja2", "cramjam", "isal", "zstandard"),
+    *("click", "rich", "jinja2", "cramjam", "isal", "zstandard", "cryptography"),
 ]
 
 LATER = {
@@ -63,13 +63,14 @@ def make_environment(version: str) -> Path:
     """Make the virtual environment of a version, once; return its interpreter."""
     folder = ROOT / "build" / "spark-oldest" / version
     python = folder / "bin" / "python"
-    if not (folder / ".made").exists():
+    wanted = [f"pyspark=={version}", *LIBRARIES, *TOOLS]
+    made = folder / ".made"
+    if not made.exists() or made.read_text() != " ".join(wanted):
         print(f"==> a virtual environment with PySpark {version} (400 MB)", flush=True)
-        venv.create(folder, clear=True, with_pip=True)
-        wanted = [f"pyspark=={version}", *LIBRARIES, *TOOLS]
+        venv.create(folder, clear=not made.exists(), with_pip=True)
         pip = [str(python), "-m", "pip", "install", "--quiet"]
         subprocess.run([*pip, *wanted], check=True)
-        (folder / ".made").touch()
+        made.write_text(" ".join(wanted))
     return python
 
 

@@ -26,7 +26,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from kwire import records
 
@@ -48,7 +48,8 @@ def main() -> None:
     parser.add_argument("--query", nargs=3, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.query:
-        run_query(*chosen.query)
+        log, checkpoint, sink = chosen.query
+        run_query(lambda reader: reader.format("kafka-log").load(log), checkpoint, sink)
         return
     folder = Path(tempfile.mkdtemp(prefix="kwire-kills-"))
     try:
@@ -66,12 +67,12 @@ def trial(folder: Path, kills: int, chance: random.Random) -> int:
     done = dict.fromkeys(MOMENTS, 0)
     for number in range(kills):
         moment = MOMENTS[number % len(MOMENTS)]
-        with Query(folder, "go on") as query:
+        with Query(folder, "go on", str(log)) as query:
             at = kill_at(query, moment, checkpoint, sink, chance)
         done[moment] += 1
         print(f"kill {number + 1:2}, {moment:7}: {at}", flush=True)
     writer.stop()
-    with Query(folder, "to the end") as query:
+    with Query(folder, "to the end", str(log)) as query:
         query.wait()
     return verdict(folder, writer, done)
 
@@ -169,11 +170,16 @@ def committed_offsets(checkpoint: Path) -> dict[tuple[str, int], int]:
 
 
 class Query:
-    """The process of the query; at the end of the ``with`` block it is no more."""
+    """The process of the query; at the end of the ``with`` block it is no more.
 
-    def __init__(self, folder: Path, how: str) -> None:
+    ``program --query source checkpoint sink`` has to run it, by ``run_query``.
+    """
+
+    def __init__(
+        self, folder: Path, how: str, source: str, program: str = __file__
+    ) -> None:
         self._log = (folder / "query.log").open("ab")
-        names = (str(folder / name) for name in ("logs", "checkpoint", "sink"))
+        names = source, str(folder / "checkpoint"), str(folder / "sink")
         environment = os.environ | {
             "KWIRE_STREAM_KILLS": how,
             "SPARK_LOCAL_IP": "127.0.0.1",
@@ -181,7 +187,7 @@ class Query:
             "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))),
         }
         self.process = subprocess.Popen(
-            [sys.executable, __file__, "--query", *names],
+            [sys.executable, program, "--query", *names],
             stdout=self._log,
             stderr=self._log,
             env=environment,
@@ -256,8 +262,10 @@ def kill_at(
     )
 
 
-def verdict(folder: Path, writer: LogWriter, done: dict[str, int]) -> int:
-    """Compare the sink with what was written; print it and return the exit code."""
+def compare_sink(
+    folder: Path, written: dict[tuple[str, int, int], bytes], done: dict[str, int]
+) -> dict[tuple[str, int, int], bytes] | None:
+    """Compare the sink with what was written, and print it; None if they differ."""
     import pyarrow.dataset as ds
 
     metadata = folder / "sink" / "_spark_metadata"
@@ -275,29 +283,33 @@ def verdict(folder: Path, writer: LogWriter, done: dict[str, int]) -> int:
         for row in table.to_pylist()
     ]
     there = dict(found)
-    lost = writer.written.keys() - there.keys()
-    foreign = there.keys() - writer.written.keys()
-    wrong = [
-        key
-        for key in there.keys() & writer.written
-        if there[key] != writer.written[key]
-    ]
+    lost = written.keys() - there.keys()
+    foreign = there.keys() - written.keys()
+    wrong = [key for key in there.keys() & written if there[key] != written[key]]
     doubled = len(found) - len(there)
-    print(
-        f"{len(writer.written):,} records written; {writer.torn} torn writes,"
-        f" {writer.rolled} rolls, {writer.deleted} segments deleted while it ran"
-    )
     kinds = ", ".join(f"{count} {moment}" for moment, count in done.items())
     print(f"kills: {kinds}")
     print(
         f"in the sink: {len(found):,} rows; lost {len(lost)}, doubled {doubled},"
         f" changed {len(wrong)}, foreign {len(foreign)}"
     )
+    if lost or doubled or wrong or foreign:
+        print(f"FAILED: first lost {sorted(lost)[:3]}")
+        return None
+    return there
+
+
+def verdict(folder: Path, writer: LogWriter, done: dict[str, int]) -> int:
+    """Compare the sink with what was written; return the exit code."""
+    print(
+        f"{len(writer.written):,} records written; {writer.torn} torn writes,"
+        f" {writer.rolled} rolls, {writer.deleted} segments deleted while it ran"
+    )
+    there = compare_sink(folder, writer.written, done)
     if not writer.deleted or not writer.rolled or not writer.torn:
         print("FAILED: the log did not live through what it should have")
         return 1
-    if lost or doubled or wrong or foreign:
-        print(f"FAILED: first lost {sorted(lost)[:3]}")
+    if there is None:
         return 1
     left = batch_read(folder / "logs")
     missing = [key for key, value in left if there.get(key) != value]
@@ -320,8 +332,11 @@ def batch_read(log: Path) -> list[tuple[tuple[str, int, int], bytes]]:
     ]
 
 
-def run_query(log: str, checkpoint: str, sink: str) -> None:
-    """Be the query: read the log into Parquet, for ever or to its end."""
+def run_query(read: Callable[[Any], Any], checkpoint: str, sink: str) -> None:
+    """Be the query: read into Parquet, for ever or to the end.
+
+    ``read`` loads the stream by the reader that it is given.
+    """
     from pyspark.sql import SparkSession
 
     spark = (
@@ -334,13 +349,10 @@ def run_query(log: str, checkpoint: str, sink: str) -> None:
     )
     spark.sparkContext.setLogLevel("ERROR")
     goes_on = os.environ["KWIRE_STREAM_KILLS"] == "go on"
-    stream = (
-        spark.readStream.format("kafka-log")
-        .option("maxOffsetsPerTrigger", PER_TRIGGER if goes_on else PER_LAST_TRIGGER)
-        .load(log)
-        .writeStream.format("parquet")
-        .option("checkpointLocation", checkpoint)
-    )
+    most = PER_TRIGGER if goes_on else PER_LAST_TRIGGER
+    table = read(spark.readStream.option("maxOffsetsPerTrigger", most))
+    stream = table.writeStream.format("parquet")
+    stream = stream.option("checkpointLocation", checkpoint)
     if goes_on:
         stream = stream.trigger(processingTime="100 milliseconds")
     else:

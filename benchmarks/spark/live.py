@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m benchmarks spark-live``: ``kafka-live`` beside Spark's own source.
+
+Both read the same topic of one live broker, in one Spark of two threads, rows written
+to nowhere. The broker and the jars of Spark's own source come from Maven, so this is a
+run of its own; it writes a chapter of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.report import put_chapter
+from benchmarks.spark import inputs
+from benchmarks.spark.session import cpu_seconds, open_session
+from benchmarks.tables import table
+from benchmarks.targets import Verdict
+from benchmarks.worker import ROOT
+
+sys.path[:0] = [str(ROOT / "tools" / name) for name in ("broker", "spark")]
+
+HEADING = "## Live topics in Spark"
+TOPIC = "orders"
+PARTITIONS = 2
+ROWS = 1_000_000
+WARM_ROUNDS = 3
+ROUNDS = 7
+
+COLUMNS = ("8 columns", "value alone")
+SOURCES = ("kafka", "kafka-live")
+LEADS = {"8 columns": 1.3, "value alone": 2.0}
+"""At least so many times the rows per second of Spark's own source."""
+
+_METHOD = """\
+Written by `python -m benchmarks spark-live`: {rows:,} records like those of the chapter
+on Spark, not compressed, in {partitions} partitions of one broker of Kafka {release} on
+the loopback interface. `kafka` is Spark's own source from its published jars;
+`kafka-live` reads the same topic; both check CRCs. They take turns in one Spark of two
+threads and write their rows to nowhere (`noop`), {measured} rounds after {warm} that
+are not counted; the broker runs on the same {cpus} CPUs as Spark. Ratios are medians
+of those of a round. CPU is that of Spark's Java process and its Python workers, without
+the broker. Before anything was timed, both gave as many rows, and equal sums of
+offsets, lengths and checksums."""
+
+
+def write_topic(kafka: Any) -> None:
+    """Write the records, half of them into each partition."""
+    import clients
+    import workloads
+
+    workloads.create_topic(kafka, TOPIC, partitions=PARTITIONS)
+    producer = clients.librdkafka_producer(
+        kafka, batch_size=16_000, queue_buffering_max_messages=500_000
+    )
+    dice = random.Random(1)
+    sizes = inputs.KEY_BYTES, inputs.VALUE_BYTES, inputs.HEADER_BYTES - 8
+    distinct = [tuple(map(dice.randbytes, sizes)) for _ in range(1000)]
+    for number in range(ROWS):
+        key, value, header = distinct[number % len(distinct)]
+        while True:
+            try:
+                producer.produce(
+                    TOPIC,
+                    value,
+                    key,
+                    partition=number % PARTITIONS,
+                    headers=[("trace-id", header)],
+                )
+                break
+            except BufferError:
+                producer.poll(0.1)
+    if producer.flush(clients.SECONDS):
+        raise SystemExit("the broker did not take all records")
+
+
+def make_table(session: Any, address: str, source: str, columns: str) -> Any:
+    """Make the table of a case: eight columns, or the value alone."""
+    reader = session.read.format(source).option("kafka.bootstrap.servers", address)
+    reader = reader.option("subscribe", TOPIC)
+    if columns == "8 columns":
+        return reader.option("includeHeaders", "true").load()
+    if source == "kafka":
+        return reader.load().select("value")
+    return reader.schema("value binary").load()
+
+
+def check(session: Any, address: str) -> None:
+    """Compare what both read, as sums."""
+    sums = [
+        make_table(session, address, source, "8 columns")
+        .selectExpr(
+            "count(*)",
+            "sum(offset)",
+            "sum(length(key))",
+            "sum(length(value))",
+            "sum(crc32(value))",
+            "sum(length(headers[0].value))",
+        )
+        .collect()
+        for source in SOURCES
+    ]
+    if sums[0] != sums[1] or sums[0][0][0] != ROWS:
+        raise SystemExit(f"the sources read different rows: {sums}")
+
+
+def measure(session: Any, address: str) -> dict[str, list[tuple[float, float]]]:
+    """Run all cases in turn, round after round; return wall and CPU seconds of each."""
+    cases = [(source, columns) for columns in COLUMNS for source in SOURCES]
+    found: dict[str, list[tuple[float, float]]] = {}
+    order = random.Random("live")
+    for number in range(WARM_ROUNDS + ROUNDS):
+        turns = list(COLUMNS)
+        order.shuffle(turns)
+        for columns in turns:
+            sources = list(SOURCES)
+            order.shuffle(sources)
+            for source in sources:
+                job = make_table(session, address, source, columns).write
+                used, begun = cpu_seconds(session), time.perf_counter()
+                job.format("noop").mode("overwrite").save()
+                wall = time.perf_counter() - begun
+                if number >= WARM_ROUNDS:
+                    times = wall, cpu_seconds(session) - used
+                    found.setdefault(f"{source}, {columns}", []).append(times)
+        print(f"  round {number + 1} of {WARM_ROUNDS + ROUNDS}", flush=True)
+    assert len(found) == len(cases)
+    return found
+
+
+def run(json_path: Path) -> None:
+    """Measure and write it down."""
+    import broker as brokers
+    from own_source import own_jars
+
+    with (
+        tempfile.TemporaryDirectory(prefix="kwire-live-bench-") as name,
+        brokers.running("4.x") as kafka,
+    ):
+        print(f"writing {ROWS:,} records", flush=True)
+        write_topic(kafka)
+        with open_session(Path(name), own_jars()) as session:
+            check(session, kafka.address)
+            seconds = measure(session, kafka.address)
+        found = {"release": kafka.release, "cpus": os.cpu_count(), "seconds": seconds}
+    json_path.write_text(json.dumps(found, indent=1))
+
+
+def write_chapter(json_path: Path) -> list[Verdict]:
+    """Put the chapter of one run into the report; return its verdicts."""
+    found = json.loads(json_path.read_text())
+    lines, verdicts = [], []
+    for columns in COLUMNS:
+        own, live = (found["seconds"][f"{source}, {columns}"] for source in SOURCES)
+        wall, cpu = (_lead(own, live, index) for index in (0, 1))
+        for source, rounds in zip(SOURCES, (own, live), strict=True):
+            taken, used = (
+                statistics.median(each) for each in zip(*rounds, strict=True)
+            )
+            is_live = source == "kafka-live"
+            lines.append(
+                [
+                    f"{source}, {columns}",
+                    f"{taken:.2f}",
+                    f"{ROWS / taken / 1e6:.2f}",
+                    f"{wall:.2f}x" if is_live else "",
+                    f"{used / ROWS * 1e6:.2f}",
+                    f"{cpu:.2f}x" if is_live else "",
+                ]
+            )
+        least = LEADS[columns]
+        wanted = f"at least {least}x the rows/s of Spark's own source"
+        name = f"kafka-live, {columns}"
+        verdicts.append(Verdict(name, wanted, f"{wall:.2f}x", wall >= least))
+    head = ("case", "seconds", "M rows/s", "faster", "CPU us a row", "less CPU")
+    method = _METHOD.format(
+        rows=ROWS,
+        partitions=PARTITIONS,
+        release=found["release"],
+        cpus=found["cpus"],
+        warm=WARM_ROUNDS,
+        measured=ROUNDS,
+    )
+    put_chapter(HEADING, "\n\n".join((method, table(head, lines))))
+    return verdicts
+
+
+def _lead(own: list[list[float]], live: list[list[float]], index: int) -> float:
+    """Return how many times as long the other source takes, as a median of rounds."""
+    return statistics.median(
+        a[index] / b[index] for a, b in zip(own, live, strict=True)
+    )
