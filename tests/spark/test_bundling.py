@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LOOK = """
 import sys
 sys.path.insert(0, sys.argv[1])
-import kwire.log, kwire
+import kwire.client, kwire.log, kwire
 from kwire import compression, messages
 print(kwire.__file__, kwire.backend, kwire.__version__)
 assert sys.modules["kwire"].log is kwire.log
@@ -66,7 +66,8 @@ def test_what_is_installed_is_found_as_kwire(tmp_path):
 
 def test_formats_and_definitions_are_in_it_and_sources_of_the_engine_are_not(tmp_path):
     names = names_in(bundle(tmp_path / "deps.zip"))
-    assert {"pyspark_kwire/__init__.py", "pyspark_kwire_capture.py"} <= names
+    formats = {"pyspark_kwire/__init__.py", "pyspark_kwire_capture.py"}
+    assert formats | {"pyspark_kwire_live.py"} <= names
     assert "kwire/schema/definitions/001-Fetch.txt" in names
     assert any(name.endswith(".dist-info/METADATA") for name in names)
     ends = {Path(name).suffix for name in names}
