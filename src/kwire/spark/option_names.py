@@ -47,7 +47,10 @@ _OF_CONNECTIONS = (
     *("kafka.ssl.key.location", "kafka.ssl.key.password"),
     *("kafka.ssl.truststore.type", "kafka.ssl.truststore.location"),
     *("kafka.ssl.truststore.certificates", "kafka.ssl.keystore.type"),
-    *("kafka.ssl.keystore.location", "kafka.ssl.endpoint.identification.algorithm"),
+    *("kafka.ssl.keystore.location", "kafka.ssl.keystore.key"),
+    "kafka.ssl.keystore.certificate.chain",
+    *("kafka.ssl.ca.pem", "kafka.ssl.certificate.pem", "kafka.ssl.key.pem"),
+    "kafka.ssl.endpoint.identification.algorithm",
 )
 """Settings of Kafka's clients that a scan follows."""
 
