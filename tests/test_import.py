@@ -292,3 +292,61 @@ def test_no_cycles_at_import():
     for name in sorted(edges):
         visit(name)
     assert len(done) >= 10
+
+
+CIRCLES = [
+    ({"_pure.arrays", "_pure.arrow_interface"}, "an array is its own C interface"),
+    ({"conversion", "records"}, "records passes on what converts batches"),
+    ({"spark.layout", "spark.options"}, "types of each other's arguments"),
+]
+"""Files that import each other, and why. The engine is one by its plan and codec."""
+
+_ENGINE = {"_backend", "_pure", "codec", "messages"}
+
+
+def find_circles(graph):
+    """Find the sets of nodes from which each one leads to each other one."""
+
+    def reach(node):
+        seen, waiting = set(), [node]
+        while waiting:
+            for target in graph[waiting.pop()] - seen:
+                seen.add(target)
+                waiting.append(target)
+        return seen
+
+    reached = {node: reach(node) for node in graph}
+    circles = []
+    for node in graph:
+        circle = {each for each in reached[node] if node in reached[each]} | {node}
+        if len(circle) > 1 and circle not in circles:
+            circles.append(circle)
+    return circles
+
+
+def test_files_import_each_other_only_where_it_has_a_reason():
+    """For type checkers and within functions, too: a result is below its page."""
+    names = {
+        ".".join(path.relative_to(SOURCE).with_suffix("").parts): path
+        for path in SOURCE.rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    graph = {}
+    for name, path in names.items():
+        package = name.split(".")[:-1]
+        targets = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                home = [*package[: len(package) + 1 - node.level]]
+                home += node.module.split(".") if node.module else []
+                for alias in node.names:
+                    for parts in ([*home, alias.name], home):
+                        if (target := ".".join(parts)) in names:
+                            targets.add(target)
+                            break
+        graph[name] = targets - {name}
+    known = [circle for circle, _ in CIRCLES]
+    assert find_circles({"a": {"b"}, "b": {"a", "c"}, "c": set()}) == [{"a", "b"}]
+    for circle in find_circles(graph):
+        is_engine = {name.split(".")[0] for name in circle} <= _ENGINE
+        assert is_engine or circle in known, sorted(circle)

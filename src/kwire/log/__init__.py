@@ -27,9 +27,9 @@ from .directory import LogDirectory
 from .indexes import OffsetIndex, TimeIndex, TransactionIndex
 from .partitions import Partition
 from .problems import Problem
-from .segments import Segment
+from .segments import Segment, find_transactions
 from .snapshots import ProducerSnapshot
-from .transactions import AbortedTransaction, Transactions, find_transactions
+from .transactions import AbortedTransaction, Transactions
 from .verify import verify
 
 __all__ = [

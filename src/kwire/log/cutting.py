@@ -12,14 +12,21 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from ..errors import DecodeError
 from ..limits import MIB
 from .problems import Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
     from .file_bytes import FileBytes
-    from .segments import Segment
+    from .walk import Walk
+
+    Walker: TypeAlias = Callable[..., Walk]
+    """``Segment.walk`` with the opened file: it takes ``start`` and ``end``."""
+
+    Entries: TypeAlias = tuple[tuple[int, int], ...]
 
 _NEAR = 4 * MIB
 """Bytes within which three entries of an index have to lie to be worth following."""
@@ -32,38 +39,30 @@ _HINTS = 3
 """Entries of an index to try before hopping."""
 
 
-def find_cuts(segment: Segment, size: int) -> tuple[int, ...]:
-    """Find the cuts of a segment; see ``Segment.cuts``."""
-    if size < 1:
-        raise ValueError(f"size must be 1 byte or more (got {size})")
+def find_cuts(
+    file: FileBytes, walk: Walker, entries: Entries, size: int, *, is_remote: bool
+) -> tuple[int, ...]:
+    """Find the cuts of an opened segment; see ``Segment.cuts``.
+
+    ``entries`` are those of its offset index. In a remote one batches are searched for,
+    not hopped to.
+    """
     found = [0]
-    if segment.size <= size:
-        return (0,)
-    try:
-        index = segment.index
-    except DecodeError:
-        index = None
-    entries = () if index is None else index.entries
-    with segment.open() as file:
-        while found[-1] + size + size // 2 < file.size:
-            target = found[-1] + size
-            cut = _find_by_index(segment, file, entries, found[-1], target)
-            if cut is None and segment.is_remote:
-                cut = _find_by_search(segment, file, target)
-            elif cut is None:
-                cut = _find_by_hops(segment, file, found[-1], target)
-            if cut is None:
-                break
-            found.append(cut)
+    while found[-1] + size + size // 2 < file.size:
+        target = found[-1] + size
+        cut = _find_by_index(walk, entries, found[-1], target)
+        if cut is None and is_remote:
+            cut = _find_by_search(walk, file.size, target)
+        elif cut is None:
+            cut = _find_by_hops(walk, found[-1], target)
+        if cut is None:
+            break
+        found.append(cut)
     return tuple(found)
 
 
 def _find_by_index(
-    segment: Segment,
-    file: FileBytes,
-    entries: tuple[tuple[int, int], ...],
-    start: int,
-    target: int,
+    walk: Walker, entries: Entries, start: int, target: int
 ) -> int | None:
     """Follow an entry if a walk from the one before it to the next one meets all."""
     number = max(1, bisect_left(entries, target, key=lambda entry: entry[1]))
@@ -71,19 +70,17 @@ def _find_by_index(
         three = entries[first : first + 3]
         if three[0][1] < start or three[2][1] - three[0][1] > _NEAR:
             return None
-        if _check_entries(segment, file, three):
+        if _check_entries(walk, three):
             return three[1][1]
     return None
 
 
-def _check_entries(
-    segment: Segment, file: FileBytes, entries: tuple[tuple[int, int], ...]
-) -> bool:
+def _check_entries(walk: Walker, entries: Entries) -> bool:
     """Whether a walk finds valid batches where the entries say, and no problem."""
     wanted = {position: offset for offset, position in entries}
     end = entries[-1][1] + 1
     before = -1
-    for item in segment.walk(file, start=entries[0][1], end=end):
+    for item in walk(start=entries[0][1], end=end):
         if isinstance(item, Problem):
             return False
         offset = wanted.pop(item.position, None)
@@ -93,25 +90,21 @@ def _check_entries(
     return not wanted
 
 
-def _find_by_hops(
-    segment: Segment, file: FileBytes, start: int, target: int
-) -> int | None:
+def _find_by_hops(walk: Walker, start: int, target: int) -> int | None:
     """Hop to the batch before the target; where a hop fails, look at every byte."""
     near = start
-    for item in segment.walk(file, start=start, end=target, check_crc=False):
+    for item in walk(start=start, end=target, check_crc=False):
         if isinstance(item, Problem):
             near = start
             break
         near = item.position
-    return _find_first_cut(segment, file, near, target)
+    return _find_first_cut(walk, near, target)
 
 
-def _find_first_cut(
-    segment: Segment, file: FileBytes, start: int, target: int
-) -> int | None:
+def _find_first_cut(walk: Walker, start: int, target: int) -> int | None:
     """Walk from a batch to the first cut that is not before ``target``."""
     before = cut = None
-    for item in segment.walk(file, start=start):
+    for item in walk(start=start):
         if isinstance(item, Problem):
             before = cut = None
             continue
@@ -123,12 +116,12 @@ def _find_first_cut(
     return None
 
 
-def _find_by_search(segment: Segment, file: FileBytes, target: int) -> int | None:
+def _find_by_search(walk: Walker, size: int, target: int) -> int | None:
     """Search for a run of whole batches that is long enough to be the segment's own."""
     start = target
-    while start < file.size:
+    while start < size:
         first = cut = None
-        for item in segment.walk(file, start=start):
+        for item in walk(start=start):
             if isinstance(item, Problem):
                 if first is not None:
                     break

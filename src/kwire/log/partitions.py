@@ -11,8 +11,9 @@ from __future__ import annotations
 from ..limits import DEFAULT
 from .checkpoints import read_leader_epochs, read_partition_metadata
 from .examine import examine
+from .segments import find_transactions
 from .snapshots import ProducerSnapshot
-from .transactions import check_isolation_level, find_transactions
+from .transactions import check_isolation_level
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

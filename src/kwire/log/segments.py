@@ -12,23 +12,29 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_left, bisect_right
+from functools import partial
 
 from ..errors import DecodeError
 from ..formatting import format_name
 from ..limits import DEFAULT, MIB
 from ..regular_files import check_regular
+from .cutting import find_cuts
 from .decoding import check_records, decode_columns, decode_one, decode_runs
 from .file_bytes import FileBytes
 from .indexes import OffsetIndex, TimeIndex, TransactionIndex, base_offset_of
 from .problems import Problem, report_problem
 from .storage import Status, StoredPath, located
 from .stored_bytes import StoredBytes
-from .transactions import check_isolation_level, find_transactions
+from .transactions import (
+    AbortedTransaction,
+    check_isolation_level,
+    gather_transactions,
+)
 from .walk import Walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, Literal
 
     from ..columns import Records
@@ -422,9 +428,18 @@ class Segment:
         ``.index`` and at a few batches for each cut; without a sound index the headers
         are hopped or, on object stores, a MiB is read for each cut.
         """
-        from .cutting import find_cuts
-
-        return find_cuts(self, size)
+        if size < 1:
+            raise ValueError(f"size must be 1 byte or more (got {size})")
+        if self.size <= size:
+            return (0,)
+        try:
+            index = self.index
+        except DecodeError:
+            index = None
+        entries = () if index is None else index.entries
+        with self.open() as file:
+            walk = partial(self.walk, file)
+            return find_cuts(file, walk, entries, size, is_remote=self.is_remote)
 
     def resync(self, position: int) -> int | None:
         """Find the first whole batch that begins at byte ``position`` or after it.
@@ -499,3 +514,26 @@ class Segment:
             last = header.position + header.size
         if last > first:
             yield first, last - first
+
+
+def find_transactions(segments: Iterable[Segment]) -> Transactions:
+    """Find the transactions in segments of one partition, which are in order.
+
+    Damaged regions are passed over. Time: all headers are read, and what control
+    batches hold; memory grows with the number of aborted transactions.
+    """
+    return gather_transactions((each.hop(), _read_aborted(each)) for each in segments)
+
+
+def _read_aborted(segment: Segment) -> list[AbortedTransaction]:
+    """Read the ``.txnindex`` file of a segment, if there is a valid one."""
+    try:
+        index = segment.transaction_index
+    except DecodeError:
+        return []
+    if index is None:
+        return []
+    return [
+        AbortedTransaction(entry.producer_id, entry.first_offset, entry.last_offset)
+        for entry in index.entries
+    ]

@@ -18,9 +18,9 @@ from ..records import Batch, read_records
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from ..records import BatchHeader
-    from .segments import Segment
 
 ABORT, COMMIT = 0, 1
 """The types of the control records that end a transaction."""
@@ -84,16 +84,19 @@ class Transactions:
         return stable is None or header.base_offset < stable
 
 
-def find_transactions(segments: Iterable[Segment]) -> Transactions:
-    """Find the transactions in segments of one partition, which are in order.
+def gather_transactions(
+    segments: Iterable[
+        tuple[Iterable[tuple[BatchHeader, Any]], list[AbortedTransaction]]
+    ],
+) -> Transactions:
+    """Put the transactions of segments together; see ``find_transactions``.
 
-    Damaged regions are passed over. Time: all headers are read, and what control
-    batches hold; memory grows with the number of aborted transactions.
+    Each segment gives its headers with their data, and what its ``.txnindex`` has.
     """
     aborted: list[AbortedTransaction] = []
     ongoing: dict[int, int] = {}
-    for segment in segments:
-        for header, data in segment.hop():
+    for hops, indexed in segments:
+        for header, data in hops:
             if not header.is_transactional:
                 continue
             if not header.is_control:
@@ -107,26 +110,12 @@ def find_transactions(segments: Iterable[Segment]) -> Transactions:
                 aborted.append(
                     AbortedTransaction(header.producer_id, first, header.base_offset)
                 )
-        for entry in read_aborted(segment):
+        for entry in indexed:
             aborted.append(entry)
             first = ongoing.get(entry.producer_id)
             if first is not None and first <= entry.last_offset:
                 del ongoing[entry.producer_id]
     return Transactions(aborted, ongoing)
-
-
-def read_aborted(segment: Segment) -> list[AbortedTransaction]:
-    """List what the ``.txnindex`` file of a segment says, if there is a sound one."""
-    try:
-        index = segment.transaction_index
-    except DecodeError:
-        return []
-    if index is None:
-        return []
-    return [
-        AbortedTransaction(entry.producer_id, entry.first_offset, entry.last_offset)
-        for entry in index.entries
-    ]
 
 
 def read_marker(data: object, header: BatchHeader) -> int | None:
