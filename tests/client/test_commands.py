@@ -6,6 +6,7 @@ Times, passwords, certificates, and records that are gone. The rest is in
 tests/cli/test_cli_read.py.
 """
 
+import asyncio
 import importlib
 import json
 
@@ -131,3 +132,34 @@ def test_a_property_file_of_kafka_is_all_that_is_needed(run, tmp_path, command):
         code, _, err = read("--config", config)
         assert code == 2
         assert "did you mean sasl.mechanism" in err
+
+
+def test_sizes_are_listed_where_the_broker_reports_them(run, kwire):
+    """In rows, in a column of the table, and by both clients."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with LogBroker({"orders": [RECORDS, 3]}) as broker:
+        sizes = [broker.log("orders", partition).size for partition in (0, 1)]
+        with client.connect_sync(broker.address) as kafka:
+            assert kafka.sizes("orders") == {("orders", 0): sizes[0]} | {
+                ("orders", 1): sizes[1]
+            }
+            assert kafka.sizes([]) == {}
+
+        async def find():
+            async with client.connect(broker.address) as kafka:
+                return await kafka.sizes()
+
+        assert list(asyncio.run(find()).values()) == sizes
+        program = importlib.import_module(f"{kwire.__name__}.cli.main").program
+
+        def topics(*options):
+            args = ["topics", broker.address, *options]
+            return CliRunner().invoke(program, args, prog_name="kwire").stdout
+
+        rows = [json.loads(line) for line in topics("-o", "jsonl").splitlines()]
+        assert [row["size_bytes"] for row in rows] == sizes
+        lines = topics().splitlines()
+        assert lines[0].endswith("BYTES") and lines[2].endswith(f" {sizes[0]}")
+        assert "BYTES" not in topics("--no-sizes")
+        broker.node.is_describable = False
+        assert "BYTES" not in topics()

@@ -16,6 +16,7 @@ from fetch_sessions import FetchSessions
 from partition_log import PartitionLog
 
 SERVED = ("ApiVersions", "Metadata", "ListOffsets", "Fetch", "OffsetForLeaderEpoch")
+SERVED += ("DescribeLogDirs",)
 EARLIEST, LATEST = -2, -1
 
 
@@ -71,6 +72,7 @@ class SimulatedBroker:
         self.node = node
         self.is_up = True
         self.gives_hints = True
+        self.is_describable = True
         self.throttle_ms = 0
         self.fetches = 0
         self._cluster = cluster
@@ -199,6 +201,42 @@ class SimulatedBroker:
                 make.OffsetForLeaderTopicResult(topic=topic.topic, partitions=parts)
             )
         return make(topics=topics)
+
+    def _DescribeLogDirsRequest(self, request, version):
+        """Describe what was requested, on two disks; one of them is on its way."""
+        make = self._cluster.messages.DescribeLogDirsResponse
+        codes = self._cluster.codes
+        if not self.is_describable:
+            code = codes.CLUSTER_AUTHORIZATION_FAILED if version >= 3 else 0
+            return make(error_code=code)
+        topics = [
+            make.DescribeLogDirsTopic(
+                name=topic.topic,
+                partitions=[
+                    make.DescribeLogDirsPartition(
+                        partition_index=partition, partition_size=log.size
+                    )
+                    for partition in topic.partitions
+                    if (log := self._find(topic.topic, None, partition, -1)[1])
+                ],
+            )
+            for topic in request.topics
+        ]
+        future = [
+            topic.replace(
+                partitions=[
+                    part.replace(partition_size=1, is_future_key=True)
+                    for part in topic.partitions
+                ]
+            )
+            for topic in topics
+        ]
+        return make(
+            results=[
+                make.DescribeLogDirsResult(log_dir="/a", topics=topics),
+                make.DescribeLogDirsResult(log_dir="/b", topics=future),
+            ]
+        )
 
     def begin_fetch(self, request, version):
         """Return all that a Fetch is about, which its session may know alone."""

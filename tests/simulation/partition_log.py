@@ -66,6 +66,11 @@ class PartitionLog:
         """The offset of the first record whose transaction is open."""
         return min(self.open.values(), default=self.high_watermark)
 
+    @property
+    def size(self):
+        """The bytes of its batches."""
+        return sum(len(each.data) for each in self.batches)
+
     def append(self, count, producer_id=-1):
         """Write a batch of ``count`` records, in a transaction if by a producer."""
         random = self._random

@@ -62,6 +62,17 @@ class Simulation:
             )
         )
 
+    def sizes(self, topics=None):
+        """Find the sizes of partitions."""
+        machine = self.module.SizesMachine
+        return self.run(
+            machine(
+                *(self.bootstrap, self.settings, topics),
+                now=START_S,
+                random=self.random,
+            )
+        )
+
     def logs(self):
         """Each log, by topic and partition."""
         return {
@@ -169,3 +180,30 @@ def test_topics_of_a_cluster_that_goes_away_are_given_up(kwire, monkeypatch):
         simulation.topics()
     assert simulation.world.now < START_S + TIMEOUT_S + 10
     assert 2 < simulation.world.requests < 30
+
+
+def test_sizes_are_those_of_leaders(kwire):
+    """One request for each broker; of all topics, of one, and of none."""
+    simulation = Simulation(kwire, 1)
+    sizes = {place: log.size for place, log in simulation.logs().items()}
+    assert simulation.sizes() == sizes
+    of_a = {place: size for place, size in sizes.items() if place[0] == "a"}
+    assert Simulation(kwire, 1).sizes({"a"}) == of_a
+    nothing = Simulation(kwire, 1)
+    assert nothing.sizes(set()) == {}
+    assert nothing.world.requests == 0
+
+
+def test_brokers_that_report_no_sizes_are_left_out(kwire):
+    """One refuses, one is gone when it is asked: the third one's are there."""
+    simulation = Simulation(kwire, 2)
+    simulation.cluster.brokers[1].is_describable = False
+    simulation.cluster.brokers[2].is_up = False
+    leaders = {
+        (name, index): leader
+        for name, topic in simulation.cluster.topics.items()
+        for index, leader in enumerate(topic.leaders)
+    }
+    found = simulation.sizes()
+    assert found.keys() == {place for place, node in leaders.items() if node == 3}
+    assert simulation.world.now < START_S + 5

@@ -13,7 +13,7 @@ from .chunks import Chunk, ConsumerRecord
 from .kafka import KafkaBase, ScanBase, offsets_by_partition
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterable
     from datetime import datetime, timedelta
 
     from ..cluster import ScanOptions, TopicInfo
@@ -102,6 +102,18 @@ class Kafka(KafkaBase[Scan]):
     async def topics(self) -> dict[str, TopicInfo]:
         """Return what the cluster knows of each topic that the user may see."""
         return await self._run(self._find_topics(asyncio.get_running_loop().time()))
+
+    async def sizes(
+        self, topics: Iterable[str] | None = None
+    ) -> dict[tuple[str, int], int]:
+        """Return the size of partitions on their leaders' disks, in bytes.
+
+        Of all topics, or of those that are named. A partition is left out where its
+        leader does not report it: the user requires the right Describe on the cluster,
+        the broker Kafka 1.0. Source: DescribeLogDirs (KIP-113).
+        """
+        now = asyncio.get_running_loop().time()
+        return await self._run(self._find_sizes(topics, now))
 
     # A str is iterable too, but means a single topic.
     @overload

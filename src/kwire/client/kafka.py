@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 from weakref import WeakSet
 
-from ..cluster import OffsetsMachine, ScanMachine, TopicsMachine
+from ..cluster import OffsetsMachine, ScanMachine, SizesMachine, TopicsMachine
 from .options import make_decoding_options, make_scan_options, read_lookup
 
 if TYPE_CHECKING:
@@ -164,6 +164,13 @@ class KafkaBase(Generic[S]):
 
     def _find_topics(self, now: float) -> TopicsMachine:
         return TopicsMachine(self.addresses, self.settings, now=now, random=Random())
+
+    def _find_sizes(self, topics: Iterable[str] | None, now: float) -> SizesMachine:
+        names = {topics} if isinstance(topics, str) else topics
+        names = None if names is None else set(names)
+        return SizesMachine(
+            self.addresses, self.settings, names, now=now, random=Random()
+        )
 
     def _find_offsets(
         self,

@@ -12,7 +12,7 @@ from .chunks import Chunk, ConsumerRecord, arrow_schema
 from .kafka import KafkaBase, ScanBase, offsets_by_partition
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from datetime import datetime, timedelta
 
     from ..cluster import ScanOptions, TopicInfo
@@ -105,6 +105,15 @@ class KafkaSync(KafkaBase[ScanSync]):
     def topics(self) -> dict[str, TopicInfo]:
         """Return what the cluster knows of each topic that the user may see."""
         return self._run(self._find_topics(time.monotonic()))
+
+    def sizes(self, topics: Iterable[str] | None = None) -> dict[tuple[str, int], int]:
+        """Return the size of partitions on their leaders' disks, in bytes.
+
+        Of all topics, or of those that are named. A partition is left out where its
+        leader does not report it: the user requires the right Describe on the cluster,
+        the broker Kafka 1.0. Source: DescribeLogDirs (KIP-113).
+        """
+        return self._run(self._find_sizes(topics, time.monotonic()))
 
     # A str is iterable too, but means a single topic.
     @overload

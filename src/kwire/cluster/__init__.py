@@ -19,6 +19,7 @@ from .metadata import Broker as Broker
 from .metadata import PartitionInfo as PartitionInfo
 from .metadata import TopicInfo as TopicInfo
 from .queries import OffsetsMachine as OffsetsMachine
+from .queries import SizesMachine as SizesMachine
 from .queries import TopicsMachine as TopicsMachine
 from .scan import ScanMachine as ScanMachine
 from .scan_options import EARLIEST as EARLIEST

@@ -144,6 +144,14 @@ class ClusterMachine:
             self.wake(self._retry_at(place))
         return None
 
+    def is_failing(self, node_id: int) -> bool:
+        """Whether the last connection to a broker failed."""
+        broker = self.metadata.brokers.get(node_id)
+        if broker is None:
+            return True
+        failures = self._failures.get((broker.host, broker.port))
+        return failures is not None and failures.count > 0
+
     def reasons(self) -> str:
         """Say what is wrong with each address that fails now."""
         texts = [

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _NAMES = (
     *("topic", "topic_id", "is_internal", "partition", "leader", "leader_epoch"),
     *("replicas", "in_sync", "offline", "start_offset", "end_offset"),
+    "size_bytes",
 )
 _TITLES = (
     *(" PARTITION", " LEADER", "REPLICAS", "IN SYNC"),
@@ -42,33 +43,50 @@ _TITLES = (
 @click.option(
     "--offsets/--no-offsets", default=True, help="Show where partitions start and end."
 )
+@click.option(
+    "--sizes/--no-sizes", default=True, help="Show the size of leaders' logs."
+)
 @format_option
 def command(
-    address: str, names: tuple[str, ...], offsets: bool, form: RowFormat, **access: Any
+    address: str,
+    names: tuple[str, ...],
+    offsets: bool,
+    sizes: bool,
+    form: RowFormat,
+    **access: Any,
 ) -> int:
     """List the partitions of all topics, or of the given ones.
 
     START is the first offset of a partition, END the next one to be written. Not every
-    offset has a record: compaction removes some, transactions use some.
+    offset has a record: compaction removes some, transactions use some. BYTES is the
+    size of the leader's log, where the broker reports it to this user.
     """
     with connect_cluster(address, **access) as kafka:
         topics = _choose(kafka.topics(), names)
         starts: Offsets = {}
         ends: Offsets = {}
+        bytes_of: Offsets = {}
         failure = None
         if offsets:
             try:
                 starts, ends = _find_offsets(kafka, topics)
             except KwireError as error:
                 failure = error
+        if sizes and failure is None:
+            try:
+                bytes_of = kafka.sizes(topics)
+            except KwireError as error:
+                failure = error
     rows = [
-        _row(topic, partition, starts, ends)
+        _row(topic, partition, starts, ends, bytes_of)
         for topic in topics.values()
         for partition in sorted(topic.partitions)
     ]
     with open_output() as output:
         if form.is_table:
-            write_table(output, _TITLES, [(row["topic"], _cells(row)) for row in rows])
+            titles = (*_TITLES, " BYTES") if bytes_of else _TITLES
+            cells = [(row["topic"], _cells(row)[: len(titles)]) for row in rows]
+            write_table(output, titles, cells)
         else:
             writer = form.open_rows(output, _NAMES)
             for row in rows:
@@ -82,7 +100,7 @@ def command(
     )
     say(f"{summary}, without a leader: {leaderless:,}" if leaderless else summary)
     if failure is not None:
-        say(f"finding offsets: {explain(failure)}")
+        say(f"finding offsets and sizes: {explain(failure)}")
     if failure is not None or unknown:
         return CANNOT
     return PROBLEMS if leaderless else FINE
@@ -114,7 +132,11 @@ def _find_offsets(
 
 
 def _row(
-    topic: TopicInfo, partition: int, starts: Offsets, ends: Offsets
+    topic: TopicInfo,
+    partition: int,
+    starts: Offsets,
+    ends: Offsets,
+    bytes_of: Offsets,
 ) -> dict[str, Any]:
     info = topic.partitions[partition]
     place = topic.name, partition
@@ -130,6 +152,7 @@ def _row(
         "offline": list(info.offline),
         "start_offset": starts.get(place),
         "end_offset": ends.get(place),
+        "size_bytes": bytes_of.get(place),
     }
 
 
@@ -139,7 +162,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     return (
         *(_text(row["partition"]), _text(row["leader"])),
         *(_list(row["replicas"]), _list(row["in_sync"])),
-        *(_text(start), _text(end), _text(count)),
+        *(_text(start), _text(end), _text(count), _text(row["size_bytes"])),
     )
 
 
