@@ -116,8 +116,8 @@ class Listener:
 class Broker(Listener):
     """One broker. ``table`` is what it serves, and may be changed for later.
 
-    With ``users`` (name to password) nobody is let in without SASL; ``cluster`` lists
-    the brokers that it tells of, itself alone at first.
+    With ``users`` (name to password) no client is let in without SASL; ``cluster``
+    has the brokers that it lists, itself alone at first.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ from kwire.messages import (
 TIMEOUT_S = 15
 EMPTY_FETCH_S = 0.02
 
-# Version ranges by magic. Coordinators are how a client tells who knows lz4.
+# Version ranges by magic. A client that finds coordinators knows lz4.
 VERSIONS = {
     0: {"Produce": (0, 1), "Fetch": (0, 1)},
     1: {"Produce": (0, 2), "Fetch": (0, 2)},
@@ -37,7 +37,7 @@ ALL = {"Metadata": (0, 2), "FindCoordinator": (0, 1), "ApiVersions": (0, 3)}
 class Broker:
     """One broker; ``with`` runs it.
 
-    ``stored`` maps a topic to its bytes, the offset behind them and the aborted
+    ``stored`` maps a topic to its bytes, the offset after them and the aborted
     transactions, (producer id, first offset) each; ``produced`` maps a topic to all
     that was sent for it.
     """
@@ -54,7 +54,7 @@ class Broker:
 
     @property
     def address(self):
-        """Where it listens, as clients are told."""
+        """The address that it advertises to clients."""
         host, port = self._server.getsockname()
         return f"{host}:{port}"
 

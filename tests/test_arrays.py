@@ -207,7 +207,7 @@ def test_capsules_that_nobody_takes_are_released(arrays):
 
 
 def test_functions_of_python_may_have_other_types_elsewhere(arrays, monkeypatch):
-    """What a package tells ``ctypes`` of them is told to all of the process."""
+    """What a package sets in ``ctypes`` is set for all of the process."""
     for name in ("PyCapsule_New", "PyCapsule_GetPointer"):
         function = getattr(ctypes.pythonapi, name)
         monkeypatch.setattr(function, "argtypes", [ctypes.c_wchar_p])
@@ -253,7 +253,7 @@ def release(data):
 
 
 def test_structs_are_moved_and_released_one_by_one(arrays):
-    """Children live on behind their parent; the last release frees the tree."""
+    """Children live on after their parent; the last release frees the tree."""
     tree = small_tree(arrays)
     before = counts(tree)
     root = tree.import_with(lambda address, schema: moved(address), None)
@@ -290,7 +290,7 @@ def test_any_thread_may_release(arrays):
 
 
 def test_arrays_may_outlive_python(arrays):
-    """Consumers that end with the process, or behind it, do no harm."""
+    """Consumers that end with the process, or after it, do no harm."""
     module = arrays.__name__.replace("kwire_pure", "kwire")
     code = (
         f"import {module} as arrays, pyarrow, sys, types\n"

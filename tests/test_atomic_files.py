@@ -36,7 +36,7 @@ def test_a_file_system_without_links_is_enough(tmp_path, monkeypatch, code):
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
 def test_a_name_that_cannot_be_given_leaves_nothing(tmp_path, monkeypatch, code):
-    """A full folder is told, and never got round in a way that replaces a file."""
+    """A name that is taken is an error, on file systems without links too."""
     monkeypatch.setattr(os, "link", failing(code))
     with pytest.raises(OSError) as caught:
         written(tmp_path / "new")

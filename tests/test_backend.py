@@ -39,7 +39,7 @@ def test_the_engine_asked_for_runs(twins, backend):
 
 @pytest.mark.parametrize("backend", [None, "auto"])
 def test_the_best_engine_there_is_runs_by_default(backend):
-    """The compiled engine where it was built; nobody has to ask for it."""
+    """The compiled engine where it was built, without a setting."""
     done = run(SHOW, backend)
     # Whatever this run was asked to use: a compiled decoder beside the source is best.
     built = importlib.util.find_spec("kwire._fast.decoder") is not None

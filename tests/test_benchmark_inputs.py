@@ -19,7 +19,7 @@ from benchmarks.rows import MESSAGE_ROWS
 
 pytestmark = pytest.mark.gate
 
-# Where no engine was compiled, the pure one stands in for it.
+# Without a compiled engine, the pure one is tested in its place.
 BUILT = importlib.util.find_spec("kwire._fast.decoder") is not None
 STANDS_IN = {} if BUILT else {"kwire": "kwire pure"}
 

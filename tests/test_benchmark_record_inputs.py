@@ -26,7 +26,7 @@ from benchmarks.record_targets import (
 
 pytestmark = pytest.mark.gate
 
-# Where no engine was compiled, the pure one stands in for it.
+# Without a compiled engine, the pure one is tested in its place.
 BUILT = importlib.util.find_spec("kwire._fast.record_decoder") is not None
 STANDS_IN = {} if BUILT else {"kwire records": "kwire pure records"}
 

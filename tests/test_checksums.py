@@ -204,7 +204,7 @@ def test_other_input_is_a_type_error(kwire, data):
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"
 )
 def test_no_kernel_reads_past_the_end(kwire):
-    """Input of every small length, flush against a page that nobody may touch."""
+    """Input of every small length, that ends at a page without access."""
     guarded = Guarded()
 
     def work(note):

@@ -127,7 +127,7 @@ def test_kraft_version_and_voters(kwire, control):
 )
 @pytest.mark.parametrize("value", [b"", b"\xff", None])
 def test_unknown_types_are_told_and_passed_over(control, key, type_, value):
-    """Kafka's readers ignore them, so the value is nobody's to judge."""
+    """Kafka's readers ignore them, so the value is not checked."""
     record = control.decode_control_record(bytes.fromhex(key), value)
     assert (record.type, record.type_name, record.message) == (type_, "UNKNOWN", None)
 
@@ -189,7 +189,7 @@ def test_null_keys_and_values_are_refused(kwire, control):
 
 
 def test_limits_reach_the_messages(kwire, control):
-    """A ceiling of ten bytes lets an end marker pass and no list of voters."""
+    """A limit of ten bytes lets an end marker pass and no list of voters."""
     low = kwire.Limits(frame_bytes=10)
     key, value = map(bytes.fromhex, ABORT)
     assert control.decode_control_record(key, value, limits=low).type == 0

@@ -49,7 +49,7 @@ MADE_UP = """# A page
 * Kafka: reads them.
 * kwire: refuses them, which
   it does not.
-* Why: nobody knows.
+* Why: it is unknown.
 
 ```toml
 messages = ["^strict: Nothing"]
@@ -108,7 +108,7 @@ def test_a_difference_that_is_not_listed_has_no_name():
 @pytest.mark.parametrize(
     ("part", "instead"),
     [
-        ("* Why: nobody knows.\n", ""),
+        ("* Why: it is unknown.\n", ""),
         ("```toml", "```"),
         ('messages = ["^strict: Nothing"]', ""),
         ("version = 1", "version = 1\ncolour = 2"),

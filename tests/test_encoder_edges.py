@@ -10,7 +10,7 @@ import pytest
 
 
 def test_small_tags_survive_the_end_of_the_first_buffer(twins):
-    """A tag's size is written behind its content: growing there must not lose it."""
+    """A tag's size is written after its content: growing there must not lose it."""
 
     def encoded(kwire, length):
         cls = kwire.messages.CreateTopicsResponse
@@ -90,7 +90,7 @@ def test_keywords_are_strings(kwire):
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_a_count_has_a_largest_value_in_plain_python(twins, more):
-    """Nobody has an array of so many elements; its count is refused all the same."""
+    """No array has so many elements; its count is refused all the same."""
     primitives = importlib.import_module(f"{twins.pure.__name__}._pure.primitives")
     writer = primitives.Writer()
     if more:

@@ -17,7 +17,7 @@ STREAM = b"".join(len(frame).to_bytes(4, "big") + frame for frame in FRAMES)
 
 @pytest.fixture
 def splitter(kwire):
-    """Give a splitter with the default ceiling."""
+    """Give a splitter with the default limit."""
     return kwire.framing.FrameSplitter()
 
 
@@ -93,7 +93,7 @@ def test_error_sticks(kwire, splitter):
 
 
 def test_ceiling_is_exact(kwire):
-    """A frame of the ceiling's size passes, one byte more does not."""
+    """A frame of the limit's size passes, one byte more does not."""
     splitter = kwire.framing.FrameSplitter(kwire.Limits(frame_bytes=5))
     assert list(splitter.feed(b"\0\0\0\5fives")) == [b"fives"]
     with pytest.raises(kwire.LimitExceeded) as caught:

@@ -277,7 +277,7 @@ def test_only_requests_and_responses_have_frames(kwire):
     ],
 )
 def test_header_is_checked_before_the_body(kwire, heartbeat, arguments, path):
-    """The first fault in the order of the wire is the one that is told."""
+    """The first fault in the order of the wire is the one that is raised."""
     for request in (heartbeat, heartbeat.replace(group_id=5)):
         with pytest.raises(kwire.EncodeError) as caught:
             kwire.framing.encode_request(request, 4, **arguments)
@@ -367,7 +367,7 @@ def test_a_frame_with_its_size_is_recognized(kwire):
 
 
 def test_a_response_with_its_size_is_recognized(kwire):
-    """The size is taken for the correlation id, so what fails is somewhere behind."""
+    """The size is taken for the correlation id, so what fails is somewhere after."""
     seen = 0
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)

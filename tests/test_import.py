@@ -107,7 +107,7 @@ def test_import_loads_nothing_heavy():
 
 @pytest.mark.parametrize("backend", ["auto", "pure"])
 def test_first_message_loads_no_heavy_modules(backend):
-    """Encoding a message without uuids loads neither ``uuid`` nor what else is dear."""
+    """Encoding a message without uuids loads no slow module, such as ``uuid``."""
     code = (
         "import kwire\n"
         "from kwire.messages import HeartbeatRequest as H\n"
@@ -221,7 +221,7 @@ def all_imports():
 
 
 def test_no_import_looks_up():
-    """A file imports from its own floor or lower; exceptions stand in a list."""
+    """A file imports from its own floor or lower; exceptions are in a list."""
     upward = {
         (home, target)
         for path, home, target, _ in all_imports()

@@ -91,7 +91,7 @@ def test_no_record_type_and_no_version_is_left_out(kwire):
         if cls.kind in ("metadata", "coordinator-value")
         for version in cls.valid_versions
     }
-    # Only Kafka 2.8 had it, in frames of version 0, which nobody reads.
+    # Only Kafka 2.8 had it, in frames of version 0, which are not read.
     known.remove(("QuotaRecord", 0))
     known.add(("ShareGroupPartitionMetadataValue", 0))
     assert {(record.value_message, record.version) for record in records()} == known
@@ -192,7 +192,7 @@ def test_negative_numbers_are_refused(kwire, topics):
 
 
 def test_keys_where_none_belong_and_none_where_one_belongs(kwire, topics):
-    """The other half of the records has keys, so a mix-up is told by name."""
+    """The other half of the records has keys, so a mix-up is named."""
     with pytest.raises(kwire.DecodeError, match="no key") as caught:
         topics.decode("__cluster_metadata", b"", find("NoOpRecord").value)
     assert caught.value.path == "key"
@@ -243,7 +243,7 @@ def test_trailing_bytes_are_refused_where_they_begin(kwire, topics):
 
 
 def test_options_reach_the_messages(kwire, topics):
-    """``zero_copy`` gives views, ``limits`` sets a ceiling."""
+    """``zero_copy`` returns views, and ``limits`` holds."""
     record = find("GroupMetadataValue", 3)
     _, copied = topics.decode(record.topic, record.key, record.value)
     _, viewed = topics.decode(record.topic, record.key, record.value, zero_copy=True)

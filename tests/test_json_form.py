@@ -139,7 +139,7 @@ def test_zero_copy_messages_have_the_same_form(kwire):
     ],
 )
 def test_floats_without_a_json_number_become_words(kwire, value, form):
-    """As Kafka writes them: JSON text with a bare NaN could be read by nobody."""
+    """As Kafka writes them: no reader takes JSON text with a bare NaN."""
     cls = kwire.messages.AlterClientQuotasRequest
     message = cls(entries=[cls.EntryData(ops=[cls.OpData(key="k", value=value)])])
     found = kwire.to_json(message, 1)
@@ -191,7 +191,7 @@ def test_tagged_fields_at_their_default_are_left_out(kwire):
 
 
 def test_records_are_written_empty_and_read_from_base64(kwire):
-    """Kafka's form says that there are records, not which; ours can be told."""
+    """Kafka's form leaves the records out; kwire also reads them from base64."""
     cls = kwire.messages.ProduceRequest
     partition = cls.PartitionProduceData(records=b"\x01\x02")
     topic = cls.TopicProduceData(name="t", partition_data=[partition])
@@ -346,7 +346,7 @@ def test_an_array_may_be_null_where_the_version_says_so(kwire):
 
 @pytest.mark.parametrize("obj", [None, [], "{}", 7])
 def test_a_message_is_an_object(kwire, obj):
-    """JSON text that nobody loaded is the likely slip."""
+    """JSON text that was not loaded is the likely slip."""
     with pytest.raises(kwire.errors.InvalidValue, match="expected an object") as caught:
         kwire.from_json(kwire.messages.HeartbeatRequest, obj, 4)
     assert caught.value.path == ""

@@ -205,7 +205,7 @@ def flat_forms(rows):
 
 
 class CapsulesOnly:
-    """An array of nobody's in particular."""
+    """An array of no library in particular."""
 
     def __init__(self, array):
         self.array = array
@@ -513,7 +513,7 @@ def test_other_threads_run_meanwhile(twins):
 )
 @pytest.mark.parametrize("family", sorted(hostile.FAMILIES))
 def test_no_byte_behind_the_data_is_read(twins, family):
-    """Every hostile row is the last one, flush against a page nobody may touch."""
+    """Every hostile row is the last one, and ends at a page without access."""
     kwire, guarded = twins.fast, Guarded()
     columns = importlib.import_module(f"{kwire.__name__}._fast.message_columns")
 

@@ -269,7 +269,7 @@ def test_other_input_is_a_mistake_of_the_caller(kwire):
 
 
 def test_rows_have_the_ceiling_of_frames(kwire):
-    """``limits`` bounds each row, not the array; unknown APIs are told before it."""
+    """``limits`` bounds each row, not the array; unknown APIs are found before it."""
     frame = short_frames(kwire)[1]
     limits = kwire.Limits(frame_bytes=len(frame))
     assert len(to_arrow(kwire, [frame] * 9, limits=limits)) == 9

@@ -4,7 +4,7 @@
 
 The values come from the plan of each pair: nine systematic ones (``values.py``), and
 any that hypothesis draws. Both engines have to write the same bytes. Values that a
-version cannot carry are refused with their path, or dropped if the schema says so.
+version cannot carry are refused with their path, or dropped where the schema allows it.
 """
 
 from collections import Counter

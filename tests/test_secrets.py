@@ -60,7 +60,7 @@ def test_no_secret_is_printed(kwire):
 
 
 def test_what_is_printed_says_what_was_there(kwire):
-    """The kind and the size, so that an empty token can be told from a missing one."""
+    """The kind and the size, so that an empty token differs from a missing one."""
     request = kwire.messages.SaslAuthenticateRequest
     shown = [
         (b"", "<0 bytes, secret>"),
@@ -94,7 +94,7 @@ def test_the_message_is_as_it_was(kwire):
 
 @pytest.mark.parametrize("wrong", [SECRET, 7, [SECRET], {"a": SECRET}, None])
 def test_what_cannot_be_encoded_is_not_quoted(kwire, wrong):
-    """Somebody passes a password where bytes are expected, and the error is logged."""
+    """A caller passes a password where bytes are expected, and the error is logged."""
     for made in secret_messages(kwire, wrong):
         try:
             kwire.encode(made, made.valid_versions.max)

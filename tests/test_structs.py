@@ -345,7 +345,7 @@ def test_schemas_at_run_time_say_how_to_pickle(kwire):
 
 
 def test_facts_of_the_classes(kwire):
-    """API key, kind and versions stand on the class."""
+    """API key, kind and versions are on the class."""
     messages = kwire.messages
     expected = {
         "MetadataRequest": (3, "request", (0, 13), (9, 32767)),

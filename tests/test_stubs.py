@@ -3,7 +3,7 @@
 """The stubs say what is there at run time: every class, field, keyword and default.
 
 Here they are read as text and compared with the classes that an engine builds; what
-type checkers make of them is ``typing/test_checkers.py``'s business.
+type checkers make of them is tested in ``typing/test_checkers.py``.
 """
 
 import ast
@@ -96,7 +96,7 @@ def test_every_class_has_the_structs_and_fields_that_are_declared(kwire, declare
 
 
 def test_constructors_take_the_keywords_and_defaults_that_are_declared(kwire, declared):
-    """``...`` stands for a default that is an object of its own, all others agree."""
+    """A default that is an object is declared as ``...``, all others agree."""
     for name, node in declared.items():
         for cls, class_node in pairs(getattr(kwire.messages, name), node):
             wanted = keywords(class_node, "__init__")

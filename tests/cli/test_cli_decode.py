@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire decode``: bytes in any dress, told apart and printed as what they are."""
+"""``kwire decode``: bytes in any notation, recognized and printed."""
 
 import base64
 import importlib

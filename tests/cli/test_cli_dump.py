@@ -155,7 +155,7 @@ def test_batches_are_rows_of_their_own(run, orders):
         ["--from-time", "soon"],
         ["--key", "hex:0"],
         ["--partition", "7"],
-        ["--topic", "nobody"],
+        ["--topic", "absent"],
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(run, orders, options):

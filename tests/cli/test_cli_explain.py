@@ -206,7 +206,7 @@ def test_a_terminal_gets_colours_and_lines_of_its_width(environment):
         widths = [cell_len(line) for line in lines]
         assert max(widths) == columns, "long values are cut, and none too early"
         starts = {line.index("INT") for line in lines if re.search(r" U?INT\d", line)}
-        assert len(starts) <= 2, "the types stand in one column"
+        assert len(starts) <= 2, "the types are in one column"
     _, plain = in_terminal(args, environment | {"NO_COLOR": "1"})
     assert "\x1b[3" not in plain
 

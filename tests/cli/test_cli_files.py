@@ -213,7 +213,7 @@ def test_files_of_real_brokers_are_good(run, release):
 
 @pytest.fixture
 def nobodys():
-    """A folder of somebody who is not root, whom alone permissions stop."""
+    """A folder of a user who is not root: permissions do not stop root."""
     folder = Path(tempfile.mkdtemp())
     user = os.geteuid()
     somebody = user or 65534

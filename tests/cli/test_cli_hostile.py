@@ -17,7 +17,7 @@ from kwire.negotiation import ApiVersionTable
 
 @pytest.fixture
 def cluster():
-    """A sound broker that also tells of another one, which is not there."""
+    """A broker that also lists another one, which does not run."""
     broker = Broker(ApiVersionTable.of_release("3.9"), 1, rack="r1")
     other = SimpleNamespace(node_id=2, host="a..b", port=9092, rack=None)
     broker.cluster = [broker, other]
@@ -109,7 +109,7 @@ def test_input_without_an_end_is_refused(run, kwire, monkeypatch, command):
 
 
 def test_more_bytes_than_can_be_looked_at_are_refused(run, tmp_path):
-    """A line for each value of 9 MB would be read by nobody."""
+    """A line for each value of 9 MB would be too much to read."""
     path = tmp_path / "large"
     path.write_bytes(bytes(9 << 20))
     done = run("explain", "--records", f"@{path}")

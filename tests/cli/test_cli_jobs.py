@@ -32,7 +32,7 @@ def test_audit_of_no_request_is_no_all_clear(run, tmp_path):
 
 
 def test_export_of_nothing_but_garbage_is_no_success(run, tmp_path):
-    """Nobody knows how much was lost where not one batch is whole."""
+    """How much was lost is unknown where no batch is intact."""
     folder = tmp_path / "disk" / "orders-0"
     folder.mkdir(parents=True)
     (folder / f"{0:020}.log").write_bytes(bytes(range(1, 256)) * 20)
@@ -42,9 +42,9 @@ def test_export_of_nothing_but_garbage_is_no_success(run, tmp_path):
 
 
 def test_offsets_names_a_group_that_is_not_there(run):
-    done = run("offsets", DATA, "--out", "out", "-g", "nobody")
+    done = run("offsets", DATA, "--out", "out", "-g", "absent")
     assert done.exit_code == 0
-    assert "no group 'nobody' in __consumer_offsets" in done.stderr
+    assert "no group 'absent' in __consumer_offsets" in done.stderr
 
 
 def test_export_counts_the_topics_that_it_does_not_list(run):

@@ -135,7 +135,7 @@ def test_a_closed_pipe_is_no_unreadable_file(damaged, environment):
 
 
 def test_the_first_line_comes_before_all_is_read(tmp_path, environment):
-    """Printing begins at once: the next segment is a pipe that nobody fills."""
+    """Printing begins at once: the next segment is a pipe that stays empty."""
     write_log(tmp_path / "slow-0", [rows(0, 3)])
     second = tmp_path / "slow-0" / f"{3:020}.log"
     os.mkfifo(second)

@@ -74,7 +74,7 @@ NAMES = ["k", "key-of-16-letters", "a-much-longer-key-than-the-column-has-" * 3,
 
 @pytest.mark.parametrize("columns", [80, 130, None])
 def test_values_stand_in_one_column(table, tmp_path, columns):
-    """Long keys are cut in a terminal; elsewhere the rows behind one are aligned."""
+    """Long keys are cut in a terminal; elsewhere the rows after one are aligned."""
     rows = [(name.encode(), b"VALUE", START, []) for name in NAMES]
     write_log(tmp_path / "t-0", [rows])
     titles, _, *lines = table(columns, "dump", tmp_path)

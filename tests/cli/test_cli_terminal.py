@@ -235,7 +235,7 @@ ALLOWED = {
 
 
 def test_one_module_writes_to_the_streams():
-    """Nobody prints, echoes or makes a console but the module that escapes."""
+    """Only the module that escapes prints, echoes or makes a console."""
     folders = [SOURCE / "kwire" / name for name in ("cli", "jobs", "recording")]
     files = [path for folder in folders for path in folder.rglob("*.py")]
     found = set()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire topics`` against librdkafka's mock cluster, and where nobody answers."""
+"""``kwire topics`` against librdkafka's mock cluster, and without an answer."""
 
 import csv
 import json
@@ -64,7 +64,7 @@ def test_an_unknown_topic_names_those_that_are_near(run, address):
 
 
 def test_partitions_without_a_leader_are_problems(run, kwire, address, monkeypatch):
-    """They have no offsets, and nobody waits for them."""
+    """They have no offsets, and the command does not wait for them."""
     client = __import__(f"{kwire.__name__}.client", fromlist=["KafkaSync"])
     found = client.KafkaSync.topics
 

@@ -110,7 +110,7 @@ def test_refused_versions_are_told(run, start):
 
 
 def test_odd_rows_have_a_note(run, start):
-    """Unknown keys, no common version, and nonsense: told, and not usable."""
+    """Unknown keys, no common version, and nonsense are printed, and not usable."""
     (broker,) = start(
         ApiVersionTable(
             {3: (0, 12), 18: (0, 4), 1: (99, 100), 19: (5, 3), 777: (0, 2), 20: (-3, 2)}
@@ -140,7 +140,7 @@ def test_finalized_features_are_those_of_the_highest_epoch(run, start):
 
 
 def test_controllers_are_asked_in_their_own_way(run, start):
-    """They have no Metadata; DescribeCluster tells of the other controllers."""
+    """They have no Metadata; DescribeCluster lists the other controllers."""
     controllers = start(of("4.1", "controller"), of("4.1", "controller"))
     done = run("versions", controllers[0].address)
     assert done.code == 0
@@ -368,7 +368,7 @@ def test_address_that_does_not_answer_is_passed_over(run, start):
 
 
 def test_broker_that_cannot_be_reached(run, start):
-    """The others are told all the same; the exit code says that some are missing."""
+    """The others are printed; the exit code reports that some are missing."""
     brokers = start(of("4.1"), of("4.1"), of("2.8"))
     brokers[1].__exit__()
     done = run("versions", brokers[0].address, "-o", "jsonl")
@@ -391,7 +391,7 @@ def test_cluster_that_names_no_broker(run, start):
 
 
 def test_broker_that_says_nothing(run):
-    """The wait ends when it is told to."""
+    """The wait ends with the timeout."""
     with Listener(lambda stream: stream.recv(1 << 16) and stream.recv(1)) as silent:
         done = run("versions", silent.address, "--timeout", "0.2")
     assert done.code == 2

@@ -128,7 +128,7 @@ def test_a_block_can_be_left_in_the_middle(client, broker):
 
 
 def test_a_block_of_the_blocking_client_can_be_left_in_the_middle(client, broker):
-    """As above; and a scan that nobody holds any more closes itself."""
+    """As above; and a scan without a reference closes itself."""
     running, connect = broker
     with client.connect_sync(running.address, **connect) as kafka:
         list(kafka.scan("orders"))

@@ -66,7 +66,7 @@ def refusal(kwire, runner, address, *, kind="BrokersUnreachable", **connect):
 
 
 def test_a_closed_port_is_named(kwire, runner):
-    """Nobody listens."""
+    """No process listens on it."""
     with socket.create_server((HOST, 0)) as server:
         port = server.getsockname()[1]
     text = refusal(kwire, runner, f"{HOST}:{port}")

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged payloads are refused, and bombs stop at the ceiling, whatever they declare.
+"""Damaged payloads are refused, and bombs stop at the limit, whatever they declare.
 
-Damage is made byte by byte in ``damage``; bombs, with all sizes a lie can be told with,
+Damage is made byte by byte in ``damage``; bombs, with every size that can be false,
 are in ``BOMBS``, and their memory is measured here and in an interpreter of their own.
 """
 
@@ -59,7 +59,7 @@ def test_every_prefix_of_two_frames_is_refused(kwire, monkeypatch):
 
 
 def damage(packed):
-    """Change one byte at a time: to everything in the header, bit by bit behind it."""
+    """Change one byte at a time: to everything in the header, bit by bit after it."""
     for at in range(len(packed)):
         flips = range(1, 256) if at < 20 else (1 << bit for bit in range(8))
         for flip in flips:
@@ -85,10 +85,10 @@ def test_every_changed_byte(route):
             assert route.number != 1 or back == plain
     assert refused > 1000
     assert read > 0
-    assert route.read(packed) == plain  # no damage stays behind
+    assert route.read(packed) == plain  # no damage is left
 
 
-# Ceilings -----------------------------------------------------------------------------
+# Limits -----------------------------------------------------------------------------
 
 
 def zstd_bomb(frames=1, blocks=2048, head=b"\x00\x38"):
@@ -137,7 +137,7 @@ BOMBS = {
     ),
     "zstd, size a lie": ("zstd", zstd_bomb(blocks=1, head=b"\xe0" + HUGE)),
     "zstd, window a lie": ("zstd", zstd_bomb(blocks=1, head=b"\x00\xff")),
-    "zstd, size within the ceiling": (
+    "zstd, size within the limit": (
         *("zstd", zstd_bomb(blocks=2000, head=b"\x80\x38\x00\x00\x08\x00")),
     ),
 }
@@ -157,7 +157,7 @@ def libraries(request, monkeypatch):
 
 
 def test_bombs_stop_at_the_ceiling(kwire, libraries, bomb, figure):
-    """Memory grows by the ceiling and a block or two, and it takes no time."""
+    """Memory grows by the limit and a block or two, and it takes no time."""
     name, data = bomb
     codec = Codec(kwire, name)
     asked = []
@@ -251,7 +251,7 @@ def test_ceilings_are_exact(route):
 
 
 def test_ratio(route):
-    """A multiple of the compressed size; the lower of both ceilings holds."""
+    """A multiple of the compressed size; the lower of both limits holds."""
     plain = bytes(100_000)
     packed = route.write(plain)
     ratio = len(plain) / len(packed)
@@ -270,7 +270,7 @@ def test_ratio(route):
 
 @pytest.mark.parametrize("route", ["zstd", "zstd by cramjam"], indirect=True)
 def test_zstd_windows(route):
-    """Eight MiB are always allowed; more only if the ceiling is as high."""
+    """Eight MiB are always allowed; more only if the limit is as high."""
     whole = zstd_bomb(blocks=1, head=bytes([0, 13 << 3]))
     assert route.read(whole, decompressed_bytes=MIB) == bytes(128 * 1024)
     large = zstd_bomb(blocks=1, head=bytes([0, 16 << 3]))
@@ -280,7 +280,7 @@ def test_zstd_windows(route):
 
 
 def test_memory_that_is_not_there(route):
-    """Without a ceiling a batch may grow past the memory, which is said plainly."""
+    """Without a limit a batch may grow past the memory, which is said plainly."""
     packed = route.write(text(100_000))
 
     def allocate(size):

@@ -4,7 +4,7 @@
 
 Each costs a call of its library, so a megabyte of them once took up to 0.8 s. They are
 counted, and refused past a number that no writer makes; what is refused is a damaged
-batch. Ceilings on what large blocks hold are for ``test_compression_damage.py``.
+batch. Limits on what large blocks hold are for ``test_compression_damage.py``.
 """
 
 import gzip

@@ -43,7 +43,7 @@ with warnings.catch_warnings():
 
 @pytest.mark.parametrize("number", range(len(PAYLOADS)))
 def test_there_and_back(route, number):
-    """All kinds of payloads and of memory, with a tight ceiling and with none."""
+    """All kinds of payloads and of memory, with a tight limit and with none."""
     plain = PAYLOADS[number]
     packed = route.write(plain)
     assert type(packed) is bytes
@@ -59,7 +59,7 @@ def test_there_and_back(route, number):
 
 
 def test_none_is_the_input_itself(kwire):
-    """Nothing is copied, and no ceiling is asked."""
+    """Nothing is copied, and no limit is asked."""
     none, data = Codec(kwire, "none"), bytearray(b"abc")
     assert none.write(data) == b"abc"
     back = none.read(data, decompressed_bytes=1)
@@ -70,7 +70,7 @@ def test_none_is_the_input_itself(kwire):
 def test_reads_from_a_map(route, tmp_path):
     """As a log file is read: the payload lies in the middle of a map."""
     packed = route.write(text(100_000))
-    (tmp_path / "log").write_bytes(b"before" + packed + b"behind")
+    (tmp_path / "log").write_bytes(b"before" + packed + b"after")
     with open(tmp_path / "log", "rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         with mapped, memoryview(mapped) as view, view[6 : 6 + len(packed)] as data:
@@ -92,7 +92,7 @@ def test_writes_into_the_memory_it_is_given(route):
 
 
 def test_other_threads_run_meanwhile(route):
-    """The libraries let go of the GIL, which nobody here would get otherwise."""
+    """The libraries release the GIL, without which no other thread would run."""
     plain = text(8 * MIB)
     packed = {
         2: raw_snappy,
@@ -293,7 +293,7 @@ def test_lz4_frames(kwire, block, flags):
             plain, block_size=block, block_linked=False, **options
         )
         assert codec.read(packed) == plain
-        # What stands behind the end mark is not looked at.
+        # What comes after the end mark is not looked at.
         assert codec.read(packed + b"\x00more") == plain
         if block == 4:
             assert lz4.frame.decompress(codec.write(plain)) == plain
@@ -472,7 +472,7 @@ def test_snappy_damage(kwire, data, words):
     ],
 )
 def test_no_bytes_of_a_block_are_taken_for_its_size(kwire, plain):
-    """Blocks of lz4 that begin like a size, with a block behind it, are read whole."""
+    """Blocks of lz4 that begin like a size, with a block after it, are read whole."""
     compression = importlib.import_module(f"{kwire.__name__}.compression")
     packed = compression.compress(3, plain, 2)
     limits = kwire.Limits(decompressed_bytes=len(plain))

@@ -30,7 +30,7 @@ class Broker:
     """One broker; ``with`` runs it, and raises what went wrong in its threads.
 
     ``users`` maps names to passwords; with them, clients have to sign in with SASL
-    PLAIN. ``events`` is all that the connections told, ``asked`` counts the requests
+    PLAIN. ``events`` lists the events of the connections, ``asked`` counts the requests
     by name and version, and ``tokens`` the SASL tokens by how they came.
     """
 
@@ -51,7 +51,7 @@ class Broker:
 
     @property
     def address(self):
-        """Where it listens, as clients are told."""
+        """The address that it advertises to clients."""
         host, port = self._server.getsockname()
         return f"{host}:{port}"
 
@@ -298,7 +298,7 @@ class Cluster:
         )
 
     def join_group(self, request, version):
-        """Make whoever comes the only member, and thereby the leader."""
+        """Make the client the only member, and thereby the leader."""
         answer = self._messages.JoinGroupResponse
         group = self._group(request.group_id)
         if not request.member_id:

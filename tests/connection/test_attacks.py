@@ -217,7 +217,7 @@ def test_a_fallback_is_a_release(kwire, release):
 
 
 def test_a_number_of_many_digits_is_a_value_error_in_kwires_words(kwire):
-    """Python has a limit of its own for them, and words that help nobody."""
+    """Python has a limit of its own for them, whose error names no field."""
     versions = module(kwire, "versions")
     with pytest.raises(ValueError, match="version"):
         versions.VersionRange.from_text("9" * 5000)

@@ -366,7 +366,7 @@ def peak_of(work):
 
 
 LIES = (
-    # A frame just below the ceiling of 100 MiB of which a few bytes come.
+    # A frame just below the limit of 100 MiB of which a few bytes come.
     "063fffff 00000000 0000",
     # Counts and lengths of 2 billion within small frames.
     "0000000a 00000000 0000 7fffffff",
@@ -376,7 +376,7 @@ LIES = (
     "00000014 0003 0001 00000000 0002 6b77 7fffffff 00000000",
     "00000016 0003 0009 00000000 0002 6b77 00 ffffffff07 000000",
     "00000016 0012 0003 00000000 0002 6b77 00 ffffffff07 000000",
-    # Sizes over the ceiling.
+    # Sizes over the limit.
     "7fffffff 00000000",
     "06400001 00000000",
 )

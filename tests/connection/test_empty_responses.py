@@ -76,7 +76,7 @@ def test_a_size_of_0_breaks_the_rules(kwire, size):
 
 @pytest.mark.parametrize("size", [0, 1])
 def test_an_empty_frame_breaks_the_rules(kwire, size):
-    """It cannot be told which request it answers."""
+    """Which request it answers is unknown."""
     client = client_with_7_in_flight(kwire)
     with pytest.raises(kwire.RemoteProtocolError, match="an empty frame"):
         receive(client, C, size)
@@ -164,7 +164,7 @@ def test_a_server_gives_back_any_id(kwire, correlation_id):
 
 
 def test_no_real_response_is_empty(kwire):
-    """Or an empty response could not be told from another. All APIs, all versions."""
+    """Otherwise an empty response would be like another. All APIs, all versions."""
     for key in kwire.schema.registry.keys("response"):
         cls = kwire.messages.by_key(key, "response")
         for version in cls.valid_versions:

@@ -20,7 +20,7 @@ from wire import TIMEOUT_S, Wire
 
 RELEASE = "3.9"
 FIRST = 2
-"""The correlation id behind the question, which this release refuses once."""
+"""The correlation id after the question, which this release refuses once."""
 TLS_ALERT = bytes.fromhex("15030300020250")
 ROW = (b"key", b"value")
 
@@ -48,7 +48,7 @@ def peers(kwire):
 
 @pytest.fixture
 def agreed(peers):
-    """The same, with the questions and their answers behind them."""
+    """The same, with the questions and their answers after them."""
     negotiate(peers)
     return peers
 
@@ -145,7 +145,7 @@ def test_bytes_that_trickle_make_the_same_events(kwire, peers):
 
 @pytest.mark.parametrize("left", [1, 2, 4, 5, 20])
 def test_a_stream_that_ends_within_a_response_says_so(kwire, agreed, left):
-    """The event names the bytes that came, and the requests nobody answered."""
+    """The event names the bytes that came, and the requests without a response."""
     wire = agreed.wire
     asked = [metadata(kwire, "a"), metadata(kwire, "b")]
     ids = [wire.connection.send(request) for request in asked]
@@ -191,7 +191,7 @@ def test_a_client_that_leaves_within_a_request_is_seen_to(kwire, agreed, left):
 
 
 def test_a_connection_that_is_reset_ends_with_the_sockets_error(kwire, agreed):
-    """Reset, not closed: the socket says so, and the caller ends the connection."""
+    """Reset, not closed: the socket raises, and the caller ends the connection."""
     wire = agreed.wire
     asked = wire.connection.send(metadata(kwire, "t"))
     flush(wire)
@@ -221,7 +221,7 @@ def test_a_connection_that_is_reset_ends_with_the_sockets_error(kwire, agreed):
 def test_responses_out_of_order_or_of_nobody_end_it(
     kwire, agreed, answers, events, words
 ):
-    """What came in order before is delivered; the rest cannot be told apart."""
+    """What came in order before is delivered; the rest cannot be matched."""
     wire = agreed.wire
     for name in "abc":
         wire.connection.send(metadata(kwire, name))
@@ -370,7 +370,7 @@ def test_a_broker_that_hangs_up_on_the_question_without_a_fallback(kwire):
 
 @pytest.mark.parametrize("negotiated", [False, True])
 def test_a_client_that_meets_tls_says_so(kwire, peers, negotiated):
-    """An alert is what a TLS port sends to whoever speaks plaintext."""
+    """A TLS port sends an alert to a client that speaks plaintext."""
     if negotiated:
         negotiate(peers)
     peers.far.sendall(TLS_ALERT)
@@ -399,7 +399,7 @@ def test_a_server_that_meets_tls_says_so(kwire):
 @pytest.mark.parametrize("size", [100 << 20, (100 << 20) + 1, 0x7FFFFFFF])
 @pytest.mark.parametrize("side", ["client", "server"])
 def test_an_announced_size_takes_no_memory(kwire, peers, side, size):
-    """Refused if over the ceiling, else waited for: with the bytes that came."""
+    """Refused if over the limit, else waited for: with the bytes that came."""
     sending, taking, connection = {
         "client": (peers.far, peers.wire.socket, peers.wire.connection),
         "server": (peers.wire.socket, peers.far, peers.server),
@@ -440,7 +440,7 @@ def test_the_ceiling_is_the_callers(kwire, side):
 
 @pytest.mark.parametrize("negotiated", [False, True])
 def test_an_empty_frame_ends_the_clients_side(kwire, peers, negotiated):
-    """It cannot be told what it answers."""
+    """Which request it answers is unknown."""
     if negotiated:
         negotiate(peers)
         peers.wire.connection.send(metadata(kwire, "t"))

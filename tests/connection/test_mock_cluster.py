@@ -3,7 +3,7 @@
 """``ClientConnection`` against librdkafka's mock cluster, over real sockets.
 
 The mock is a server that no hand of kwire's has touched, and in some versions its
-layouts are its own, not Kafka's: a client must tell, and say so. Loopback only, and
+layouts are its own, not Kafka's: a client must notice, and raise. Loopback only, and
 every wait ends.
 """
 
@@ -100,7 +100,7 @@ def fetched(kwire, wire, topic, count, version=None, **options):
 
 
 def test_the_mock_refuses_in_a_layout_of_its_own(kwire, cluster):
-    """What the next test stands on: the refusal is that of no version."""
+    """What the next test relies on: the refusal is that of no version."""
     messages, framing = kwire.messages, kwire.framing
     with socket.create_connection(cluster[1], timeout=TIMEOUT_S) as peer:
         peer.sendall(framing.encode_request(messages.ApiVersionsRequest(), 4, 7, "k"))
@@ -146,7 +146,7 @@ def test_brokers_of_one_kind_have_their_table_in_common(kwire, cluster, negotiat
 
 @pytest.mark.parametrize("version", range(NEWEST_METADATA + 1))
 def test_metadata_in_every_version_that_is_laid_out_as_kafkas(kwire, cluster, version):
-    """One cluster, told in nine versions; what a version lacks has its default."""
+    """One cluster in nine versions; fields that a version lacks have defaults."""
     request = kwire.messages.MetadataRequest
     with Wire(kwire, cluster[1]) as wire:
         wanted = [request.MetadataRequestTopic(name="described")]

@@ -242,7 +242,7 @@ def exchange(request, kwire, release):
 
 
 def test_a_group_reads_what_was_produced_and_commits(exchange):
-    """Every key and value, and the offset behind the last one."""
+    """Every key and value, and the offset after the last one."""
     assert exchange.found == ROWS
     assert exchange.broker.cluster.committed(GROUP, TOPIC) == len(ROWS)
 
@@ -259,7 +259,7 @@ def test_clients_use_the_newest_version_that_both_sides_know(exchange):
 
 
 def test_clients_find_a_version_to_ask_in(exchange):
-    """One that asks in a version too new is told so, and asks again in one it knows."""
+    """A request in a version too new is refused, and sent again in a known one."""
     broker, client = exchange.broker, exchange.client
     newest = broker.table.range_of(broker.kwire.messages.ApiVersionsRequest).max
     answers = [each[:2] for each in broker.events_of("ApiVersionsAnswered")]
@@ -296,7 +296,7 @@ def test_a_client_that_is_told_not_to_ask_needs_no_versions(kwire, client):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_librdkafka_lists_the_topics_of_every_release(kwire, release):
-    """From Metadata 9 on it leaves bytes behind the request for all topics."""
+    """From Metadata 9 on it leaves bytes after the request for all topics."""
     with Broker(kwire, release) as broker:
         peer = Librdkafka(broker.address)
         peer.produce()

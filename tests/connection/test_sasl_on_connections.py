@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """SASL on connections: tokens in requests (KIP-152), or as frames without headers.
 
-What the tokens say is the mechanism's business; here they are any bytes.
+Tokens are any bytes here; what they mean is up to the mechanism.
 """
 
 import pytest
@@ -42,7 +42,7 @@ def agree(kwire, client, server):
 
 
 def test_the_bytes_of_the_old_way(kwire):
-    """SaslHandshake in version 0, then tokens behind nothing but their size."""
+    """SaslHandshake in version 0, then tokens after nothing but their size."""
     client = client_of(kwire, OLD)
     client.start_sasl("PLAIN")
     assert client.data_to_send() == bytes.fromhex(
@@ -81,7 +81,7 @@ def test_the_bytes_of_the_new_way(kwire):
 
 @pytest.mark.parametrize("size", [0, 1, 2, 7])
 def test_raw_tokens_cut_anywhere(kwire, size):
-    """The answer to the handshake and tokens behind it, in one stream."""
+    """The answer to the handshake and tokens after it, in one stream."""
     stream = bytes.fromhex("00000011 00000000 0000 00000001 0005 504c41494e")
     tokens = [b"", b"\0\0\0\1", b"long" * 50, b"x"]
     stream += b"".join(len(each).to_bytes(4, "big") + each for each in tokens)

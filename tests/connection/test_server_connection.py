@@ -204,7 +204,7 @@ def test_what_is_not_served_closes_the_connection(kwire, api_key, version):
 
 
 def test_versions_that_kwire_does_not_know_are_not_served(kwire):
-    """Even if the table says so: there would be no request to hand out."""
+    """Even if the table has them: there would be no request to return."""
     newest = kwire.messages.MetadataRequest.valid_versions.max
     server = serving(kwire, {3: (0, 99), 300: (0, 1)})
     for key, version in ((3, newest + 1), (300, 0)):
@@ -352,7 +352,7 @@ def test_zero_copy_gives_views_of_the_frame(kwire):
 
 
 def test_every_api_in_every_version_between_both_sides(kwire):
-    """What one side sends is what the other tells of, there and back."""
+    """One side receives what the other sends, in both directions."""
     # Those that connections take part in themselves have other events.
     own = {17, 18, 36}
     keys = [key for key in kwire.schema.registry.keys("request") if key not in own]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-35, document 000: a number in Metadata v1 that stands for a table.
+"""KIP-35, document 000: a number in Metadata v1 means a table of versions.
 
 The bytes of the document, what its numbers mean, and how hard it is to take the draft
 for Kafka's Metadata v1 or the reverse.
@@ -21,7 +21,7 @@ RELEASED_RESPONSE = bytes.fromhex(
 """Kafka's Metadata v1 of the same cluster."""
 
 REQ_A = 12
-"""An API to stand for the document's REQ_A."""
+"""The key that the tests give to the document's REQ_A."""
 
 DOCUMENTS = {4: {REQ_A: (0, 1)}, 5: {REQ_A: (1, 2)}}
 """The two sample protocol documentations of the document."""
@@ -60,7 +60,7 @@ def test_response_has_the_bytes_of_the_document(kwire, draft):
 
 
 def test_request_has_the_same_bytes_as_the_released_one(kwire, draft):
-    """Header and all: nothing on the wire tells a server which one is meant."""
+    """Header and all: nothing on the wire shows a server which one is meant."""
     asked = draft.ClientStrategy(client_id="kw", correlation_id=7).data_to_send()
     released = kwire.messages.MetadataRequest(topics=None)
     assert asked == kwire.framing.encode_request(released, 1, 7, "kw")

@@ -141,7 +141,7 @@ def test_the_client_warns_of_descending_lists(draft):
 
 
 def test_the_broker_may_prefer_another_version_than_the_highest(draft):
-    """The table picks the highest, ``preferred`` asks the broker's list."""
+    """The table picks the highest, ``preferred`` follows the list of the broker."""
     versions = {1: (0, 4, 2, 3)}
     last = negotiated(draft, versions)
     first = negotiated(draft, versions, order="first")

@@ -277,7 +277,7 @@ def test_each_draft_meets_the_servers_of_the_others(kwire, parties):
 
 
 def test_no_draft_reads_the_answer_of_another(kwire, parties):
-    """Where neither key nor version tells them apart, the layout does."""
+    """Where key and version are the same, the layout differs."""
     for name in others_of(kwire, parties.client()):
         other = parties_of(kwire, name)
         answer = other.server().answer(other.client().data_to_send()[4:])

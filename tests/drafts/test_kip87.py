@@ -48,7 +48,7 @@ def kip87(kwire):
 
 
 def test_provenance_says_that_it_was_never_released(kip87):
-    """Whoever meets a message of the draft can ask where it is from."""
+    """A message of the draft names the document that it is from."""
     assert str(kip87.PROVENANCE).startswith("KIP-87, ")
     assert str(kip87.PROVENANCE).endswith(", never released")
 
@@ -195,7 +195,7 @@ def test_down_goes_to_0_or_1(kwire, kip87, to_magic):
 
 
 def test_conversion_refuses_what_is_still_compressed(kwire, kip87):
-    """A compressed message holds others, whose values nobody has looked at."""
+    """A compressed message holds others, whose values were not looked at."""
     wrapper = kip87.Message(value=b"", attributes=1)
     for convert in (kip87.down_convert, kip87.up_convert):
         with pytest.raises(kwire.EncodeError, match=r"messages\[0\].attributes"):
@@ -236,7 +236,7 @@ def batch(kwire):
 
 
 def test_record_batch_is_named_by_the_drafts_reader(kwire, kip87, batch):
-    """Also behind messages of the draft, with the byte where it stands."""
+    """Also after messages of the draft, with the byte where it stands."""
     for before in (b"", TOMBSTONE, CONVERTED):
         with pytest.raises(kwire.CorruptBatch, match="Kafka's magic 2") as caught:
             kip87.decode(before + batch)
@@ -550,6 +550,6 @@ def test_sizes_too_small_for_a_message_are_refused(kwire, kip87, size):
 
 
 def test_magic_3_is_refused(kwire, kip87):
-    """Nobody has given it a meaning."""
+    """It has no meaning yet."""
     with pytest.raises(kwire.CorruptBatch, match="magic 3 is none of 0, 1 and 2"):
         kip87.decode(TOMBSTONE[:16] + b"\3" + TOMBSTONE[17:])

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """KIP-87, the draft's migration: every cell of its table is run, one test for each.
 
-A cell is named by its stage and its request. Behind the table stand the order of the
+A cell is named by its stage and its request. After the table come the order of the
 steps, what a whole migration does to one tombstone, and both sides on a socket: with
 the draft's Produce 3 and Fetch 3, and against brokers that know other numbers by them.
 """

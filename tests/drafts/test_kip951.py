@@ -88,7 +88,7 @@ def test_fetch_as_proposed_gives_one_tag_to_two_fields(kwire, texts):
 
 
 def test_fetch_with_its_tag_moved_has_a_rack_that_cannot_be_null(kwire, texts):
-    """Behind the first fault is the second, and only then the end."""
+    """After the first fault is the second, and only then the end."""
     line = '"CurrentLeaderBroker", "type": "BrokerInfo", "versions": "15+",'
     assert line in texts["fetch"]
     head, _, tail = texts["fetch"].partition(line)
@@ -127,7 +127,7 @@ def test_repair_changes_two_words_of_fetch_and_one_of_produce(kip951, texts):
 
 
 def test_provenance_says_that_it_was_never_released(kip951):
-    """Whoever meets a class of the draft can ask where it is from."""
+    """A class of the draft names the document that it is from."""
     assert str(kip951.PROVENANCE).startswith("KIP-951, ")
     assert str(kip951.PROVENANCE).endswith(", never released")
 
@@ -307,7 +307,7 @@ def test_tag_3_is_an_unknown_tag_to_kafka(kwire, kip951):
 
 
 def test_produce_9_of_the_draft_is_an_error_to_kafka(kwire, kip951):
-    """Kafka's Produce has the leader from version 10 on, and says so at 9."""
+    """Kafka's Produce has the leader from version 10 on; version 9 is an error."""
     data = kwire.encode(produce(kip951.ProduceResponse), 9)
     with pytest.raises(kwire.InvalidValue, match="tag 0 is not valid in this version"):
         kwire.decode(kwire.messages.ProduceResponse, data, 9)
@@ -354,7 +354,7 @@ def follower(kwire, responses):
 
 
 def leaders_from(kwire, kip951, address, cls):
-    """Ask a broker over a socket and read the answer as ``cls``; give the leaders."""
+    """Send a request, read its response as ``cls``, return the leaders."""
     version, name = {0: (9, "ProduceRequest"), 1: (15, "FetchRequest")}[cls.api_key]
     request = getattr(kwire.messages, name)()
     frame = ask(kwire, address, kwire.framing.encode_request(request, version, 8))

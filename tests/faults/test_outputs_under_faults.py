@@ -3,9 +3,9 @@
 """What commands write appears as a whole or not at all, whatever befalls them.
 
 What they protect: no file or folder under its final name is ever half, what a kill
-leaves behind is named ``.partial`` and in nobody's way, the input is never touched, and
+leaves is named ``.partial`` and blocks no later run, the input is never touched, and
 a person reads one line that says what is wrong. A full disk is the kernel's own, by way
-of ``/dev/full``, or a ceiling for the size of files, so that no rights to mount are
+of ``/dev/full``, or a limit for the size of files, so that no rights to mount are
 needed; ``tools/faults.py`` has a disk that is really small, and kills by the hundred.
 """
 
@@ -118,7 +118,7 @@ def test_of_two_that_write_the_same_one_has_it(
 ):
     """The first one stops right before it gives the name, and the second one is faster.
 
-    Then the first one finds the name taken, says so, and touches nothing.
+    Then the first one finds the name taken, reports it, and touches nothing.
     """
     run, whole = undisturbed[kind_of_work.name]
     naming = "rename" if len(whole) > 1 else "link"

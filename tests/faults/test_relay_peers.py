@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The relay of ``kwire record`` between peers that break off, dribble, or never read.
 
-What they protect: half a frame reaches nobody and no file, what waits in the relay is
+What they protect: half a frame reaches no peer and no file, what waits in the relay is
 bounded, one peer stalls no other, and the end of a recording waits for none of them.
 Loopback only; every wait ends. Peers that merely are slow are in ``tests/recording``.
 """
@@ -81,7 +81,7 @@ def is_served(recorder):
 
 @contextmanager
 def ended_soon(recorder):
-    """Close the recorder at the end of the block; it waits for nobody."""
+    """Close the recorder at the end of the block; it waits for no peer."""
     try:
         yield
     finally:

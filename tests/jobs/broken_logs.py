@@ -198,7 +198,7 @@ class Disks:
         return [*log[:change], *tail]
 
     def _checkpoint(self, broker):
-        """Write the high watermarks; one who is behind does not know the last one."""
+        """Write the high watermarks; a broker that lags does not know the last one."""
         ends = {}
         for key, replicas in self.replicas.items():
             for replica in replicas:
@@ -252,7 +252,7 @@ class Disks:
         self._change("flip", change)
 
     def flip_in_head(self):
-        """Flip a bit in the head of a batch."""
+        """Flip a bit in the header of a batch."""
 
         def change(data, file):
             index = self.random.randrange(len(file.batches))

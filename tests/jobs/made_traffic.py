@@ -81,14 +81,14 @@ class Talk:
         return self
 
     def raw(self, direction, frame, **known):
-        """Send bytes; None stands for a secret."""
+        """Send bytes; None is recorded as a secret."""
         size = 0 if frame is None else len(frame)
         values = {"direction": direction, "frame": frame, "size": size}
         self._capture.add(**self._place, **values, **known)
         return self
 
     def ask_versions(self, version, release, software=("", "")):
-        """Ask a broker of a release for its versions, as clients do."""
+        """Request the versions of a broker of a release, as clients do."""
         request = ApiVersionsRequest(
             client_software_name=software[0], client_software_version=software[1]
         )

@@ -40,7 +40,7 @@ class PageReader(HTMLParser):
             self._open[-1][2].append(data)
 
     def find(self, tag, **attributes):
-        """List (attributes, text) of tags; ``data_row`` stands for ``data-row``."""
+        """List (attributes, text) of tags; ``data_row`` finds ``data-row``."""
         wanted = {
             name.rstrip("_").replace("_", "-"): value
             for name, value in attributes.items()

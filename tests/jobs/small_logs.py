@@ -70,7 +70,7 @@ def delete(folder, batches, base):
 
 
 def zero(folder, batches, base):
-    """Zero a batch and the two behind it."""
+    """Zero a batch and the two after it."""
     name, start = position(batches, base)
     index = next(i for i, batch in enumerate(batches) if batch.base == base)
     size = sum(len(batch.data) for batch in batches[index : index + 3])

@@ -65,7 +65,7 @@ def test_one_that_asks_breaks_if_its_broker_had_offered_more():
 
 
 def test_one_that_asks_is_unknown_if_its_broker_had_no_more():
-    """It took Fetch 2 of 0-2; whether it has 4 as well, nobody saw."""
+    """It took Fetch 2 of 0-2; whether it has 4 as well was not seen."""
     asking = used((API_VERSIONS, 0), (FETCH, 2))
     assert verdict(asking, "4.1", {FETCH: 2}).verdict == UNKNOWN
     assert verdict(asking, "4.1", {}).verdict == UNKNOWN
@@ -152,7 +152,7 @@ def test_deprecated_versions_are_told_and_served():
 
 
 def test_releases_go_by_their_line():
-    """A patch release is its line; anything else is told what there is."""
+    """A patch release is its line; anything else is an error that lists the lines."""
     assert find_release("4.1") == find_release("4.1.2") == "4.1"
     assert find_release("0.11.0.3") == "0.11.0"
     for name in ("5.0", "4", "4.x", "", "4.1.x"):

@@ -200,7 +200,7 @@ def test_words_of_an_axis_never_touch(room, length, label, note):
 
 
 def test_very_many_holes_melt_but_do_not_look_like_one():
-    """What cannot be told apart is paler, and the words count the pieces."""
+    """Pieces too small to be seen are paler, and the words count them."""
     spans = [Span(at, at + 1, "bad") for at in range(0, 100_000, 10)]
     svg = charts.draw_coverage([Track("orders-0", 0, 100_000, spans)])
     [melted] = rects(svg, "fill")

@@ -177,7 +177,7 @@ def test_a_checkpoint_may_not_know_the_last_epoch_yet(tmp_path):
 
 
 def test_what_most_replicas_have_wins_within_an_epoch(tmp_path):
-    """A segment of somebody else in the one replica; the problem tells who and why."""
+    """A segment of another leader in one replica; the problem names it and why."""
     folders, batches = one_log(tmp_path, brokers=3)
     generator = random.Random(2)
     others = [made_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches]
@@ -192,7 +192,7 @@ def test_what_most_replicas_have_wins_within_an_epoch(tmp_path):
 
 
 def test_a_file_that_disagrees_is_not_used_where_nobody_contradicts_it(tmp_path):
-    """Its other batches are somebody else's too: better lost than wrong."""
+    """Its other batches are of another leader too: better lost than wrong."""
     folders, batches = one_log(tmp_path, brokers=3)
     generator = random.Random(2)
     others = [made_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches]
@@ -246,7 +246,7 @@ def test_what_was_deleted_is_not_lost(tmp_path):
 
 
 def test_room_at_the_end_is_no_damage_unless_there_was_more(tmp_path):
-    """Files may be made longer than they are written; the high watermark tells."""
+    """Files may be longer than what is written; the high watermark shows where."""
     folders, batches = one_log(tmp_path, brokers=1)
     name, at = position(batches, 80)
     path = folders[0] / name
@@ -484,7 +484,7 @@ def test_a_killed_export_leaves_no_result(tmp_path):
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert not (tmp_path / "out").exists()
-    # What a killed one has left is in nobody's way.
+    # What a killed one has left blocks no later run.
     assert export(tmp_path).counts["records"] == 84
 
 

@@ -92,7 +92,7 @@ def test_what_an_older_leader_went_on_with_is_not_of_the_log():
 def test_a_checkpoint_tells_where_an_epoch_began_whose_batches_are_gone():
     lineage = Lineage([chain((1, 0, 80), (2, 120, 130), epochs=((1, 0), (2, 100)))])
     assert lineage.find_window(1)[1] == 99
-    # One that the batches contradict tells nothing.
+    # One that the batches contradict is not used.
     lineage = Lineage([chain((1, 0, 80), (2, 120, 130), epochs=((1, 0), (2, 50)))])
     assert lineage.find_window(1)[1] == 119
 
@@ -108,7 +108,7 @@ def test_the_highest_epoch_decides_which_history_is_the_log():
 
 
 def test_a_single_flipped_epoch_does_not_decide():
-    """One of many batches says a high epoch: those behind it say another one."""
+    """One of many batches says a high epoch: those after it say another one."""
     flipped = chain((2, 0, 50), (1 << 20, 51, 53), (2, 54, 90))
     assert flipped.epoch == 2
     assert [each.is_right for each in flipped.stretches[0]] == [True, False, True]

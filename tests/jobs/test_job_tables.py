@@ -64,7 +64,7 @@ def test_table_without_rows_has_its_schema(tmp_path):
 
 
 def test_file_is_not_there_before_its_end(tmp_path):
-    """Nobody can read half a file, and one of an earlier try stays until then."""
+    """No reader sees half a file, and one of an earlier try stays until then."""
     path = tmp_path / "a.parquet"
     with TableWriter(path, SCHEMA) as writer:
         writer.write(batch(0, 5))

@@ -116,7 +116,7 @@ def test_stuck_needs_a_record_that_waited_so_long(offsets, tmp_path):
 
 
 def test_markers_of_transactions_are_nothing_to_read(offsets, tmp_path):
-    """A reader at the last record is not stuck before the marker behind it."""
+    """A reader at the last record is not stuck before the marker after it."""
     topic = Topic(tmp_path, "t", 0)
     options = {"producer_id": 1, "producer_epoch": 0, "is_transactional": True}
     topic.produce(5, START, **options)
@@ -484,7 +484,7 @@ def test_of_several_replicas_the_longest_is_read(offsets, cluster, tmp_path):
 
 
 def test_only_the_groups_that_are_wanted(offsets, cluster):
-    result = offsets(cluster.root, groups=["slow", "nobody"])
+    result = offsets(cluster.root, groups=["slow", "absent"])
     assert rows_of(result, "commits") == [
         row for row in cluster.commits if row["group"] == "slow"
     ]

@@ -60,7 +60,7 @@ def test_booleans_and_fractions_are_shown_as_people_write_them():
 
 
 def test_missing_values_are_none_and_empty_text_is_not():
-    """A null of a table is told from an empty name."""
+    """A null of a table differs from an empty name."""
     assert page({}, {"text": ""}).table("things") == [
         [None] * 6,
         ["", *[None] * 5],

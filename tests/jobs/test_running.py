@@ -20,7 +20,7 @@ GIB = 1 << 30
 
 
 def test_results_are_in_the_order_of_tasks():
-    """And progress tells the bytes of each as it ends."""
+    """And progress reports the bytes of each as it ends."""
     told = []
 
     def work(task):
@@ -40,7 +40,7 @@ def test_no_task_needs_no_spark():
 
 
 def test_a_failure_is_the_tasks_own():
-    """What a task raises comes through, and the tasks behind it do not run."""
+    """What a task raises comes through, and the tasks after it do not run."""
     ran = []
 
     def work(task):

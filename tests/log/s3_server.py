@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An object store on the loopback interface that speaks as much S3 as reading takes.
 
-It lists (in pages), tells sizes and gives ranges; signatures are not looked at. Tests
+It lists (in pages), reports sizes and returns ranges; signatures are ignored. Tests
 put objects into ``objects``, take them away, and look at what was asked for in
 ``asked``.
 """

@@ -430,7 +430,7 @@ def test_zeros_are_passed_at_full_speed(tmp_path, log):
 
 @pytest.mark.parametrize("byte", [9, 40])
 def test_a_wrong_offset_behind_a_damaged_batch_costs_no_other(sound, open_log, byte):
-    """With nothing whole before it, its offset is judged by what comes behind."""
+    """With nothing whole before it, its offset is judged by what comes after."""
     flip(sound.paths[1], sound.spans[1][4][0] + byte)
     flip(sound.paths[1], sound.spans[1][5][0] + 6)
     partition = open_log(sound)
@@ -494,7 +494,7 @@ def test_a_large_region_is_passed_quickly(tmp_path, log, kind):
 
 
 def lookalike(offset, size):
-    """The head of a batch that is as long as it says, and has the wrong checksum."""
+    """The header of a batch that is as long as it says, and has the wrong checksum."""
     return batch(offset, 1)[:8] + size.to_bytes(4, "big") + batch(offset, 1)[12:61]
 
 

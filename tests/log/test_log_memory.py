@@ -74,7 +74,7 @@ def test_plain_batches(twins, folder, access):
 
 @pytest.mark.parametrize("codec", ["zstd", "gzip"])
 def test_compressed_batches(twins, folder, codec):
-    """Each grows a few times; a piece of them must not grow beyond its ceiling."""
+    """Each grows a few times; a piece of them must not grow beyond its limit."""
     words = random.Random(2).randbytes(20_000) + b"the quick brown fox " * 5000
     data = batch(0, value=words, codec=codec)
     path = write(folder, data, SIZE // len(data) // 8)

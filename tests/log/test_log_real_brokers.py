@@ -346,6 +346,6 @@ def test_readers_get_what_a_consumer_got(log, release, name, level, rows):
         # Only the offsets are kept: the records are those of the other level.
         assert offsets == rows
     else:
-        # Consumers differ in what stands for no timestamp.
+        # Consumers differ in the number for no timestamp.
         told = [[*row[:2], row[2] if row[1] else None, *row[3:]] for row in rows]
         assert seen == told

@@ -277,7 +277,7 @@ def test_good_regions_are_as_large_as_can_be(log, tmp_path):
 
 
 def test_a_checkpoint_of_kraft_is_a_segment(log, tmp_path):
-    """Its name has the offset that it stands for, its batches begin at 0."""
+    """Its name has the offset of the snapshot, its batches begin at 0."""
     folder = Folder(tmp_path / "__cluster_metadata-0")
     folder.segment(500, log_of([2, 3]), "-0000000007.checkpoint")
     (partition,) = log.LogDirectory(tmp_path)

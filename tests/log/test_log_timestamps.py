@@ -106,7 +106,7 @@ def test_with_a_time_index_it_is_the_same(log, tmp_path, seed):
 
 
 def test_the_time_index_is_what_is_followed(log, tmp_path):
-    """It says that nothing up to offset 14 is later; so nobody looks, and it lies."""
+    """By the index nothing up to offset 14 is later: no batch is read, yet one is."""
     folder = Folder(tmp_path / "orders-0")
     times = [0, 900, 20, 30, 40, 50, 60, 70]
     batches = [

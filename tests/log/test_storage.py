@@ -30,7 +30,7 @@ LARGE = 99_121
 @pytest.fixture(scope="module")
 def s3_server():
     with pytest.MonkeyPatch.context() as patch, S3Server() as server:
-        patch.setenv("AWS_ACCESS_KEY_ID", "somebody")
+        patch.setenv("AWS_ACCESS_KEY_ID", "kwire")
         patch.setenv("AWS_SECRET_ACCESS_KEY", "something")
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         yield server

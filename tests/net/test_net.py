@@ -469,7 +469,7 @@ def test_sasl(net, sasl, messages, name, release):
 
 
 @pytest.mark.parametrize("name", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-@pytest.mark.parametrize("user", ["ann", "nobody"])
+@pytest.mark.parametrize("user", ["ann", "absent"])
 def test_wrong_password_is_refused(net, sasl, name, user):
     with Broker(table(), users=USERS) as broker:
         error = failure(net, broker, sasl=mechanism(sasl, name, user, "wrong"))

@@ -52,7 +52,7 @@ def run(main):
 
 
 def test_options_of_the_connection_arrive(net, kwire):
-    """The ceiling, the policy and the client's name."""
+    """The limit, the policy and the client's name."""
     seen = []
 
     def script(stream):
@@ -145,7 +145,7 @@ def test_a_broker_that_answered_once_is_not_said_to_want_sasl(net, kwire):
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        # The client's nonce stands behind the server's.
+        # The client's nonce comes after the server's.
         ("r=xyzabc1,s=c2FsdA==,i=4096", "does not continue the client's"),
         # Digits, and 4096 in Arabic, but not those of RFC 5802.
         ("r=abcxyz,s=c2FsdA==,i=٤٠٩٦", "from 4096 to 5000"),

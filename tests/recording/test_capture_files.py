@@ -3,7 +3,7 @@
 """Captures as files: each frame is read once, whatever a writer was doing.
 
 What they protect: no partial file is ever read, merging shows no row twice and loses
-none, and a file that is no capture says so with its path.
+none, and a file that is no capture is an error with its path.
 """
 
 import os

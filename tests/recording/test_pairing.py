@@ -276,7 +276,7 @@ def test_kerberos_tokens_without_any_handshake_are_secret():
 
 
 def test_credentials_in_other_messages_are_secret():
-    """What proves who somebody is: salted passwords, and keys of delegation tokens."""
+    """What proves an identity: salted passwords, and keys of delegation tokens."""
     talk = Conversation()
     alter = messages.AlterUserScramCredentialsRequest()
     assert talk.request(request(alter, 0))[1]

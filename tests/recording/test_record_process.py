@@ -205,7 +205,7 @@ def test_nothing_heard_is_nothing_written(tmp_path):
 
 
 def test_a_full_disk_ends_it_clearly_and_keeps_what_was_promised(tmp_path):
-    """A ceiling for the size of files stands for the disk."""
+    """A limit on the size of files acts as the full disk."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

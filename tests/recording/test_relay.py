@@ -210,7 +210,7 @@ def framed(data):
 
 
 def test_what_is_no_message_passes_and_is_recorded(tmp_path):
-    """Empty frames, headers cut short, and APIs that nobody knows."""
+    """Empty frames, headers cut short, and unknown APIs."""
     odd = b"".join(
         map(framed, (b"", b"\0", b"\x7f\0\0\1\0\0\0\5\xff\xff...", b"x" * 99))
     )
@@ -395,7 +395,7 @@ def is_ended(client):
 
 
 def test_connections_are_limited(tmp_path):
-    """Those above are turned away, and told once; when one ends, another comes in."""
+    """Those above are refused, and reported once; when one ends, another comes in."""
 
     def script(connection):
         echo(connection)

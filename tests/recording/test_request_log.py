@@ -83,7 +83,7 @@ def test_brokers_tell_more_than_what_was_sent(release):
 
 
 def test_offers_of_brokers_are_those_of_their_release():
-    """What stands in the answers to ApiVersions."""
+    """What is in the answers to ApiVersions."""
     found = read_request_log(LOGS / "kafka-2.8.2.log")
     offered = [each.offered for each in found if each.offered]
     assert len(offered) == 5
@@ -248,7 +248,7 @@ def test_pieces_together_give_each_line_once(size, tmp_path):
 
 
 def test_gzip_files_are_read_whole(tmp_path):
-    """By what they are, not by their name; one that is cut short tells what it had."""
+    """By their content, not by their name; one that is cut short yields what it has."""
     data = (LOGS / "kafka-4.3.1.log").read_bytes()
     path = written(tmp_path, gzip.compress(data), "request.log.1")
     assert split_request_log(path, 100) == [(0, None)]

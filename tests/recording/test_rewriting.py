@@ -147,7 +147,7 @@ def test_tagged_fields_of_the_future_survive():
 
 
 def test_a_version_of_the_future_is_an_error():
-    """It then passes as it is, and the relay says so."""
+    """It then passes as it is, and the relay reports it."""
     from kwire import UnsupportedVersion
 
     with pytest.raises(UnsupportedVersion):

@@ -47,7 +47,7 @@ def varint(value):
 
 
 def sized(content):
-    """Write bytes behind their length, or -1 for None."""
+    """Write bytes after their length, or -1 for None."""
     return varint(-1) if content is None else varint(len(content)) + content
 
 
@@ -115,7 +115,7 @@ def compressed_batch(*records, **fields):
 
 
 def classic(content):
-    """Write bytes behind a length of four bytes, -1 for None."""
+    """Write bytes after a length of four bytes, -1 for None."""
     if content is None:
         return b"\xff\xff\xff\xff"
     return len(content).to_bytes(4, "big") + content
@@ -131,7 +131,7 @@ def message(
     crc=None,
     body=None,
 ):
-    """Write a message of magic 0 or 1; ``body`` is what stands for key and value."""
+    """Write a message of magic 0 or 1; ``body`` replaces key and value."""
     head = struct.pack(">BB", magic, attributes)
     if magic:
         head += struct.pack(">q", timestamp)

@@ -133,7 +133,7 @@ def row_of(record):
 
 
 def header_of(header):
-    """Turn the head of a batch of any engine into a tuple."""
+    """Turn the header of a batch of any engine into a tuple."""
     return tuple(getattr(header, name) for name in header.__match_args__)
 
 

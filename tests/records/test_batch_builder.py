@@ -152,7 +152,7 @@ def test_what_is_no_row_is_refused_by_append(kwire, records, row, path):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_messages_have_no_headers(kwire, records, magic):
-    """``append`` says so."""
+    """``append`` raises at once."""
     builder = records.BatchBuilder(1000, magic=magic)
     with pytest.raises(kwire.EncodeError) as caught:
         builder.append(b"k", b"v", 5, [("h", b"v")])

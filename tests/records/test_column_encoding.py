@@ -4,7 +4,7 @@
 
 Columns come from kwire itself, or as tables of pyarrow and polars in any types that
 can be cast, sliced and in chunks. Columns that lie about themselves are
-``test_lying_columns.py``'s business.
+in ``test_lying_columns.py``.
 """
 
 import datetime
@@ -327,7 +327,7 @@ def test_columns_that_cannot_be_cast_are_named(kwire, columns, name, column):
 
 
 def test_a_column_that_is_there_twice_is_named(kwire, columns):
-    """Which of them is meant, nobody knows."""
+    """Which of them is meant is unknown."""
     table = pyarrow.Table.from_arrays([B, B, B], ["key", "value", "key"])
     with pytest.raises(kwire.EncodeError) as caught:
         columns.encode_batch(table)

@@ -4,7 +4,7 @@
 
 ``decode_records`` is a reader of its own on the C engine, so everything is compared
 with ``decode_batches``. What other libraries make of columns is
-``test_column_consumers.py``'s business.
+in ``test_column_consumers.py``.
 """
 
 import importlib

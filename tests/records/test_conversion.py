@@ -223,7 +223,7 @@ def test_there_are_three_magics(kwire, records, magic):
 
 
 def test_limits_hold(kwire, records):
-    """What is converted is decompressed, under the ceiling."""
+    """What is converted is decompressed, under the limit."""
     data = compressed_batch(record(value=bytes(5000)))
     limits = kwire.Limits(decompressed_bytes=1000)
     with pytest.raises(kwire.errors.LimitExceeded):

@@ -3,8 +3,8 @@
 """What each field and each bit of the three formats means.
 
 The bytes are written by hand in ``record_bytes.py``, or stand here as other writers
-gave them. What is wrong with bytes is ``test_reading_rules.py``'s and
-``test_record_faults.py``'s business.
+gave them. What is wrong with bytes is in ``test_reading_rules.py`` and
+``test_record_faults.py``.
 """
 
 import copy
@@ -134,7 +134,7 @@ def test_messages_have_but_the_timestamp_type(records, magic, bit):
 )
 @pytest.mark.parametrize("start", [0, 1])
 def test_unknown_compressions_are_refused(kwire, records, magic, codec, start):
-    """No format has codecs 5 to 7, and zstd came with magic 2."""
+    """No format has codecs 5 to 7, and zstd requires magic 2."""
     good = message(0, 0)
     bad = (
         batch(record(), attributes=codec)
@@ -148,7 +148,7 @@ def test_unknown_compressions_are_refused(kwire, records, magic, codec, start):
 
 @pytest.mark.parametrize("write", [batch, compressed_batch])
 def test_log_append_time_is_everybodys(records, write):
-    """The largest timestamp of the batch stands for all, deltas or not."""
+    """All records have the max timestamp of the batch, deltas or not."""
     data = write(
         record(timestamp=2**63 - 1), record(1, -5), attributes=8, max_timestamp=77
     )
@@ -298,7 +298,7 @@ def test_other_batches_have_no_control_records(records):
 
 
 def test_the_last_sequence_wraps(records):
-    """Sequence numbers go on with 0 behind 2^31 - 1."""
+    """Sequence numbers go on with 0 after 2^31 - 1."""
     for first, count, last in ((0, 1, 0), (2**31 - 2, 2, 2**31 - 1), (2**31 - 2, 4, 1)):
         rows = [record(i) for i in range(count)]
         data = batch(*rows, base_sequence=first, producer_id=1, producer_epoch=0)

@@ -193,7 +193,7 @@ def test_every_prefix_is_the_whole_entries(kwire, name):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_bad_input_is_not_read_past_its_end(twins, family):
-    """The last byte stands at the end of what may be read."""
+    """The last byte is at the end of what may be read."""
     package = twins.fast
     guarded = Guarded()
 

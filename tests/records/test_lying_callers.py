@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Objects of the caller that lie about themselves, or raise: no crash, no secret.
 
-Heads can be made by hand, columns have numbers that nobody checked, and values are
+Heads can be made by hand, columns have numbers that were not checked, and values are
 of any class. What could end the process is tried in a child of it.
 """
 
@@ -58,7 +58,7 @@ def test_heads_that_lie_are_refused(twins):
 
 
 def test_heads_that_lie_show_nothing_else(twins):
-    """No byte behind the input is read."""
+    """No byte after the input is read."""
     guarded = Guarded()
     data = guarded.put(b"\0" * 100)
 
@@ -157,7 +157,7 @@ def test_texts_are_what_they_hold(twins):
 
 
 class Interrupted:
-    """Raises whenever somebody asks for something."""
+    """Raises at every access."""
 
     def __iter__(self):
         """Be no iterator."""
@@ -190,7 +190,7 @@ def test_interrupts_come_through(records, magic):
     "offset", [2**63 - 1, 2**63, 2**64, -(2**63), -(2**63) - 1, -(2**80)]
 )
 def test_offsets_beyond_all_records(records, columns, offset):
-    """A start or an end may be any number; records are before or behind it."""
+    """A start or an end may be any number; records are before or after it."""
     data = (
         message(1, 5)
         + wrapper(1, message(1, 0), offset=6)

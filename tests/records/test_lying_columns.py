@@ -45,8 +45,8 @@ def encode(package, count=3, headers=None, **columns):
 
 OFFSETS = {
     "back": [0, 2, 1, 3],
-    "behind the data": [0, 1, 2, 4],
-    "far behind": [0, 2**31 - 1, 2**31 - 1, 2**31 - 1],
+    "after the data": [0, 1, 2, 4],
+    "far after": [0, 2**31 - 1, 2**31 - 1, 2**31 - 1],
     "before the data": [-1, 0, 1, 2],
     "far before": [-(2**31), 0, 1, 2],
     "up and down": [0, 2**31 - 1, -(2**31), 3],
@@ -91,13 +91,13 @@ def test_the_first_row_that_lies_is_named(twins):
 
 SHORT = {
     "offsets of a key": {"key": (None, int32s(0, 1, 2), b"abc", 0)},
-    "offsets behind a start": {"value": (None, int32s(0, 1, 2, 3), b"abc", 1)},
+    "offsets after a start": {"value": (None, int32s(0, 1, 2, 3), b"abc", 1)},
     "no offsets": {"key": (None, b"", b"", 0)},
     "no offsets at all": {"key": (None, None, None, 0)},
     "validity": {"key": (b"", int32s(0, 1, 2, 3), b"abc", 0)},
-    "validity behind a start": {"key": (b"\xff", bytes(40), b"", 6)},
+    "validity after a start": {"key": (b"\xff", bytes(40), b"", 6)},
     "numbers": {"offsets": (None, int64s(1, 2), 0)},
-    "numbers behind a start": {"offsets": (None, int64s(1, 2, 3), 1)},
+    "numbers after a start": {"offsets": (None, int64s(1, 2, 3), 1)},
     "half a number": {"timestamps": (None, int64s(1, 2, 3)[:-1], 0)},
     "no numbers": {"timestamps": (None, None, 0)},
     "validity of numbers": {"timestamps": (b"", int64s(1, 2, 3), 0)},
@@ -119,7 +119,7 @@ def test_buffers_that_are_too_short(kwire, name):
     "key", [b"\xff", b"a\xed\xa0\x80", b"\xc3", b"\xf5\x80\x80\x80"]
 )
 def test_header_keys_are_utf8(kwire, key):
-    """Arrow promises that its text is; nobody checked."""
+    """Arrow promises that its text is, unchecked."""
     names = (None, int32s(0, 0, 0, len(key)), key, 0)
     with pytest.raises(kwire.EncodeError, match="UTF-8") as caught:
         encode(kwire, headers=lists(key=names))
@@ -185,7 +185,7 @@ def random_columns(dice, put):
 
 
 def test_random_buffers_are_not_read_past_their_end(twins):
-    """Each flush against memory that nobody may read."""
+    """Each flush against memory that must not be read."""
     pages = [Guarded() for _ in range(20)]
 
     def work(note):

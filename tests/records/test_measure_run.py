@@ -60,7 +60,7 @@ def test_a_run_goes_to_the_end_of_what_is_ordinary(run):
     ],
 )
 def test_a_run_ends_before_whatever_else_there_is(run, stranger):
-    """Whoever comes next decides what it is."""
+    """The byte that comes next decides what it is."""
     data = b"".join((*PLAIN[:2], stranger, batch(9, 1)))
     assert run(data) == (len(PLAIN[0]) + len(PLAIN[1]), 5)
 
@@ -91,7 +91,7 @@ def test_batches_belong_to_where_they_begin(run):
 
 
 def test_offsets_end_where_int64_does(run):
-    """The offset behind the highest one is none."""
+    """The offset after the highest one is none."""
     last = patched(batch(0, 1), 0, ">q", 2**63 - 1)
     assert run(last, expected=2**63 - 1) == (0, 2**63 - 1)
 

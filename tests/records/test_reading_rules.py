@@ -174,13 +174,13 @@ def test_a_count_that_cannot_be_is_damage(records, read, count):
 
 
 def test_five_stray_bytes_are_no_error(read):
-    """What follows the last batch, if it is no head of an entry, is not looked at."""
+    """What follows the last batch, if it is no header of an entry, is not looked at."""
     assert len(read(GOOD[2] + b"\1\2\3\4\5")) == 1
 
 
 @pytest.mark.parametrize("name", ["all magics", "transactions", "run"])
 def test_position_and_end_choose_entries(records, columns, name):
-    """What is in front and behind is not read; positions count from the start."""
+    """What is before and after is not read; positions count from the start."""
     data = SETS[name]
     given = b"\xff" * 30 + data + b"\xff" * 30
     heads = read_heads(records, columns, data)
@@ -198,7 +198,7 @@ def test_position_and_end_choose_entries(records, columns, name):
             table = columns.decode_records(given, **bounds)
             assert table_of(table) == rows_of(expected, control=False)
             assert table.end_position == 30 + end
-            # An entry that goes on behind the end is a cut one.
+            # An entry that goes on after the end is a cut one.
             bounds["end"] -= 1
             assert len(read_heads(records, columns, given, **bounds)) == last - first
 
@@ -213,7 +213,7 @@ def test_bounds_outside_of_the_input_are_refused(read, bounds):
 
 
 def test_arguments_are_checked_before_the_first_batch(records, columns):
-    """Not when somebody asks for the first one."""
+    """Not when the first one is requested."""
     words = r'errors must be "strict" or "replace" \(got \'x\'\)'
     with pytest.raises(ValueError, match=words):
         records.decode_batches(b"", errors="x")
@@ -303,7 +303,7 @@ def test_any_bytes_like_is_accepted(read):
 
 @pytest.mark.parametrize("name", ["magic 2 none", "magic 1 gzip", "magic 0 none"])
 def test_the_input_is_released(kwire, records, read, name):
-    """After the last batch, after an error that is kept, and when nobody goes on."""
+    """After the last batch, after an error that is kept, and when reading stops."""
     good = SETS[name]
     bad = bytearray(good)
     bad[-1] ^= 1

@@ -30,7 +30,7 @@ LONG = b"\x80\x80\x80\x80\x80\x01"
 LONGER = b"\x80" * 10 + b"\1"
 
 FAULTS = {
-    # What stands in the record, where the fault is in it, class, path, words.
+    # What is in the record, where the fault is in it, class, path, words.
     "a length that is negative": (b"\1", 0, "InvalidLength", "", "-1 is not"),
     "a length over the rest": (varint(99), -1, "Truncated", "", "still needed: 99"),
     "a length without an end": (b"\x80\x80", -1, "Truncated", "", "needed: 1"),
@@ -166,10 +166,10 @@ def readers_of_parts(records, columns, data):
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_faults_of_records_are_named(kwire, records, columns, name):
-    """In the second record of a batch that stands behind another message."""
+    """In the second record of a batch that comes after another message."""
     content, at, kind, path, words = FAULTS[name]
     front = message(1, 0, b"first")
-    # What a record lacks must not be found in the one behind it, if it ends.
+    # What a record lacks must not be found in the one after it, if it ends.
     data = front + batch(GOOD, content, last_delta=1)
     at = len(data) if at < 0 else len(front) + 61 + len(GOOD) + at
     expected = "records[1]" + (f".{path}" if path else "")
@@ -249,7 +249,7 @@ def test_a_count_over_what_was_decompressed_is_damage(kwire, records, columns, c
 
 
 def test_an_emptied_batch_has_no_bytes_either(kwire, records, columns):
-    """No records and some bytes is damage, though nobody would miss them."""
+    """No records and some bytes is damage, though no record is lost."""
     data = batch(b"\0", count=0, last_delta=5)
     for read in readers(records, columns, data):
         assert failure(kwire, read, "TrailingBytes").offset == 61
@@ -298,7 +298,7 @@ def test_damaged_compression_is_damage_of_the_batch(kwire, records, columns, cod
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_limits_hold_for_each_batch(kwire, records, columns, magic):
-    """Decompressed bytes and records have ceilings, with words that name them."""
+    """Decompressed bytes and records have limits, with words that name them."""
     data = records.encode_batch(
         [(None, bytes(5000))] * 3, magic=magic, compression="gzip"
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records and memory: nothing stays behind, nothing is used after it was given back.
+"""Records and memory: nothing is left, nothing is used after it was given back.
 
 Every entry is called many times, with good and with bad input; with an allocator that
 fails; in many threads at once; and with buffers that other threads write to. What could
@@ -55,7 +55,7 @@ class Raising:
 
 
 def refuse(*_):
-    """Stand in for a codec that fails."""
+    """Be a codec that fails."""
     raise LookupError("mine")
 
 
@@ -149,7 +149,7 @@ TRACED_ROUNDS = 20
 
 
 def test_nothing_grows(kwire, figure):
-    """No entry leaves memory or references behind, whether it works or fails."""
+    """No entry leaves memory or references, whether it works or fails."""
     watched = [None, True, (), "", b"", 0, kwire.records.Record]
     rounds = ROUNDS[kwire.backend]
     entries = calls(kwire)

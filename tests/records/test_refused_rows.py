@@ -79,7 +79,7 @@ ARGUMENTS = [
 
 @pytest.mark.parametrize(("options", "path", "words"), ARGUMENTS)
 def test_arguments_that_the_format_forbids(kwire, records, options, path, words):
-    """Named in the path, with what would have been right; a builder says so at once."""
+    """Named in the path, with what would have been right; a builder raises at once."""
     for call in (
         lambda: records.encode_batch(GOOD, **options),
         lambda: records.BatchBuilder(1000, **options),
@@ -194,7 +194,7 @@ def test_offsets_ascend(kwire, records, magic, base, offsets, row):
 
 
 def test_offsets_reach_as_far_as_their_delta(kwire, records):
-    """2^31 - 1 behind the base in magic 2; messages have no such bound."""
+    """2^31 - 1 after the base in magic 2; messages have no such bound."""
     far = [offset_row(records, 3), offset_row(records, 2**31 + 2)]
     (found,) = records.decode_batches(records.encode_batch(far))
     assert [each.offset for each in found.records] == [*(3, 2**31 + 2)]

@@ -150,7 +150,7 @@ def test_other_control_records_end_nothing(records, columns, kind):
 
 @pytest.mark.parametrize("start", [0, 1, 2])
 def test_markers_may_have_odd_headers(records, columns, start):
-    """Nobody is shown their header keys, so nobody has to decode them."""
+    """Their header keys are not returned, so they are not decoded."""
     content = record(key=b"\0\0\0\0", value=bytes(6), headers=[(b"\xff", b"")])
     data = transactional(7, 0, b"x")
     data += batch(content, attributes=0x30, base_offset=1, producer_id=7)
@@ -204,7 +204,7 @@ def test_a_filter_goes_on_in_the_next_call(records, columns):
 
 
 def test_hidden_batches_are_not_looked_into(records, columns):
-    """What is aborted costs nobody a decompression, and damage in it no reader."""
+    """What is aborted is not decompressed, and damage in it is not found."""
     data = batch(b"\1damaged", attributes=0x10, producer_id=7, count=1)
     data += marker(ABORT, 7, 1) + transactional(7, 2, b"x")
     assert values(records, columns, data, [Aborted(7, 0)]) == [b"x"]

@@ -148,7 +148,7 @@ def test_checksums_within_are_checked(kwire, records, columns, magic):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_what_is_cut_within_is_damage(kwire, records, columns, magic):
-    """The quiet end is for fetches; what was compressed was whole."""
+    """A cut is for fetches; what was compressed was complete."""
     whole = message(magic, 0, b"k") + message(magic, 1, b"l", b"v")
     first = len(message(magic, 0, b"k"))
     for cut in range(1, len(whole)):
@@ -214,7 +214,7 @@ def test_magic_0_has_no_timestamps_at_all(records, columns):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_the_key_of_a_wrapper_is_passed_over(records, columns, magic):
-    """Nobody writes one, and nobody minds."""
+    """No client writes one, and it does no harm."""
     data = wrapper(magic, message(magic, 0, b"k"), key=b"of the wrapper")
     assert [row[2] for row in rows(records, columns, data)] == [b"k"]
 

@@ -3,7 +3,7 @@
 """Rows into batches: what a row may be, what the bytes are, and what is refused.
 
 The bytes are compared with those that ``record_bytes.py`` writes; that other programs
-read them is shown elsewhere. What is refused is ``test_refused_rows.py``'s business.
+read them is shown elsewhere. What is refused is tested in ``test_refused_rows.py``.
 """
 
 import array
@@ -42,7 +42,7 @@ def test_rows_of_every_form(records):
         (b"k", b"v", -1, (("h", bytearray(b"1")), ("h", memoryview(b"2")))),
         (b"k", b"v", 9, (pair for pair in [("h", b"")])),
         records.Record(offset=20, timestamp=3, key=b"r", headers=[("h", b"x")]),
-        (b"k", b"behind a record"),
+        (b"k", b"after a record"),
     ]
     expected = [
         (0, -1, b"k", b"v", ()),
@@ -55,7 +55,7 @@ def test_rows_of_every_form(records):
         (7, -1, b"k", b"v", (("h", b"1"), ("h", b"2"))),
         (8, 9, b"k", b"v", (("h", b""),)),
         (20, 3, b"r", None, (("h", b"x"),)),
-        (21, -1, b"k", b"behind a record", ()),
+        (21, -1, b"k", b"after a record", ()),
     ]
     assert decoded(records, records.encode_batch(row for row in rows)) == expected
 

@@ -147,7 +147,7 @@ def primitives():
 
 
 def frames():
-    """Frames, headers, and messages behind their versions."""
+    """Frames, headers, and messages after their versions."""
     for title, options in (
         ("", {}),
         (" java", {"compat": "java"}),

@@ -72,7 +72,7 @@ def parted(data):
 def rows_of(data):
     """Make an Arrow array of rows over the very memory of the input.
 
-    The sizes that stand before rows are rows as well: null ones, which have bytes.
+    The sizes before rows are rows as well: null ones, which have bytes.
     """
     spots, valid, at = [0], [], 0
     view = memoryview(data)

@@ -215,7 +215,7 @@ def json_forms(name, version):
 
 
 def kip87_sets():
-    """Write message sets of a draft that nobody else writes; and real old ones."""
+    """Write message sets of a draft, and real old ones."""
     draft = importlib.import_module("kwire.drafts.kip87")
     three = [draft.Message(offset=n, key=b"k", value=b"v" * n) for n in range(3)]
     made = [draft.encode(three, compression=name) for name in ("none", "gzip")]

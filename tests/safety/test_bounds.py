@@ -32,34 +32,34 @@ def fault_of(kwire, call):
 
 
 @pytest.mark.parametrize("bits", range(1, 33))
-@pytest.mark.parametrize("behind", [b"", b"\0", b"\xff" * 8])
-def test_varints_end_where_their_bits_do(kwire, bits, behind):
-    """The smallest and the largest number of each length, whatever stands behind."""
+@pytest.mark.parametrize("after", [b"", b"\0", b"\xff" * 8])
+def test_varints_end_where_their_bits_do(kwire, bits, after):
+    """The smallest and the largest number of each length, whatever comes after."""
     wire = kwire.wire
     for number in (2 ** (bits - 1), 2**bits - 1):
         data = unsigned_varint(number)
         assert wire.encode_unsigned_varint(number) == data
-        assert wire.decode_unsigned_varint(data + behind) == (number, len(data))
+        assert wire.decode_unsigned_varint(data + after) == (number, len(data))
         many = wire.encode_unsigned_varints(numpy.array([number, 1, number], "u4"))
         assert many == data + b"\1" + data
-        values, end = wire.decode_unsigned_varints(many + behind, 3)
+        values, end = wire.decode_unsigned_varints(many + after, 3)
         assert values.tolist() == [number, 1, number]
         assert end == len(many)
 
 
 @pytest.mark.parametrize("bits", range(1, 65))
-@pytest.mark.parametrize("behind", [b"", b"\0", b"\xff" * 12])
-def test_varlongs_end_where_their_bits_do(kwire, bits, behind):
+@pytest.mark.parametrize("after", [b"", b"\0", b"\xff" * 12])
+def test_varlongs_end_where_their_bits_do(kwire, bits, after):
     """The same of 64 bits, in zigzag form."""
     wire = kwire.wire
     for raw in (2 ** (bits - 1), 2**bits - 1):
         number = raw >> 1 ^ -(raw & 1)
         data = unsigned_varint(raw)
         assert wire.encode_varlong(number) == data
-        assert wire.decode_varlong(data + behind) == (number, len(data))
+        assert wire.decode_varlong(data + after) == (number, len(data))
         many = wire.encode_varlongs(numpy.array([number, 1], "i8"))
         assert many == data + b"\2"
-        assert wire.decode_varlongs(many + behind, 2)[0].tolist() == [number, 1]
+        assert wire.decode_varlongs(many + after, 2)[0].tolist() == [number, 1]
 
 
 @pytest.mark.parametrize("last", [0x10, 0x7F, 0x80, 0xFF])
@@ -279,7 +279,7 @@ def test_no_request_lies_before_the_table_of_headers(twins):
     """The key -1 in the highest version would be the byte in front of the table."""
     module = importlib.import_module("kwire._fast.header_columns")
     table, width = module.header_versions()
-    # What stands there is the sum that a dict keeps of bytes, once it is asked for.
+    # The hash of bytes is kept once a dict has computed it.
     assert hash(table) and table[-1] == 255
     frame = b"\xff\xff" + (width - 1).to_bytes(2, "big") + bytes(20)
     with pytest.raises(twins.fast.UnsupportedVersion):
@@ -293,7 +293,7 @@ def test_the_most_bytes_that_a_length_can_say(kwire, kind):
     resource = pytest.importorskip("resource")
     outcomes = []
     for size in (LARGEST, LARGEST + 1):
-        # Memory that nobody writes to costs nothing.
+        # Memory that is not written to costs nothing.
         value = bytes(size) if kind == "bytes" else memoryview(mmap.mmap(-1, size))
 
         def work(note, value=value):

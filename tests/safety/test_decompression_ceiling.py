@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bombs within batches, and the ceiling that holds when nobody sets one.
+"""Bombs within batches, and the limit that holds by default.
 
-Every bomb, on each library, at a ceiling of 1 MiB, with the memory of the whole process
-and the sizes that a lie can be told with, is in ``compression``. Here the same bombs
+Every bomb, on each library, at a limit of 1 MiB, with the memory of the whole process
+and sizes that are declared wrongly, is in ``compression``. Here the same bombs
 come as records do, through all that reads batches, and meet the default of 64 MiB.
 """
 
@@ -34,7 +34,7 @@ GROWING = {
 
 
 def largest_block(data):
-    """Tell how large blocks are: lz4 says so, and nobody else has more than 128 KiB."""
+    """Return how large blocks are: at most 128 KiB, but in lz4 as its header says."""
     return 4 * MIB if b"\x60\x70" in data[:7] else 128 * 1024
 
 

@@ -4,7 +4,7 @@
 
 Each test goes over the whole table of ``entries.py``. What they protect: bad bytes are
 a value or a documented error, the same on both engines; nothing is read past the end
-of the input, nothing hangs, nothing is left behind, and memory follows the input.
+of the input, nothing hangs, nothing is left, and memory follows the input.
 """
 
 import array
@@ -169,7 +169,7 @@ def test_threads_have_the_outcomes_of_one(kwire, figure):
     def work(number):
         try:
             for entry, given in cases:
-                # Nobody is ahead: all of them are in the same entry.
+                # No thread is ahead: all of them are in the same entry.
                 barrier.wait(60)
                 for data, expected in given[:: -1 if number % 2 else 1]:
                     found = said(entry, data)

@@ -231,7 +231,7 @@ LAST = {
 
 @pytest.mark.parametrize("name", LAST)
 def test_each_end_of_the_first_buffer(kwire, name):
-    """Whatever stands at the 1024th byte, growing there fails and nothing breaks."""
+    """Whatever is at the 1024th byte, growing there fails and nothing breaks."""
     fields, values = LAST[name]
     cls = message_class(kwire, field("Text", "string"), *fields)
     values = dict(values)
@@ -416,7 +416,7 @@ def test_blocks_of_columns_have_an_end(engine):
 
 
 def entry(size, count=1, **fields):
-    """Write the head of a batch of this many bytes, which nobody has touched."""
+    """Write the header of a batch of this many bytes, which were never touched."""
     memory = mmap.mmap(-1, size)
     head = batch(size=size - 12, count=count, last_delta=count - 1, crc=0, **fields)
     memory[: len(head)] = head

@@ -3,7 +3,7 @@
 """What fuzzing has found is judged again, on both engines, and without a fuzzer.
 
 Inputs that reach further than the seeds, every input that ever failed, and a part of
-the seeds. ``fuzz/README.md`` tells what a target holds an input to.
+the seeds. ``fuzz/README.md`` lists what a target checks.
 """
 
 import itertools
@@ -183,7 +183,7 @@ def test_a_target_sees_an_error_of_no_type(target, place, name, monkeypatch):
 
 
 def one_byte_more(right):
-    """Break an encoder: there is a byte behind what it writes."""
+    """Break an encoder: there is a byte after what it writes."""
     return lambda *arguments, **options: right(*arguments, **options) + b"\0"
 
 
@@ -193,7 +193,7 @@ def only_the_first(right):
 
 
 def no_ceiling(right):
-    """Break a decompressor: it has the usual limits, whatever it is told."""
+    """Break a decompressor: it has the usual limits, whatever it is given."""
 
     def broken(codec, data, magic, limits, *others, **options):
         return right(codec, data, magic, type(limits)(), *others, **options)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""No read past the end: input that lies flush against a page nobody may touch.
+"""No read past the end: input that ends at a page without access.
 
 One byte too far ends the process, in the release build and whatever the allocator
 does. So each kind of input runs in a child process, and a fault is one failed case
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def test_the_guard_catches_an_over_read():
-    """One byte behind the input is one byte too far; the last byte is not."""
+    """One byte after the input is one byte too far; the last byte is not."""
     guarded = Guarded()
     guarded.put(b"last")
     check(lambda note: ctypes.string_at(guarded.address + ROOM - 4, 4))

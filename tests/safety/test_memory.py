@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a peer announces costs nothing, and nothing stays behind.
+"""What a peer announces costs nothing, and nothing is left.
 
 Counts and sizes are checked before anything is allocated for them, and thousands of
 rounds of anything leave nothing. Measured with ``tracemalloc``, which sees the objects
@@ -253,7 +253,7 @@ def rounds(kwire, call, count):
 
 
 def test_nothing_grows(kwire, figure):
-    """No entry leaves memory or references behind, whether it works or fails."""
+    """No entry leaves memory or references, whether it works or fails."""
     watched = [None, True, (), "", b"", 0, kwire.messages.MetadataResponse]
     count = ROUNDS[kwire.backend]
     entries = calls(kwire)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plan knows its memory factor, and no input costs more.
 
-The factor is computed in ``plan.py``. Here the dearest input that a plan allows is
-written, byte by byte, by somebody who knows the factor and what objects really take,
+The factor is computed in ``plan.py``. Here the input that costs most under a plan is
+written, byte by byte, from the factor and from what objects really take,
 and what it costs is measured. Counts of 2^31, and what else has nothing to do with a
 plan, are in ``test_memory.py``.
 """
@@ -187,7 +187,7 @@ def leads_to(step, target):
 
 
 def dearest_input(package, name, version, size, **options):
-    """Write the dearest input of a pair; give its factor as well."""
+    """Write the input of a pair that costs most; return its factor too."""
     binding = binding_of(package, name)
     layout = binding.plan(version)
     factor = package.plan.memory_factor(
@@ -216,7 +216,7 @@ def assert_paid(package, name, version, factor, data, **options):
 
 
 def test_no_pair_costs_more_than_its_plan_says(kwire, figure):
-    """The dearest input of every message and version, measured."""
+    """The input that costs most, of every message and version, measured."""
     factors, measured = [], []
     for name, version in pairs(kwire):
         factor, data = dearest_input(kwire, name, version, INPUT_SIZE)
@@ -277,7 +277,7 @@ def test_no_way_of_reading_costs_more(kwire, dearest_pairs, mode):
 
 
 def test_zero_copy_costs_no_more_than_its_plan_says(kwire, figure):
-    """Views of nothing are the dearest; the messages are those with bytes in arrays."""
+    """Views of nothing cost most; the messages are those with bytes in arrays."""
     compiled, chosen = kwire.backend == "fast", {}
     for name, version in pairs(kwire):
         layout = binding_of(kwire, name).plan(version)

@@ -116,7 +116,7 @@ class Faulty:
 def test_the_harness_names_the_input_at_fault(
     kwire, fault, said, monkeypatch, tmp_path
 ):
-    """What goes wrong is told with the very input, which is saved."""
+    """A failure names the very input, which is saved."""
     monkeypatch.setattr(broken_messages, "HANG", 0.2)
     monkeypatch.setattr("fuzz.runner.FINDINGS", tmp_path)
     memory = Input()
@@ -125,16 +125,16 @@ def test_the_harness_names_the_input_at_fault(
     with pytest.raises(Broken) as caught:
         broken_messages.attempt(faulty, [Task(vector, "java", HOSTILE)], memory)
     line = "tools.deep.messages ApiVersionsRequest 3 java 0261026280"
-    told = str(caught.value)
-    assert said in told
-    assert told.endswith(f"({kwire.backend})\npython -m {line}")
+    failure = str(caught.value)
+    assert said in failure
+    assert failure.endswith(f"({kwire.backend})\npython -m {line}")
     saved, text = sorted(tmp_path.iterdir())
     assert saved.read_bytes().endswith(b"\3\1\2a\2b\x80")
-    assert text.read_text() == f"{told}\n"
+    assert text.read_text() == f"{failure}\n"
 
 
 def test_the_harness_notices_a_prefix_that_is_taken(kwire, monkeypatch, tmp_path):
-    """A whole message behind which something stands is a prefix that decodes."""
+    """A complete message with bytes after it is a prefix that decodes."""
     monkeypatch.setattr("fuzz.runner.FINDINGS", tmp_path)
     vector = golden.Vector("ApiVersionsRequest", 0, b"\0", None)
     with pytest.raises(Broken, match="taken for a whole one"):

@@ -3,7 +3,7 @@
 """Promises of errors that hold over many calls.
 
 Memory has a file of its own (``test_memory.py``), and so have buffers, bad bytes
-(``twins/test_agreement.py``), what they leave behind (``test_message_bytes.py``), reads
+(``twins/test_agreement.py``), what they leave (``test_message_bytes.py``), reads
 past the end (``test_guard_pages.py``), time (``test_linear_time.py``) and threads.
 """
 

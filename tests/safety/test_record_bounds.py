@@ -50,11 +50,11 @@ def offsets(kwire, data, **options):
 def test_a_head_ends_where_it_may_be_read(kwire):
     """What is cut off counts for nothing, even where it is there and bad."""
     read = partial(kwire.records.read_batch_header, check_crc=False)
-    # Too small for anything: told as soon as the size is there, from byte 12 on.
+    # Too small for anything: an error as soon as the size is there, from byte 12 on.
     short = bytes(8) + (13).to_bytes(4, "big") + bytes(20)
     assert read(short, end=11) is None
     assert fails(kwire, partial(read, short, end=12)) == "CorruptBatch"
-    # A magic that nobody knows: told as soon as it is there, at byte 16.
+    # An unknown magic: an error as soon as it is there, at byte 16.
     strange = bytes(8) + (14).to_bytes(4, "big") + bytes(4) + b"\3" + bytes(20)
     assert read(strange, end=16) is None
     assert fails(kwire, partial(read, strange, end=17)) == "CorruptBatch"
@@ -62,7 +62,7 @@ def test_a_head_ends_where_it_may_be_read(kwire):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_a_head_has_a_least_size(kwire, magic):
-    """14, 22 and 49 bytes behind the size; and all of them, to the last."""
+    """14, 22 and 49 bytes after the size; and all of them, to the last."""
     read = partial(kwire.records.read_batch_header, check_crc=False)
     least = (14, 22, 49)[magic]
     for spare in (0, 1):
@@ -150,7 +150,7 @@ def sized_record(spare, **fields):
 
 @pytest.mark.parametrize("spare", [-7, -6, -1, 1, 2])
 def test_a_record_is_as_long_as_it_says(kwire, spare):
-    """Not a byte more or less, whatever comes behind it."""
+    """Not a byte more or less, whatever comes after it."""
     for behind in (b"", LEAST, LEAST * 2):
         data = batch(sized_record(spare), behind, count=1 + len(behind) // 7)
         for read in (
@@ -272,7 +272,7 @@ def test_a_batch_within_the_range_is_taken_as_it_is(kwire):
 
 
 def test_an_empty_batch_that_nobody_asked_for_is_not_looked_into(kwire):
-    """Bytes behind its head are wrong, where it counts."""
+    """Bytes after its head are wrong, where it counts."""
     decode = columns_of(kwire).decode_records
     data = SETS["batches"][0] + batch(b"what", count=0, last_delta=2, base_offset=13)
     assert decode(data, end_offset=13).offset.tolist() == [10, 11, 12]
@@ -326,7 +326,7 @@ def test_a_wrapper_says_the_offset_of_its_last_message(kwire):
 
 @pytest.mark.parametrize("spare", [1, 2, 11, 12])
 def test_a_wrapper_holds_messages_and_nothing_else(kwire, spare):
-    """Not even a byte behind the last of them."""
+    """Not even a byte after the last of them."""
     inner = message(1, 5) + message(1, 6)
     decode = columns_of(kwire).decode_records
     good = message(1, 6, value=gzip.compress(inner), attributes=1)

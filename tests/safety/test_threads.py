@@ -233,7 +233,7 @@ print(getattr(sys, "_is_gil_enabled", lambda: True)())
 
 
 def test_kwire_does_not_bring_the_lock_back(kwire, monkeypatch):
-    """On a build without it; an extension that does not say so would."""
+    """On a build without it; an extension that does not declare it would."""
     monkeypatch.setenv("KWIRE_BACKEND", kwire.backend)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", LOCK.format(path=sys.path)],

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages: the corners of the engines that no other test walks into.
 
-Values of more than 2 GiB are memory that nobody ever touches, so they cost nothing.
+Values of more than 2 GiB are memory that is never touched, so they cost nothing.
 Corners of records are in ``test_unreached_records.py``, those of memory that runs out
 in ``test_failing_allocations.py``.
 """
@@ -242,7 +242,7 @@ def test_columns_refuse_what_is_no_marker(kwire, marker):
 
 
 def test_columns_refuse_a_tag_that_is_too_short(kwire):
-    """A number has all its bytes within the size that stands before it."""
+    """A number has all its bytes within the size before it."""
     cls = message(kwire, tagged("Number", "int32", 0))
     good = b"\1\0\4\0\0\0\5"
     for size in range(4):
@@ -271,7 +271,7 @@ def test_what_is_set_behind_the_back_of_a_struct(kwire):
 
 
 def untouched(kind, size=HUGE):
-    """Give memory that nobody writes to."""
+    """Return memory that is never written to."""
     return bytes(size) if kind == "bytes" else memoryview(mmap.mmap(-1, size))
 
 
@@ -376,7 +376,7 @@ def test_tags_by_themselves_say_what_is_wrong(kwire):
 
 
 class Missing:
-    """Stands for a Python without numpy."""
+    """What imports find in a Python without numpy."""
 
     def find_spec(self, name, path=None, target=None):
         """Refuse to find it."""

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records: the corners of the engines that no other test walks into.
 
-Some are behind heads and columns that no reader of kwire's makes, so the engines are
-asked directly. Values of more than 1 GiB are memory that nobody ever touches; where
+Some are after heads and columns that no reader of kwire's makes, so the engines are
+asked directly. Values of more than 1 GiB are memory that is never touched; where
 the pure engine would copy it, its bound is moved down instead.
 """
 
@@ -44,7 +44,7 @@ def module(package, name):
 
 
 def head(kwire, **fields):
-    """Make the head of a batch that is to be written."""
+    """Make the header of a batch that is to be written."""
     fields = {"magic": 2, "last_offset": -1} | fields
     return kwire.records.BatchHeader(**fields)
 
@@ -72,14 +72,14 @@ RUNS = {
     "no message": (message(1, 9) + bytes(40), 2),
     "a bad key": (message(1, 9) + message(1, 10, body=b"\xff\xff\xff\xfe" * 2), 2),
     "a bad value": (message(1, 9, body=bytes(4) + b"\0\0\0\7"), 1),
-    "bytes behind": (message(1, 9) + message(1, 12, body=bytes(9)), 2),
+    "bytes after": (message(1, 9) + message(1, 12, body=bytes(9)), 2),
 }
 
 
 @pytest.mark.parametrize("name", RUNS)
 @pytest.mark.parametrize("kind", [bytes, bytearray])
 def test_the_checksum_of_the_first_message_is_not_asked_again(kwire, name, kind):
-    """Whoever read its head has decided that; all behind it are looked at."""
+    """That was decided with its header; all after it are looked at."""
     behind, count = RUNS[name]
     data = kind(FIRST + behind)
     first = kwire.records.read_batch_header(data, check_crc=False)
@@ -160,7 +160,7 @@ def test_a_batch_may_have_a_delete_horizon(kwire):
 
 
 def test_no_batch_begins_below_zero(kwire):
-    """Whoever asks the engine for it is told which field it was."""
+    """The error of the engine names the field."""
     engine, below = engine_of(kwire), head(kwire, base_offset=-1)
     for call in (
         lambda: engine.encode_batch([(b"k", b"v")], below),
@@ -208,7 +208,7 @@ def test_a_batch_has_less_than_two_gib(kwire, huge):
 
 
 def test_a_value_of_more_than_two_gib(kwire):
-    """No sum of sizes wraps around; nobody looks at the bytes."""
+    """No sum of sizes wraps around; the bytes are not looked at."""
     value = bytes(2**31)
     if kwire.backend == "pure":
         rows = module(kwire, "record_encoder")
@@ -286,7 +286,7 @@ def test_a_wrapper_is_read_by_both_entries(twins):
 
 @pytest.mark.parametrize("place", range(4))
 def test_columns_that_change_meanwhile(twins, place):
-    """Offsets are looked at again as their bytes are written, whoever moves them."""
+    """Offsets are checked again as their bytes are written: they may have moved."""
     package = twins.fast
     count, size = 40, 400
     good = struct.pack(f"={count + 1}i", *range(count + 1))

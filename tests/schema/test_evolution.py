@@ -180,7 +180,7 @@ def test_nested_structs_are_compared():
 
 
 def test_a_struct_may_move_to_the_common_ones():
-    """Only what stands on the wire matters."""
+    """Only what relies on the wire matters."""
     inner = OLD[2]["fields"]
     parts = {key: value for key, value in OLD[2].items() if key != "fields"}
     common = [{"name": "Part", "versions": "0+", "fields": inner}]

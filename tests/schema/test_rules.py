@@ -4,7 +4,7 @@
 
 Each case protects the rule's name, the path and the position of its error: the sign
 ``@`` in a case marks where the error has to point and is taken out before reading.
-What is a default for which type stands in ``test_defaults.py``.
+What is a default for which type is in ``test_defaults.py``.
 """
 
 from __future__ import annotations

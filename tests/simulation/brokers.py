@@ -3,7 +3,7 @@
 """Simulated brokers: they answer Metadata, ListOffsets and Fetch as Kafka does.
 
 What is true is in ``SimulatedCluster``; each broker knows the leaders of its own view,
-which lags behind, so that stale metadata and stale hints come about by themselves.
+which lags, so that stale metadata and stale hints come about by themselves.
 Versions, headers and the order of responses are ``ServerConnection``'s.
 """
 

@@ -137,7 +137,7 @@ class Scenario:
         if random.random() < 0.3:
             kinds += [self._cut, self._delete, self._recreate, self._add_partition]
         for _ in range(random.randrange(0, 25)):
-            # Not before the first connection: a client that finds nobody says so.
+            # Not before the first connection: a client that finds no broker raises.
             when = START_S + random.uniform(0.3, FAULTS_S)
             self.world.at(when, random.choice(kinds))
         self.world.at(START_S + FAULTS_S, self._heal)

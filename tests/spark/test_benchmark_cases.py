@@ -21,7 +21,7 @@ pytestmark = pytest.mark.gate
 # kafka-python reads its own files in a way that Python no longer likes.
 @pytest.mark.filterwarnings("ignore:.*_text is deprecated")
 def test_cases_give_their_rows_and_equal_values(spark, tmp_path, monkeypatch):
-    """Ceilings, peers and kwire alike, in a run as small as can be."""
+    """Limits, peers and kwire alike, in a run as small as can be."""
     monkeypatch.setattr(work, "_FRAME_ROWS", 1)
     small = inputs.write_log(tmp_path / "log", 1)
     four = inputs.write_log(tmp_path / "four", 1, partitions=4)

@@ -3,7 +3,7 @@
 """The archive for Spark's workers: what is in it, and that it is found as kwire.
 
 That Spark brings it to workers which lack kwire is shown by tools/spark/shipping.py,
-on a cluster of processes. Here an interpreter without site packages stands for them.
+on a cluster of processes. Here it is an interpreter without site packages.
 """
 
 import os

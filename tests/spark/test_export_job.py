@@ -24,7 +24,7 @@ def disks(tmp_path, monkeypatch):
 
 
 def test_spark_makes_the_tables_that_one_process_makes(spark, disks, tmp_path):
-    """Row by row; and each byte of the input is told once, whoever does the work."""
+    """Row by row; and each byte of the input is reported once, on any worker."""
     told = []
     alone = jobs.export([disks.root], tmp_path / "alone")
     on_spark = jobs.export(

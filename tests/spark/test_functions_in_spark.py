@@ -116,8 +116,8 @@ def test_mixed_streams_become_json(requests):
         F.lit(None).cast("int"),
         options,
     )
-    for row in requests.select(own.alias("own"), told.alias("told")).collect():
-        assert row.own == row.told
+    for row in requests.select(own.alias("own"), told.alias("given")).collect():
+        assert row.own == row.given
         assert row.own is None or (row.own.json is None) is bool(row.own._error)
     last = requests.where("id = 54").select(own.json).first()[0]
     assert json.loads(last)["maxWaitMs"] == 0
@@ -235,7 +235,7 @@ def test_functions_of_sql(spark, requests):
 
 
 def test_headers_as_columns(requests):
-    """Flat columns behind those to keep, equal to the fields of ``kafka_header``."""
+    """Flat columns after those to keep, equal to the fields of ``kafka_header``."""
     flat = ks.read_headers(requests, "frame", ["id"])
     structs = requests.select("id", ks.kafka_header("frame").alias("h"))
     assert flat.columns == ["id", *structs.schema["h"].dataType.names]

@@ -49,7 +49,7 @@ def vectors_of(name):
 
 
 def framed(kwire, vector):
-    """Put before a vector's bytes what stands before them where they are used."""
+    """Put before a vector's bytes what is before them where they are used."""
     cls = getattr(kwire.messages, vector.message)
     message = kwire.decode(cls, vector.data, vector.version)
     version = vector.version
@@ -304,7 +304,7 @@ def test_frames_that_are_not_as_asked_for_are_errors(kwire):
 
 
 def test_tags_in_headers_are_passed_over(kwire):
-    """A response header with a tag that nobody knows, beside plain ones."""
+    """A response header with an unknown tag, beside plain ones."""
     reading = room(kwire, "message_reading")
     make = kwire.messages.HeartbeatResponse
     plain = kwire.framing.encode_response(make(error_code=5), 4)[4:]

@@ -56,7 +56,7 @@ class Capture:
         return sequence
 
     def ask(self, connection, number, message=None, version=4, recording="r"):
-        """Add a request; nobody has answered it yet."""
+        """Add a request; it has no response yet."""
         message = message or self.kwire.messages.HeartbeatRequest()
         sequence = self.frame(
             connection, "request", number, message, version, recording

@@ -116,7 +116,7 @@ def test_damage_costs_its_batch_alone(kwire):
         bad = {turn for turn in range(len(batches)) if dice.random() < 0.4}
         hurt += len(bad)
         for turn in bad:
-            # Behind base offset and size: with these, the next batch cannot be found.
+            # After base offset and size: with these, the next batch cannot be found.
             at = dice.randrange(21, len(batches[turn]))
             changed = bytearray(batches[turn])
             changed[at] ^= 1 << dice.randrange(8)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-log`` where rows were once lost, doubled, foreign, or told wrongly.
+"""``kafka-log`` where rows were once lost, doubled, foreign, or wrong.
 
 Edges of offsets within old wrappers, damage at the ends of segments and of
 micro-batches, folders that change while they are looked at, names that are taken. All
@@ -293,7 +293,7 @@ def test_the_checkpoint_of_another_source_is_recognised(orders):
 
 
 def test_a_short_micro_batch_does_not_cut_the_whole_segment(orders, monkeypatch):
-    """Each cut is a look at the file: what is behind the start need not be cut."""
+    """Each cut is a look at the file: what is after the start need not be cut."""
     entries = [(number * 3, orders.spans[number][0]) for number in range(1, 10)]
     orders.beside(0, ".index", ">ii", *entries)
     segments = importlib.import_module("kwire.log").Segment
@@ -327,7 +327,7 @@ def test_a_schema_of_no_columns_is_refused():
 
 
 def test_a_column_that_must_not_be_null_is_refused():
-    """Spark would find out with the first batch, in words that help nobody."""
+    """Spark would find out with the first batch, without the name of the column."""
     source = log_source.KafkaLogSource({"path": "logs"})
     wanted = StructType([StructField("offset", LongType(), nullable=False)])
     with pytest.raises(ValueError, match="'offset' of kafka-log can be null"):
@@ -347,7 +347,7 @@ def test_paths_as_hadoop_writes_them_are_read(orders):
 
 
 def test_every_batch_of_rows_has_the_schema_to_the_byte(orders):
-    """Bad regions before, between and behind the rows, and each column alone."""
+    """Bad regions before, between and after the rows, and each column alone."""
     for number in (0, 4, 9):
         flip(orders.log, orders.spans[number][0] + 80)
     options = read_options({"path": str(orders.root), **BAD, **SMALL})

@@ -123,7 +123,7 @@ def test_the_delay_of_a_trigger_is_written_as_spark_writes_times(text, milliseco
 
 
 def test_the_batch_view_reads_heads_alone_unless_checksums_are_asked_for():
-    """The cheap view stays cheap."""
+    """The view of headers reads no records."""
     assert not options(view="batches").verify_crc
     assert options(view="batches", verifyCrc="true").verify_crc
 

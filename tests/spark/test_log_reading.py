@@ -323,7 +323,7 @@ def test_what_cannot_be_planned_is_said_in_one_sentence(rooms, orders, given, te
 
 
 def test_a_missing_segment_counts_only_if_it_is_asked_about(rooms, orders):
-    """A gap is told by the view problems, and by failOnDataLoss."""
+    """A gap is reported by the view problems, and by failOnDataLoss."""
     Folder(orders.path).segment(90, log_of([3], 90))
     assert offsets(rooms.read(orders.root)) == [*range(60), 90, 91, 92]
     with pytest.raises(
@@ -603,7 +603,7 @@ def test_random_damage_read_in_random_splits_loses_nothing_else(rooms, tmp_path,
 
 
 def test_batches_over_the_ceiling_are_told_and_can_be_allowed(rooms, tmp_path):
-    """In Spark nobody can pass limits; an option does, compressed or not."""
+    """In Spark no call can pass limits; an option does, compressed or not."""
     folder = Folder(tmp_path / "orders-0")
     large = batch(3, 1, value=bytes(5 << 20))
     folder.segment(

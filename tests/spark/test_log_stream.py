@@ -113,7 +113,7 @@ def test_a_micro_batch_reads_the_same_when_it_is_read_again(orders):
 
 
 def test_the_limit_is_shared_by_what_partitions_have_to_give(orders):
-    """No more offsets than asked for, none left behind for ever."""
+    """No more offsets than asked for, none left for ever."""
     Folder(orders.root / "orders-1").segment(0, log_of([10]))
     reader = reader_of(orders.root, maxOffsetsPerTrigger="8")
     limit = reader.getDefaultReadLimit()
@@ -252,7 +252,7 @@ def test_a_partition_that_vanishes_or_shrinks_is_a_loss(orders):
 
 
 def test_a_bad_region_is_told_once_however_offsets_are_cut(orders):
-    """Each micro-batch reads some offsets of the region; one of them tells."""
+    """Each micro-batch reads some offsets of the region; one of them reports it."""
     flip(orders.log, orders.spans[3][0] + 80)
     corrupt = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "bad"}
     for cuts in ([0, 30], [0, 9, 12, 30], [0, 10, 11, 30], [0, 5, 11, 12, 13, 30]):
@@ -271,7 +271,7 @@ def test_a_bad_region_is_told_once_however_offsets_are_cut(orders):
 
 
 def test_a_damaged_tail_waits_until_it_is_one(orders):
-    """A bad last batch may be half written; with another behind it, it is damage."""
+    """A bad last batch may be half written; with another after it, it is damage."""
     bad = bytearray(batch(30, 5))
     bad[-3] ^= 1
     append(orders.log, bytes(bad))

@@ -121,7 +121,7 @@ def test_bad_line_ends_the_read_unless_the_mode_says_otherwise(damaged):
 
 
 def test_schema_chooses_columns():
-    """In its order; what there is not, or is of another type, is told."""
+    """In its order; an unknown column, or one of another type, is an error."""
     (first, *_) = batches(source(), "api_version int, client_id string")
     assert first.schema.names == ["api_version", "client_id"]
     with pytest.raises(ValueError, match="no column 'offset'; it has timestamp, "):

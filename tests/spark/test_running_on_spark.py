@@ -34,7 +34,7 @@ def work():
 
 
 def test_tasks_run_in_workers_and_come_back_in_order(spark, work):
-    """More tasks than cores; each has its size told when it has ended."""
+    """More tasks than cores; the size of each is reported when it has ended."""
     told = []
     tasks = [("give", number) for number in range(7)]
     sizes = [10**number for number in range(7)]

@@ -90,7 +90,7 @@ def test_every_function_given_to_spark_has_short_errors():
 
 
 def kwires_own(body):
-    """Make a function that could stand in a module of kwire, which is what decides."""
+    """Make a function whose module is one of kwire, which is what decides."""
     names = {"__name__": "kwire.spark.options", "json": json}
     exec(f"def own():\n    {body}", names)
     return names["own"]
@@ -152,7 +152,7 @@ def test_an_option_that_kwire_refuses_is_said_on_purpose():
 
 
 def test_a_defect_keeps_all_its_frames():
-    """What nobody documented: other classes, and what the language itself raises."""
+    """Undocumented errors: other classes, and what the language itself raises."""
     for code in ("int('x')", "[].index(1)", "{}['x']", "json.loads('x')", "None + 1"):
         frames, _ = frames_of(shorten_errors(kwires_own(code)))
         assert frames[1:3] == ["entry", "own"], code

@@ -113,7 +113,7 @@ TWINS = sorted(stems("_pure") & stems("_fast"))
 
 
 def test_files_have_twins_or_say_that_they_have_none():
-    """The same names in both folders; a file of one side alone says so in its head."""
+    """The same names in both folders, but for files that say that they are alone."""
     alone = [
         f"{folder}/{stem}"
         for folder, other in [("_pure", "_fast"), ("_fast", "_pure")]
@@ -135,7 +135,7 @@ def test_heads_name_the_twin(stem):
 
 @pytest.mark.parametrize("stem", TWINS)
 def test_functions_of_one_side_are_named_in_a_head(stem):
-    """Nobody looks in vain for the other half of a function."""
+    """A reader looks for no other half of a function in vain."""
     pure, fast = twin_functions(stem)
     heads = " ".join(map(head, files("_pure", stem) + files("_fast", stem)))
     unnamed = [

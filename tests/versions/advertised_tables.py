@@ -3,7 +3,7 @@
 """What real nodes of Kafka have answered to ApiVersions: facts for the tests.
 
 Every table is the whole answer of one node, written as key:range, in ascending order.
-The names are the release, the kind of node, and "unstable" where it was told to enable
+The names are the release, the kind of node, and "unstable" where its settings enable
 unstable versions; nothing else was configured that changes an answer.
 """
 

@@ -24,7 +24,7 @@ V0 = "0012 0000 00000007 0002 6b77"
 
 
 def answered(kwire, text, table=None, **options):
-    """Answer a question in hex; return the answer and the bytes behind the id."""
+    """Answer a question in hex; return the answer and the bytes after the id."""
     found = kwire.negotiation.answer_api_versions(
         frame(text), served(kwire) if table is None else table, **options
     )
@@ -53,7 +53,7 @@ def answered(kwire, text, table=None, **options):
     ],
 )
 def test_the_bytes_of_an_answer(kwire, text, version, body):
-    """All rows, in the version of the question, behind its correlation id."""
+    """All rows, in the version of the question, after its correlation id."""
     found, rest = answered(kwire, text)
     assert found.frame[4:8] == b"\0\0\0\x07"
     assert rest == bytes.fromhex(body)
@@ -66,7 +66,7 @@ def test_the_bytes_of_an_answer(kwire, text, version, body):
 @pytest.mark.parametrize("version", ["0005", "0006", "7fff", "ffff"])
 @pytest.mark.parametrize("rest", ["", "0002 6b77", "ff", "00" * 30])
 def test_an_unknown_version_is_answered_in_version_0_unread(kwire, version, rest):
-    """Whatever stands behind the correlation id, the header's own rest included."""
+    """Whatever comes after the correlation id, the header's own rest included."""
     found, body = answered(kwire, f"0012 {version} 80000001 {rest}")
     assert found.frame[4:8] == bytes.fromhex("80000001")
     assert body == bytes.fromhex("0023 00000001 0012 0000 0004")

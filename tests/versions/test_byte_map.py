@@ -105,7 +105,7 @@ def test_no_field_on_the_wire_is_left_out(kwire, maps):
 
 
 def facts(error):
-    """Take what tells one error from another."""
+    """Return what makes an error differ from another."""
     if error is None:
         return None
     return type(error), str(error), getattr(error, "path", ""), error.args
@@ -129,7 +129,7 @@ def failure(kwire, function, *args, **options):
 
 @pytest.mark.parametrize("family", hostile.FAMILIES)
 def test_bad_bytes_give_the_error_of_decoding(kwire, maps, family):
-    """Class, words, offset, path; the spans end at the bytes that nobody read."""
+    """Class, words, offset, path; the spans end at the bytes that were not read."""
     refused = 0
     for name, version, data in hostile.take(family, BAD_INPUTS):
         cls = getattr(kwire.messages, name)
@@ -493,7 +493,7 @@ def test_batches_inside_a_message_are_mapped_under_their_field(kwire, maps):
     assert [s.owner for s in inner] == [f"{field}.{s.owner}" for s in alone]
     assert [s[5:] for s in inner] == [s[5:] for s in alone]
     assert {span.part for span in inner} == {"ProduceRequest v9"}
-    # What stands behind the records belongs to the structs around them again.
+    # What comes after the records belongs to the structs around them again.
     assert [s.path for s in found.spans[-3:]] == [
         "topic_data[0].partition_data[0]._tagged_fields",
         "topic_data[0]._tagged_fields",

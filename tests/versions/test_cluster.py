@@ -191,7 +191,7 @@ def epochs(kwire, *told):
 
 
 def test_finalized_features_are_those_of_the_highest_epoch(kwire):
-    """Whichever broker tells it first, and in whatever order."""
+    """Whichever broker reports it first, and in whatever order."""
     told = [(5, 20), (7, 21), (6, 99), (-1, 77)]
     for order in itertools.permutations(range(4)):
         tables = epochs(kwire, *told)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brokers that cannot be asked: what they speak, by the release that one is told.
+"""Brokers that cannot be asked: what they speak, by their release.
 
 The rows are written down once more, from librdkafka's ``broker.version.fallback``.
 """
@@ -41,7 +41,7 @@ def test_the_rows_of_old_releases(kwire, release, rows):
 
 @pytest.mark.parametrize("release", ["0.10.0", "0.10.2.1", "1.0", "2.8", "4.1"])
 def test_newer_releases_can_be_asked(kwire, release):
-    """None says so."""
+    """The result is None."""
     assert kwire.negotiation.fallback_table(release) is None
 
 
@@ -99,5 +99,5 @@ def test_a_fallback_is_not_more_than_its_release_had(kwire):
         for key, versions in table.ranges().items():
             if not whole.range_of(key).contains(versions):
                 too_much.append((release, key, str(versions)))
-    # OffsetCommit 1 came with 0.8.2, but librdkafka assumes it one release earlier.
+    # OffsetCommit 1 was introduced in 0.8.2; librdkafka assumes it in 0.8.1.
     assert too_much == [("0.8.1", 8, "0-1")]

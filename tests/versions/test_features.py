@@ -120,7 +120,7 @@ def test_a_range_has_to_overlap_and_no_more(kwire):
     ],
 )
 def test_the_features_of_releases(kwire, release, has, lacks):
-    """Each came with the release that history has it from."""
+    """Each was introduced in the release that history has it from."""
     features = set(kwire.negotiation.ApiVersionTable.of_release(release).features())
     assert has <= features
     assert not lacks & features

@@ -59,7 +59,7 @@ def test_two_bytes_are_enough_to_tell_another_api(kwire):
 
 
 def test_an_unknown_version_without_a_correlation_id_has_no_answer(kwire):
-    """Nobody could tell whose answer it is."""
+    """Which request it answers would be unknown."""
     with pytest.raises(kwire.DecodeError):
         answered(kwire, "0012 00ff 000000", table(kwire, {18: (0, 4)}))
 
@@ -219,7 +219,7 @@ def test_a_choice_under_constraints_is_not_remembered_for_others(kwire):
 
 
 def test_frames_are_copies_of_a_chunk_that_changes(kwire):
-    """Whoever reads into one buffer again and again keeps the frames of before."""
+    """A caller that reads into one buffer again and again keeps earlier frames."""
     chunk = bytearray.fromhex("00000001 61 00000001 62")
     for view in (chunk, memoryview(chunk)):
         frames = list(kwire.framing.FrameSplitter().feed(view))

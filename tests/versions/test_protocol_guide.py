@@ -332,7 +332,7 @@ def test_page_is_complete_in_itself(pages, release):
 
 
 def test_page_has_every_layout(kwire, guide, pages):
-    """As the guide tells it, no character lost in the markup."""
+    """As the guide prints it, no character lost in the markup."""
     shown = PageReader(pages.page()).layouts
     told = []
     for name in kwire.messages.ALL:

@@ -102,7 +102,7 @@ def test_what_real_nodes_answer_is_recognised(guess, name, said):
 
 
 def test_all_tables_of_real_nodes_are_guessed():
-    # The list above must not fall behind the tables.
+    # The list above must name every table.
     mark = test_what_real_nodes_answer_is_recognised.pytestmark[0]
     assert {name for name, _ in mark.args[1]} == TABLES.keys()
 
