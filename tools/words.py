@@ -51,7 +51,7 @@ BANNED = {
 }
 """What is not written, as a pattern, and what is written instead."""
 
-COMMITS_SINCE = "b18d39d60678714fccc55fafe9b96410d03e9cfb"
+COMMITS_SINCE = "2a959e5d65e5c0c1b579ac4ac85652bb0583daea"
 """The messages of later commits are checked, if this one is in the clone."""
 
 SUBJECT_LENGTH = 60
