@@ -51,7 +51,7 @@ BANNED = {
 }
 """What is not written, as a pattern, and what is written instead."""
 
-COMMITS_SINCE = "2a959e5d65e5c0c1b579ac4ac85652bb0583daea"
+COMMITS_SINCE = "6d7946ea9aa34c7451f87573536f95910e8c36c8"
 """The messages of later commits are checked, if this one is in the clone."""
 
 SUBJECT_LENGTH = 60
