@@ -51,7 +51,7 @@ BANNED = {
 }
 """What is not written, as a pattern, and what is written instead."""
 
-COMMITS_SINCE = "6d7946ea9aa34c7451f87573536f95910e8c36c8"
+COMMITS_SINCE = "4c46aad88e57849000643a922f1bde295d63ab50"
 """The messages of later commits are checked, if this one is in the clone."""
 
 SUBJECT_LENGTH = 60
