@@ -147,7 +147,7 @@ def test_unknown_versions_say_so_and_leave_the_key_readable(kwire, topics):
     """The value is of a newer Kafka, the key is not."""
     record = find("OffsetCommitValue", 4)
     newer = b"\0\5" + record.value[2:]
-    with pytest.raises(kwire.UnsupportedVersion, match=r"OffsetCommitValue .* 0-4"):
+    with pytest.raises(kwire.UnsupportedVersion, match=r"OffsetCommitValue .* 0 to 4"):
         topics.decode(record.topic, record.key, newer)
     key, _ = topics.decode(record.topic, record.key, None)
     assert key.group == "größe"
@@ -174,7 +174,7 @@ def test_other_frame_versions_are_refused(kwire, topics, frame_version):
 )
 def test_frame_numbers_over_int16_are_refused(kwire, topics, value, path, offset):
     """Kafka's numbers of types and versions end at 32767."""
-    with pytest.raises(kwire.DecodeError, match="32768 is over") as caught:
+    with pytest.raises(kwire.DecodeError, match="32768 exceeds") as caught:
         topics.decode("__cluster_metadata", None, bytes.fromhex(value))
     assert (caught.value.path, caught.value.offset) == (path, offset)
 
@@ -272,7 +272,7 @@ def test_any_contiguous_bytes_will_do(topics):
 
 def test_other_topics_are_a_mistake_of_the_caller(topics):
     """A topic of users has no layout of Kafka's."""
-    with pytest.raises(ValueError, match=r"'orders' .* __consumer_offsets"):
+    with pytest.raises(ValueError, match=r"__consumer_offsets, .* 'orders'"):
         topics.decode("orders", b"", b"")
     with pytest.raises(ValueError, match="'orders'"):
         topics.encode("orders", None, None, 0)

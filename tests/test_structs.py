@@ -396,9 +396,9 @@ def test_nested_structs_are_attributes(kwire, topic):
 
 def test_nested_structs_are_no_messages(kwire, topic):
     """A struct has no bytes of its own: the mistake is named, not half done."""
-    with pytest.raises(TypeError, match="is a part of a message"):
+    with pytest.raises(TypeError, match="is a struct of a message"):
         kwire.decode(topic, b"", 12)
-    with pytest.raises(TypeError, match="is a part of a message"):
+    with pytest.raises(TypeError, match="is a struct of a message"):
         kwire.encode(topic(), 12)
 
 

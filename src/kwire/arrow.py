@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arrow in and out: whole arrays of messages at once, with pyarrow's types.
+"""Decodes arrays of messages, request headers and record sets into Arrow.
 
-``pyarrow`` is imported by the call that needs it; ``pip install kwire[arrow]`` brings
-it. The columns themselves are made by the engine, which needs no pyarrow.
+The engine makes the columns without pyarrow; the functions here return them as
+pyarrow's types. They import pyarrow when they are called: ``pip install kwire[arrow]``.
 """
 
 from __future__ import annotations
@@ -94,13 +94,13 @@ def messages_to_arrow(
 ) -> pyarrow.StructArray:
     """Decode an array of encoded messages, one a row, into nested Arrow arrays.
 
-    ``array`` is a pyarrow array or chunked array of a binary or string type, or what
-    comes by ``__arrow_c_array__`` or ``__arrow_c_stream__``, such as a polars series;
-    each row is one message body of class ``cls``, all of the same version. A field
-    becomes a column of its name in Python, a struct a struct, an array a list; a field
-    that the version lacks has its default in every row, a null row gives a null
-    struct. Tagged fields that kwire does not know are left out.
-    ``limits.frame_bytes`` bounds each row.
+    ``array`` is a pyarrow array or chunked array of a binary or string type, or an
+    object with ``__arrow_c_array__`` or ``__arrow_c_stream__``, such as a polars
+    series; each row is one message body of class ``cls``, all of the same version. A
+    field becomes a column of its name in Python, a struct a struct, an array a list; a
+    field that the version lacks has its default in every row, a null row gives a null
+    struct. Tagged fields that kwire does not know are left out. ``limits.frame_bytes``
+    bounds each row.
 
     Raises what ``kwire.decode`` raises for the first bad row; the path begins with the
     row, ``[7].topics[0]``, and the offset counts from the row's first byte. Its hint
@@ -168,12 +168,12 @@ def request_headers_to_arrow(
 def _keeps_errors(on_error: str) -> bool:
     """Whether bad rows become null and leave the text of their error."""
     if on_error not in ("raise", "null"):
-        raise ValueError(f'on_error is "raise" or "null", not {quote(on_error)}')
+        raise ValueError(f'on_error must be "raise" or "null" (got {quote(on_error)})')
     return on_error == "null"
 
 
 def _binary_array(array: Any, pyarrow: Any) -> Any:
-    """Bring an array of any binary type into one piece of binary or large binary."""
+    """Convert an array of any binary type into one chunk of binary or large binary."""
     if isinstance(array, pyarrow.ChunkedArray):
         kind = array.type
         if array.num_chunks == 1:
@@ -201,7 +201,7 @@ def _binary_array(array: Any, pyarrow: Any) -> Any:
     elif not types.is_binary(kind) and not types.is_large_binary(kind):
         raise TypeError(f"expected an array of binary, got one of {kind}")
     if isinstance(array, pyarrow.ChunkedArray):
-        # Chunks of 2 GiB together need the larger offsets to become one piece.
+        # Chunks of 2 GiB together require 64-bit offsets as one chunk.
         if types.is_binary(array.type) and array.nbytes >= 2**31:
             array = array.cast(pyarrow.large_binary())
         array = array.combine_chunks()
@@ -209,7 +209,7 @@ def _binary_array(array: Any, pyarrow: Any) -> Any:
 
 
 def null_empty_lists(lists: pyarrow.ListArray) -> pyarrow.ListArray:
-    """Make each empty list null: Spark's Kafka source has headers so.
+    """Make each empty list null, as Spark's Kafka source returns headers.
 
     Cost: about 1 ns a row; the content is not copied.
     """
@@ -223,7 +223,7 @@ def null_empty_lists(lists: pyarrow.ListArray) -> pyarrow.ListArray:
 
 
 def load_pyarrow() -> Any:
-    """Import pyarrow, which only these functions need."""
+    """Import pyarrow; the error names the extra to install."""
     try:
         import pyarrow
     except ImportError:

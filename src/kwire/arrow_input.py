@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of others, read through pyarrow and taken apart into buffers.
+"""Splits a table of records into the Arrow buffers that the encoder reads.
 
-What a batch can carry is cast to the types that the engine reads: int64 offsets,
+Columns are cast by pyarrow to the types that the engine reads: int64 offsets,
 timestamps in ms, binary keys and values, headers as lists of key and value.
 """
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def split_table(table: Any) -> tuple[Any, ...]:
-    """Take a table apart: count, offsets, timestamps, keys, values and headers.
+    """Return the count and the buffers of a table's columns of records.
 
-    Raises ``TypeError`` for what is no table, or has no keys and values, and
+    Raises ``TypeError`` for another object, or a table without keys and values, and
     ``EncodeError`` with the column as its path for one that cannot be cast.
     """
     try:
@@ -69,7 +69,7 @@ def split_table(table: Any) -> tuple[Any, ...]:
 
 
 def _import_table(table: Any, pyarrow: Any) -> Any:
-    """Take over columns of another library."""
+    """Import the columns of another library through the Arrow C interface."""
     try:
         if hasattr(table, "__arrow_c_array__"):
             return pyarrow.record_batch(table)
@@ -83,7 +83,7 @@ def _import_table(table: Any, pyarrow: Any) -> Any:
 
 
 def _column(table: Any, name: str, kind: Any) -> Any:
-    """Bring a column into one piece of the type wanted."""
+    """Return a column as one chunk of the type that the engine reads."""
     import pyarrow
 
     if table.schema.names.count(name) > 1:
@@ -99,7 +99,7 @@ def _column(table: Any, name: str, kind: Any) -> Any:
     except MemoryError:
         raise
     except pyarrow.ArrowException as error:
-        # One line of several, which end with words of Arrow's own source.
+        # The first line only: the others name lines of Arrow's own source.
         reason = str(error).partition("\n")[0]
         words = f"expected a column of {kind}, got {column.type}: {reason}"
         raise EncodeError(words, name) from None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The types of columns by Spark's names, and which of them a Kafka type becomes.
+"""Maps Spark's names of types to pyarrow's types, and Kafka's types to both.
 
 Tables, captures and Spark's functions name their columns' types in Spark's words
 ("bigint") and make Arrow's from them here. Structs and lists are not in it.

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Message classes and the codec: schemas in, classes that encode and decode out.
+"""Builds the classes of messages, and has ``encode`` and ``decode``.
 
-Here a schema meets the engine: ``build_class`` makes the classes of a message and
-its structs, ``encode`` and ``decode`` are the engine's own.
+``build_class`` makes the classes of a message and its structs from a schema, on the
+active engine; ``encode`` and ``decode`` are those of the engine.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _build(
         taken = uses[name] > 1 or iskeyword(name)
         if taken or name in facts or name in _RESERVED:
             raise SchemaError(
-                f"the field would be called {name!r} in Python, which is taken",
+                f"the field's name in Python would be {name!r}, which is in use",
                 "attribute-taken",
                 field.name,
                 binding.message.name,
@@ -90,7 +90,7 @@ def _default(field: Field, binding: plan.Binding) -> object:
 
 
 def reduce_struct(cls: type, values: tuple[object, ...]) -> tuple[Any, ...]:
-    """Tell pickle how to make a message or struct again, on either engine."""
+    """Return what pickle requires to restore a message or struct on either engine."""
     if cls.__module__ != f"{__package__}.messages":
         raise TypeError(
             f"{cls.__qualname__} comes from a schema read at run time; pickle its "

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of one magic into another, as brokers did it for old clients.
+"""Converts batches from one magic to another, as brokers did for old clients.
 
-What has the wanted magic already is copied byte by byte. The rest is decoded and
-encoded again with its compression; what the other format has no place for is lost,
-and counted.
+Batches that have the magic already are copied. Others are decoded and encoded again
+with their compression. What the other magic cannot carry is lost, and counted.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class ConversionReport:
-    """What became of the batches, and what was lost on the way. All are counts.
+    """Counts of what was converted, and of what was lost.
 
     ``copied`` and ``converted`` batches; records that lost their ``timestamps`` and
     ``headers`` (each header counts); batches that were left out: ``control_batches``
     and ``empty_batches`` (no record is left); batches that lost their
     ``producer_fields`` (id, epoch, sequence, transaction); records left out
-    ``below_start``; bytes behind the last whole batch, ``trailing_bytes``.
+    ``below_start``; bytes after the last complete batch, ``trailing_bytes``.
     """
 
     __slots__ = (

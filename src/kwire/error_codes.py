@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kafka's error codes: a constant for each, its name, and whether a retry may help.
 
-The numbers that brokers put into ``error_code`` fields live here, as of the newest
-Kafka release. kwire's own exceptions live in ``errors``. A code that is not in this
-list comes from a newer broker and is no mistake: it has a name, too, and no failure.
+These are the values of ``error_code`` fields, as of the newest Kafka release; kwire's
+own exceptions are in ``errors``. A code that is not in this list comes from a newer
+broker: ``name`` returns a name for it, and no function here raises.
 """
 
 UNKNOWN_SERVER_ERROR = -1
@@ -196,7 +196,7 @@ def name(code: int) -> str:
 
 
 def retriable(code: int) -> bool:
-    """Tell whether Kafka's clients may send the same request again.
+    """Whether Kafka's clients may send the same request again.
 
     False for an unknown code.
     """

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kwire's exception tree, and the one place where failures get their words.
+"""kwire's exceptions, and the texts of all faults that an engine finds.
 
-An engine never writes a sentence. It notes a fault (one of the numbers below) with
-the byte offset and one number of detail, and ``decode_failure`` or
-``encode_failure`` turns that into the exception, so that both engines say the same
-in the same words. ``TypeError`` is for programming mistakes and has no place here.
+An engine writes no text. It notes a fault, one of the numbers below, with the byte
+offset and one number of detail. ``decode_failure`` and ``encode_failure`` build the
+exception from these, so that both engines raise the same one. ``TypeError``, which is
+for mistakes of the caller's code, is raised where it is found.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class KwireError(Exception):
-    """The root: every exception that kwire raises on purpose about data."""
+    """The base of all exceptions that kwire raises for wrong data or wrong values."""
 
 
 class DecodeError(KwireError, ValueError):
-    """The bytes are wrong, and the peer that wrote them is to blame.
+    """The bytes are wrong. Their writer made the mistake, not the caller.
 
     ``offset`` is a position in the input of the call, in bytes; ``path`` names the
     field (``topics[3].name``, empty for the message as a whole); ``message_name``
-    and ``version`` say what was being read.
+    and ``version`` are those of the message that was being read.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class DecodeError(KwireError, ValueError):
 
 
 class Truncated(DecodeError):
-    """The input ends inside a value; ``offset`` is the end of what was searched."""
+    """The input ends inside a value; ``offset`` is the end of the input."""
 
 
 class InvalidLength(DecodeError):
-    """A length or count cannot be right; ``offset`` is its first byte."""
+    """A length or count is impossible; ``offset`` is its first byte."""
 
 
 class InvalidVarint(DecodeError):
@@ -62,18 +62,18 @@ class InvalidVarint(DecodeError):
 
 
 class InvalidValue(DecodeError):
-    """A value breaks a rule: an unexpected null, bad UTF-8, a tag out of order."""
+    """A value is not allowed: an unexpected null, bad UTF-8, a tag out of order."""
 
 
 class InvalidJson(InvalidValue):
-    """A JSON form is not that of the message; it has no bytes, so ``offset`` is 0."""
+    """A JSON object does not fit the message; ``offset`` is 0: there are no bytes."""
 
     def __str__(self) -> str:
         return f"{_subject(self.message_name, self.version, self.path)}{self.reason}"
 
 
 class TrailingBytes(DecodeError):
-    """Bytes are left over; ``offset`` is the first spare one."""
+    """Bytes are left after the message; ``offset`` is the first of them."""
 
 
 class CorruptBatch(DecodeError):
@@ -81,13 +81,13 @@ class CorruptBatch(DecodeError):
 
 
 class LimitExceeded(DecodeError):
-    """The input is over a ceiling of ``kwire.Limits``."""
+    """The input exceeds a limit of ``kwire.Limits``."""
 
 
 class EncodeError(KwireError, ValueError):
-    """The value is wrong, and the caller is to blame.
+    """A value cannot be encoded. The caller made the mistake.
 
-    ``path`` names the field, ``expected`` says what would have been right.
+    ``path`` names the field, ``expected`` says what was expected in its place.
     """
 
     def __init__(
@@ -109,10 +109,10 @@ class EncodeError(KwireError, ValueError):
 
 
 class UnsupportedVersion(KwireError):
-    """No version fits: the text names what was asked for and what there is.
+    """A message or an API does not have the version, or the two sides share none.
 
-    ``api_key`` is the API's number, ``ours`` what this side speaks of it and
-    ``theirs`` what the peer does (``VersionRange``); None where that is not known.
+    ``api_key`` is the API's number, ``ours`` the versions that this side supports and
+    ``theirs`` those of the peer (``VersionRange``); None where that is not known.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class UnsupportedVersion(KwireError):
 
 
 class ProtocolError(KwireError):
-    """A rule of connections is broken; ``reason`` says which."""
+    """A rule of the protocol of connections is broken; ``reason`` names it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -141,17 +141,17 @@ class ProtocolError(KwireError):
 
 
 class LocalProtocolError(ProtocolError):
-    """The caller asked for what the connection cannot do, and is to blame."""
+    """The caller used a connection in a way that its state does not allow."""
 
 
 class RemoteProtocolError(ProtocolError):
-    """The peer did what no broker or client does: the connection is of no more use."""
+    """The peer broke a rule of the protocol; the connection cannot be used any more."""
 
 
 class SchemaError(KwireError, ValueError):
     """A schema breaks a rule of Kafka's message language.
 
-    ``rule`` is a short name of the rule, ``path`` the field within ``message_name``,
+    ``rule`` is the short name of the rule, ``path`` the field within ``message_name``,
     ``line`` and ``column`` (from 1; 0 where unknown) the position in the text.
     """
 
@@ -184,7 +184,7 @@ def _subject(message_name: str, version: int | None, path: str) -> str:
     return "".join(f"{part}: " for part in (name, path) if part)
 
 
-# What can be wrong with bytes. The engines know these by number.
+# Faults of bytes. The engines know them by these numbers.
 (
     TRUNCATED,
     BAD_LENGTH,
@@ -217,25 +217,34 @@ _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
     TRUNCATED: (Truncated, "the input ends here, bytes still needed: {}"),
     BAD_LENGTH: (InvalidLength, "{} is not a valid length"),
     BAD_COUNT: (InvalidLength, "a count of {} cannot fit in the bytes that are left"),
-    STRING_TOO_LONG: (InvalidLength, "a string of {} bytes is over Kafka's 32767"),
+    STRING_TOO_LONG: (
+        InvalidLength,
+        "a string of {} bytes exceeds Kafka's limit of 32767",
+    ),
     BAD_VARINT: (InvalidVarint, "not a varint of at most 32 bits"),
     BAD_VARLONG: (InvalidVarint, "not a varint of at most 64 bits"),
-    UNEXPECTED_NULL: (InvalidValue, "null where this version allows none"),
+    UNEXPECTED_NULL: (InvalidValue, "null is not allowed in this version"),
     BAD_UTF8: (InvalidValue, "not UTF-8"),
     BAD_MARKER: (InvalidValue, "{} does not mark a struct as null or present"),
-    TAG_OUT_OF_ORDER: (InvalidValue, "tag {} does not follow in ascending order"),
+    TAG_OUT_OF_ORDER: (InvalidValue, "tags must be in ascending order (got tag {})"),
     TAG_NOT_IN_VERSION: (InvalidValue, "tag {} is not valid in this version"),
     TRAILING_BYTES: (TrailingBytes, "bytes left over: {}"),
     FRAME_TOO_LARGE: (
         LimitExceeded,
-        "{} bytes are over the ceiling; pass limits=kwire.Limits(frame_bytes=...)"
+        "{} bytes are over the limit; pass limits=kwire.Limits(frame_bytes=...)"
         " to allow more",
     ),
-    BAD_BATCH_SIZE: (CorruptBatch, "{} bytes are too few for an entry of its format"),
-    BAD_MAGIC: (CorruptBatch, "magic {} is none of 0, 1 and 2"),
-    BAD_CRC: (CorruptBatch, "the bytes have the checksum {:#010x}, not the one stored"),
-    BAD_RECORD_COUNT: (CorruptBatch, "{} records cannot stand in these bytes"),
-    BAD_CODEC: (CorruptBatch, "no compression has the number {} in this format"),
+    BAD_BATCH_SIZE: (
+        CorruptBatch,
+        "a batch of {} bytes is smaller than its own header",
+    ),
+    BAD_MAGIC: (CorruptBatch, "magic must be 0, 1 or 2 (got {})"),
+    BAD_CRC: (
+        CorruptBatch,
+        "the bytes have the checksum {:#010x}, the header has another",
+    ),
+    BAD_RECORD_COUNT: (CorruptBatch, "{} records cannot fit in these bytes"),
+    BAD_CODEC: (CorruptBatch, "compression codec {} does not exist in this magic"),
     NULL_WRAPPER: (CorruptBatch, "a compressed message without a value"),
     EMPTY_WRAPPER: (CorruptBatch, "a compressed message that holds no message"),
     BAD_INNER_MESSAGE: (
@@ -248,7 +257,7 @@ _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
     ),
     TOO_MANY_RECORDS: (
         LimitExceeded,
-        "{} records are over the ceiling; pass limits=kwire.Limits(records=...) to"
+        "{} records are over the limit; pass limits=kwire.Limits(records=...) to"
         " allow more",
     ),
     COLUMN_TOO_LARGE: (
@@ -270,12 +279,12 @@ def decode_failure(
     message_name: str = "",
     version: int | None = None,
 ) -> DecodeError:
-    """Build the exception for one of the decode faults above."""
+    """Build the exception of a fault of bytes."""
     kind, words = _DECODE_FAULTS[fault]
     return kind(words.format(detail), offset, path, message_name, version)
 
 
-# What can be wrong with values.
+# Faults of values.
 (
     WRONG_TYPE,
     OUT_OF_RANGE,
@@ -292,11 +301,11 @@ def decode_failure(
 _ENCODE_FAULTS: dict[int, str] = {
     WRONG_TYPE: "expected {expected}, got {got}",
     OUT_OF_RANGE: "expected {expected}, got {value}",
-    NULL_NOT_ALLOWED: "expected {expected}, got None, which this version cannot carry",
+    NULL_NOT_ALLOWED: "cannot be null in this version (expected {expected})",
     TEXT_TOO_LONG: "expected at most 32767 bytes of UTF-8, got a longer string",
     NOT_UTF8: "expected text that UTF-8 can carry, got a lone surrogate",
-    NOT_IN_VERSION: ("this version lacks the field; expected its default, got {value}"),
-    TAGS_NOT_IN_VERSION: "expected no tagged fields, this version cannot carry them",
+    NOT_IN_VERSION: "this version lacks the field; leave its default (got {value})",
+    TAGS_NOT_IN_VERSION: "this version has no tagged fields; leave them empty",
     TAGS_NOT_PAIRS: "expected a tuple of (tag, bytes) pairs, got {value}",
     TAGS_OUT_OF_ORDER: (
         "expected ascending tags that the schema does not use, got {value}"
@@ -313,11 +322,19 @@ def encode_failure(
     message_name: str = "",
     version: int | None = None,
 ) -> EncodeError:
-    """Build the exception for one of the encode faults above."""
+    """Build the exception of a fault of a value."""
     words = _ENCODE_FAULTS[fault].format(
         expected=expected, got=type(value).__name__, value=quote(value, 80)
     )
     return EncodeError(words, path, message_name, version)
+
+
+def version_failure(
+    name: str, versions: VersionRange, version: object
+) -> UnsupportedVersion:
+    """Build the exception for a version that a message does not have."""
+    words = f"{name} has {versions.describe()} (got {quote(version)})"
+    return UnsupportedVersion(words)
 
 
 _BRACKETS: dict[type, tuple[str, str]] = {
@@ -329,26 +346,26 @@ _BRACKETS: dict[type, tuple[str, str]] = {
 
 
 def quote(value: object, most: int = 40) -> str:
-    """Write a value of the caller's into an error: as ``repr`` does, but cut.
+    """Format a value for an error: as ``repr`` does, cut to ``most`` characters.
 
-    Of strings and of Python's own containers, at any depth, no more is written than is
-    shown, so a tuple of a million elements costs no more than one of a hundred.
+    Strings and Python's own containers are formatted only as far as they are shown, so
+    a tuple of a million elements costs no more than one of a hundred.
     """
     text = ""
     try:
-        for piece in _pieces(value, most):
+        for piece in _format_parts(value, most):
             text += piece
             if len(text) > most:
                 return f"{text[: most - 3]}..."
     except MemoryError:
         raise
-    except Exception:  # an int of 5000 digits, or an object with a mind of its own
+    except Exception:  # an int of 5000 digits, or an object whose repr raises
         return f"<{type(value).__name__}>"
     return text
 
 
-def _pieces(value: object, most: int) -> Iterator[str]:
-    """Write a value piece by piece, so that the rest may be left away."""
+def _format_parts(value: object, most: int) -> Iterator[str]:
+    """Format a value part by part, so that the caller may stop early."""
     kind = type(value)
     if isinstance(value, (str, bytes, bytearray)):
         yield repr(value[: most + 1])
@@ -358,10 +375,10 @@ def _pieces(value: object, most: int) -> Iterator[str]:
         for index, element in enumerate(value):
             if index:
                 yield ", "
-            yield from _pieces(element, most)
+            yield from _format_parts(element, most)
             if isinstance(value, dict):
                 yield ": "
-                yield from _pieces(value[element], most)
+                yield from _format_parts(value[element], most)
         yield f",{last}" if kind is tuple and len(value) == 1 else last
     elif hasattr(kind, "__match_args__") and hasattr(kind, "to_dict"):
         yield f"{kind.__name__}(...)"

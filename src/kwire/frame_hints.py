@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What went into the wrong function: frames with their size, bodies with a header.
+"""Recognizes frames with their size, and bodies with a header, after a failure.
 
     size int32 | api key int16 | version int16 | ...   a request as it is sent
     size int32 | correlation id int32 | ...            a response as it is sent
 
-Called when decoding has failed, to say what to do instead. Nothing is decoded here, and
-nothing is refused: such bytes may also be what they were taken for, and damaged.
+Called when decoding has failed, to add to the error what to do instead. The hints are
+guesses: the bytes may also be a body that is damaged.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _key_and_version = Struct(">hh").unpack_from
 
 
 def take_first_bytes(data: Buffer, count: int) -> tuple[bytes, int]:
-    """Take the first bytes, or what there is of them, and the size of the whole."""
+    """Return at most ``count`` bytes from the start, and the size of all."""
     with memoryview(data) as view:
         return view.cast("B")[:count].tobytes() if view.nbytes else b"", view.nbytes
 
 
 def hint_at_size(error: DecodeError | UnsupportedVersion, frame: Buffer) -> None:
-    """Add what to do to the error of a frame that begins with its own size."""
+    """Add a hint to the error of a frame that begins with its own size."""
     if _has_size(*take_first_bytes(frame, _SIZE_BYTES)):
         _add(
             error,
@@ -43,7 +43,7 @@ def hint_at_size(error: DecodeError | UnsupportedVersion, frame: Buffer) -> None
 def hint_at_header(
     error: DecodeError, data: Buffer, kind: str, api_key: int | None, version: int
 ) -> None:
-    """Add what to do to the error of a body that begins with a size or a header."""
+    """Add a hint to the error of a body that begins with a size or a header."""
     head, size = take_first_bytes(data, 2 * _SIZE_BYTES)
     has_size = _has_size(head, size)
     if kind == "response":

@@ -48,8 +48,8 @@ def decode_request(
     Shape: request header version 2 before flexible versions, 1 before others, 0 before
     ControlledShutdown version 0; then the body. The header itself says which.
     Raises ``DecodeError`` with the offset in ``frame``, or ``UnsupportedVersion`` for
-    an API key or version that kwire does not know. The text of either says so if
-    ``frame`` begins with its own size.
+    an API key or version that kwire does not know. If
+    ``frame`` begins with its own size, the error says how to pass it.
     """
     try:
         return _decode_request(frame, zero_copy, compat, limits)
@@ -72,7 +72,8 @@ def _decode_request(
     except KeyError:
         known = registry.keys("request")
         raise UnsupportedVersion(
-            f"no request has the API key {api_key}; there are {known[0]}-{known[-1]}"
+            f"no request has the API key {api_key}; they go from {known[0]} to"
+            f" {known[-1]}"
         ) from None
     message = engine.binding_of(cls).message
     header, start = engine.decode_prefix(
@@ -90,7 +91,7 @@ def _decode_request(
 
 
 def encode_prefixed(message: messages.Message, version: int) -> bytes:
-    """Encode a message behind its own version, as Kafka stores it inside bytes fields.
+    """Encode a message after its own version, as Kafka stores it inside bytes fields.
 
     Shape: INT16 version, then the message. Raises as ``kwire.encode`` does:
     ``EncodeError``, or ``UnsupportedVersion``. Source: ``MessageUtil``'s
@@ -109,7 +110,7 @@ def decode_prefixed(
     compat: Literal["java"] | None = None,
     limits: Limits = DEFAULT,
 ) -> M:
-    """Decode a message that stands behind its own version.
+    """Decode a message that follows its own version.
 
     Shape: INT16 version, then the message. Of the consumer protocol a version above
     the highest known is read as the highest, and what it appends is ignored.

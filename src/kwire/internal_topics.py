@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The topics that Kafka keeps for itself: their keys and values as messages.
+"""Decodes and encodes the records of Kafka's internal topics.
 
-Here is how a record says its type and version, and which facts a topic goes by; what
-a type stands for is in the facts. Control records, which these topics have as well,
-are ``control_records``'s.
+This module knows where a record of each topic has its type and version; the schema
+facts have the messages of each type. Control records, which these topics have as well,
+are in ``control_records.py``.
 """
 
 from __future__ import annotations
@@ -128,28 +128,29 @@ def encode(
 
 
 def is_framed(topic: str) -> bool:
-    """Tell whether the values of a topic say their type themselves, without a key.
+    """Whether the values of a topic begin with their type, and records have no key.
 
     ``ValueError`` for a topic that is not one of ``TOPICS``.
     """
     if topic not in _FAMILIES:
         raise ValueError(
-            f"{quote(topic)} is none of Kafka's internal topics: {', '.join(TOPICS)}"
+            f"topic must be one of Kafka's internal topics, {', '.join(TOPICS)}"
+            f" (got {quote(topic)})"
         )
     return topic in _FRAMED
 
 
 def read_frame(topic: str, value: Buffer) -> tuple[int, int, int]:
-    """Read the record type, the version, and where the message of a value begins.
+    """Read the record type, the version, and the position of the message in a value.
 
     Shape, position and errors as in ``decode``; for topics that ``is_framed`` names.
-    Whether kwire knows the type and the version is not looked at.
+    Neither the type nor the version need be known to kwire.
     """
     frame_version, start = _read_number(value, 0, "frame_version")
     if frame_version != _FRAME_VERSION:
         raise UnsupportedVersion(
-            f"records of {topic} have the frame version {_FRAME_VERSION}, "
-            f"found was {frame_version}"
+            f"records of {topic} have frame version {_FRAME_VERSION}"
+            f" (got {frame_version})"
         )
     record_type, start = _read_number(value, start, "type")
     version, start = _read_number(value, start, "version")
@@ -162,7 +163,7 @@ def _read_number(value: Buffer, start: int, name: str) -> tuple[int, int]:
     except DecodeError as error:
         raise place_error(error, f"value.{name}") from None
     if number > _HIGHEST:
-        reason = f"{number} is over Kafka's {_HIGHEST}"
+        reason = f"{number} exceeds Kafka's limit of {_HIGHEST}"
         raise InvalidValue(reason, start, f"value.{name}")
     return number, end
 
@@ -206,7 +207,7 @@ def _find_keyed_classes(
 
 @cache
 def _find_retired_classes() -> dict[int, tuple[type[Message], type[Message]]]:
-    """Give the classes of keys and values of types that were retired, by number.
+    """Map the numbers of retired record types to the classes of key and value.
 
     Before Kafka 4.1 the record type was the one version of the key's schema, and
     types that were retired until then have no other number.
@@ -230,7 +231,7 @@ def _record_type(message: Message | None) -> int:
 
 def _unknown_type(topic: str, record_type: int) -> UnsupportedVersion:
     return UnsupportedVersion(
-        f"kwire knows no record type {record_type} of {topic};"
+        f"kwire has no record type {record_type} of {topic};"
         " a newer Kafka may have written it"
     )
 

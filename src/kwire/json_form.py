@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON form of messages, equal to what Kafka's own ``JsonConverter`` writes.
+"""Converts messages to JSON objects and back, as Kafka's ``JsonConverter`` does.
 
 Objects have Kafka's field names in camel case. Bytes are base64, uuids the 22
-characters that Kafka prints, floats that no JSON number can state the strings
-``"NaN"``, ``"Infinity"`` and ``"-Infinity"``; the rest is what it looks like.
-Text and files are the business of ``json``; what a version holds was settled by
-``plan.py``, and whether a value can be written is the encoder's to say.
+characters that Kafka prints, and floats that JSON numbers cannot express are the
+strings ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``. Text is left to the module
+``json``. Which fields a version has comes from its plan; the encoder checks the values.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def from_json(cls: type, obj: Any, version: int) -> Any:
     """
     binding = engine.binding_of(cls)
     if cls is not binding.classes[binding.message.name]:
-        raise TypeError(f"{cls.__qualname__} is a part of a message, not a message")
+        raise TypeError(f"{cls.__qualname__} is a struct of a message, not a message")
     layout = binding.plan(version)
     return _Reader(binding, version).struct(obj, layout, "")
 
@@ -77,7 +76,7 @@ def _write_struct(
 
 
 def _write_value(value: Any, step: plan.Step, binding: plan.Binding) -> object:
-    """Write what is not null and has been encoded: its type needs no check."""
+    """Write a value that is not null; encoding it has checked its type."""
     if step.plan is not None:
         return _write_struct(value, step.plan, binding)
     if step.code in plan.INT_RANGES:
@@ -132,7 +131,7 @@ class _Reader:
             keys.add(key)
             if key not in value:
                 if step.place == plan.PRESENT:
-                    self.fail(f"this version needs the key {key!r}", where)
+                    self.fail(f"this version requires the key {key!r}", where)
             elif step.place not in (plan.PRESENT, plan.TAGGED):
                 self.fail(f"this version has no key {key!r}", where)
             else:
@@ -172,13 +171,15 @@ class _Reader:
             self.fail("text with a lone surrogate, which UTF-8 cannot carry", path)
         if size > plan.LONGEST_STRING:
             self.fail(
-                f"a string of {size} bytes is over Kafka's {plan.LONGEST_STRING}", path
+                f"a string of {size} bytes exceeds Kafka's limit of"
+                f" {plan.LONGEST_STRING}",
+                path,
             )
 
     def refuse(
         self, words: str, value: object, path: str, step: plan.Step | None = None
     ) -> NoReturn:
-        """Refuse a value; it may be a secret, also where a struct with one belongs."""
+        """Raise for a value; a secret in it is not shown."""
         if step is None or step.plan is not None:
             is_secret = self.binding.message.has_secrets()
         else:
@@ -192,7 +193,7 @@ class _Reader:
 
 
 def _read_scalar(value: object, code: int) -> object:
-    """Read what is no array and no struct; None where it does not fit the type."""
+    """Read a value that is neither array nor struct; None if it does not fit."""
     if code in plan.INT_RANGES:
         low, high = plan.INT_RANGES[code]
         return value if type(value) is int and low <= value <= high else None
@@ -245,7 +246,7 @@ def _uuid_text(raw: bytes) -> str:
 
 
 def _describe(value: object) -> str:
-    """Say in the words of JSON what a value is, in one short line."""
+    """Describe a value in the terms of JSON, on one short line."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, dict):

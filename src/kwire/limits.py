@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Limits``: the ceilings of entries that decode bytes, their ``limits=``.
+"""``Limits``: the ``limits=`` argument of every function that decodes bytes.
 
-Only the numbers live here; the decoders compare with them before they allocate.
+Only the numbers are here; decoders compare sizes with them before they allocate.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ MIB = 1024 * 1024
 
 
 class Limits:
-    """Ceilings for input that nobody has checked yet.
+    """Limits for input that comes from outside and may be hostile.
 
     Units: ``frame_bytes`` bounds one frame or message body, ``decompressed_bytes``
     what one record batch may grow to, both in bytes; ``decompressed_ratio`` is the
     largest growth of a batch as a multiple of its compressed size, ``records`` the
-    largest number of records in one batch. None switches a ceiling off.
+    largest number of records in one batch. None means no limit.
     """
 
     __slots__ = ("decompressed_bytes", "decompressed_ratio", "frame_bytes", "records")
@@ -41,13 +41,13 @@ class Limits:
             ("records", records),
         ):
             if value is not None and not isinstance(value, (int, float)):
-                raise TypeError(f"{name} is a number or None, not {value!r:.40}")
+                raise TypeError(f"{name} must be a number or None (got {value!r:.40})")
             if value is not None and not value >= 0:
-                raise ValueError(f"{name} is a ceiling of 0 or more, not {value!r}")
+                raise ValueError(f"{name} must be 0 or more (got {value!r})")
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("Limits cannot be changed; make new ones")
+        raise AttributeError("Limits cannot be changed; make a new object")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Limits):
@@ -73,4 +73,4 @@ def _restore(*values: float | None) -> Limits:
 
 
 DEFAULT = Limits()
-"""What every decoder uses when it is given no ``limits=``."""
+"""The limits that every decoder has without ``limits=``."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One class for each of Kafka's messages, built when it is first touched.
+"""One class for each of Kafka's messages, built on first use.
 
 ``ALL`` lists their names, ``by_key`` finds them by number. ``messages.pyi`` declares
 every class for type checkers; ``tools/stubs.py`` writes it from the same facts.

@@ -1,20 +1,28 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Plans: what one version of a message looks like, with every question settled.
+"""Compiles a message and a version into a plan: its fields on the wire, in order.
 
 ``compile_plan`` is the only place in kwire that knows what ``versions``,
 ``nullableVersions``, ``taggedVersions``, ``flexibleVersions``, ``ignorable`` and
-``default`` mean. Engines, JSON form, stubs and tools run over the finished ``Plan``
-and never look at a schema's ranges.
+``default`` mean. The engines, the JSON form, the stubs and the tools work on finished
+plans and never look at the ranges of a schema.
 
-A plan is a tree: each ``Step`` is one field in schema order, and a step of struct
-type has the plan of that struct. Plans hold facts, not classes: an engine binds
-them to its own struct types.
+A plan is a tree. Each ``Step`` is one field in schema order, and a step of struct type
+has the plan of that struct. Version 4 of HeartbeatRequest has the plan
+
+    slot  attribute          code    place    compact  nullable  least bytes
+    0     group_id           STRING  PRESENT  yes      no        1
+    1     generation_id      INT32   PRESENT  yes      no        4
+    2     member_id          STRING  PRESENT  yes      no        1
+    3     group_instance_id  STRING  PRESENT  yes      yes       1
+          tag section: flexible, no known tags                   1
+
+Plans have no classes in them: a ``Binding`` holds those that an engine made.
 """
 
 from __future__ import annotations
 
-from .errors import SchemaError, UnsupportedVersion, quote
+from .errors import SchemaError, version_failure
 from .schema.model import FIXED_SIZES, Field, Message, Struct
 
 TYPE_CHECKING = False
@@ -71,12 +79,12 @@ INT_RANGES = {
 _CLASSIC_LEAST = {STRING: 2, BYTES: 4, RECORDS: 4}
 
 PRESENT, TAGGED, ABSENT, IGNORED = range(4)
-"""Where a version has a field: in line, in the tag section, nowhere (a value that
-is not the default cannot be written), or nowhere and dropped in silence."""
+"""Where a version has a field: in line, in the tag section, or nowhere. If nowhere, a
+value other than the default is an error (ABSENT) or is not written (IGNORED)."""
 
 
 class _StructDefault:
-    """Stands for "the struct with all its defaults" until a class exists."""
+    """The type of ``STRUCT_DEFAULT``: a struct with all its defaults."""
 
     __slots__ = ()
 
@@ -90,11 +98,11 @@ STRUCT_DEFAULT = _StructDefault()
 class Step:
     """One field of a struct in one version.
 
-    ``slot`` is its place among the struct's fields, ``code`` its type (of the
-    elements if ``is_array``), ``compact`` says that its own lengths are unsigned
-    varints, ``nullable`` that null may stand on the wire. ``least`` is the smallest
-    size in bytes of the field (in line) and ``element_least`` of one element.
-    ``plan`` is the plan of the struct it holds. What is ``secret`` is not printed.
+    ``slot`` is its index among the struct's fields, ``code`` its type (of the elements
+    if ``is_array``). If ``compact``, its lengths are unsigned varints; if ``nullable``,
+    this version can carry null. ``least`` is the smallest size in bytes of the field in
+    line, ``element_least`` that of one element. ``plan`` is the plan of the struct it
+    holds. A ``secret`` field is not printed.
     """
 
     __slots__ = (
@@ -131,7 +139,7 @@ class Step:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the step is in line and takes the same bytes whatever it holds."""
+        """Whether the field is in line and has the same size whatever its value."""
         return self.place == PRESENT and not self.is_array and self.code <= UUID
 
 
@@ -152,7 +160,7 @@ WORDS = {
 
 
 def describe_expected(step: Step, element: bool) -> str:
-    """Say what a step takes, or one element of it: the words of an encode error."""
+    """Describe the values that a field takes, or its elements, for an error."""
     words = WORDS.get(step.code) or (f"a {step.plan.name}" if step.plan else "")
     if step.is_array and not element:
         words = f"a sequence, each element {words}"
@@ -160,7 +168,7 @@ def describe_expected(step: Step, element: bool) -> str:
 
 
 def mask_secret(value: object) -> str:
-    """Write what is printed in place of a secret: ``<12 bytes, secret>``."""
+    """Return the text that is printed in place of a secret: ``<12 bytes, secret>``."""
     if value is None:
         return "None"
     if isinstance(value, str):
@@ -295,23 +303,23 @@ def _step(
 def memory_factor(
     layout: Plan, *, compiled: bool = True, zero_copy: bool = False
 ) -> int:
-    """Tell how much new memory a byte of input can cost, in bytes, at the most.
+    """Compute how many bytes of memory decoding may allocate for each byte of input.
 
-    The promise of one decode is this factor for each byte and 64 KiB besides. It is
-    the least whole number at which no array, and no section of unknown tags, gets
-    dearer than its bytes pay for with each element, whatever stands in it. The
-    engine in plain Python (not ``compiled``) has larger objects.
+    Decoding ``n`` bytes allocates at most ``n`` times this factor, and 64 KiB. It is
+    the least whole number at which no element of an array, and no unknown tag, needs
+    more memory than its bytes allow, whatever the values are. The engine in plain
+    Python (not ``compiled``) has larger objects.
     """
     sizes = _object_sizes(compiled, zero_copy)
-    # What text can grow to while it is read: four bytes for each, twice.
+    # Text may take four bytes for each byte while it is read, twice.
     factor = 8
-    while not _pays(layout, factor, sizes):
+    while not _is_enough(layout, factor, sizes):
         factor += 1
     return factor
 
 
 class _ObjectSizes:
-    """What CPython's objects take, in bytes, the head of the collector's included."""
+    """Sizes of CPython's objects in bytes, with the header of the garbage collector."""
 
     __slots__ = (
         "bytes",
@@ -344,7 +352,7 @@ def _object_sizes(compiled: bool, zero_copy: bool) -> _ObjectSizes:
     sizes.tuple = getsizeof(())
     collected = sizes.tuple - tuple.__basicsize__
     sizes.head = object.__basicsize__ + (0 if compiled else collected)
-    # A list that waits to become a tuple has an eighth to spare.
+    # A list grows by an eighth more than it requires.
     sizes.listed = sizes.slot + sizes.slot // 8
     sizes.lists = not compiled
     sizes.text = getsizeof("\u0100")
@@ -358,10 +366,10 @@ def _object_sizes(compiled: bool, zero_copy: bool) -> _ObjectSizes:
     return sizes
 
 
-def _pays(layout: Plan, factor: int, sizes: _ObjectSizes) -> bool:
-    """Whether no element of an array costs more than its bytes pay for.
+def _is_enough(layout: Plan, factor: int, sizes: _ObjectSizes) -> bool:
+    """Whether no element of an array needs more memory than ``factor`` allows.
 
-    The functions within give what a value costs beyond that, at the most.
+    The inner functions return by how much a value exceeds that, at the most.
     """
     dearest = 0
 
@@ -458,8 +466,8 @@ class Binding:
 
     ``classes`` goes from struct name to class, the message's own included, and
     ``defaults`` from struct name to the default of each field, structs as instances;
-    ``shared`` has the one instance of each struct that stands for its default.
-    ``programs`` is the engine's: what it made of the plan of each version it has met.
+    ``shared`` has the default instance of each struct. ``programs`` belongs to the
+    engine: what it made of the plan of each version that was used.
     """
 
     __slots__ = ("classes", "defaults", "message", "programs", "shared")
@@ -478,16 +486,15 @@ class Binding:
         except (AttributeError, TypeError):
             number = -1
         if number not in self.message.valid_versions:
-            raise UnsupportedVersion(
-                f"{self.message.name} has the versions "
-                f"{self.message.valid_versions}, asked for was {quote(version)}"
+            raise version_failure(
+                self.message.name, self.message.valid_versions, version
             )
         return number
 
     def plan(self, version: object) -> Plan:
-        """Give the plan of one version; ``UnsupportedVersion`` if there is none.
+        """Return the plan of one version; ``UnsupportedVersion`` if there is none.
 
-        It is compiled, unless the engine has met the version and keeps its plan.
+        It is compiled, unless the engine has used the version and keeps its plan.
         """
         number = self.number(version)
         program = self.programs.get(number)
@@ -502,7 +509,7 @@ _CONTROLLED_SHUTDOWN = 7
 
 
 def request_header_version(message: Message, version: int) -> int:
-    """Tell the version of the header that stands before a request.
+    """Return the version of the header of a request.
 
     2 before flexible versions, 1 before others; ControlledShutdown version 0 is older
     than client ids and has 0. The version need not be one that kwire knows.
@@ -514,7 +521,7 @@ def request_header_version(message: Message, version: int) -> int:
 
 
 def response_header_version(message: Message, version: int) -> int:
-    """Tell the version of the header that stands before a response.
+    """Return the version of the header of a response.
 
     1 before flexible versions, else 0; ApiVersions always has 0, as its reader may
     not yet know what the broker speaks. Source: KIP-511.
@@ -525,7 +532,7 @@ def response_header_version(message: Message, version: int) -> int:
 
 
 def reads_newer_versions(message: Message) -> bool:
-    """Whether readers take a version above the highest for the highest one.
+    """Whether a version above the highest is read as the highest one.
 
     Members of one consumer group may be of different releases, so the consumer
     protocol only ever appends fields. Source: ``ConsumerProtocol``.

@@ -1,17 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The protocol's documentation: layouts of messages, and what releases speak.
+"""The layouts of messages as Kafka's protocol guide writes them, and APIs by release.
 
-Layouts are in the notation of Kafka's protocol guide and come from finished plans
-alone (``plan.py``); what a release speaks comes from ``schema/releases.py``. Text is
-made here, the HTML page in ``protocol_pages.py``.
+Layouts are made from plans (``plan.py``); the versions that a release supports come
+from ``schema/releases.py``. The text form is here, the HTML page in
+``protocol_pages.py``.
 
     Heartbeat Response (Version: 4) => throttle_time_ms error_code _tagged_fields
       throttle_time_ms => INT32
       error_code => INT16
 
-An array stands in brackets where its struct is laid out; its own length, null and
-defaults that are not zero or empty follow a ``#``, and a tag its field's name.
+An array is in brackets in the line of its struct. After ``#`` come the form of its
+length, null, and a default that is not zero or empty. A tag follows the field's name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from json import dumps
 from typing import NamedTuple
 
 from . import plan as plans
-from .errors import UnsupportedVersion
+from .errors import version_failure
 from .formatting import suggest_names
 from .schema import registry, releases
 from .versions import NONE, VersionRange
@@ -39,7 +39,7 @@ TYPES[plans.BOOL] = "BOOLEAN"
 
 _TAGGED_FIELDS = "_tagged_fields"
 _HANGING = 4
-"""How much deeper the second line of a wrapped one starts."""
+"""The further indent of the second part of a wrapped line."""
 
 
 class FieldLayout(NamedTuple):
@@ -48,7 +48,7 @@ class FieldLayout(NamedTuple):
     ``type`` is the guide's name of the type, of the elements if ``array`` is not
     empty ("ARRAY", "COMPACT_ARRAY"); for a struct it is the struct's name, and
     ``fields`` are its own. ``tag`` is -1 for a field in line. ``default`` is empty
-    where it is nothing but zero or empty.
+    if the default is zero or empty.
     """
 
     name: str
@@ -63,7 +63,7 @@ class FieldLayout(NamedTuple):
 
     @property
     def notes(self) -> str:
-        """What the notation itself does not say: array, null, default."""
+        """What the notation itself does not express: array, null, default."""
         notes = [self.array] if self.array else []
         if self.nullable and "NULLABLE" not in self.type:
             notes.append("nullable")
@@ -75,7 +75,7 @@ class FieldLayout(NamedTuple):
 class Line(NamedTuple):
     """One line of a layout: ``name => definition  # notes``, ``depth`` levels deep.
 
-    ``path`` tells fields of the same name apart.
+    ``path`` distinguishes fields of the same name.
     """
 
     depth: int
@@ -86,9 +86,9 @@ class Line(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """What versions of a message look like that all look the same.
+    """The layout that some neighbouring versions of a message have in common.
 
-    ``header_version`` is that of the header before it, None where none stands.
+    ``header_version`` is that of the header before it, None if it has no header.
     """
 
     message: str
@@ -123,17 +123,14 @@ class Layout(NamedTuple):
 
 
 def layouts(message: Message, versions: Iterable[int] | None = None) -> list[Layout]:
-    """Lay out versions of a message, neighbours that look the same together.
+    """List the layouts of versions of a message; equal neighbours share one.
 
     Without ``versions``, all that kwire knows. ``UnsupportedVersion`` for others.
     """
     found: list[Layout] = []
     for version in message.valid_versions if versions is None else versions:
         if version not in message.valid_versions:
-            raise UnsupportedVersion(
-                f"{message.name} has the versions {message.valid_versions}, asked for"
-                f" was {version}"
-            )
+            raise version_failure(message.name, message.valid_versions, version)
         plan = plans.compile_plan(message, version)
         layout = Layout(
             message.name,
@@ -169,7 +166,7 @@ def _header_version(message: Message, version: int) -> int | None:
 
 
 def field_facts(fields: Iterable[FieldLayout]) -> list[dict[str, Any]]:
-    """Turn fields into what JSON knows, structs nested."""
+    """Turn fields into dicts for JSON, structs nested."""
     return [
         {
             "name": field.name,
@@ -265,12 +262,12 @@ def _wrap(pieces: list[str], indent: str, width: int | None) -> Iterator[str]:
 
 
 class Api(NamedTuple):
-    """What one release says of one API.
+    """One API in one release.
 
-    ``versions`` are those that it speaks, empty if it does so no more; ``listeners``
-    the kinds of node that speak it. ``status`` has every version that the release
-    knows of, with what is special about it: "deprecated", "removed in 4.0",
-    "unstable", or nothing.
+    ``versions`` are those that the release supports, empty if it supports none any
+    more; ``listeners`` the kinds of node that have the API. ``status`` has a word for
+    every version up to that release: "deprecated", "removed in 4.0", "unstable", or an
+    empty text.
     """
 
     api_key: int
@@ -280,7 +277,7 @@ class Api(NamedTuple):
     status: dict[int, str]
 
     def notes(self, versions: VersionRange | None = None) -> list[tuple[str, str]]:
-        """List what is special about some versions, or all: ("0-3", "deprecated")."""
+        """List the ranges of versions that have a status: ("0-3", "deprecated")."""
         found: list[tuple[VersionRange, str]] = []
         for version, note in self.status.items():
             if not note or (versions is not None and version not in versions):
@@ -306,7 +303,7 @@ def release_name(text: str) -> str:
 
 
 def apis(release: str = NEWEST) -> list[Api]:
-    """List what a release says of all APIs it speaks, or spoke before, by key."""
+    """List the APIs that a release supports, or that an older one did, by key."""
     names = releases.NAMES[: releases.NAMES.index(release) + 1]
     stable = releases.ranges(release)
     deprecated = releases.deprecated(release)
@@ -330,7 +327,7 @@ def apis(release: str = NEWEST) -> list[Api]:
 
 
 def _find_offers(release: str, listener: str | None = None) -> dict[int, VersionRange]:
-    """Give what a release can be made to speak, unstable versions included."""
+    """Map keys to the versions that a release can offer, unstable ones included."""
     offers = releases.advertisements(release, listener, unstable=True)
     return {key: choices[0] for key, choices in offers.items()}
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The protocol's documentation as one HTML page, complete in itself.
+"""The protocol guide of one release as a single HTML file.
 
-What the page says comes from ``protocol_guide.py`` and is put in order here; ``pages``
-writes it. Without JavaScript all of it can be read; with it, the search box and the
-links to versions work better.
+The content comes from ``protocol_guide.py``; this module arranges it, and ``pages``
+renders it. The page can be read without JavaScript, which adds a search box and links
+to versions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _PageLine(NamedTuple):
-    """A line of a layout: up to its definition, that, and what comes behind."""
+    """A line of a layout: the text before its definition, the definition, the notes."""
 
     depth: int
     start: str
@@ -35,7 +35,7 @@ class _PageLine(NamedTuple):
 
 
 class Section(NamedTuple):
-    """What stands under one heading: an API, a record, the key and value of one."""
+    """The content under one heading: an API, a record, or a key and its value."""
 
     group: str
     title: str
@@ -45,13 +45,13 @@ class Section(NamedTuple):
 
     @property
     def anchor(self) -> str:
-        """Where links lead; an API and records may have the same title."""
+        """The target of links; an API and records may have the same title."""
         is_pair = self.api is None and self.title not in self.names
         return f"{self.title}-records" if is_pair else self.title
 
     @property
     def state(self) -> str:
-        """What the navigation shows: the versions, or why there are none."""
+        """The text in the navigation: the versions, or why there are none."""
         if self.api is None:
             return _range(registry.find(self.names[-1]).valid_versions)
         if self.api.versions:
@@ -65,18 +65,18 @@ class Section(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """The title in pieces: a browser may break it before its capitals."""
+        """The title in words, which a browser may put on two lines."""
         return split("(?<=[a-z])(?=[A-Z])", self.title)
 
     @property
     def facts(self) -> str:
-        """One line on where these messages are spoken."""
+        """One line about the nodes that support these messages."""
         if self.api is None:
             return f"{self.group}: every version, of any release"
         return f"spoken by {', '.join(self.api.listeners) or 'no node any more'}"
 
     def messages(self) -> Iterator[dict[str, object]]:
-        """Give each message with its layouts, the newest first."""
+        """Yield each message with its layouts, the newest first."""
         for name in self.names:
             known = None if self.api is None else list(self.api.status)
             found = protocol_guide.layouts(registry.load(name), known)
@@ -86,7 +86,7 @@ class Section(NamedTuple):
 
 
 def page(release: str = protocol_guide.NEWEST, names: Sequence[str] = ()) -> str:
-    """Write the page of a release as a whole HTML document.
+    """Write the page of a release as a complete HTML document.
 
     With ``names``, only those messages are on it. Cost: about a second and 1 MB.
     Raises ``ImportError`` without Jinja2.

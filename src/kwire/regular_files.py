@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Opening files that were found in a folder: regular files, and nothing else.
+"""Opens regular files that were found in a folder, and refuses all other kinds.
 
-Opening a FIFO waits for a writer, reading a device may never end, and opening one may
-do something. So whatever a scan of folders leads to is opened here. What a user names
-as a stream, such as ``@/dev/stdin``, is opened by those who read it.
+Opening a FIFO waits for a writer, and reading a device may never end. So every file
+that a scan of folders finds is opened here. Streams that a user names, such as
+``@/dev/stdin``, are opened by the command that reads them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 _FLAGS = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY"))
-"""Nothing may wait, and no terminal may become that of this process."""
+"""Opening must not wait, nor make a terminal the one of this process."""
 
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
@@ -30,9 +30,9 @@ _KINDS = {
 
 
 class NotRegularFile(FileNotFoundError):
-    """What has the name of a file is none: a FIFO, a socket, a device, a folder.
+    """The path is not a regular file but a FIFO, a socket, a device or a folder.
 
-    As no file is there, it is a ``FileNotFoundError`` and treated like one.
+    A ``FileNotFoundError``, so that callers treat it as a missing file.
     """
 
     def __init__(self, path: str | os.PathLike[str], mode: int) -> None:
@@ -54,8 +54,8 @@ def check_regular(path: str | os.PathLike[str], mode: int) -> None:
 def open_regular(path: str | os.PathLike[str], *, buffering: int = -1) -> BinaryIO:
     """Open a regular file to read its bytes; ``NotRegularFile`` for anything else.
 
-    Looked at before and after opening: what replaces the file between the two is
-    refused as well, without waiting for it. A link that leads to itself is a
+    Checked before and after opening, so that another kind of file that replaces it in
+    between is refused too, without waiting for it. A link that leads to itself is a
     ``FileNotFoundError``, as one is that leads nowhere.
     """
     try:

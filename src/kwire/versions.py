@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``VersionRange``: the contiguous ranges in which Kafka counts versions.
+"""``VersionRange``: a contiguous range of versions, and its text form.
 
-Here lives the range itself and its text form (``3``, ``0-12``, ``9+``, ``none``).
-What a range means for a field or a message is ``plan.py``'s business.
+The text forms are ``3``, ``0-12``, ``9+`` and ``none``. ``plan.py`` knows what a range
+means for a field or a message.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class VersionRange:
             min, max = 0, -1
         elif min < 0 or max > HIGHEST:
             raise ValueError(
-                f"a version range lies within 0-{HIGHEST}, not {min}-{max}"
+                f"versions must be between 0 and {HIGHEST} (got {min}-{max})"
             )
         object.__setattr__(self, "min", min)
         object.__setattr__(self, "max", max)
@@ -58,6 +58,16 @@ class VersionRange:
     def is_open(self) -> bool:
         """Whether the range has no upper bound of its own (``9+``)."""
         return self.max == HIGHEST
+
+    def describe(self) -> str:
+        """Return the range in words: ``versions 0 to 13``, ``only version 4``."""
+        if not self:
+            return "no versions"
+        if self.is_open:
+            return f"versions from {self.min} on"
+        if self.min == self.max:
+            return f"only version {self.min}"
+        return f"versions {self.min} to {self.max}"
 
     def contains(self, other: VersionRange) -> bool:
         """Whether every version of ``other`` lies in this range."""

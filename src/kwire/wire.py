@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The protocol's primitives, single and in bulk, on the active engine.
+"""Encodes and decodes the protocol's primitive types, singly or in bulk.
 
-For those who speak the protocol by hand. Single values come and go one call each
-(``decode_varint(data, offset) -> (value, next_offset)``); the bulk functions take
-and give numpy arrays, with no Python object per value.
+For code that reads or writes parts of the protocol itself. A single value is one call
+(``decode_varint(data, offset) -> (value, next_offset)``); the bulk functions
+take and return numpy arrays, with no Python object per value.
 """
 
 from __future__ import annotations

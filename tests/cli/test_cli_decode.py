@@ -357,7 +357,7 @@ def test_lines_are_filled_and_not_wider_than_asked(kwire):
         (("@no/such/file",), "no/such/file: no such file"),
         (("-r", "Fetc", "00"), "did you mean Fetch, "),
         (("-r", "Fetch", "00"), "choose one with --version"),
-        (("-r", "Fetch", "-v", "99", "00"), "has versions 0-18 (got 99)"),
+        (("-r", "Fetch", "-v", "99", "00"), "has versions 0 to 18 (got 99)"),
         (("-r", "FetchRequest", "-v", "4", "00"), "FetchRequest has no response"),
         (("-r", "999", "-v", "4", "00"), "999"),
         (
@@ -371,7 +371,7 @@ def test_lines_are_filled_and_not_wider_than_asked(kwire):
         (("-m", "TopicRecord", "--prefixed", "-v", "0", "00"), "--version requires"),
         (("deadbeefdeadbeef",), "name its type with --response or --message"),
         (("00",), "name its type with --response or --message"),
-        (("0012 0063 00000007 0000 00",), "asked for was 99"),
+        (("0012 0063 00000007 0000 00",), "versions 0 to 5 (got 99)"),
         (("0000 0007 0000",), "if these are not requests, name their type"),
     ],
 )

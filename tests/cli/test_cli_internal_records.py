@@ -116,7 +116,7 @@ def test_what_cannot_be_decoded_is_raw_with_the_reason(run, tmp_path):
     write_log(tmp_path / "__consumer_offsets-0", [[(b"\x7f\x00future", b"\x00\x00")]])
     row = run("dump", tmp_path, "-o", "jsonl").rows[0]
     assert row["key_base64"] == "fwBmdXR1cmU=" and "32512" in row["error"]
-    assert "! kwire knows no record type 32512" in run("dump", tmp_path).out
+    assert "! kwire has no record type 32512" in run("dump", tmp_path).out
 
 
 def test_checkpoints_of_the_metadata_log_are_read(run):

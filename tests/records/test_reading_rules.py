@@ -74,7 +74,7 @@ def test_a_size_that_no_entry_has_is_damage(records, read, size, left):
     """Rule 2, which comes before the question how much is left."""
     bad = with_size(bytes(left), size)
     for start in (b"", GOOD[2], GOOD[0]):
-        damaged(records, read, start + bad, len(start), f"{size} bytes are too few")
+        damaged(records, read, start + bad, len(start), f"{size} bytes is smaller")
 
 
 @pytest.mark.parametrize("left", range(12, 17))
@@ -90,7 +90,7 @@ def test_another_magic_is_damage(records, read, byte, said, size):
     """Rule 5: even of an entry that is not all there."""
     bad = bytearray(with_size(bytes(17), size))
     bad[16] = byte
-    words = f"magic {said} is none" if size >= 14 else "too few"
+    words = rf"magic .* \(got {said}\)" if size >= 14 else "smaller"
     damaged(records, read, GOOD[1] + bad, len(GOOD[1]), words)
 
 
@@ -98,14 +98,14 @@ def test_another_magic_is_damage(records, read, byte, said, size):
 def test_a_batch_is_as_large_as_its_head(records, read, size):
     """Rule 6 and then 7: cut it is the end, whole it is damage."""
     bad = with_size(GOOD[2], size)[: 12 + size]
-    damaged(records, read, GOOD[2] + bad, len(GOOD[2]), f"{size} bytes are too few")
+    damaged(records, read, GOOD[2] + bad, len(GOOD[2]), f"{size} bytes is smaller")
     assert len(read(GOOD[2] + bad[:-1])) == 1
 
 
 @pytest.mark.parametrize("size", range(14, 22))
 def test_a_message_with_a_timestamp_is_large_enough_for_it(records, read, size):
     """Magic 1 has eight bytes more than magic 0."""
-    damaged(records, read, with_size(GOOD[1], size)[: 12 + size], 0, "too few")
+    damaged(records, read, with_size(GOOD[1], size)[: 12 + size], 0, "smaller")
 
 
 PARTS = {name: data for name, data in SETS.items() if 0 < len(data) < 900}
@@ -143,7 +143,9 @@ def test_a_wrong_checksum_is_damage(records, read, magic, start):
         if place == 16:
             continue
         data[at + place] ^= 0x10
-        damaged(records, read, data, at, "checksum 0x[0-9a-f]{8}, not the one stored")
+        damaged(
+            records, read, data, at, "checksum 0x[0-9a-f]{8}, the header has another"
+        )
         data[at + place] ^= 0x10
     assert read(data)
 

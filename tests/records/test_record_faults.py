@@ -245,7 +245,7 @@ def test_a_count_over_what_was_decompressed_is_damage(kwire, records, columns, c
     for read in readers(records, columns, data):
         error = failure(kwire, read, "CorruptBatch")
         assert (error.offset, error.path) == (len(batch(GOOD)), "")
-        assert f"{count} records cannot stand" in error.reason
+        assert f"{count} records cannot fit" in error.reason
 
 
 def test_an_emptied_batch_has_no_bytes_either(kwire, records, columns):
@@ -293,7 +293,7 @@ def test_damaged_compression_is_damage_of_the_batch(kwire, records, columns, cod
         for read in readers(records, columns, good + bad):
             error = failure(kwire, read, "CorruptBatch")
             assert (error.offset, error.path) == (len(good), "")
-            assert codec in error.reason or "records cannot stand" in error.reason
+            assert codec in error.reason or "records cannot fit" in error.reason
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
@@ -306,7 +306,7 @@ def test_limits_hold_for_each_batch(kwire, records, columns, magic):
     for limits, words in (
         (kwire.Limits(decompressed_bytes=4000), "decompressed_bytes"),
         (kwire.Limits(decompressed_ratio=10), "decompressed_ratio"),
-        (kwire.Limits(records=2), "3 records are over the ceiling"),
+        (kwire.Limits(records=2), "3 records are over the limit"),
     ):
         for read in (
             lambda limits=limits: list(

@@ -170,14 +170,16 @@ def test_unknown_tags_are_checked_before_they_are_written(kwire):
 def test_a_start_outside_of_the_input_is_refused(kwire, start):
     """It is the caller's mistake and no fault of the bytes."""
     decode_prefix = importlib.import_module(f"{kwire.__name__}._backend").engine
-    with pytest.raises(ValueError, match=f"start is a position .* not {start}"):
+    with pytest.raises(ValueError, match=rf"start must be between .* \(got {start}\)"):
         decode_prefix.decode_prefix(kwire.messages.MetadataRequest, b"ab", 1, start)
 
 
 @pytest.mark.parametrize("compat", ["scala", "", False])
 def test_there_is_one_leniency(kwire, compat):
     """Another word for it is a mistake, not a strict reader."""
-    with pytest.raises(ValueError, match=f'compat is None or "java", not {compat!r}'):
+    with pytest.raises(
+        ValueError, match=rf'compat must be None or "java" \(got {compat!r}\)'
+    ):
         kwire.decode(kwire.messages.MetadataRequest, b"", 0, compat=compat)
 
 

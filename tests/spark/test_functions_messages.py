@@ -282,7 +282,7 @@ def test_versions_that_nobody_knows_are_errors_of_their_rows(kwire):
     texts = made.field("_error").to_pylist()
     assert texts[0] is None and texts[5] is None
     for text, number in zip(texts[1:4], (5, 99, -3), strict=True):
-        assert text == f"{make.__name__} has the versions 0-4, asked for was {number}"
+        assert text == f"{make.__name__} has versions 0 to 4 (got {number})"
     assert texts[4].startswith("no version is given for this HeartbeatRequest")
 
 
@@ -300,7 +300,7 @@ def test_frames_that_are_not_as_asked_for_are_errors(kwire):
         binary([beat, beat]), "HeartbeatRequest", versions([4, 3])
     )
     assert made.field("_error")[0].as_py() is None
-    assert made.field("_error")[1].as_py().endswith("say version 4, asked for was 3")
+    assert made.field("_error")[1].as_py().endswith("have version 4 (expected 3)")
 
 
 def test_tags_in_headers_are_passed_over(kwire):

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of columns, and the Arrow arrays that are made of it.
+"""The memory of columns, and Arrow arrays over it.
 
 ``Memory`` is a block of bytes with the buffer protocol. ``Array`` is a node of an
 Arrow array over such blocks, and leaves kwire through the Arrow PyCapsule interface:
 numpy, pyarrow, polars and DuckDB take it without a copy, and kwire needs none of them.
-What the columns mean is ``columns``'s and ``message_columns``'s business.
+``record_columns`` and ``message_columns`` decide what the columns hold.
 
 Twin: ``_pure/arrays.py``. Differs from its twin in: memory of its own, which is not
 cleared and whose large blocks are used again (fresh pages cost more than the walk that
@@ -211,7 +211,7 @@ cpdef Memory new_memory(Py_ssize_t size):
     """Make memory of ``size`` bytes, to be filled."""
     cdef Block block
     if size < 0:
-        raise ValueError(f"a size is 0 or more, not {size}")
+        raise ValueError(f"size must be 0 or more (got {size})")
     if not take_block(&block, size):
         raise MemoryError
     return memory_of(&block, size)
@@ -381,7 +381,7 @@ cdef class Array:
         """Give the data to ``take(address, schema)``, such as ``_import_from_c``.
 
         ``address`` is that of an ``ArrowArray`` that ``take`` moves its content out of.
-        With a schema that the consumer has made before, this is its cheapest way in.
+        A consumer that passes a schema it has already made need not read one again.
         """
         cdef ArrowArray* root = export_array(self)
         cdef Export* export = (<Export*>root) - 1

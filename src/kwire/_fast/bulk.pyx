@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Varints by the thousand, from and to numpy arrays.
+"""Encodes and decodes numpy arrays of varints.
 
 ``encode_*s(values)`` takes an array of integers, the fastest in the type that the
 decoder gives: uint32 for unsigned varints, int32 for varints, int64 for varlongs.
@@ -127,11 +127,14 @@ cdef object decode_values(
     cdef Cursor cursor
     cdef Py_ssize_t done
     if count < 0:
-        raise ValueError(f"count is 0 or more, not {count}")
+        raise ValueError(f"count must be 0 or more (got {count})")
     get_input(data, &source)
     try:
         if not 0 <= offset <= source.len:
-            raise ValueError(f"offset is a position in the input, not {offset}")
+            raise ValueError(
+                f"offset must be between 0 and {source.len}, the length of the input"
+                f" (got {offset})"
+            )
         cursor.fault = 0
         cursor.lenient = False
         cursor.start = <const uint8_t*>source.buf
@@ -161,7 +164,7 @@ cdef object decode_values(
 cdef Py_ssize_t read_ints(
     Cursor* cursor, uint32_t* out, Py_ssize_t count, int form
 ) noexcept nogil:
-    """Read varints of 32 bits; return how many came before a fault."""
+    """Read varints of 32 bits; return how many were read before a fault."""
     cdef Py_ssize_t index
     cdef uint32_t raw, four
     for index in range(count):
@@ -192,7 +195,7 @@ cdef Py_ssize_t read_ints(
 cdef Py_ssize_t read_longs(
     Cursor* cursor, int64_t* out, Py_ssize_t count
 ) noexcept nogil:
-    """Read varints of 64 bits; return how many came before a fault."""
+    """Read varints of 64 bits; return how many were read before a fault."""
     cdef Py_ssize_t index
     cdef uint64_t raw
     for index in range(count):
@@ -279,6 +282,6 @@ cdef object load_numpy():
         import numpy
     except ImportError:
         raise ImportError(
-            "the bulk functions of kwire.wire need numpy: pip install kwire[numpy]"
+            "the bulk functions of kwire.wire require numpy; pip install kwire[numpy]"
         ) from None
     return numpy

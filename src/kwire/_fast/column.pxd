@@ -2,9 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """One growing column, and the tree of them that a message is decoded into.
 
-Everything here runs without the GIL. What stands in a row, and in which order rows
-come, is ``message_columns.pyx``'s business. Without a twin: ``_pure`` makes its columns
-from lists.
+Everything here runs without the GIL. ``message_columns.pyx`` decides what a row holds.
+Without a twin: ``_pure`` makes its columns from lists.
+
+    kind       validity   values                     text      children
+    int32      bit a row  4 bytes a row
+    bool       bit a row  bit a row
+    string     bit a row  int32 offsets, rows + 1    UTF-8
+    array      bit a row  int32 offsets, rows + 1              its elements
+    struct     bit a row                                       its fields, by slot
 
 Rows are counted once: a field of a struct has as many as the struct, so that making
 room for a struct makes room in all its fields, and a bad row is undone without notes.
@@ -47,7 +53,7 @@ cdef struct Column:
     # The fields of a struct by slot, or the elements of an array.
     Column* children
     int child_count
-    # The largest offset: 2**31 - 1, but for tests.
+    # The largest offset: 2**31 - 1, less in tests.
     int64_t ceiling
 
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The read cursor: a position in the input, its end, and the one bounds check.
 
-Every read goes through ``require``, which compares the wanted size with what is
-left before anything moves. Nothing here knows types of the protocol beyond integers
-and varints (``primitives.pxd`` does) or fields (``decoder.pyx`` does).
+Every read calls ``require``, which compares the size with the bytes that are left
+before the position changes. Only integers and varints are read here; other types are
+read in ``primitives.pxd``, fields in ``decoder.pyx``.
 
 Twin: ``_pure/cursor.py``. Differs from its twin in: a pointer for an offset, and a
 noted fault code for the ``Fault`` exception. After a fault the functions return
@@ -69,9 +69,9 @@ cdef inline void note(
 
 
 cdef inline bint require(Cursor* cursor, size_t size) noexcept nogil:
-    """Check that ``size`` bytes are left; the one bounds check there is.
+    """Check that ``size`` bytes are left. This is the only bounds check.
 
-    A truncation points to the end of the bytes that were searched.
+    The offset of the fault is the end of the input.
     """
     cdef size_t left = <size_t>(cursor.end - cursor.at)
     if unlikely(size > left):

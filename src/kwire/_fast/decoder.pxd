@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What one call of ``decode`` knows: its cursor, its options, and the way to a fault.
-
-Everything here lives on the stack of the call and ends with it.
-"""
+"""The state of one call of ``decode``, on its stack: cursor, options and path."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t
@@ -27,7 +24,7 @@ cdef struct SharedArray:
 cdef struct Decoding:
     Cursor cursor
     Path path
-    # Until the next look at signals.
+    # Steps until signals are checked again.
     int steps
     # One bit for each place of ``shared`` that is in use.
     unsigned int shared_in_use

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decoding by walking the plan: the interpreter behind ``kwire.decode``.
+"""Decodes messages by interpreting the program of a plan.
 
-The functions read fields, arrays, structs and tag sections in the order of the wire
-and stop at the first fault: size before content, content before allocation. They
-return a new reference, or NULL with a fault noted in the cursor; the path is written
-down on the way out. Nothing is raised before ``failure`` at the top.
+The functions read fields, arrays, structs and tag sections in the order of the wire and
+stop at the first fault. A size is checked before its content is read, and the content
+before memory is allocated for it. They return a new reference, or NULL with a fault
+noted in the cursor; each function then notes its part of the path and returns. Only
+``failure`` at the top builds an exception.
 
 Twin: ``_pure/decoder.py``. Differs from its twin in: noted faults for exceptions, a
 path that is written when unwinding, and int arrays of equal bytes that are shared.
@@ -33,7 +34,7 @@ assert java_utf8.HANDLER == "kwire-java"
 
 cdef object _empty = ()
 cdef object _default_limits = DEFAULT
-cdef Py_ssize_t _default_ceiling = DEFAULT.frame_bytes
+cdef Py_ssize_t _default_limit = DEFAULT.frame_bytes
 
 
 cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
@@ -104,7 +105,7 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
 
 
 cdef PyObject* read_field(Decoding* d, Step* step, int op) noexcept:
-    """Read one field that stands in line."""
+    """Read one field in line, which means outside the tag section."""
     if op == OP_ARRAY:
         if step.inner == OP_INT32:
             return read_int32_array(d, step)
@@ -265,7 +266,7 @@ cdef inline bint is_equal(
 cdef bint read_marker(Cursor* cursor) noexcept:
     """Read the marker of a nullable struct in line: INT8, 1 present, -1 null.
 
-    Another byte is refused where it stands; a lenient cursor goes by its sign.
+    Another byte is refused; a lenient cursor takes the sign of it.
     """
     cdef const uint8_t* start = cursor.at
     cdef int8_t marker = <int8_t>read_uint8(cursor)
@@ -280,7 +281,7 @@ cdef bint read_marker(Cursor* cursor) noexcept:
 cdef bint read_tagged_marker(Cursor* cursor) noexcept:
     """Read the marker of a nullable struct with a tag: UNSIGNED_VARINT, 1 or 0.
 
-    Another value is refused at its first byte; a lenient cursor goes by its sign.
+    Another value is refused at its first byte; a lenient cursor takes the sign of it.
     """
     cdef const uint8_t* start = cursor.at
     cdef uint32_t marker = read_unsigned_varint(cursor)
@@ -295,7 +296,7 @@ cdef bint read_tagged_marker(Cursor* cursor) noexcept:
 cdef bint read_tagged_fields(
     Decoding* d, Table* table, PyObject** slots, const uint8_t* start, uint32_t count
 ) noexcept:
-    """Read a tag section; tags that nobody knows are kept as bytes.
+    """Read a tag section; fields of unknown tags are kept as bytes.
 
     Shape: UNSIGNED_VARINT count, then for each tag, size (bytes) and content. Tags
     ascend, and a known field uses its size exactly; a lenient cursor checks neither.
@@ -353,8 +354,7 @@ cdef bint read_tags(
             if table.tagged[known].tag == tag:
                 step = &table.tagged[known]
                 break
-        # To Kafka the size of a known tag means nothing, so a lenient cursor
-        # does not look at it.
+        # Kafka ignores the size of a known tag, and so does a lenient cursor.
         if not cursor.fault and (step == NULL or not cursor.lenient):
             require(cursor, size)
         if cursor.fault:
@@ -482,7 +482,7 @@ def decode_prefix(
 ):
     """Decode one message at byte ``start``; return it and the offset of its end.
 
-    As ``decode``, but bytes behind the message are left alone.
+    As ``decode``, but bytes may follow the message.
     """
     cdef bint lenient = compat is not None and is_lenient(compat)
     made = decode_part(cls, data, version, &start, zero_copy, lenient, limits, False)
@@ -529,7 +529,10 @@ cdef object decode_part(
         if exceeds(size, limits):
             note(&d.cursor, FRAME_TOO_LARGE, d.cursor.start, size)
         elif not 0 <= at[0] <= size:
-            raise ValueError(f"start is a position in the input, not {at[0]}")
+            raise ValueError(
+                f"start must be between 0 and {size}, the length of the input"
+                f" (got {at[0]})"
+            )
         else:
             d.cursor.at += at[0]
         made = NULL if d.cursor.fault else run(&d, program.table, whole)
@@ -578,9 +581,9 @@ cdef object failure(Decoding* d, Program program):
 
 
 cdef bint exceeds(Py_ssize_t size, object limits) except -1:
-    """Whether the input is over the ceiling for frames."""
+    """Whether the input exceeds the limit of frames."""
     if limits is _default_limits or limits is None:
-        return size > _default_ceiling
+        return size > _default_limit
     return limits.frame_bytes is not None and size > limits.frame_bytes
 
 
@@ -602,7 +605,7 @@ cdef int get_input(object data, Py_buffer* buffer) except -1:
 
 
 cdef bint is_lenient(object compat) except -1:
-    """Turn the ``compat=`` argument into the cursor's leniency."""
+    """Whether the ``compat=`` argument makes the cursor lenient."""
     if compat == "java":
         return True
-    raise ValueError(f'compat is None or "java", not {errors.quote(compat)}')
+    raise ValueError(f'compat must be None or "java" (got {errors.quote(compat)})')

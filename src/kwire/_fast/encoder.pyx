@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encoding by walking the plan: the interpreter behind ``kwire.encode``.
+"""Encodes messages by interpreting the program of a plan.
 
 The functions write fields, arrays, structs and tag sections in the order of the wire
-and stop at the first value that cannot be written. They return whether it went well;
-the fault and the value to blame are noted in the writer, the path on the way out.
-Nothing is raised before ``failure`` at the top.
+and stop at the first value that cannot be written. They return whether they succeeded.
+If not, the fault and the value are noted in the writer, and each function notes its
+part of the path. Only ``failure`` at the top builds an exception.
 
 Twin: ``_pure/encoder.py``. Differs from its twin in: noted faults for exceptions and
 a path that is written when unwinding.
@@ -57,7 +57,7 @@ cdef bint write_struct(Writer* writer, Table* table, PyObject* value) noexcept:
 
 
 cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
-    """Write the slots of a struct, or of a header that never was an object."""
+    """Write the slots of a struct, or those of a header without an object."""
     cdef Step* step = table.steps
     cdef Step* last = step + table.step_count
     cdef PyObject* value
@@ -124,9 +124,9 @@ cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
 
 
 cdef bint is_default(Writer* writer, PyObject* value, PyObject* default) noexcept:
-    """Whether a value is a field's default, by identity first.
+    """Whether a value is identical or equal to a field's default.
 
-    A value that cannot be compared differs.
+    A value that cannot be compared is not.
     """
     cdef int equal
     if likely(value == default):
@@ -138,7 +138,7 @@ cdef bint is_default(Writer* writer, PyObject* value, PyObject* default) noexcep
 
 
 cdef bint write_field(Writer* writer, Step* step, int op, PyObject* value) noexcept:
-    """Write one field that stands in line."""
+    """Write one field in line, which means outside the tag section."""
     if op == OP_ARRAY:
         return write_array(writer, step, value)
     if op <= OP_UUID:
@@ -253,7 +253,7 @@ cdef bint write_tagged_fields(Writer* writer, Table* table, PyObject** slots) no
                 writer.step = step
             note_field(&writer.path, step)
             return False
-    # Known tags count from 0 without a gap, so unknown ones are behind them.
+    # Known tags are 0, 1, 2 and so on, so that unknown ones come after them.
     for index in range(count):
         if not write_unknown_tag(writer, PyTuple_GET_ITEM(unknown, index)):
             return False
@@ -261,7 +261,7 @@ cdef bint write_tagged_fields(Writer* writer, Table* table, PyObject** slots) no
 
 
 cdef bint check_unknown_tags(Writer* writer, PyObject* unknown, Table* table) noexcept:
-    """Check that unknown tags are (tag, bytes) pairs, ascending, and really unknown."""
+    """Check that unknown tags are (tag, bytes) pairs, ascend, and are unknown."""
     cdef Py_ssize_t index
     cdef int known
     cdef int64_t previous = -1
@@ -293,7 +293,7 @@ cdef bint check_unknown_tags(Writer* writer, PyObject* unknown, Table* table) no
 
 
 cdef bint write_unknown_tag(Writer* writer, PyObject* pair) noexcept:
-    """Write one tag that was kept from decoding."""
+    """Write one unknown tag, with the bytes that decoding kept of it."""
     cdef PyObject* content = PyTuple_GET_ITEM(pair, 1)
     cdef Py_ssize_t size = PyBytes_GET_SIZE(content)
     cdef int overflow = 0
@@ -330,7 +330,7 @@ cdef bint write_tagged_field(Writer* writer, Step* step, PyObject* value) noexce
     size = writer.at - writer.start - place
     if size > LARGEST:
         return blame(writer, TOO_LARGE, value)
-    # Room for the longest size, asked for here, where growing keeps the content.
+    # Room for the longest size is made here, where growing keeps the content.
     if not ensure(writer, 5):
         return False
     if size > 0x7F:
@@ -379,7 +379,7 @@ def encode(message, version):
 
 
 cdef object failure(Writer* writer, Program program):
-    """Build the exception of a noted fault and let the buffer go."""
+    """Build the exception of a noted fault, and free the buffer."""
     expected = ""
     Py_XDECREF(writer.out)
     writer.out = NULL
@@ -400,7 +400,7 @@ cdef object failure(Writer* writer, Program program):
 
 
 cdef object pending():
-    """Take the exception that is set, for want of memory or from a user's object."""
+    """Return the exception that is set: ``MemoryError``, or one of a user's object."""
     try:
         raise_pending()
     except BaseException as error:

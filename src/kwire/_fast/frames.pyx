@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whole frames: size, header and body in one piece.
+"""Encodes and decodes frames: size, header and body.
 
-Which header a message gets is settled in ``plan.py``; the header's own layout is a
-plan like any other. Twin: ``_pure/frames.py``. Differs from its twin in: all three
+``plan.py`` decides the version of the header; the header is a message with a plan of
+its own. Twin: ``_pure/frames.py``. Differs from its twin in: all three
 parts are written into one buffer, and the header's fields are never an object; the
 program of a response's header is kept beside the body's (``response_header_of``).
 """
@@ -30,7 +30,7 @@ cdef object _default_limits = DEFAULT
 
 
 def bind_headers(request_header, response_header):
-    """Tell the engine which classes the headers are."""
+    """Set the classes of the headers, which the engine cannot import."""
     global _request_header, _response_header
     _request_header = request_header
     _response_header = response_header
@@ -124,7 +124,7 @@ cdef Program response_header_of(Program program, version):
 
 
 cdef object frame(Program program, Program header, PyObject** fields, object message):
-    """Write the size, a header and a body as one piece."""
+    """Write the size, a header and a body."""
     cdef Writer writer
     cdef PyObject* out
     cdef Py_ssize_t size

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of one class by the thousand, from a binary array into nested columns.
+"""Decodes a binary array of messages of one class into nested columns.
 
 The second walk over a plan: it reads as ``decoder`` does, refuses what that refuses at
 the same byte, and appends to columns instead of making objects. A struct becomes a
 struct column, an array a list column, a field that this version lacks its default;
-tags that nobody knows are checked and left out.
+unknown tags are checked and left out.
 
 Twin: ``_pure/message_columns.py``. Differs from its twin in: no Python object is made
 for a row and the GIL is released, where the twin turns decoded objects into columns.
@@ -105,7 +105,7 @@ def decode_messages(
     rows.is_large = is_large
     rows.program = <PyObject*>program
     rows.ceiling = INT64_MAX if limits.frame_bytes is None else limits.frame_bytes
-    # Behind the columns of the tree comes the one of the errors.
+    # The column of errors is after the columns of the tree.
     columns = <Column*>calloc(<size_t>shape.total + 1, sizeof(Column))
     if columns == NULL:
         raise MemoryError
@@ -154,7 +154,7 @@ cdef int check_sizes(
     object validity_size,
     Py_ssize_t offsets_size,
 ) except -1:
-    """Check that the buffers are long enough for the rows that are asked for."""
+    """Check that the buffers are long enough for the rows."""
     if start < 0 or count < 0:
         raise ValueError(f"no array has {count} rows from row {start} on")
     last = int(start) + count

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The way to a fault: which fields and elements it came through.
+"""The path of a fault: the fields and elements that lead to it.
 
-Written down while the functions return, innermost first, so that the good case pays
-nothing. Twin: ``_pure/path.py``. Differs from its twin in: the path is kept in C and
+Noted while the functions return, innermost first, so that it costs nothing without a
+fault. Twin: ``_pure/path.py``. Differs from its twin in: the path is kept in C and
 backwards, so it is noted as well as written out.
 C needs for itself: ``note_field``, ``note_index``.
 """
@@ -15,7 +15,7 @@ cdef enum:
     DEEPEST = 32
 
 cdef struct PathPart:
-    # NULL stands for the unknown tagged fields.
+    # NULL for the unknown tagged fields.
     Step* step
     # The element of an array, or -1.
     Py_ssize_t index
@@ -28,7 +28,7 @@ cdef struct Path:
 
 
 cdef inline void note_field(Path* path, Step* step) noexcept nogil:
-    """Write down the field that a fault came through; NULL for the unknown tags."""
+    """Note a field on the path of a fault; NULL for the unknown tags."""
     cdef PathPart* part
     if path.depth == 0 or not path.parts[path.depth - 1].unnamed:
         if path.depth == DEEPEST:
@@ -41,7 +41,7 @@ cdef inline void note_field(Path* path, Step* step) noexcept nogil:
 
 
 cdef inline void note_index(Path* path, Py_ssize_t index) noexcept nogil:
-    """Write down the element of an array that a fault came through."""
+    """Note an element of an array on the path of a fault."""
     if path.depth < DEEPEST:
         path.parts[path.depth].index = index
         path.parts[path.depth].unnamed = True
@@ -49,7 +49,7 @@ cdef inline void note_index(Path* path, Py_ssize_t index) noexcept nogil:
 
 
 cdef inline str path_text(Path* path):
-    """Write a path as ``topics[3].name``."""
+    """Format a path: ``topics[3].name``."""
     cdef int place
     cdef str text = ""
     cdef str name

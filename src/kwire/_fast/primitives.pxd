@@ -5,8 +5,8 @@
 A reader takes a ``Cursor`` and returns a new reference, or NULL with a fault noted;
 a writer takes a ``Writer`` and a value that it checks, and returns whether it went
 well. ``compact`` chooses the flexible form of a length (unsigned varint of n + 1, 0
-for null) over the classic one (int16 or int32, -1 for null). What a field is called,
-and whether it exists, is ``decoder.pyx``'s and ``encoder.pyx``'s business.
+for null) over the classic one (int16 or int32, -1 for null). ``decoder.pyx`` and
+``encoder.pyx`` know which fields there are.
 
 Twin: ``_pure/primitives.py``. Differs from its twin in: noted faults for exceptions,
 and fixed-size values that are taken (``get_fixed``) and put (``put_fixed``) without a
@@ -45,7 +45,7 @@ cdef enum:
 cdef inline Py_ssize_t read_length(
     Cursor* cursor, bint compact, int classic_size
 ) noexcept nogil:
-    """Read the length of a string, bytes or array; -1 stands for null.
+    """Read the length of a string, bytes or array; -1 is null.
 
     Shape: UNSIGNED_VARINT (n + 1), or INT16/INT32 of ``classic_size`` bytes. Another
     negative length is refused at its first byte; a lenient cursor takes it for null.
@@ -97,9 +97,9 @@ cdef inline PyObject* read_string(Cursor* cursor, bint compact, bint nullable) n
 cdef inline PyObject* make_text(
     const uint8_t* at, Py_ssize_t size, const char* on_error
 ) noexcept:
-    """Make a ``str`` of UTF-8; NULL with an exception set for what is none.
+    """Make a ``str`` of UTF-8; NULL with an exception set if the bytes are not UTF-8.
 
-    What is judged is the copy and never the input, which may change meanwhile.
+    The copy is checked and never the input, which may change meanwhile.
     """
     cdef PyObject* copy = PyUnicode_New(size, 127)
     cdef PyObject* text
@@ -115,7 +115,7 @@ cdef inline PyObject* make_text(
 cdef inline bint copy_text(
     uint8_t* to, const uint8_t* at, Py_ssize_t size
 ) noexcept nogil:
-    """Copy bytes, and tell whether the copy is ASCII; each byte is read once."""
+    """Copy bytes, and return whether the copy is ASCII; each byte is read once."""
     cdef uint64_t bits = 0
     cdef uint64_t word
     cdef uint32_t half = 0
@@ -167,7 +167,7 @@ cdef inline PyObject* read_bytes(Cursor* cursor, bint compact, bint nullable) no
 
 
 cdef inline PyObject* read_fixed(Cursor* cursor, int op) noexcept:
-    """Read one value of a type that always has the same size."""
+    """Read one value of a fixed-size type."""
     if not require(cursor, size_of(op)):
         return NULL
     return get_fixed(cursor, op)
@@ -205,7 +205,7 @@ cdef inline Py_ssize_t read_count(
 ) noexcept nogil:
     """Read the count of an array whose elements take ``least`` bytes or more.
 
-    -1 stands for null. A count that cannot fit in the bytes left is refused at its
+    -1 is null. A count that cannot fit in the bytes left is refused at its
     first byte, before anything is allocated for it.
     """
     cdef const uint8_t* start = cursor.at
@@ -243,7 +243,7 @@ cdef inline void note_utf8(Cursor* cursor) noexcept:
 cdef inline bint write_length(
     Writer* writer, Py_ssize_t length, bint compact, int classic_size
 ) noexcept:
-    """Write the length of a string, bytes or array; -1 stands for null."""
+    """Write the length of a string, bytes or array; -1 is null."""
     if compact:
         return write_unsigned_varint(writer, <uint32_t>(length + 1))
     if unlikely(not ensure(writer, classic_size)):
@@ -317,7 +317,7 @@ cdef inline bint write_null(
 
 
 cdef inline bint write_fixed(Writer* writer, int op, PyObject* value) noexcept:
-    """Write one value of a type that always has the same size."""
+    """Write one value of a fixed-size type."""
     return ensure(writer, size_of(op)) and put_fixed(writer, op, value)
 
 

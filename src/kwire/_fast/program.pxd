@@ -1,10 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The plan as the interpreter walks it: arrays of folded steps.
+"""The program of a plan: one ``Table`` for each struct, with an array of steps.
 
-A folded opcode says everything that the hot loop would otherwise have to ask: type,
-form of the length, array or not. Adjacent fixed-size fields share one bounds check,
-the CHECK step before them. Tables are filled once and never change.
+Version 4 of HeartbeatRequest has a flexible table of five steps:
+
+    op              slot  nullable  size
+    COMPACT_STRING  0     no              group_id
+    CHECK                           4     one bounds check for the run after it
+    INT32           1                     generation_id
+    COMPACT_STRING  2     no              member_id
+    COMPACT_STRING  3     yes             group_instance_id
+
+An opcode combines the type, the form of the length, and whether the field is an array,
+so that the hot loop branches once for each field. Adjacent fields of fixed size are a
+run. Tables never change once they are filled.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -39,7 +48,7 @@ cdef struct Table
 
 cdef struct Step:
     int op
-    # The op behind the tag of a tagged field; for other fields the same as op.
+    # The op of the content of a tagged field; for other fields the same as op.
     int content
     # The op of an array's elements.
     int inner
@@ -96,5 +105,5 @@ cdef extern from *:
 
 
 cdef inline int size_of(int op) noexcept nogil:
-    """Tell the bytes of a fixed-size opcode; 0 for those that take none in line."""
+    """Return the bytes of a fixed-size opcode; 0 for all others."""
     return _sizes[op] if op <= OP_UUID else 0

@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Folds a ``Plan`` into the tables that the interpreter walks.
+"""Translates a ``Plan`` into the tables that the interpreter reads.
 
-Twin: ``_pure/program.py``. Differs from its twin in: the message engine is the one
-place where the twins differ in kind. ``_fast`` interprets the plan, ``_pure`` writes
-straight-line Python from it (``emitter.py``). Every question that a step can raise is
-answered here, once for a (message, version). C needs for itself: ``fold_type``,
+Twin: ``_pure/program.py``. Differs from its twin in: ``_fast`` interprets the plan,
+``_pure`` writes straight-line Python from it (``emitter.py``). All that can be decided
+once for a (message, version) is decided here. C needs for itself: ``fold_type``,
 ``size_of``.
 """
 
@@ -21,7 +20,7 @@ from kwire import plan as plans
 
 
 cdef class Program:
-    """One (message, version) as tables; owns their memory and what they point to."""
+    """The tables of one (message, version); owns them and what they refer to."""
 
     def __cinit__(self, layout, binding):
         self.layout = layout
@@ -72,7 +71,7 @@ cdef class Program:
         return table
 
     cdef int fill(self, Step* made, object step, object default) except -1:
-        """Fold one step of a plan."""
+        """Translate one step of a plan."""
         made.inner = fold_type(step)
         made.content = OP_ARRAY if step.is_array else made.inner
         made.op = {
@@ -112,7 +111,7 @@ cdef int fold_type(object step) except -1:
 cdef Program find_program(object cls, object version):
     """Find or make the program of one version of a message class.
 
-    ``TypeError`` for another object, ``UnsupportedVersion`` for another version.
+    ``TypeError`` for another object, ``UnsupportedVersion`` for a version it lacks.
     """
     cdef Layout* layout = layout_of(<PyObject*>cls)
     cdef Program program
@@ -131,9 +130,9 @@ cdef Program find_program(object cls, object version):
     if program is None:
         made = Program(binding.plan(key), binding)
         program = binding.programs.setdefault(key, made)
-    # A nested struct shares the binding of its message but is none itself.
+    # The struct of a message has the message's binding too.
     if <PyObject*>program.table.cls != <PyObject*>cls:
-        raise TypeError(f"{cls.__qualname__} is a part of a message, not a message")
+        raise TypeError(f"{cls.__qualname__} is a struct of a message, not a message")
     if number >= 0:
         layout.programs[number] = <PyObject*>program
     return program

@@ -2,10 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C side of struct classes: where the slots are and what a class knows.
 
-An object is a head and its slots, one pointer for each field in schema order and
-one for the unknown tagged fields. What belongs to a class stands behind its method
-table: a heap type keeps the pointer to that table as it was given, so the way from
-an object to its ``Layout`` is two loads.
+    object                       type
+     0 reference count            ...
+     8 type ------------------->  tp_methods ---> Layout.methods, the first member
+    16 slot 0: first field                        count, names, defaults, binding, ...
+    24 slot 1: second field
+     . last slot: unknown tagged fields
+
+Offsets are those of a 64-bit CPython with the GIL. A heap type keeps the pointer to its
+method table as it was given. The table is the first member of a ``Layout``, so that the
+``Layout`` of an object is two loads away.
 """
 
 from cpython.object cimport PyObject, PyTypeObject

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Struct classes: frozen, keyword-only, with real slots, compared by value.
+"""Makes struct classes: frozen, keyword-only, with slots, compared by value.
 
 ``make_struct`` makes one class for a struct in all its versions: a final heap type
 that the garbage collector does not track, as frozen structs in tuples can build no
@@ -112,11 +112,11 @@ def make_struct(
     """Make the class of a struct.
 
     ``attributes`` are its fields in schema order, ``defaults`` their values (structs
-    as instances, shared), ``arrays`` says which of them hold arrays; ``namespace`` is
-    what the class has besides: ``__module__``, facts of the message, and ``_secrets``,
-    the names of the fields that ``repr`` does not show. Structs of messages are
-    ``tagged``, they have a slot for unknown tagged fields; records and their batches
-    are not.
+    as instances, shared), ``arrays`` has True for those that hold arrays; ``namespace``
+    has the other attributes of the class: ``__module__``, facts of the message, and
+    ``_secrets``, the names of the fields that ``repr`` does not show. Structs of
+    messages are ``tagged``: they have a slot for unknown tagged fields. Records and
+    batches are not.
     """
     cdef Py_ssize_t count = len(attributes) + tagged
     # A type and its layout live as long as any object of the type: for good.
@@ -215,7 +215,7 @@ cdef object replace(object self, object args, PyObject* kwargs):
 
 
 cdef object reduce_method(object self, object ignored):
-    """Tell pickle how to make the struct again, on either engine."""
+    """Return what pickle requires to restore the struct on either engine."""
     from kwire.codec import reduce_struct
 
     return reduce_struct(type(self), values_of(self))
@@ -234,7 +234,7 @@ cdef object to_dict(object self, object ignored):
 
 
 cdef object plain(object value):
-    """Turn a struct into a dict and an array into a list; the rest stays."""
+    """Turn a struct into a dict and an array into a list; return other values."""
     if is_struct(<PyObject*>value):
         # Through Python, which counts how deep the calls are.
         return value.to_dict()
@@ -254,7 +254,7 @@ cdef inline bint is_struct(PyObject* value) noexcept:
 
 
 cdef object return_self(object self, object ignored):
-    """Return the struct itself: what cannot change need not be copied."""
+    """Return the struct itself, because it cannot change."""
     return self
 
 
@@ -266,7 +266,7 @@ cdef Layout* layout_of(PyObject* cls) noexcept:
 
 
 def binding_of(cls):
-    """Find what a message class is bound to; ``TypeError`` for another object."""
+    """Return the binding of a message class; ``TypeError`` for another object."""
     cdef Layout* layout = layout_of(<PyObject*>cls)
     if layout == NULL or <object>layout.binding is None:
         raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")
@@ -284,7 +284,7 @@ cdef void struct_dealloc(PyObject* self) noexcept:
     cdef PyTypeObject* cls = type_of(self)
     cdef Py_ssize_t index
     if nested == MOST_NESTED:
-        # Nobody refers to it any more: its first word is free for the next one.
+        # It has no references left, so its first word can hold the next one.
         (<PyObject**>self)[0] = waiting
         waiting = self
         return

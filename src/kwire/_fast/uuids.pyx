@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``uuid.UUID`` objects out of two 64-bit halves and back, without calling Python.
 
-The ``uuid`` module is dear to import and most messages have no uuid, so it waits for
-the first one. Without a twin: ``_pure/primitives.py`` has ``make_uuid``.
+Importing the ``uuid`` module takes some 5 ms and most messages have no uuid, so the
+first one imports it. Without a twin: ``_pure/primitives.py`` has ``make_uuid``.
 """
 
 from libc.stdint cimport uint64_t
@@ -62,7 +62,7 @@ cdef PyObject* make_uuid(uint64_t high, uint64_t low) noexcept:
 
 
 cdef bint uuid_halves(PyObject* value, uint64_t* high, uint64_t* low) noexcept:
-    """Take a ``uuid.UUID`` apart; False for another object, or for want of memory."""
+    """Split a ``uuid.UUID`` into halves; False for another object or without memory."""
     cdef PyObject* number = NULL
     cdef PyObject* half = NULL
     cdef bint done = False

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The primitives for those who speak the protocol by hand: one value at a time.
+"""Encodes and decodes single values of the protocol's primitive types.
 
-``decode_*(data, offset=0)`` returns the value and the offset behind it, both offsets
+``decode_*(data, offset=0)`` returns the value and the offset after it, both offsets
 in bytes from the start of ``data``, any contiguous bytes-like object; bad bytes raise
 a ``DecodeError``. ``encode_*(value)`` returns bytes; a bad value raises an
 ``EncodeError``. Many values of one kind at a time are ``bulk.pyx``'s business.
@@ -465,7 +465,10 @@ cdef int open_input(Input* source, object data, Py_ssize_t offset) except -1:
     source.cursor.end = source.cursor.start + size
     if not 0 <= offset <= size:
         finish_read(source, kept(NONE))
-        raise ValueError(f"offset is a position in the input, not {offset}")
+        raise ValueError(
+            f"offset must be between 0 and {size}, the length of the input"
+            f" (got {offset})"
+        )
     source.cursor.at += offset
     return 0
 
@@ -510,7 +513,7 @@ cdef int find_code(str type) except -1:
     code = plans.CODES.get(type, 0)
     if code not in plans.SIZES:
         known = ", ".join([name for name in plans.CODES if name in FIXED_SIZES])
-        raise ValueError(f"{type!r} is no fixed-size type; there are {known}")
+        raise ValueError(f"type must be one of {known} (got {type!r})")
     return code
 
 

@@ -49,13 +49,13 @@ cdef struct Writer:
     # The bytes object that is being filled, NULL while on the stack.
     PyObject* out
     int fault
-    # Until the next look at signals.
+    # Steps until signals are checked again.
     int steps
-    # The value to blame, borrowed; the step it stands for; whether as an element.
+    # The value that cannot be written, borrowed; its step; whether it is an element.
     PyObject* value
     Step* step
     bint element
-    # Overrides what the step's type would say was expected.
+    # Replaces the description of the step's type.
     const char* expected
     Path path
     uint8_t stack[ON_STACK]
@@ -112,7 +112,7 @@ cdef inline bint grow(Writer* writer, size_t size) noexcept:
 
 
 cdef inline PyObject* finish(Writer* writer) noexcept:
-    """Hand over the bytes written, a new reference; NULL with an exception set."""
+    """Return the bytes written, a new reference; NULL with an exception set."""
     cdef Py_ssize_t used = writer.at - writer.start
     cdef PyObject* out = writer.out
     if out == NULL:
@@ -163,7 +163,7 @@ cdef inline bint blame(Writer* writer, int fault, PyObject* value) noexcept nogi
 
 
 cdef inline bint refuse(Writer* writer, int fault, PyObject* value) noexcept:
-    """Note a value that raised when it was asked, unless the exception has to pass."""
+    """Note a value that raised when it was read; ``MemoryError`` stays set."""
     if forget_exception():
         return blame(writer, fault, value)
     writer.fault = WRITE_ERROR

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of columns, and the Arrow arrays that are made of it.
+"""The memory of columns, and Arrow arrays over it.
 
 ``Memory`` is a block of bytes with the buffer protocol. ``Array`` is a node of an
 Arrow array over such blocks, and leaves kwire through the Arrow PyCapsule interface:
 numpy, pyarrow, polars and DuckDB take it without a copy, and kwire needs none of them.
-What the columns mean is ``columns``'s and ``message_columns``'s business.
+``record_columns`` and ``message_columns`` decide what the columns hold.
 
 Twin: ``_fast/arrays.pyx``. Differs from its twin in: memory that is a ``bytearray``,
 cleared and aligned as Python does it, and structs that ctypes keeps.
@@ -35,7 +35,7 @@ class Memory(bytearray):
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """The number of bytes."""
         return len(self)
 
 
@@ -121,7 +121,7 @@ class Array:
         """Give the data to ``take(address, schema)``, such as ``_import_from_c``.
 
         ``address`` is that of an ``ArrowArray`` that ``take`` moves its content out of.
-        With a schema that the consumer has made before, this is its cheapest way in.
+        A consumer that passes a schema it has already made need not read one again.
         """
         return load_interface().import_with(self, take, schema)
 
@@ -129,7 +129,7 @@ class Array:
 def new_memory(size: int) -> Memory:
     """Make memory of ``size`` bytes, to be filled."""
     if size < 0:
-        raise ValueError(f"a size is 0 or more, not {size}")
+        raise ValueError(f"size must be 0 or more (got {size})")
     return Memory(size)
 
 

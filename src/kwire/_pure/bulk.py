@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Varints by the thousand, from and to numpy arrays.
+"""Encodes and decodes numpy arrays of varints.
 
 ``encode_*s(values)`` takes an array of integers, the fastest in the type that the
 decoder gives: uint32 for unsigned varints, int32 for varints, int64 for varlongs.
@@ -124,7 +124,7 @@ def decode_values(
 ) -> tuple[Any, int]:
     """Read ``count`` values into an array."""
     if count < 0:
-        raise ValueError(f"count is 0 or more, not {count}")
+        raise ValueError(f"count must be 0 or more (got {count})")
     cursor = open_input(data, offset)
     left = cursor.end - cursor.at
     if count > left:
@@ -146,6 +146,6 @@ def load_numpy() -> Any:
         import numpy
     except ImportError:
         raise ImportError(
-            "the bulk functions of kwire.wire need numpy: pip install kwire[numpy]"
+            "the bulk functions of kwire.wire require numpy; pip install kwire[numpy]"
         ) from None
     return numpy

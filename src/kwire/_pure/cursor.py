@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The read cursor: a position in the input, its end, and the one bounds check.
 
-Every read goes through ``require``, which compares the wanted size with what is
-left before anything moves. Nothing here knows types of the protocol beyond integers
-and varints (``primitives.py`` does) or fields (``decoder.py`` does).
+Every read calls ``require``, which compares the size with the bytes that are left
+before the position changes. Only integers and varints are read here; other types are
+read in ``primitives.py``, fields in ``decoder.py``.
 
 Twin: ``_fast/cursor.pxd``. Differs from its twin in: an offset for a pointer, and
 the ``Fault`` exception for a noted fault code.
@@ -53,9 +53,9 @@ class Cursor:
 
 
 def require(cursor: Cursor, size: int) -> None:
-    """Check that ``size`` bytes are left; the one bounds check there is.
+    """Check that ``size`` bytes are left. This is the only bounds check.
 
-    A truncation points to the end of the bytes that were searched.
+    The offset of the fault is the end of the input.
     """
     if size > cursor.end - cursor.at:
         raise Fault(errors.TRUNCATED, cursor.end, size - (cursor.end - cursor.at))

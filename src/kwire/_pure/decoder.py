@@ -54,7 +54,7 @@ def read_struct(cursor: Cursor, layout: plan.Plan, binding: plan.Binding) -> Any
 
 
 def read_field(cursor: Cursor, step: plan.Step, binding: plan.Binding) -> object:
-    """Read one field that stands in line."""
+    """Read one field in line, which means outside the tag section."""
     if step.is_array:
         return read_array(cursor, step, binding)
     if step.code <= plan.UUID:
@@ -96,7 +96,7 @@ def read_array(cursor: Cursor, step: plan.Step, binding: plan.Binding) -> object
 def read_marker(cursor: Cursor) -> bool:
     """Read the marker of a nullable struct in line: INT8, 1 present, -1 null.
 
-    Another byte is refused where it stands; a lenient cursor goes by its sign.
+    Another byte is refused; a lenient cursor takes the sign of it.
     """
     start = cursor.at
     marker = read_fixed(cursor, plan.INT8)
@@ -109,7 +109,7 @@ def read_marker(cursor: Cursor) -> bool:
 def read_tagged_marker(cursor: Cursor) -> bool:
     """Read the marker of a nullable struct with a tag: UNSIGNED_VARINT, 1 or 0.
 
-    Another value is refused at its first byte; a lenient cursor goes by its sign.
+    Another value is refused at its first byte; a lenient cursor takes the sign of it.
     """
     start = cursor.at
     marker = read_unsigned_varint(cursor)
@@ -124,7 +124,7 @@ def read_tagged_fields(
     binding: plan.Binding,
     values: dict[str, object],
 ) -> None:
-    """Read a tag section; tags that nobody knows are kept as bytes.
+    """Read a tag section; fields of unknown tags are kept as bytes.
 
     Shape: UNSIGNED_VARINT count, then for each tag, size (bytes) and content. Tags
     ascend, and a known field uses its size exactly; a lenient cursor checks neither.
@@ -148,7 +148,7 @@ def read_tagged_fields(
         size = read_unsigned_varint(cursor)
         for step in layout.tagged:
             if step.tag == tag:
-                # To Kafka the size of a known tag means nothing.
+                # Kafka ignores the size of a known tag.
                 if not cursor.lenient:
                     require(cursor, size)
                 cursor.path[-1] = step.attribute
@@ -226,7 +226,7 @@ def decode_prefix(
 ) -> tuple[Any, int]:
     """Decode one message at byte ``start``; return it and the offset of its end.
 
-    As ``decode``, but bytes behind the message are left alone.
+    As ``decode``, but bytes may follow the message.
     """
     lenient = is_lenient(compat)
     return decode_part(cls, data, version, start, zero_copy, lenient, limits, False)
@@ -254,7 +254,9 @@ def decode_part(
         raise _failure(Fault(errors.FRAME_TOO_LARGE, 0, size), [], program.layout)
     if not 0 <= start <= size:
         del body
-        raise ValueError(f"start is a position in the input, not {start}")
+        raise ValueError(
+            f"start must be between 0 and {size}, the length of the input (got {start})"
+        )
     if not zero_copy and not lenient:
         done = program.try_read(body, start, size, whole)
         if done is not None:
@@ -267,8 +269,8 @@ def decode_part(
         return value, cursor.at
     except Fault as fault:
         failure = _failure(fault, cursor.path, program.layout)
-    # A kept exception keeps its frames: they must not hold the caller's buffer, nor
-    # the exception itself.
+    # The traceback of the exception refers to this frame, which must not refer to the
+    # caller's buffer, nor to the exception itself.
     del cursor, body
     try:
         raise failure
@@ -300,12 +302,12 @@ def _failure(
 
 
 def is_lenient(compat: str | None) -> bool:
-    """Turn the ``compat=`` argument into the cursor's leniency."""
+    """Whether the ``compat=`` argument makes the cursor lenient."""
     if compat is None:
         return False
     if compat == "java":
         return True
-    raise ValueError(f'compat is None or "java", not {errors.quote(compat)}')
+    raise ValueError(f'compat must be None or "java" (got {errors.quote(compat)})')
 
 
 def _plan_of(step: plan.Step) -> plan.Plan:

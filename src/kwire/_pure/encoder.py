@@ -63,9 +63,9 @@ def write_struct(
 
 
 def is_default(value: object, default: object) -> bool:
-    """Whether a value is a field's default, by identity first.
+    """Whether a value is identical or equal to a field's default.
 
-    A value that cannot be compared differs.
+    A value that cannot be compared is not.
     """
     if value is default:
         return True
@@ -80,7 +80,7 @@ def is_default(value: object, default: object) -> bool:
 def write_field(
     writer: Writer, step: plan.Step, value: object, binding: plan.Binding
 ) -> None:
-    """Write one field that stands in line."""
+    """Write one field in line, which means outside the tag section."""
     try:
         if step.is_array:
             write_array(writer, step, value, binding)
@@ -151,14 +151,14 @@ def write_tagged_fields(
         writer.path[-1] = step.attribute
         write_tagged_field(writer, step, getattr(value, step.attribute), binding)
         writer.path[-1] = _TAGS
-    # Known tags count from 0 without a gap, so unknown ones are behind them.
+    # Known tags are 0, 1, 2 and so on, so that unknown ones come after them.
     for pair in unknown:
         write_unknown_tag(writer, pair)
     writer.path.pop()
 
 
 def check_unknown_tags(unknown: Any, layout: plan.Plan) -> None:
-    """Check that unknown tags are (tag, bytes) pairs, ascending, and really unknown."""
+    """Check that unknown tags are (tag, bytes) pairs, ascend, and are unknown."""
     if type(unknown) is not tuple:
         raise ValueFault(errors.TAGS_NOT_PAIRS, unknown)
     previous = -1
@@ -181,7 +181,7 @@ def check_unknown_tags(unknown: Any, layout: plan.Plan) -> None:
 
 
 def write_unknown_tag(writer: Writer, pair: tuple[int, bytes]) -> None:
-    """Write one tag that was kept from decoding."""
+    """Write one unknown tag, with the bytes that decoding kept of it."""
     if len(pair[1]) > LARGEST:
         raise ValueFault(errors.TOO_LARGE, pair[1])
     write_unsigned_varint(writer, pair[0])

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whole frames: size, header and body in one piece.
+"""Encodes and decodes frames: size, header and body.
 
-Which header a message gets is settled in ``plan.py``; the header's own layout is a
-plan like any other. Twin: ``_fast/frames.pyx``. Differs from its twin in: nothing.
+``plan.py`` decides the version of the header; the header is a message with a plan of
+its own. Twin: ``_fast/frames.pyx``. Differs from its twin in: nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _headers: dict[str, Any] = {}
 
 
 def bind_headers(request_header: type, response_header: type) -> None:
-    """Tell the engine which classes the headers are."""
+    """Set the classes of the headers, which the engine cannot import."""
     _headers["request"] = request_header
     _headers["response"] = response_header
 
@@ -108,7 +108,7 @@ def decode_response(
 
 
 def frame(header: bytes, body: bytes) -> bytes:
-    """Write the size, a header and a body as one piece."""
+    """Write the size, a header and a body."""
     size = len(header) + len(body)
     if size > 0x7FFFFFFF:
         raise errors.encode_failure(errors.TOO_LARGE, "", None, "")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of one class by the thousand, from a binary array into nested columns.
+"""Decodes a binary array of messages of one class into nested columns.
 
 A struct becomes a struct column, an array a list column, a field that this version
-lacks its default; tags that nobody knows are checked and left out. Rows are decoded to
+lacks its default; unknown tags are checked and left out. Rows are decoded to
 objects, all of them, and each field is then collected from its objects.
 
 Twin: ``_fast/message_columns.pyx``. Differs from its twin in: columns are made of
@@ -107,7 +107,7 @@ def check_sizes(
     validity_size: int | None,
     offsets_size: int,
 ) -> None:
-    """Check that the buffers are long enough for the rows that are asked for."""
+    """Check that the buffers are long enough for the rows."""
     if start < 0 or count < 0:
         raise ValueError(f"no array has {count} rows from row {start} on")
     last = start + count
@@ -125,7 +125,7 @@ def iterate_rows(
     count: int,
     is_large: bool,
 ) -> Iterator[bytes | None]:
-    """Go through the rows of a binary array, null rows as None."""
+    """Yield the rows of a binary array, null rows as None."""
     if not count:
         return
     width = 8 if is_large else 4
@@ -171,7 +171,7 @@ def decode_rows(
             messages.append(None)
             continue
         try:
-            # Not ``decode``: it would look at each bad row for a hint.
+            # Not ``decode``, which would examine each bad row for a hint.
             message, _ = decode_part(cls, row, version, 0, False, False, limits, True)
             messages.append(message)
         except errors.DecodeError as error:
@@ -219,7 +219,7 @@ def collect_field(field: Field, parents: list[Any], has_null: bool) -> Array:
 
 
 def has_none(values: list[Any]) -> bool:
-    """Whether a value is None, without asking structs whether they equal it."""
+    """Whether a value is None, by identity: structs need not be compared."""
     return any(map(is_, values, repeat(None)))
 
 

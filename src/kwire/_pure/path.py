@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The way to a fault: which fields and elements it came through.
+"""The path of a fault: the fields and elements that lead to it.
 
-Kept by the walk as a list of names and indexes, outermost first.
+The walk keeps it as a list of names and indexes, outermost first.
 Twin: ``_fast/path.pxd``. Differs from its twin in: the list needs no noting.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 
 def path_text(path: list[str | int]) -> str:
-    """Write a path as ``topics[3].name``."""
+    """Format a path: ``topics[3].name``."""
     text = ""
     for part in path:
         if isinstance(part, int):

@@ -5,8 +5,7 @@
 A reader takes a ``Cursor`` and returns a value; a writer takes a ``Writer`` and a
 value that it checks. ``compact`` chooses the flexible form of a length (unsigned
 varint of n + 1, 0 for null) over the classic one (int16 or int32, -1 for null).
-What a field is called, and whether it exists, is ``decoder.py``'s and
-``encoder.py``'s business.
+``decoder.py`` and ``encoder.py`` know which fields there are.
 
 Twin: ``_fast/primitives.pxd``. Differs from its twin in: faults as exceptions.
 Python needs for itself: ``read_fixed_array``, ``make_uuid``, ``write_count``,
@@ -48,7 +47,7 @@ _FORMATS = {
 
 
 def read_length(cursor: Cursor, compact: bool, classic_size: int) -> int:
-    """Read the length of a string, bytes or array; -1 stands for null.
+    """Read the length of a string, bytes or array; -1 is null.
 
     Shape: UNSIGNED_VARINT (n + 1), or INT16/INT32 of ``classic_size`` bytes. Another
     negative length is refused at its first byte; a lenient cursor takes it for null.
@@ -110,7 +109,7 @@ def read_bytes(
 
 
 def read_fixed(cursor: Cursor, code: int) -> object:
-    """Read one value of a type that always has the same size."""
+    """Read one value of a fixed-size type."""
     size = plan.SIZES[code]
     require(cursor, size)
     raw = bytes(cursor.data[cursor.at : cursor.at + size])
@@ -131,7 +130,7 @@ def read_fixed_array(cursor: Cursor, code: int, count: int) -> tuple[object, ...
 def read_count(cursor: Cursor, compact: bool, nullable: bool, least: int) -> int:
     """Read the count of an array whose elements take ``least`` bytes or more.
 
-    -1 stands for null. A count that cannot fit in the bytes left is refused at its
+    -1 is null. A count that cannot fit in the bytes left is refused at its
     first byte, before anything is allocated for it.
     """
     start = cursor.at
@@ -156,7 +155,7 @@ def make_uuid(raw: bytes) -> object:
 
 
 def write_length(writer: Writer, length: int, compact: bool, classic_size: int) -> None:
-    """Write the length of a string, bytes or array; -1 stands for null."""
+    """Write the length of a string, bytes or array; -1 is null."""
     if compact:
         write_unsigned_varint(writer, length + 1)
     else:
@@ -172,7 +171,7 @@ def write_string(writer: Writer, value: object, compact: bool, nullable: bool) -
     if not isinstance(value, str):
         raise ValueFault(errors.WRONG_TYPE, value)
     try:
-        raw = str.encode(value)  # a subclass may have its own idea
+        raw = str.encode(value)  # a subclass may override the method
     except UnicodeEncodeError:
         raise ValueFault(errors.NOT_UTF8, value) from None
     if len(raw) > plan.LONGEST_STRING:
@@ -204,7 +203,7 @@ def write_bytes(writer: Writer, value: object, compact: bool, nullable: bool) ->
 
 
 def write_fixed(writer: Writer, code: int, value: object) -> None:
-    """Write one value of a type that always has the same size."""
+    """Write one value of a fixed-size type."""
     if value is None:
         check_null(False)
     if code in plan.INT_RANGES:
@@ -224,7 +223,7 @@ def write_fixed(writer: Writer, code: int, value: object) -> None:
         writer.out.append(value)
     elif code == plan.FLOAT64:
         try:
-            # Asked by ldexp, as pack replaces whatever the value raises.
+            # ldexp passes on what the value raises; pack would replace it.
             real = math.ldexp(value, 0)  # type: ignore[arg-type]
             writer.out += struct.pack(">d", real)
         except MemoryError:

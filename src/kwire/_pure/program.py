@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the program of a (message, version), made on first use and kept.
+"""Finds the program of a (message, version), which is made on first use.
 
 Twin: ``_fast/program.pyx``. Differs from its twin in: a program here is the emitted
 Python of ``emitter.py``, there the plan folded into tables.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def find_program(cls: Any, version: int) -> Program:
     """Find or make the program of one version of a message class.
 
-    ``TypeError`` for another object, ``UnsupportedVersion`` for another version.
+    ``TypeError`` for another object, ``UnsupportedVersion`` for a version it lacks.
     """
     binding = binding_of(cls)
     number = version if type(version) is int else binding.number(version)
@@ -31,5 +31,5 @@ def find_program(cls: Any, version: int) -> Program:
         made = Program(binding.plan(number), binding)
         program = binding.programs.setdefault(number, made)
     if binding.classes[binding.message.name] is not cls:
-        raise TypeError(f"{cls.__qualname__} is a part of a message, not a message")
+        raise TypeError(f"{cls.__qualname__} is a struct of a message, not a message")
     return program

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Struct classes: frozen, keyword-only, with real slots, compared by value.
+"""Makes struct classes: frozen, keyword-only, with slots, compared by value.
 
 ``make_struct`` makes one class for a struct in all its versions. Each class has a
 builder beside it, with the same slots and no lock: decoders fill a builder's slots
@@ -35,11 +35,11 @@ def make_struct(
     """Make the class of a struct.
 
     ``attributes`` are its fields in schema order, ``defaults`` their values (structs
-    as instances, shared), ``arrays`` says which of them hold arrays; ``namespace`` is
-    what the class has besides: ``__module__``, facts of the message, and ``_secrets``,
-    the names of the fields that ``repr`` does not show. Structs of messages are
-    ``tagged``, they have a slot for unknown tagged fields; records and their batches
-    are not.
+    as instances, shared), ``arrays`` has True for those that hold arrays; ``namespace``
+    has the other attributes of the class: ``__module__``, facts of the message, and
+    ``_secrets``, the names of the fields that ``repr`` does not show. Structs of
+    messages are ``tagged``: they have a slot for unknown tagged fields. Records and
+    batches are not.
     """
     slots = (*attributes, "unknown_tagged_fields") if tagged else attributes
     builder = type(f"{name}Builder", (), {"__slots__": slots})
@@ -106,7 +106,7 @@ def to_dict(self: Any, /) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Turn a struct into a dict and an array into a list; the rest stays."""
+    """Turn a struct into a dict and an array into a list; return other values."""
     if is_struct(value):
         return value.to_dict()
     if not isinstance(value, tuple):
@@ -125,12 +125,12 @@ def is_struct(value: object) -> bool:
 
 
 def return_self(self: Any, memo: object = None) -> Any:
-    """Return the struct itself: what cannot change need not be copied."""
+    """Return the struct itself, because it cannot change."""
     return self
 
 
 def binding_of(cls: Any) -> plan.Binding:
-    """Find what a message class is bound to; ``TypeError`` for another object."""
+    """Return the binding of a message class; ``TypeError`` for another object."""
     binding = getattr(cls, "_binding", None)
     if not isinstance(cls, type) or type(binding) is not plan.Binding:
         raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The primitives for those who speak the protocol by hand: one value at a time.
+"""Encodes and decodes single values of the protocol's primitive types.
 
-``decode_*(data, offset=0)`` returns the value and the offset behind it, both offsets
+``decode_*(data, offset=0)`` returns the value and the offset after it, both offsets
 in bytes from the start of ``data``, any contiguous bytes-like object; bad bytes raise
 a ``DecodeError``. ``encode_*(value)`` returns bytes; a bad value raises an
-``EncodeError``. Many values of one kind at a time are ``bulk.py``'s business.
+``EncodeError``. ``bulk.py`` has functions for many values in one call.
 
 Twin: ``_fast/wire.pyx``. Differs from its twin in: faults as exceptions.
 """
@@ -370,7 +370,10 @@ def open_input(data: Any, offset: int) -> Cursor:
         size = view.nbytes
         body = data if type(data) is bytes else view.tobytes()
     if not 0 <= offset <= size:
-        raise ValueError(f"offset is a position in the input, not {offset}")
+        raise ValueError(
+            f"offset must be between 0 and {size}, the length of the input"
+            f" (got {offset})"
+        )
     return Cursor(body, offset, size)
 
 
@@ -401,7 +404,7 @@ def find_code(type: str) -> int:
     code = plan.CODES.get(type, 0)
     if code not in plan.SIZES:
         known = ", ".join([name for name in plan.CODES if name in FIXED_SIZES])
-        raise ValueError(f"{type!r} is no fixed-size type; there are {known}")
+        raise ValueError(f"type must be one of {known} (got {type!r})")
     return code
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 
 class ValueFault(Exception):
-    """An encode fault of ``errors.py`` with the value to blame.
+    """An encode fault of ``errors.py`` with the value that cannot be written.
 
-    ``expected`` overrides what the field's type would say was expected. Never leaves
-    the engine: the entry turns it into an ``EncodeError``.
+    ``expected`` replaces the description of the field's type. Never leaves the engine:
+    ``encode`` turns it into an ``EncodeError``.
     """
 
     def __init__(self, code: int, value: object, expected: str = "") -> None:

@@ -211,11 +211,11 @@ def _version_of(cls: Any, version: int | None) -> int:
         return int(versions.min)
     if version is None:
         raise click.UsageError(
-            f"{cls.__name__} has versions {versions}; choose one with --version"
+            f"{cls.__name__} has {versions.describe()}; choose one with --version"
         )
     if version not in versions:
         raise click.ClickException(
-            f"{cls.__name__} has versions {versions} (got {version!s:.40})"
+            f"{cls.__name__} has {versions.describe()} (got {version!s:.40})"
         )
     return version
 

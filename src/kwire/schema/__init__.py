@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What Kafka's messages look like: the model, the language, the facts.
+"""Schemas of messages: Kafka's message language, kwire's definitions, the model of
+both.
 
 ``message_class`` turns any text in Kafka's message language into a class that
 encodes and decodes on the active engine.
@@ -29,7 +30,7 @@ def message_class(text: str) -> type[Any]:
     Source: ``org.apache.kafka.message.MessageSpec``.
     """
     if not isinstance(text, str):
-        raise TypeError(f"a schema is a str, not {type(text).__name__}")
+        raise TypeError(f"text must be a str (got {type(text).__name__})")
     from .. import codec
     from . import language
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a message may change from one release to the next.
+"""Checks how a message changed from one release to the next.
 
 ``check_evolution`` compares two states of one message that both keep the rules of
 ``rules.py``. Kafka applies it to its metadata records.
@@ -100,7 +100,7 @@ def _pairs(
     for field, other in zip(mine, theirs, strict=True):
         # Names that only one side has are a rename.
         if other.name != field.name and {field.name, other.name} & names[0] & names[1]:
-            reason = f"{field.name} stood in this place; keep the order of the fields"
+            reason = f"{field.name} was in this place; keep the order of the fields"
             refuse(new, path, other, [("evolution-order", reason)])
     tagged = [(field, tags[field.tag]) for field in _tagged(before, shared)]
     for field, other in tagged:
@@ -115,7 +115,7 @@ def _tagged(struct: Struct, shared: VersionRange) -> list[Field]:
 
 
 def _in_line(struct: Struct, shared: VersionRange) -> list[Field]:
-    """List the fields that stand outside the tag section in some version."""
+    """List the fields that are outside the tag section in some version."""
     return [
         field
         for field in struct.fields

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""JSON with comments, read into values that know where they stood in the text.
+"""Reads JSON with comments into values that have their position in the text.
 
-The standard library's reader gives no positions, and an error in a schema is worth
-little without one. What the values mean is ``language.py``'s business. Strict JSON
-but for ``//`` and ``/* */`` between tokens and for repeated keys, of which the last
-counts. Numbers keep their text, because Kafka reads some of them as text.
+The standard library's reader gives no positions, which errors in a schema require.
+``language.py`` knows what the values mean. Accepts strict JSON, and comments between
+tokens (``//`` and ``/* */``); of a repeated key the last value counts. Numbers keep
+their text, because Kafka reads some of them as text.
 
 Any ``str`` gives a ``Value`` or a ``SchemaError``. Time and memory are linear in the
 text; nesting is bounded, so that no text can exhaust the stack.
@@ -33,7 +33,7 @@ NULL, BOOL, NUMBER, STRING, ARRAY, OBJECT = (
     "array",
     "object",
 )
-"""What a value can be."""
+"""The kinds of JSON values."""
 
 
 class Value:
@@ -156,7 +156,7 @@ class _Reader:
                 )
             self.at += 1
             self.skip_blanks()
-            # A repeated key takes its place at the end, where its last value stands.
+            # A repeated key moves to the end, where its last value is.
             value.members.pop(key, None)
             value.members[key] = (key_position, self.value(depth + 1))
             if self.ends("}"):

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka's JSON message language: from a text to a ``Message``.
+"""Reads a text in Kafka's JSON message language into a ``Message``.
 
-Here lives how facts are written down: the keys, the coercions of Kafka's JSON reader
-and the rules on both. ``json_text.py`` reads the JSON, ``rules.py`` judges what the
-result means. Any ``str`` gives a ``Message`` or a ``SchemaError`` with the position.
+This module knows the keys and the coercions of Kafka's JSON reader. ``json_text.py``
+reads the JSON, ``rules.py`` checks what the result means. Any ``str`` gives a
+``Message`` or a ``SchemaError`` with the position.
 
-A single value stands for a list of one, a number or boolean for its text, a text for
-a number or boolean; of a repeated key the last value counts; null is the same as no
+A single value is read as a list of one, a number or boolean as its text, a text as a
+number or boolean; of a repeated key the last value counts; null is the same as no
 value. kwire refuses a little more than Kafka: names that no language could use, a
 range that ends before it starts, ``fields`` below an array of primitives, structs
 that contain themselves, and numbers that only Java can read (``1f``), that lack their

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a schema says, as plain objects: ``Message``, ``Struct``, ``Field``.
+"""The model of a schema: ``Message``, ``Struct`` and ``Field``.
 
-Facts only, as Kafka states them: nothing here knows what they mean for one version
-(``plan.py`` does), how they are written down (``language.py`` reads Kafka's JSON,
-``notation.py`` kwire's own files) or whether they obey the rules (``rules.py``).
+Plain objects with the facts as Kafka states them. ``plan.py`` knows what they mean for
+one version, ``language.py`` reads them from Kafka's JSON, ``notation.py`` from kwire's
+own files, and ``rules.py`` checks them.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class Message:
         return self.struct.name
 
     def summary(self) -> str:
-        """Say in one line what the message is: the docstring of its class."""
+        """Return the docstring of the message's class: one line with its versions."""
         number = "" if self.api_key is None else f" {self.api_key}"
         flexible = self.flexible_versions & self.valid_versions
         versions = f"versions {self.valid_versions}, flexible {flexible}"

@@ -1,28 +1,28 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-r"""kwire's own notation for message facts: reading it and writing it.
+r"""Reads and writes kwire's own notation of message definitions.
 
-A file holds the messages of one API key or record family. A message is a head line
-followed by its fields, two more blanks of indent for each level of nesting:
+A file holds the messages of one API key or record family. A message is a first line and
+its fields, indented by two more blanks for each level of nesting:
 
     response HeartbeatResponse 12 versions 0-4 flexible 4+
       ThrottleTimeMs int32 1+ ignorable
       ErrorCode int16 0+
 
-    head  := kind name [api key] versions R flexible R [deprecated R] [unstable]
+    first := kind name [api key] versions R flexible R [deprecated R] [unstable]
              [listeners a,b]
     field := name type R [nullable R] [tag N] [tagged R] [flexible R] [ignorable]
              [key] [zero-copy] [secret] [entity E] [default TEXT]
     struct NAME R        declares a common struct; its fields follow, indented
 
-``R`` is a version range (``3``, ``0-2``, ``9+``, ``none``). ``tagged`` is written
-only where it differs from the field's versions, ``flexible`` of a field only where
-it overrides the message's. ``secret`` is kwire's own mark for what must not be printed
-or recorded. ``default`` comes last and takes the rest of the line, in
-JSON quotes where it is empty or has blanks. ``#`` starts a comment line.
+``R`` is a version range (``3``, ``0-2``, ``9+``, ``none``). ``tagged`` is written only
+where it differs from the field's versions, ``flexible`` of a field only where it
+overrides the message's. ``secret`` marks fields that must not be printed or recorded;
+Kafka has no such mark. ``default`` comes last and takes the rest of the line, in JSON
+quotes where it is empty or has blanks. ``#`` starts a comment line.
 
-The files are kwire's own and checked by the test-suite, so the reader trusts their
-meaning; ``rules.py`` is what judges schemas from outside.
+The tests check the files, so the reader does not check what they mean; ``rules.py``
+checks schemas from outside.
 """
 
 from __future__ import annotations
@@ -126,12 +126,12 @@ def _default_text(default: str) -> str:
 
 
 class _Reader:
-    """Reads the lines of one message; ``first`` is the line before its head."""
+    """Reads the lines of one message; ``before`` counts the lines before it."""
 
-    def __init__(self, block: str, first: int) -> None:
+    def __init__(self, block: str, before: int) -> None:
         self.lines = [
             (number, line)
-            for number, line in enumerate(block.split("\n"), first + 1)
+            for number, line in enumerate(block.split("\n"), before + 1)
             if line and line[0] != "#"
         ]
         self.name = ""
@@ -225,7 +225,7 @@ class _Reader:
             elif key == "entity":
                 field.entity_type = str(value)
             else:
-                self.fail(f"{key!r} is no word of the notation", number)
+                self.fail(f"unknown word {key!r}", number)
         return field
 
     def pairs(self, words: list[str], number: int) -> dict[str, str]:

@@ -169,7 +169,7 @@ def key_of(name: str) -> int:
 
 
 def __getattr__(name: str) -> tuple[str, ...]:
-    # Whoever imports this module need not read the file yet.
+    # The file is read on first use, not when this module is imported.
     if name == "NAMES":
         return tuple(_facts().releases)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -190,7 +190,7 @@ def _rows(release: str, listener: str | None) -> dict[int, _Row]:
     if listener is None:
         return found.rows
     if listener not in LISTENERS:
-        raise ValueError(f"a listener is one of {LISTENERS}, not {listener!r}")
+        raise ValueError(f"listener must be one of {LISTENERS} (got {listener!r})")
     if listener == "broker" and "broker" not in found.listeners:
         listener = "zkBroker"
     return {key: row for key, row in found.rows.items() if listener in row.listeners}
@@ -212,7 +212,7 @@ def _subtract_ranges(
 
 def _facts() -> _Facts:
     if not _read_once:
-        # At once: another thread must see none of it or the whole.
+        # In one step: another thread must see all of it or nothing.
         _read_once.append(_read_facts(registry.fact_text("releases")))
     return _read_once[0]
 

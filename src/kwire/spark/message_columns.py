@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from .. import arrow, messages, plan
+from ..errors import version_failure
 from ..schema import registry
 from .array_rows import is_valid, put_together, taken
 from .message_types import message_type, plan_of
@@ -45,7 +46,7 @@ def decode_versions(
     for version in np.unique(versions).tolist():
         rows = np.flatnonzero(versions == version)
         if version not in valid:
-            text = f"{name} has the versions {valid}, asked for was {version}"
+            text = str(version_failure(name, valid, version))
             errors |= dict.fromkeys(rows[is_valid(taken(bodies, rows))].tolist(), text)
             continue
         array, texts = decode_version(taken(bodies, rows), name, version)

@@ -217,7 +217,7 @@ def _read_request(
 
 
 def _disagree(offset: int, path: str, name: str, found: int, asked: int) -> NoReturn:
-    text = f"the bytes say version {found}, asked for was {asked}"
+    text = f"the bytes have version {found} (expected {asked})"
     raise InvalidValue(text, offset, path, name)
 
 

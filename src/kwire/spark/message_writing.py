@@ -16,7 +16,7 @@ from uuid import UUID
 import pyarrow as pa
 
 from .. import codec, framing, json_form, messages
-from ..errors import EncodeError, InvalidJson, KwireError, UnsupportedVersion
+from ..errors import EncodeError, InvalidJson, KwireError, version_failure
 from ..schema import registry
 from .array_rows import is_valid, struct_of, text_column
 from .message_reading import version_numbers
@@ -115,9 +115,7 @@ def _from_struct(value: dict[str, Any], name: str, version: int) -> Message:
         raise EncodeError(bad)
     valid = registry.find(name).valid_versions
     if version not in valid:
-        raise UnsupportedVersion(
-            f"{name} has the versions {valid}, asked for was {version}"
-        )
+        raise version_failure(name, valid, version)
     message: Message = _Maker(getattr(messages, name)).struct(
         value, message_facts(name).struct, plan_of(name, version)
     )
