@@ -33,6 +33,30 @@ KINDS = ("text", "count", "bytes", "time", "ms", "tone")
 """How the cells of a column are written; of "tone" they are ``(tone, word)``."""
 
 
+_KIND_OF = {"timestamp": "time", "string": "text", "boolean": "text", "double": "text"}
+
+
+def list_columns(
+    types: Mapping[str, Any], shown: str, labels: Mapping[str, str]
+) -> list[tuple[str, str, str]]:
+    """Make the columns of a table on a page from those of its files.
+
+    ``types`` are as in ``tables.make_type``, ``shown`` are names with spaces between
+    them, ``labels`` those that are not the name itself. Lists are shown as a count.
+    """
+    columns = []
+    for name in shown.split():
+        kind = types.get(name, "bigint")
+        kind = _KIND_OF.get(kind, "count") if isinstance(kind, str) else "count"
+        if name.endswith("_ms"):
+            kind = "ms"
+        elif name.endswith("bytes"):
+            kind = "bytes"
+        label = labels.get(name, name.replace("_", " ").capitalize())
+        columns.append((name, f"{label} (UTC)" if kind == "time" else label, kind))
+    return columns
+
+
 class Cell(NamedTuple):
     """A cell of a table: its classes, its text, its raw value, and a tone if it has."""
 

@@ -11,7 +11,8 @@ from collections import Counter
 
 from ...formatting import format_count, format_size
 from .. import charts
-from ..report import Report
+from ..report import Report, list_columns
+from .outcome import TABLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,37 +23,24 @@ if TYPE_CHECKING:
 
 _TRACKS = 40
 
-_COVERAGE = [
-    ("topic", "Topic", "text"),
-    ("partition", "Partition", "count"),
-    ("start_offset", "Start", "count"),
-    ("end_offset", "End", "count"),
-    ("records", "Records", "count"),
-    ("lost_offsets", "Lost offsets", "count"),
-    ("replicas", "Replicas", "count"),
-    ("replicas_agree", "Agree", "text"),
-    ("recovered_percent", "Recovered, %", "text"),
-]
-_LOST = [
-    ("topic", "Topic", "text"),
-    ("partition", "Partition", "count"),
-    ("first_offset", "First offset", "count"),
-    ("last_offset", "Last offset", "count"),
-    ("offsets", "Offsets", "count"),
-    ("reason", "Reason", "text"),
-    ("detail", "Where", "text"),
-]
-_PROBLEMS = [
-    ("path", "File", "text"),
-    ("position", "Byte", "count"),
-    ("length", "Length", "count"),
-    ("reason", "Reason", "text"),
-    ("detail", "What is wrong", "text"),
-    ("last_good_offset", "Good up to", "count"),
-    ("next_good_offset", "Again from", "count"),
-    ("records_lost", "Cost, about", "count"),
-    ("filled", "Filled", "text"),
-]
+_SHOWN = {
+    "coverage": "topic partition start_offset end_offset records lost_offsets replicas"
+    " replicas_agree recovered_percent",
+    "lost": "topic partition first_offset last_offset offsets reason detail",
+    "problems": "path position length reason detail last_good_offset next_good_offset"
+    " records_lost filled",
+}
+"""The columns that the page shows of each table."""
+
+_LABELS = {
+    "replicas_agree": "Agree",
+    "recovered_percent": "Recovered, %",
+    "path": "File",
+    "position": "Byte",
+    "last_good_offset": "Good up to",
+    "next_good_offset": "Again from",
+    "records_lost": "Cost, about",
+}
 
 
 def write_page(outcome: ExportOutcome) -> str:
@@ -79,24 +67,32 @@ def write_page(outcome: ExportOutcome) -> str:
     _add_coverage(report, outcome)
     if lost:
         report.add_table(
-            "lost", _LOST, lost, title="What is lost", note="No replica holds these."
+            "lost",
+            _list_columns("lost"),
+            lost,
+            title="What is lost",
+            note="No replica holds these.",
         )
     _add_advice(report, outcome, apart)
     _add_codecs(report, outcome)
     report.add_table(
         "problems",
-        _PROBLEMS,
+        _list_columns("problems"),
         sorted(outcome.problems, key=_order_by_urgency),
         title="What is wrong with the files",
         note="Filled: other replicas had all records that it cost.",
     )
     report.add_table(
         "coverage",
-        _COVERAGE,
+        _list_columns("coverage"),
         sorted(coverage, key=_order_by_loss),
         title="All partitions",
     )
     return report.html()
+
+
+def _list_columns(name: str) -> list[tuple[str, str, str]]:
+    return list_columns(TABLES[name], _SHOWN[name], _LABELS)
 
 
 def _warn_if(number: int) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ...formatting import format_count, format_name, format_size, format_time
 from .. import charts
 from ..chart_text import format_duration
-from ..report import ROWS_SHOWN, Report
+from ..report import ROWS_SHOWN, Report, list_columns
 from .groups import ASSIGNING, DEAD, EMPTY, RECONCILING, STABLE
 from .reading import TOPIC
 from .tables import COLUMNS
@@ -38,73 +38,37 @@ _STATE_TONES = {
     None: "",
 }
 
-_LABELS = {
-    "stuck": {
-        "group": ("Group", "text"),
-        "topic": ("Topic", "text"),
-        "partition": ("Partition", "count"),
-        "committed": ("Committed", "count"),
-        "log_end": ("Log end", "count"),
-        "since": ("Since (UTC)", "time"),
-        "last_commit": ("Last commit (UTC)", "time"),
-    },
-    "groups": {
-        "group": ("Group", "text"),
-        "kind": ("Kind", "text"),
-        "state": ("State", "text"),
-        "members": ("Members", "count"),
-        "partitions": ("Partitions", "count"),
-        "lag": ("Lag", "count"),
-        "unknown_lags": ("Lag unknown", "count"),
-        "stuck": ("Stuck", "count"),
-        "commits": ("Commits", "count"),
-        "last_commit": ("Last commit (UTC)", "time"),
-        "rebalances": ("Rebalances", "count"),
-    },
-    "rebalances": {
-        "timestamp": ("Time (UTC)", "time"),
-        "group": ("Group", "text"),
-        "from_generation": ("From", "count"),
-        "to_generation": ("To", "count"),
-        "joined": ("Joined", "count"),
-        "left": ("Left", "count"),
-        "duration_ms": ("Lasted", "ms"),
-        "settled_ms": ("Settled after", "ms"),
-    },
-    "growth": {
-        "record_type": ("Record", "text"),
-        "group": ("Group", "text"),
-        "topic": ("Topic", "text"),
-        "partition": ("Partition", "count"),
-        "member": ("Member", "text"),
-        "records": ("Records", "count"),
-        "tombstones": ("Tombstones", "count"),
-        "bytes": ("Bytes", "bytes"),
-    },
-    "problems": {
-        "path": ("File", "text"),
-        "position": ("Byte", "count"),
-        "length": ("Length", "bytes"),
-        "offset": ("Offset", "count"),
-        "reason": ("Reason", "text"),
-        "error": ("What is wrong", "text"),
-    },
-    "history": {
-        "log_partition": ("Partition", "count"),
-        "bytes": ("Bytes", "bytes"),
-        "first_offset": ("First offset", "count"),
-        "end_offset": ("End offset", "count"),
-        "first_timestamp": ("First record (UTC)", "time"),
-        "complete_from": ("Complete from (UTC)", "time"),
-        "last_timestamp": ("Last record (UTC)", "time"),
-        "records": ("Records", "count"),
-        "commits": ("Commits", "count"),
-        "aborted_commits": ("Aborted", "count"),
-        "pending_commits": ("Pending", "count"),
-        "problems": ("Problems", "count"),
-    },
+_SHOWN = {
+    "stuck": "group topic partition committed log_end since last_commit",
+    "groups": "group kind state members partitions lag unknown_lags stuck commits"
+    " last_commit rebalances",
+    "rebalances": "timestamp group from_generation to_generation joined left"
+    " duration_ms settled_ms",
+    "growth": "record_type group topic partition member records tombstones bytes",
+    "problems": "path position length offset reason error",
+    "history": "log_partition bytes first_offset end_offset first_timestamp"
+    " complete_from last_timestamp records commits aborted_commits pending_commits"
+    " problems",
 }
-"""The columns that the page shows of each table: what they are called, their kind."""
+"""The columns that the page shows of each table."""
+
+_LABELS = {
+    "unknown_lags": "Lag unknown",
+    "timestamp": "Time",
+    "from_generation": "From",
+    "to_generation": "To",
+    "duration_ms": "Lasted",
+    "settled_ms": "Settled after",
+    "record_type": "Record",
+    "path": "File",
+    "position": "Byte",
+    "error": "What is wrong",
+    "log_partition": "Partition",
+    "first_timestamp": "First record",
+    "last_timestamp": "Last record",
+    "aborted_commits": "Aborted",
+    "pending_commits": "Pending",
+}
 
 
 def write_page(
@@ -157,7 +121,7 @@ def write_page(
 
 
 def _list_columns(name: str) -> list[tuple[str, str, str]]:
-    return [(key, *label) for key, label in _LABELS[name].items()]
+    return list_columns(COLUMNS[name], _SHOWN[name], _LABELS)
 
 
 def _add_table(report: Report, name: str, rows: Sequence[Row], note: str) -> None:
