@@ -122,6 +122,8 @@ interop-brokers: $(TESTED)
 	$(PY) tools/broker/scans.py --version 4.x --version 3.9.2
 	$(PY) tools/broker/secure_scans.py
 	$(PY) tools/broker/kills.py
+	$(PY) tools/broker/large_scan.py
+	$(PY) tools/broker/mock_faults.py
 	$(PY) tools/broker/negotiate.py
 	$(PY) tools/broker/versions_check.py
 

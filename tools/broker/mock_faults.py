@@ -1,0 +1,270 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks scans of librdkafka's mock cluster while it injects faults.
+
+    python tools/broker/mock_faults.py                # 20 scans
+    python tools/broker/mock_faults.py --scans 500
+
+Errors of all kinds pushed into responses, connections that are cut, leaders that move,
+brokers that go down and come back, slow answers. Each scan returns each record once
+and in order. The library that confluent-kafka brings has the functions for that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import ctypes
+import random
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import confluent_kafka
+from broker import BrokerError
+
+from kwire import client, error_codes
+from kwire.messages import FetchRequest, ListOffsetsRequest, MetadataRequest
+
+TOPIC = "faults"
+BROKERS = 3
+PARTITIONS = 4
+ROWS = 2_000
+SECONDS = 60
+FAULTS_S = 3.0
+"""How long faults go on: a cluster that is never well is never read."""
+
+CUT = -195
+"""librdkafka's own code: the mock closes the connection in place of an answer."""
+
+ERRORS: dict[Any, tuple[int, ...]] = {
+    FetchRequest: (
+        error_codes.NOT_LEADER_OR_FOLLOWER,
+        error_codes.UNKNOWN_TOPIC_OR_PARTITION,
+        error_codes.KAFKA_STORAGE_ERROR,
+        error_codes.OFFSET_NOT_AVAILABLE,
+        error_codes.UNKNOWN_SERVER_ERROR,
+        error_codes.REQUEST_TIMED_OUT,
+        error_codes.FENCED_LEADER_EPOCH,
+        error_codes.UNKNOWN_LEADER_EPOCH,
+        CUT,
+    ),
+    ListOffsetsRequest: (
+        error_codes.NOT_LEADER_OR_FOLLOWER,
+        error_codes.LEADER_NOT_AVAILABLE,
+        error_codes.UNKNOWN_SERVER_ERROR,
+        CUT,
+    ),
+    MetadataRequest: (error_codes.LEADER_NOT_AVAILABLE, CUT),
+}
+
+Fields = tuple[int, int, bytes | None, bytes | None]
+"""Partition, offset, key and value."""
+
+
+class Mock:
+    """A mock cluster: what librdkafka's C interface can do to it."""
+
+    def __init__(self) -> None:
+        """Start the brokers, on the loopback interface."""
+        package = Path(confluent_kafka.__file__).parent
+        found = [
+            *package.parent.glob("confluent_kafka.libs/librdkafka*"),
+            *package.glob("librdkafka*"),
+        ]
+        if not found:
+            raise BrokerError("confluent-kafka brings no librdkafka of its own")
+        self._library: Any = ctypes.CDLL(str(found[0]))
+        for name in ("conf_new", "new", "mock_cluster_new", "mock_cluster_bootstraps"):
+            getattr(self._library, f"rd_kafka_{name}").restype = ctypes.c_void_p
+        self._library.rd_kafka_mock_cluster_bootstraps.restype = ctypes.c_char_p
+        reason = ctypes.create_string_buffer(512)
+        settings = ctypes.c_void_p(self._library.rd_kafka_conf_new())
+        # It would warn that no addresses are set.
+        self._library.rd_kafka_conf_set(settings, b"log_level", b"0", reason, 512)
+        producer = 0
+        self._handle = ctypes.c_void_p(
+            self._library.rd_kafka_new(producer, settings, reason, 512)
+        )
+        self._cluster = ctypes.c_void_p(
+            self._library.rd_kafka_mock_cluster_new(self._handle, BROKERS)
+        )
+        addresses = self._library.rd_kafka_mock_cluster_bootstraps(self._cluster)
+        self.address = addresses.decode()
+
+    def create_topic(self) -> None:
+        """Create the topic, with a replica on each broker."""
+        self._call("topic_create", TOPIC.encode(), PARTITIONS, BROKERS)
+
+    def push_errors(self, api_key: int, codes: list[int]) -> None:
+        """Answer the next requests of an API with errors."""
+        array = (ctypes.c_int * len(codes))(*codes)
+        self._library.rd_kafka_mock_push_request_errors_array(
+            self._cluster, ctypes.c_int16(api_key), ctypes.c_size_t(len(codes)), array
+        )
+
+    def forget_errors(self) -> None:
+        """Answer without errors from here on."""
+        for request in ERRORS:
+            self._library.rd_kafka_mock_clear_request_errors(
+                self._cluster, ctypes.c_int16(request.api_key)
+            )
+
+    def set_leader(self, partition: int, node: int) -> None:
+        """Have another broker lead a partition."""
+        self._call("partition_set_leader", TOPIC.encode(), partition, node)
+
+    def set_up(self, node: int, is_up: bool) -> None:
+        """Take a broker down, or have it back."""
+        self._call("broker_set_up" if is_up else "broker_set_down", node)
+
+    def set_delay(self, node: int, milliseconds: int) -> None:
+        """Have a broker take so long for each answer."""
+        self._call("broker_set_rtt", node, milliseconds)
+
+    def close(self) -> None:
+        """End the cluster."""
+        self._library.rd_kafka_mock_cluster_destroy(self._cluster)
+        self._library.rd_kafka_destroy(self._handle)
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        code = getattr(self._library, f"rd_kafka_mock_{name}")(
+            self._cluster, *arguments
+        )
+        if code:
+            raise BrokerError(f"{name}{arguments} has ended with {code}")
+
+
+def write(address: str) -> list[Fields]:
+    """Fill the topic in small batches; return its records in order."""
+    producer = confluent_kafka.Producer(
+        {"bootstrap.servers": address, "batch.num.messages": 20, "linger.ms": 2}
+    )
+    for number in range(ROWS):
+        partition = number % PARTITIONS
+        key, value = b"%d" % number, b"value %d " % number * 5
+        producer.produce(TOPIC, value, key, partition=partition)
+    if producer.flush(SECONDS):
+        raise BrokerError("the mock has not taken what was written")
+    return [
+        (partition, offset, b"%d" % number, b"value %d " % number * 5)
+        for partition in range(PARTITIONS)
+        for offset, number in enumerate(range(partition, ROWS, PARTITIONS))
+    ]
+
+
+def read(address: str, is_async: bool, pause_s: float) -> list[Fields]:
+    """Scan the topic from its start to its end, slowly."""
+    rows: list[Fields] = []
+
+    def take(chunk: client.Chunk) -> None:
+        rows.extend(
+            (chunk.partition, row.offset, row.key, row.value) for row in chunk.rows()
+        )
+
+    async def read_async() -> None:
+        async with client.connect(address, timeout_s=SECONDS) as kafka:
+            async for chunk in kafka.scan(TOPIC, memory_bytes=1 << 14):
+                take(chunk)
+                await asyncio.sleep(pause_s)
+
+    if is_async:
+        asyncio.run(read_async())
+        return rows
+    with client.connect_sync(address, timeout_s=SECONDS) as kafka:
+        for chunk in kafka.scan(TOPIC, memory_bytes=1 << 14):
+            take(chunk)
+            time.sleep(pause_s)
+    return rows
+
+
+class Faults(threading.Thread):
+    """Injects faults for a while, or until ``is_over``; heals the cluster then."""
+
+    def __init__(self, mock: Mock, source: random.Random) -> None:
+        super().__init__(daemon=True)
+        self.count = 0
+        self.is_over = threading.Event()
+        self._mock = mock
+        self._random = source
+
+    def run(self) -> None:
+        """Inject one fault after the other."""
+        down = 0
+        until = time.monotonic() + FAULTS_S
+        while time.monotonic() < until and not self.is_over.wait(
+            self._random.uniform(0.01, 0.15)
+        ):
+            self.count += 1
+            kind = self._random.randrange(5)
+            node = self._random.randint(1, BROKERS)
+            if down:
+                self._mock.set_up(down, True)
+                down = 0
+            if kind == 0:
+                self._mock.set_leader(self._random.randrange(PARTITIONS), node)
+            elif kind == 1:
+                self._mock.set_up(node, False)
+                down = node
+            elif kind == 2:
+                self._mock.set_delay(node, self._random.choice([0, 5, 50]))
+            else:
+                request = self._random.choice(list(ERRORS))
+                some = self._random.choices(
+                    ERRORS[request], k=self._random.randint(1, 3)
+                )
+                self._mock.push_errors(request.api_key, some)
+        for each in range(1, BROKERS + 1):
+            self._mock.set_up(each, True)
+            self._mock.set_delay(each, 0)
+        self._mock.forget_errors()
+
+
+def check(scans: int, seed: int) -> None:
+    """Scan again and again under faults."""
+    begun, faults = time.monotonic(), 0
+    mock = Mock()
+    try:
+        mock.create_topic()
+        wanted = write(mock.address)
+        for number in range(scans):
+            source = random.Random(seed + number)
+            disturber = Faults(mock, source)
+            disturber.start()
+            try:
+                got = read(mock.address, bool(number % 2), source.choice([0.01, 0.04]))
+            finally:
+                disturber.is_over.set()
+                disturber.join()
+            faults += disturber.count
+            for partition in range(PARTITIONS):
+                rows = [row for row in got if row[0] == partition]
+                if rows != [row for row in wanted if row[0] == partition]:
+                    raise BrokerError(
+                        f"seed {seed + number}: partition {partition} has other"
+                        f" records, {[row[1] for row in rows]}"
+                    )
+    finally:
+        mock.close()
+    print(
+        f"librdkafka's mock cluster: {scans} scans under {faults} faults, each record"
+        f" once and in order; {time.monotonic() - begun:.0f} s"
+    )
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--scans", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = parser.parse_args()
+    try:
+        check(chosen.scans, chosen.seed)
+    except BrokerError as error:
+        sys.exit(f"mock_faults: {error}")
+
+
+if __name__ == "__main__":
+    main()
