@@ -20,8 +20,10 @@ from benchmarks.worker import ROOT
 
 JSON = ROOT / "build" / "benchmarks.json"
 LEADERS_JSON = ROOT / "build" / "leader-moves.json"
+LIVE_ROUNDS = 5
+LIVE_JSON = ROOT / "build" / "live-benchmarks.json"
 SPARK_JSON = ROOT / "build" / "spark-benchmarks.json"
-LIVE_JSON = ROOT / "build" / "spark-live-benchmarks.json"
+SPARK_LIVE_JSON = ROOT / "build" / "spark-live-benchmarks.json"
 
 
 def _pytest(*arguments: str) -> None:
@@ -35,13 +37,13 @@ def _pytest(*arguments: str) -> None:
 def main() -> None:
     """Run the parts in order; a target that is missed is no failure."""
     JSON.parent.mkdir(exist_ok=True)
-    print("1/4 the same values and bytes from every contender", flush=True)
+    print("1/5 the same values and bytes from every contender", flush=True)
     _pytest(
         "tests/test_benchmark_inputs.py",
         "tests/test_benchmark_record_inputs.py",
         "tests/test_benchmark_connection_inputs.py",
     )
-    print("2/4 measuring, about six minutes", flush=True)
+    print("2/5 measuring, about six minutes", flush=True)
     _pytest(
         "benchmarks/bench_rows.py",
         "benchmarks/bench_records.py",
@@ -49,10 +51,12 @@ def main() -> None:
         "--benchmark-quiet",
         f"--benchmark-json={JSON}",
     )
-    print("3/4 writing benchmarks/RESULTS.md and its two pictures", flush=True)
+    print("3/5 writing benchmarks/RESULTS.md and its two pictures", flush=True)
     print(summary(write(JSON)))
-    print("4/4 measuring in Spark, about four minutes", flush=True)
+    print("4/5 measuring in Spark, about four minutes", flush=True)
     spark()
+    print("5/5 reading topics of a broker, about six minutes", flush=True)
+    live(LIVE_ROUNDS, 1.0)
 
 
 def spark() -> None:
@@ -61,6 +65,16 @@ def spark() -> None:
 
     rounds.run(SPARK_JSON)
     print(summary(chapter.write_chapter(SPARK_JSON)))
+
+
+def live(rounds: int, scale: float) -> None:
+    """Read topics of a broker with all clients, and write the chapter."""
+    from benchmarks.live import chapter
+    from benchmarks.live.rounds import run
+
+    LIVE_JSON.parent.mkdir(exist_ok=True)
+    run(LIVE_JSON, rounds, scale)
+    print(summary(chapter.write_chapter(LIVE_JSON)))
 
 
 def leaders(moves: int) -> None:
@@ -77,8 +91,8 @@ def spark_live() -> None:
     """Measure ``kafka-live`` beside Spark's own source, and write its chapter."""
     from benchmarks.spark import live
 
-    live.run(LIVE_JSON)
-    print(summary(live.write_chapter(LIVE_JSON)))
+    live.run(SPARK_LIVE_JSON)
+    print(summary(live.write_chapter(SPARK_LIVE_JSON)))
 
 
 if __name__ == "__main__":
@@ -92,6 +106,9 @@ if __name__ == "__main__":
         )
         some.add_argument("words", nargs="*", help="words in the name of a row")
     commands.add_parser("spark", help="measure in Spark, and write its chapter")
+    read = commands.add_parser("live", help="read topics of a broker, and its chapter")
+    read.add_argument("--rounds", type=int, default=LIVE_ROUNDS)
+    read.add_argument("--scale", type=float, default=1.0, help="size of the topics")
     moved = commands.add_parser(
         "leaders", help="move leaders of three brokers, and write its chapter"
     )
@@ -103,10 +120,13 @@ if __name__ == "__main__":
     safety.add_argument("parts", nargs="*", help="time, bombs, import, checks; or all")
     safety.add_argument("--record", action="store_true", help="note the figures")
     chosen = parser.parse_args()
+    # What has begun is ended: brokers, too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if chosen.command == "spark":
         spark()
+    elif chosen.command == "live":
+        live(chosen.rounds, chosen.scale)
     elif chosen.command == "leaders":
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
         leaders(chosen.moves)
     elif chosen.command == "spark-live":
         spark_live()

@@ -10,7 +10,6 @@ they must reach is judged in ``targets.py`` and its like for the other two.
 from __future__ import annotations
 
 import importlib
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from importlib import metadata
@@ -18,6 +17,7 @@ from pathlib import Path
 
 import kwire
 from benchmarks import plot
+from benchmarks.chapters import RESULTS, put_chapters
 from benchmarks.connection_report import connection_tables
 from benchmarks.connection_targets import connection_verdicts
 from benchmarks.contenders import CONTENDERS
@@ -38,7 +38,6 @@ from benchmarks.targets import COLLECTOR, METADATA, Figures, Verdict, verdicts
 from benchmarks.workloads import RECORD_SIZES, workload
 
 FOLDER = Path(__file__).resolve().parent
-RESULTS = FOLDER / "RESULTS.md"
 PACKAGES = (
     "kio",
     "kafka-python",
@@ -233,32 +232,6 @@ def work_tables(figures: Figures) -> str:
     return f"## The work\n\n{text}\n\n{work}\n\n{table(head, sides)}"
 
 
-OTHER_CHAPTERS = (
-    *("## Live topics", "## Leaders that move", "## Spark"),
-    "## Live topics in Spark",
-)
-"""Chapters that have a run of their own, in order, at the end of the report."""
-
-
-def _other_chapters() -> list[str]:
-    """Return these chapters as they are in the report."""
-    if not RESULTS.exists():
-        return []
-    chapters = re.split(r"\n(?=## )", RESULTS.read_text())
-    by_heading = {each.partition("\n")[0]: each.strip("\n") for each in chapters}
-    return [by_heading[each] for each in OTHER_CHAPTERS if each in by_heading]
-
-
-def put_chapter(heading: str, text: str) -> None:
-    """Write a chapter that has a run of its own, in place of the one that is there."""
-    chapters = re.split(r"\n(?=## )", RESULTS.read_text())
-    own = [each.strip("\n") for each in chapters if not each.startswith(OTHER_CHAPTERS)]
-    others = {each.partition("\n")[0]: each for each in _other_chapters()}
-    others[heading] = f"{heading}\n\n{text}"
-    own += [others[each] for each in OTHER_CHAPTERS if each in others]
-    RESULTS.write_text("\n\n".join(own) + "\n")
-
-
 def summary(found: Sequence[Verdict]) -> str:
     """Count the targets met and name those missed."""
     missed = [verdict for verdict in found if not verdict.met]
@@ -309,7 +282,7 @@ def write(json_path: Path) -> list[Verdict]:
         start_table(figures),
         work_tables(figures),
     ]
-    RESULTS.write_text("\n\n".join([*parts, *_other_chapters()]) + "\n")
+    put_chapters(RESULTS, parts)
     plot.draw_messages(figures, FOLDER / "results.png")
     plot.draw_records(figures, FOLDER / "records.png")
     return found

@@ -11,8 +11,8 @@ from typing import Any
 
 import matplotlib
 
+from benchmarks.chapters import RESULTS, put_chapter
 from benchmarks.leaders.moves import KINDS, PARTITIONS, WRITES_PER_SECOND
-from benchmarks.report import put_chapter
 from benchmarks.tables import table
 from benchmarks.worker import ROOT
 
@@ -133,5 +133,5 @@ def write_chapter(json_path: Path) -> str:
     _draw(figures)
     title = "# KIP-951 measured: leaders that move"
     PAGE.write_text(f"{title}\n\n{_text(figures, '../pictures/leader-moves.svg')}\n")
-    put_chapter(HEADING, _text(figures, "../docs/pictures/leader-moves.svg"))
+    put_chapter(RESULTS, HEADING, _text(figures, "../docs/pictures/leader-moves.svg"))
     return _table(figures)

@@ -66,8 +66,6 @@ class MovedScan(ScanMachine):
         self._served_at[place] = now
         if reader.position >= self._records:
             reader.position, reader.epoch = 0, -1
-        # A broker fills a response from the first partition on: others are next.
-        self._readers[reader.topic, place] = self._readers.pop((reader.topic, place))
 
 
 def main() -> None:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.report import FOLDER, put_chapter, summary
+from benchmarks.chapters import RESULTS, put_chapter
+from benchmarks.report import FOLDER, summary
 from benchmarks.spark import inputs, picture
 from benchmarks.spark.cases import (
     EMPTY,
@@ -151,6 +152,6 @@ def write_chapter(json_path: Path) -> list[Verdict]:
         f"The engine in plain Python gives {pure['rows'] / pure['seconds'] / 1e3:.0f}"
         " thousand rows a second\nof 8 columns, in a Spark of its own.",
     ]
-    put_chapter(HEADING, "\n\n".join(parts))
+    put_chapter(RESULTS, HEADING, "\n\n".join(parts))
     picture.draw(figures, FOLDER / "spark.png")
     return found

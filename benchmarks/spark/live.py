@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import put_chapter
+from benchmarks.chapters import RESULTS, put_chapter
 from benchmarks.spark import inputs
 from benchmarks.spark.session import cpu_seconds, open_session
 from benchmarks.tables import table
@@ -189,7 +189,7 @@ def write_chapter(json_path: Path) -> list[Verdict]:
         warm=WARM_ROUNDS,
         measured=ROUNDS,
     )
-    put_chapter(HEADING, "\n\n".join((method, table(head, lines))))
+    put_chapter(RESULTS, HEADING, "\n\n".join((method, table(head, lines))))
     return verdicts
 
 

@@ -63,4 +63,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return import_module(f"{__package__}._{backend}.record_engine")
+    # From here on it is found without this function.
+    found = import_module(f"{__package__}._{backend}.record_engine")
+    globals()[name] = found
+    return found

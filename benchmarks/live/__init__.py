@@ -1,0 +1,13 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading topics of a running broker, beside other clients.
+
+``python -m benchmarks live`` measures and writes its chapter. The broker is that of
+``tools/broker``.
+"""
+
+import sys
+
+from benchmarks.worker import ROOT
+
+sys.path.append(str(ROOT / "tools" / "broker"))

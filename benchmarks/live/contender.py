@@ -1,0 +1,358 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""One client reads one topic once, in a process of its own, and prints what it took.
+
+Run as ``python -m benchmarks.live.contender CLIENT TASK ADDRESS TOPIC PARTITIONS
+RECORDS``. CPU is that of the whole process, all threads, from before the connection is
+made to after the last record; imports are not in it. Checksums are checked by all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+COLUMNS = ("offset", "timestamp", "key", "value")
+BUDGET_BYTES = 64 << 20
+FETCH_BYTES = 1 << 20
+
+
+class Job:
+    """What to read: a topic, its partitions, and how many records to stop after."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        """Take what the command line says."""
+        self.address, self.topic = arguments[:2]
+        self.partitions, self.records = map(int, arguments[2:4])
+        self.memory_bytes = int(arguments[4]) if len(arguments) > 4 else BUDGET_BYTES
+
+
+def kwire_arrow(job: Job) -> Iterator[Any]:
+    """Read record batches with blocking calls."""
+    from kwire import client
+
+    with client.connect_sync(job.address) as kafka:
+        for chunk in kafka.scan(
+            job.topic, columns=COLUMNS, memory_bytes=job.memory_bytes
+        ):
+            yield chunk.to_arrow()
+
+
+async def kwire_asyncio_arrow(job: Job) -> AsyncIterator[Any]:
+    """Read record batches over asyncio."""
+    from kwire import client
+
+    async with client.connect(job.address) as kafka:
+        async for chunk in kafka.scan(
+            job.topic, columns=COLUMNS, memory_bytes=job.memory_bytes
+        ):
+            yield chunk.to_arrow()
+
+
+def kwire_rows(job: Job) -> Iterator[Any]:
+    """Read lists of rows with blocking calls."""
+    from kwire import client
+
+    with client.connect_sync(job.address) as kafka:
+        for chunk in kafka.scan(job.topic):
+            yield chunk.rows()
+
+
+async def kwire_asyncio_rows(job: Job) -> AsyncIterator[Any]:
+    """Read lists of rows over asyncio."""
+    from kwire import client
+
+    async with client.connect(job.address) as kafka:
+        async for chunk in kafka.scan(job.topic):
+            yield chunk.rows()
+
+
+def kwire_each(job: Job) -> tuple[int, int]:
+    """Iterate record by record."""
+    from kwire import client
+
+    count = size = 0
+    with client.connect_sync(job.address) as kafka:
+        for each in kafka.scan(job.topic).messages():
+            _ = each.offset, each.timestamp, each.key, each.headers
+            size += len(each.value or b"")
+            count += 1
+    return count, size
+
+
+async def kwire_asyncio_each(job: Job) -> tuple[int, int]:
+    """Iterate record by record with ``async for``."""
+    from kwire import client
+
+    count = size = 0
+    async with client.connect(job.address) as kafka:
+        async for each in kafka.scan(job.topic).messages():
+            _ = each.offset, each.timestamp, each.key, each.headers
+            size += len(each.value or b"")
+            count += 1
+    return count, size
+
+
+def confluent_rows(job: Job) -> Iterator[Any]:
+    """Consume lists of messages through librdkafka."""
+    from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+
+    consumer = Consumer(
+        {
+            "bootstrap.servers": job.address,
+            "group.id": "benchmark",
+            "enable.auto.commit": False,
+            "check.crcs": True,
+        }
+    )
+    places = range(job.partitions)
+    consumer.assign([TopicPartition(job.topic, n, OFFSET_BEGINNING) for n in places])
+    while True:
+        yield consumer.consume(5000, 1)
+
+
+def confluent_arrow(job: Job) -> Iterator[Any]:
+    """Consume messages through librdkafka, and make record batches of them."""
+    import pyarrow
+
+    schema = _schema(pyarrow)
+    for messages in confluent_rows(job):
+        offsets, stamps, keys, values = [], [], [], []
+        for each in messages:
+            offsets.append(each.offset())
+            stamps.append(each.timestamp()[1])
+            keys.append(each.key())
+            values.append(each.value())
+        arrays = [offsets, stamps, keys, values]
+        yield _batch(pyarrow, schema, arrays)
+
+
+async def _aiokafka_lists(job: Job) -> AsyncIterator[Any]:
+    async for consumer in _aiokafka_consumer(job):
+        while True:
+            found = await consumer.getmany(timeout_ms=1000)
+            for messages in found.values():
+                yield messages
+
+
+async def aiokafka_arrow(job: Job) -> AsyncIterator[Any]:
+    """Get lists of messages, and make record batches of them."""
+    import pyarrow
+
+    schema = _schema(pyarrow)
+    async for messages in _aiokafka_lists(job):
+        arrays: list[list[Any]] = [[], [], [], []]
+        for each in messages:
+            for array, name in zip(arrays, COLUMNS, strict=True):
+                array.append(getattr(each, name))
+        yield _batch(pyarrow, schema, arrays)
+
+
+aiokafka_rows = _aiokafka_lists
+
+
+async def aiokafka_each(job: Job) -> tuple[int, int]:
+    """Iterate message by message."""
+    count = size = 0
+    async for consumer in _aiokafka_consumer(job):
+        async for each in consumer:
+            _ = each.offset, each.timestamp, each.key, each.headers
+            size += len(each.value or b"")
+            count += 1
+            if count >= job.records:
+                break
+    return count, size
+
+
+async def _aiokafka_consumer(job: Job) -> AsyncIterator[Any]:
+    from aiokafka import AIOKafkaConsumer, TopicPartition
+
+    consumer = AIOKafkaConsumer(
+        bootstrap_servers=job.address, enable_auto_commit=False, group_id=None
+    )
+    await consumer.start()
+    try:
+        places = [TopicPartition(job.topic, each) for each in range(job.partitions)]
+        consumer.assign(places)
+        await consumer.seek_to_beginning()
+        yield consumer
+    finally:
+        await consumer.stop()
+
+
+def kafka_python_rows(job: Job) -> Iterator[Any]:
+    """Poll lists of messages."""
+    consumer = _kafka_python_consumer(job)
+    while True:
+        yield from consumer.poll(1000, max_records=5000).values()
+
+
+def kafka_python_each(job: Job) -> tuple[int, int]:
+    """Iterate message by message."""
+    count = size = 0
+    for each in _kafka_python_consumer(job):
+        _ = each.offset, each.timestamp, each.key, each.headers
+        size += len(each.value or b"")
+        count += 1
+        if count >= job.records:
+            break
+    return count, size
+
+
+def _kafka_python_consumer(job: Job) -> Any:
+    from kafka import KafkaConsumer, TopicPartition
+
+    consumer = KafkaConsumer(
+        bootstrap_servers=job.address, enable_auto_commit=False, group_id=None
+    )
+    consumer.assign([TopicPartition(job.topic, each) for each in range(job.partitions)])
+    consumer.seek_to_beginning()
+    return consumer
+
+
+def _schema(pyarrow: Any) -> Any:
+    binary, stamp = pyarrow.binary(), pyarrow.timestamp("ms")
+    types = pyarrow.int64(), stamp, binary, binary
+    return pyarrow.schema(list(zip(COLUMNS, types, strict=True)))
+
+
+def _batch(pyarrow: Any, schema: Any, arrays: list[list[Any]]) -> Any:
+    made = [
+        pyarrow.array(values, field.type)
+        for values, field in zip(arrays, schema, strict=True)
+    ]
+    return pyarrow.record_batch(made, schema=schema)
+
+
+# How the records of what a reader yields are touched: the count, and a sum to compare.
+# A reader that takes records one by one does both itself: a call would cost more.
+
+
+def touch_batch(batch: Any) -> tuple[int, int]:
+    """Count the rows of a record batch and the bytes of its values."""
+    values = batch.column(batch.schema.get_field_index("value"))
+    # The offsets of a binary array say where its values begin and end.
+    import pyarrow.compute
+
+    size = pyarrow.compute.sum(pyarrow.compute.binary_length(values)).as_py()
+    return batch.num_rows, size or 0
+
+
+def touch_rows(rows: Any) -> tuple[int, int]:
+    """Read all fields of each row."""
+    size = 0
+    for row in rows:
+        _ = row.offset, row.timestamp, row.key, row.headers
+        size += len(row.value)
+    return len(rows), size
+
+
+def touch_messages(messages: Any) -> tuple[int, int]:
+    """Read all fields of each message of librdkafka."""
+    size = 0
+    for each in messages:
+        _ = each.offset(), each.timestamp(), each.key(), each.headers()
+        size += len(each.value())
+    return len(messages), size
+
+
+TASKS: dict[str, dict[str, tuple[Callable[[Job], Any], Any]]] = {
+    "arrow": {
+        "kwire": (kwire_arrow, touch_batch),
+        "kwire asyncio": (kwire_asyncio_arrow, touch_batch),
+        "confluent-kafka": (confluent_arrow, touch_batch),
+        "aiokafka": (aiokafka_arrow, touch_batch),
+    },
+    "rows": {
+        "kwire": (kwire_rows, touch_rows),
+        "kwire asyncio": (kwire_asyncio_rows, touch_rows),
+        "confluent-kafka": (confluent_rows, touch_messages),
+        "aiokafka": (aiokafka_rows, touch_rows),
+        "kafka-python": (kafka_python_rows, touch_rows),
+    },
+    "each": {
+        "kwire": (kwire_each, None),
+        "kwire asyncio": (kwire_asyncio_each, None),
+        "aiokafka": (aiokafka_each, None),
+        "kafka-python": (kafka_python_each, None),
+    },
+}
+MODULES = {
+    "kwire": ("kwire.client", "kwire.columns"),
+    "kwire asyncio": ("kwire.client", "kwire.columns"),
+    "confluent-kafka": ("confluent_kafka",),
+    "aiokafka": ("aiokafka",),
+    "kafka-python": ("kafka",),
+}
+
+
+async def _drain(
+    found: AsyncIterator[Any], touch: Callable[[Any], Any], records: int
+) -> tuple[int, int]:
+    count = size = 0
+    async for each in found:
+        more, bytes_more = touch(each)
+        count += more
+        size += bytes_more
+        if count >= records:
+            break
+    await found.aclose()  # type: ignore[attr-defined]
+    return count, size
+
+
+def drain(read: Callable[[Job], Any], touch: Any, job: Job) -> tuple[int, int]:
+    """Read until so many records came; return their count and bytes."""
+    found = read(job)
+    if touch is None:
+        total: tuple[int, int] = (
+            asyncio.run(found) if asyncio.iscoroutine(found) else found
+        )
+        return total
+    if hasattr(found, "__anext__"):
+        return asyncio.run(_drain(found, touch, job.records))
+    count = size = 0
+    for each in found:
+        more, bytes_more = touch(each)
+        count += more
+        size += bytes_more
+        if count >= job.records:
+            break
+    found.close()
+    return count, size
+
+
+def _peak_bytes() -> int:
+    # What getrusage says has the memory of the parent in it.
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) << 10
+    raise SystemExit("no peak of memory in /proc/self/status; this needs Linux")
+
+
+def main() -> None:
+    """Read, and print the figures."""
+    name, task, *arguments = sys.argv[1:]
+    job = Job(arguments)
+    read, touch = TASKS[task][name]
+    for module in (*MODULES[name], *(("pyarrow.compute",) if task == "arrow" else ())):
+        __import__(module)
+    peak = _peak_bytes()
+    cpu, wall = time.process_time(), time.perf_counter()
+    count, size = drain(read, touch, job)
+    figures = {
+        "records": count,
+        "bytes": size,
+        "cpu": time.process_time() - cpu,
+        "wall": time.perf_counter() - wall,
+        "memory": _peak_bytes() - peak,
+    }
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()

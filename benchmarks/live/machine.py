@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a scan costs beside decoding, without a socket: reception, and its own logic.
+
+The broker is a function that answers from memory; what it takes is not counted, nor is
+the time in which bytes are written to the memory of the connection, which is the
+kernel's work otherwise.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import struct
+import time
+import uuid
+from typing import Any
+
+from kwire import messages, records
+from kwire.client.chunks import Chunk, DecodingOptions
+from kwire.cluster import ClusterSettings, ScanMachine, ScanOptions
+from kwire.connection import RequestReceived, ServerConnection
+from kwire.frame_splitter import FrameSplitter
+from kwire.limits import DEFAULT
+from kwire.negotiation import ApiVersionTable
+
+FRAME_BYTES = 4 << 20
+READ_BYTES = 64 << 10
+FETCH_BYTES = 1 << 20
+BATCH_BYTES = 16 << 10
+ROUNDS = 60
+TOPIC = "benchmark"
+RELEASE = "4.1"
+DECODING = DecodingOptions(("offset", "timestamp", "key", "value"), "ms", DEFAULT, True)
+
+
+def reception() -> dict[str, float]:
+    """Return the seconds of a frame of 4 MiB in reads of 64 KiB, and of filling."""
+    chunk = random.Random(4).randbytes(READ_BYTES)
+    first = struct.pack(">i", FRAME_BYTES) + chunk[4:]
+    chunks = [first, *[chunk] * (FRAME_BYTES // READ_BYTES - 1), chunk[:4]]
+    found: dict[str, list[float]] = {"splitter": [], "filling": []}
+    splitter = FrameSplitter()
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        frames = []
+        for each in chunks:
+            data = memoryview(each)
+            while len(data):
+                room = splitter.get_buffer()
+                count = min(len(room), len(data), READ_BYTES)
+                room[:count] = data[:count]
+                frames += splitter.buffer_updated(count)
+                data = data[count:]
+        found["splitter"].append(time.perf_counter() - begun)
+        assert [len(frame) for frame in frames] == [FRAME_BYTES]
+        begun = time.perf_counter()
+        memory, at = memoryview(bytearray(FRAME_BYTES + 4)), 0
+        for each in chunks:
+            memory[at : at + len(each)] = each
+            at += len(each)
+        found["filling"].append(time.perf_counter() - begun)
+    return {name: statistics.median(times) for name, times in found.items()}
+
+
+class _Broker:
+    """Answers one link; each Fetch gets the same batches, at the next offsets."""
+
+    def __init__(self, value_bytes: int, codec: str) -> None:
+        self._server = ServerConnection(ApiVersionTable.of_release(RELEASE))
+        source = random.Random(value_bytes)
+        per_batch = max(BATCH_BYTES // value_bytes, 1)
+        data, self._starts = bytearray(), []
+        while len(data) < FETCH_BYTES:
+            rows = [
+                (b"key%07d" % n, source.randbytes(value_bytes // 2) * 2)
+                for n in range(per_batch)
+            ]
+            self._starts.append(len(data))
+            data += records.encode_batch(rows, compression=codec)
+        self._data, self._per_batch = data, per_batch
+
+    def answer(self, sent: bytes) -> bytes:
+        """Take what a client sent; return the bytes of the responses."""
+        for event in self._server.receive_data(sent):
+            if isinstance(event, RequestReceived):
+                self._server.send(event, self._respond(event.request))
+        return self._server.data_to_send()
+
+    def _respond(self, request: Any) -> Any:
+        if isinstance(request, messages.MetadataRequest):
+            make: Any = messages.MetadataResponse
+            part = make.MetadataResponsePartition(leader_id=1, leader_epoch=1)
+            topic = make.MetadataResponseTopic(
+                name=TOPIC, topic_id=uuid.UUID(int=1), partitions=[part]
+            )
+            return make(
+                brokers=[make.MetadataResponseBroker(node_id=1, host="a", port=9092)],
+                topics=[topic],
+            )
+        if isinstance(request, messages.ListOffsetsRequest):
+            make = messages.ListOffsetsResponse
+            offset = make.ListOffsetsPartitionResponse(offset=0)
+            topic = make.ListOffsetsTopicResponse(name=TOPIC, partitions=[offset])
+            return make(topics=[topic])
+        (topic,) = request.topics
+        (wanted,) = topic.partitions
+        offset = wanted.fetch_offset
+        for start in self._starts:
+            struct.pack_into(">q", self._data, start, offset)
+            offset += self._per_batch
+        make = messages.FetchResponse
+        return make(
+            responses=[
+                make.FetchableTopicResponse(
+                    topic=topic.topic,
+                    topic_id=topic.topic_id,
+                    partitions=[
+                        make.PartitionData(
+                            high_watermark=offset, records=bytes(self._data)
+                        )
+                    ],
+                )
+            ]
+        )
+
+
+def overhead(value_bytes: int, codec: str) -> dict[str, float]:
+    """Return the seconds of a fetch of 1 MiB: of the scan's logic, and of decoding."""
+    broker = _Broker(value_bytes, codec)
+    options = ScanOptions(topics=(TOPIC,), follow=True, fetch_bytes=FETCH_BYTES)
+    now = 0.0
+    machine = ScanMachine(
+        [("a", 9092)], ClusterSettings(), options, now=now, random=random.Random(1)
+    )
+    found: dict[str, list[float]] = {"logic": [], "decoding": []}
+    machine.advance(now)
+    (link,) = machine.cluster.take_new_links()
+    link.connected(now)
+    while len(found["logic"]) < ROUNDS + 10:
+        now += 0.001
+        begun = time.perf_counter()
+        sent = link.data_to_send()
+        spent = time.perf_counter() - begun
+        response = memoryview(broker.answer(sent))
+        begun = time.perf_counter()
+        filling = 0.0
+        while len(response):
+            room = link.get_buffer()
+            count = min(len(room), len(response))
+            writing = time.perf_counter()
+            room[:count] = response[:count]
+            filling += time.perf_counter() - writing
+            if link.buffer_updated(count, now):
+                machine.advance(now)
+            response = response[count:]
+        machine.advance(now)
+        fetched = machine.take()
+        if fetched is not None:
+            machine.release(fetched)
+        spent += time.perf_counter() - begun - filling
+        if fetched is None:
+            assert machine.failure is None, machine.failure
+            continue
+        begun = time.perf_counter()
+        Chunk(fetched, DECODING).to_arrow()
+        found["decoding"].append(time.perf_counter() - begun)
+        found["logic"].append(spent)
+    return {name: statistics.median(times[10:]) for name, times in found.items()}

@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""One run: a broker, topics of all kinds, and every client in turn, as JSON.
+
+Each reading is a process of its own (``contender.py``); the order of a round is drawn
+anew each time. All clients have to read the same records.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import random
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import broker as brokers
+import confluent_kafka
+import workloads
+
+from benchmarks.live import machine
+from benchmarks.live.contender import TASKS
+from benchmarks.worker import ROOT
+
+PARTITIONS = 4
+SIZES = (100, 1000)
+CODECS = ("none", "zstd")
+BATCH_BYTES = {100: 16 << 10, 1000: 64 << 10}
+RECORDS = {100: 400_000, 1000: 150_000}
+SLOW = {"kafka-python": 20}
+"""Clients that stop after a part of the topic: one in so many records."""
+
+MEMORY_MIB = (8, 64)
+PACKAGES = ("confluent-kafka", "aiokafka", "kafka-python", "pyarrow")
+SECONDS = 120
+
+
+def topic_of(size: int, codec: str) -> str:
+    """Name a topic."""
+    return f"live-{size}-{codec}"
+
+
+def count_of(size: int, scale: float) -> int:
+    """Return how many records a topic has."""
+    return int(RECORDS[size] * scale) // PARTITIONS * PARTITIONS
+
+
+def _fill(kafka: brokers.Broker, size: int, codec: str, scale: float) -> None:
+    topic = topic_of(size, codec)
+    workloads.create_topic(kafka, topic, partitions=PARTITIONS)
+    producer = confluent_kafka.Producer(
+        {
+            "bootstrap.servers": kafka.address,
+            "compression.type": codec,
+            "linger.ms": 50,
+            "batch.size": BATCH_BYTES[size],
+        }
+    )
+    # Half of a value is random, so that it can be compressed to about half.
+    source = random.Random(size)
+    half = size // 2
+    values = [source.randbytes(half) + b"a" * (size - half) for _ in range(1000)]
+    for number in range(count_of(size, scale)):
+        value = values[number % len(values)]
+        key, partition = b"key%07d" % number, number % PARTITIONS
+        while True:
+            try:
+                producer.produce(topic, value, key, partition=partition)
+                break
+            except BufferError:
+                producer.poll(0.1)
+    if producer.flush(SECONDS):
+        raise SystemExit(f"{topic} could not be written")
+
+
+def _read(client: str, task: str, *arguments: Any) -> dict[str, Any]:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "benchmarks.live.contender", client, task),
+            *map(str, arguments),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise SystemExit(f"{client}, {task}: {done.stderr[-2000:]}")
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+def _measure(address: str, rounds: int, scale: float) -> dict[str, list[Any]]:
+    """Return the figures of each round, by task, size, codec and client."""
+    turns = [
+        (task, size, codec, client)
+        for task, clients in TASKS.items()
+        for size in SIZES
+        for codec in CODECS
+        for client in clients
+    ]
+    found: dict[str, list[Any]] = {"/".join(map(str, turn)): [] for turn in turns}
+    order = random.Random("live")
+    for number in range(rounds):
+        order.shuffle(turns)
+        for task, size, codec, client in turns:
+            wanted = count_of(size, scale)
+            limit = wanted // SLOW.get(client, 1)
+            place = topic_of(size, codec)
+            figures = _read(client, task, address, place, PARTITIONS, limit)
+            if client not in SLOW and (
+                (figures["records"], figures["bytes"]) != (wanted, wanted * size)
+            ):
+                raise SystemExit(f"{client} read other records: {figures}")
+            found["/".join(map(str, (task, size, codec, client)))].append(figures)
+        print(f"  round {number + 1} of {rounds}", flush=True)
+    return found
+
+
+def _memory(address: str, scale: float) -> dict[str, int]:
+    """Return by how much the memory of a scan grows, by its budget in MiB."""
+    topic, records = topic_of(1000, "none"), count_of(1000, scale)
+    return {
+        str(mib): _read(
+            "kwire", "arrow", address, topic, PARTITIONS, records, mib << 20
+        )["memory"]
+        for mib in MEMORY_MIB
+    }
+
+
+def run(json_path: Path, rounds: int, scale: float) -> None:
+    """Measure everything and write it down."""
+    print("reception and logic, without a broker", flush=True)
+    reception = machine.reception()
+    overhead = {
+        f"{size}/{codec}": machine.overhead(size, codec)
+        for size in SIZES
+        for codec in CODECS
+    }
+    with brokers.running("4.x") as kafka:
+        print("writing the topics", flush=True)
+        for size in SIZES:
+            for codec in CODECS:
+                _fill(kafka, size, codec, scale)
+        memory = _memory(kafka.address, scale)
+        found = _measure(kafka.address, rounds, scale)
+        release = kafka.release
+    json_path.write_text(
+        json.dumps(
+            {
+                "when": datetime.date.today().isoformat(),
+                "kafka": release,
+                "machine": {
+                    "cpus": os.cpu_count(),
+                    "python": platform.python_version(),
+                    "packages": {name: metadata.version(name) for name in PACKAGES},
+                },
+                "rounds": rounds,
+                "records": {str(size): count_of(size, scale) for size in SIZES},
+                "reception": reception,
+                "overhead": overhead,
+                "memory": memory,
+                "readings": found,
+            },
+            indent=1,
+        )
+    )

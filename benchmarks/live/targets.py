@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of a run with a broker, and whether each target was reached in it.
+
+A ratio is that of CPU a record, between medians of the same rounds.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.targets import Verdict
+
+RECEPTION_SECONDS = 0.5e-3
+RECEPTION_RATIO = 1.3
+LOGIC_SHARE = 0.05
+MEMORY_OVER = 32 << 20
+
+
+class Lead(NamedTuple):
+    """``client`` has to need at most 1 / ``least`` of the CPU that ``other`` needs."""
+
+    task: str
+    size: int
+    codec: str
+    client: str
+    other: str
+    least: float
+
+
+def _leads() -> Iterator[Lead]:
+    for codec in ("none", "zstd"):
+        yield Lead("arrow", 100, codec, "kwire", "confluent-kafka", 6)
+        yield Lead("arrow", 100, codec, "kwire", "aiokafka", 12)
+    yield Lead("arrow", 1000, "none", "kwire", "confluent-kafka", 4)
+    yield Lead("arrow", 1000, "zstd", "kwire", "confluent-kafka", 2.5)
+    for size in (100, 1000):
+        yield Lead("rows", size, "none", "kwire", "confluent-kafka", 2.2)
+        yield Lead("rows", size, "none", "kwire", "aiokafka", 4)
+        yield Lead("each", size, "none", "kwire asyncio", "aiokafka", 6)
+
+
+LEADS = tuple(_leads())
+
+
+class LiveFigures:
+    """What the JSON of one run says."""
+
+    def __init__(self, run: dict[str, Any]) -> None:
+        """Take what the JSON of one run holds."""
+        self.run = run
+
+    @classmethod
+    def read(cls, path: Path) -> LiveFigures:
+        """Read the JSON of one run."""
+        return cls(json.loads(path.read_text()))
+
+    def micros(self, kind: str, *place: Any) -> float:
+        """Return the median microseconds a record, of "cpu" or "wall"."""
+        readings = self.run["readings"]["/".join(map(str, place))]
+        return 1e6 * statistics.median(
+            each[kind] / each["records"] for each in readings
+        )
+
+    def ratio(self, lead: Lead) -> float:
+        """Return how many times the CPU of the client the other needs."""
+        place = lead.task, lead.size, lead.codec
+        other = self.micros("cpu", *place, lead.other)
+        return other / self.micros("cpu", *place, lead.client)
+
+
+def live_verdicts(figures: LiveFigures) -> Iterator[Verdict]:
+    """Judge every target there is."""
+    for lead in LEADS:
+        ratio = figures.ratio(lead)
+        work = f"{lead.task}, {lead.size} B, {lead.codec}, {lead.client}"
+        wanted = f"at least {lead.least:g}x"
+        reached = f"{ratio:.3g}x {lead.other}"
+        yield Verdict(work, wanted, reached, ratio >= lead.least)
+    seconds = figures.run["reception"]
+    yield Verdict(
+        "reception of a frame of 4 MiB",
+        f"under {1e3 * RECEPTION_SECONDS:g} ms",
+        f"{1e3 * seconds['splitter']:.3g} ms",
+        seconds["splitter"] < RECEPTION_SECONDS,
+    )
+    ratio = seconds["splitter"] / seconds["filling"]
+    yield Verdict(
+        "reception of a frame of 4 MiB, over filling one buffer",
+        f"at most {RECEPTION_RATIO:g}x",
+        f"{ratio:.3g}x",
+        ratio <= RECEPTION_RATIO,
+    )
+    for name, spent in figures.run["overhead"].items():
+        size, codec = name.split("/")
+        share = spent["logic"] / spent["decoding"]
+        yield Verdict(
+            f"logic of a scan, fetches of 1 MiB, {size} B, {codec}",
+            f"at most {LOGIC_SHARE:.0%} of decoding to Arrow",
+            f"{share:.1%}",
+            share <= LOGIC_SHARE,
+        )
+    for mib, grown in figures.run["memory"].items():
+        yield Verdict(
+            f"memory of a scan with a budget of {mib} MiB",
+            f"at most {MEMORY_OVER >> 20} MiB more",
+            f"{grown / (1 << 20):.0f} MiB",
+            grown <= (int(mib) << 20) + MEMORY_OVER,
+        )
