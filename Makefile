@@ -174,6 +174,9 @@ coverage: $(TESTED) $(VENV)/.has-coverage  ## lines and branches of both engines
 bench: $(BUILT) $(VENV)/.has-bench  ## speed and memory beside the peers, into benchmarks/RESULTS.md
 	$(PY) -m benchmarks
 
+bench-live: $(BUILT) $(VENV)/.has-bench  ## scans of a broker beside other clients (Java 17, Maven)
+	$(PY) -m benchmarks live
+
 bench-leaders: $(BUILT) $(VENV)/.has-bench  ## what the hints of KIP-951 save (Java 17, Maven)
 	$(PY) -m benchmarks leaders
 
