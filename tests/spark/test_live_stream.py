@@ -216,3 +216,18 @@ def test_a_stream_has_no_end(broker):
 def test_the_checkpoint_of_another_source_is_recognised(broker):
     with pytest.raises(ValueError, match="none of kafka-live, such as"):
         reader_of(broker).latestOffset({"logOffset": 3}, EVERYTHING)
+
+
+def test_a_file_of_certificates_that_is_missing_is_refused_when_spark_calls(broker):
+    """An error of ``streamReader`` itself would not reach the user."""
+    given = {
+        "kafka.security.protocol": "SSL",
+        "kafka.ssl.truststore.type": "PEM",
+        "kafka.ssl.truststore.location": "/no/such/store.pem",
+    }
+    reader = stream_reader.make_stream_reader(
+        lambda: reader_of(broker, **given)._stream
+    )
+    with pytest.raises(FileNotFoundError, match=r"truststore\.location") as caught:
+        reader.initialOffset()
+    assert "/no/such/store.pem" in str(caught.value)

@@ -215,7 +215,7 @@ class RefusedStreamReader(SparkEntry, DataSourceStreamReader):
     raises an ``UnboundLocalError`` of its own over it.
     """
 
-    def __init__(self, error: ValueError) -> None:
+    def __init__(self, error: Exception) -> None:
         self._error = error
 
     def initialOffset(self) -> StreamOffset:
@@ -242,11 +242,12 @@ def make_stream_reader(
 ) -> DataSourceStreamReader:
     """Make the reader that this version of Spark can use.
 
-    A ``ValueError`` of ``make_stream`` is raised when the reader is used.
+    A ``ValueError`` of ``make_stream``, for an option, or an ``OSError``, for a file
+    that it names, is raised when the reader is used.
     """
     try:
         stream = make_stream()
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         return RefusedStreamReader(error)
     if KNOWS_LIMITS:
         return LimitedStreamReader(stream)
