@@ -16,14 +16,15 @@ import shlex
 import subprocess
 import sys
 import sysconfig
+from importlib import metadata
 from pathlib import Path
 
-from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.bdist_wheel import bdist_wheel  # type: ignore[import-untyped]
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class BuildWheel(bdist_wheel):
+class BuildWheel(bdist_wheel):  # type: ignore[misc]
     """Build a wheel and write its bill."""
 
     def write_wheelfile(self, wheelfile_base: str, *args: str, **named: str) -> None:
@@ -39,10 +40,12 @@ class BuildWheel(bdist_wheel):
 
 def list_build_tools() -> list[dict[str, str]]:
     """List what compiles the engine."""
-    from Cython import __version__ as cython
-
     return [
-        {"type": "application", "name": "Cython", "version": cython},
+        {
+            "type": "application",
+            "name": "Cython",
+            "version": metadata.version("Cython"),
+        },
         {"type": "application", "name": "C compiler", "version": find_compiler()},
     ]
 

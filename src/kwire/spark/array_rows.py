@@ -94,7 +94,7 @@ def taken(array: pa.Array, rows: np.ndarray) -> pa.Array:
 def put_together(
     parts: Iterable[tuple[np.ndarray, pa.Array]], count: int, kind: pa.DataType
 ) -> pa.Array:
-    """Make an array of ``count`` rows of arrays and the rows that they stand for.
+    """Make an array of ``count`` rows from arrays and the rows that these hold.
 
     Rows that are in no part are null. Rows of a part ascend.
     """

@@ -57,7 +57,7 @@ def bundle(
     reads snappy, lz4 and zstd, unless ``compression`` is false. It fits workers of the
     same Python version and platform; for others give a ``wheel`` of kwire that was
     built for them, or several, such as cramjam's: then only those go in.
-    ``path`` ends with ``.zip`` and appears whole or not at all. ``setting`` tells what
+    ``path`` ends with ``.zip`` and appears complete or not at all. ``setting`` is what
     to set in Spark.
     """
     target = Path(path)

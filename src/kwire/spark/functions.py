@@ -90,8 +90,8 @@ def from_kafka_message(
     ``api`` is the name of an API ("Fetch") or of any message
     ("ConsumerProtocolSubscription"), a class of ``kwire.messages`` or an API key;
     ``kind`` says which of "request" and "response" a name or key means. ``version`` is
-    a number or a column. Frames of requests say their version themselves, and so do
-    messages that stand behind it; a response has that of its request (see
+    a number or a column. Frames of requests have their version in them, and so do
+    messages that come after it; a response has that of its request (see
     ``pair_requests``). A field that the version of a row lacks is null.
 
     Options: ``mode``; ``framed``, by default ``true``: requests and responses have
@@ -380,7 +380,7 @@ def _from_message_to_json(
     failfast: bool,
 ) -> Column:
     if isinstance(api, type) or (isinstance(kind, str) and isinstance(api, (str, int))):
-        # Wrong names are told here, and not by every row.
+        # A wrong name is an error here, and not one of every row.
         api = find_message(api, kind)
     columns, fixed = _split(version=version)
     for name, given in (("api", api), ("kind", kind)):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keys and values of Kafka's own topics into columns: one struct for all record types.
 
-What a record is, row by row, is ``kwire.internal_topics``'s business, and its words are
-the errors here; which types there are stands in the schemas. No Spark here: arrays of
+``kwire.internal_topics`` reads a record, row by row, and its texts are the errors here;
+the schemas list the types. No Spark here: arrays of
 pyarrow in and out.
 """
 
@@ -232,7 +232,7 @@ def _key_alone(topic: str, key: bytes | None) -> Message | None:
 class _Heads(NamedTuple):
     """What rows say before their messages: type, version, and where messages begin.
 
-    ``valid`` tells rows that are not null, ``wrong`` those that are bad whatever their
+    ``valid`` marks rows that are not null, ``wrong`` those that are bad whatever their
     numbers are. Numbers that are not there are ``_NONE``.
     """
 
@@ -244,7 +244,7 @@ class _Heads(NamedTuple):
 
 
 def _heads(topic: str, keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
-    """Read what rows say they are; record types that nobody knows are wrong."""
+    """Read what rows say they are; unknown record types are wrong."""
     if internal_topics.is_framed(topic):
         heads = _framed_heads(topic, keys, values)
     else:

@@ -163,7 +163,7 @@ class LogStream:
 
 
 def _whole_end(partition: Partition) -> int:
-    """Find the offset behind the last batch that is written to its end."""
+    """Find the offset after the last batch that is complete."""
     for segment in reversed(partition.segments):
         before = last = None
         for header in segment.headers(segment.floor(2**62), on_corrupt="skip"):

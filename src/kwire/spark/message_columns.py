@@ -3,8 +3,8 @@
 """Encoded messages into columns of the struct that holds all of their versions.
 
 ``kwire.arrow`` decodes rows of one version; here they become what Spark takes, and
-rows of many versions are put together. What stands before a message is
-``message_frames.py``'s business. No Spark here: arrays of pyarrow in and out.
+rows of many versions are put together. What comes before a message is
+read in ``message_frames.py``. No Spark here: arrays of pyarrow in and out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of Kafka's bytes, with what stands before each message, into messages.
+"""Columns of Kafka's bytes, with what comes before each message, into messages.
 
-A row is *framed* where a header stands before the message (requests and responses, as
+A row is *framed* where a header comes before the message (requests and responses, as
 captures have them, without the size) or its version as INT16 (other messages, as Kafka
 stores them in bytes fields); else it is the message alone. ``read_row`` says what one
 row means; the columns are its quick way, and its words are the errors of both. No
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from .message_types import Api
 
 NO_VERSION = -1
-"""Stands for the version of a row for which none was given."""
+"""The version of a row for which none was given."""
 
 JSON = pa.struct([("json", pa.string())])
 
@@ -70,7 +70,7 @@ def read_messages(
     """Decode a column of messages of one class into ``message_type(name)``.
 
     ``versions`` is a number, an array with one for each row, or None; requests and
-    messages behind their version say it themselves, and must then agree with it. A
+    messages after their version have it in them, and must then agree with it. A
     null row is a null struct. A bad row is null in every field, and ``_error`` says
     why; with ``failfast`` there is no such field, and the first bad row raises what
     ``read_row`` raises.
@@ -283,7 +283,7 @@ def _bodies(
 def _plain_rows(
     rows: pa.BinaryArray, name: str, asked: np.ndarray, framed: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Look at what stands before the bodies, all rows at once.
+    """Read what comes before the bodies, all rows at once.
 
     Returns for each row whether it is as it mostly is, its version, and where its body
     begins; the latter two mean something only where the first is true.
@@ -314,7 +314,7 @@ def _plain_rows(
 def _response_heads(
     rows: pa.BinaryArray, name: str, versions: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find the bodies of responses: behind the correlation id and an empty section."""
+    """Find the bodies of responses: after the correlation id and an empty section."""
     data, places = memory_of(rows)
     sizes = np.diff(places)
     flexible = np.isin(versions, _tagged_heads(name))

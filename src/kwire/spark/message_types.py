@@ -4,7 +4,7 @@
 
 Types are derived from the schemas and spelled as Arrow's, exactly as Spark wants them,
 and as Spark's own schema text. Also here: which message is meant by a name, a class or
-an API key. How columns are filled is ``message_columns.py``'s business.
+an API key. ``message_columns.py`` fills the columns.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def find_message(api: Api, kind: str = "request") -> str:
 
 
 def names_its_version(name: str) -> bool:
-    """Whether a version stands before a message: in a request's header, or alone."""
+    """Whether a version comes before a message: in a request's header, or alone."""
     return registry.find(name).kind != "response"
 
 

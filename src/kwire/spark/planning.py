@@ -175,10 +175,10 @@ def _must_be_there(
 def offset_range(
     partition: Partition, options: LogOptions
 ) -> tuple[int | None, int | None]:
-    """Find the offsets that the options ask for: the first, and the one behind.
+    """Find the offsets that the options ask for: the first, and the one after the last.
 
-    None stands for an end of the log. Raises ``ValueError`` if no offset is given for
-    the partition, a timestamp has none, or the first is above the one behind,
+    None is an end of the log. Raises ``ValueError`` if no offset is given for
+    the partition, a timestamp has none, or the first is above the end,
     ``DataLoss`` if offsets are gone that ``failOnDataLoss`` wants.
     """
     start = _offset_of_batch(partition, "starting", options)
@@ -209,9 +209,9 @@ def _offset_of_batch(
 
 
 def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
-    """Find the offset that one of the ends stands for; may be EARLIEST or LATEST.
+    """Find the offset of one of the ends; may be EARLIEST or LATEST.
 
-    ``side`` is "starting" or "ending". A timestamp stands for the first offset, in
+    ``side`` is "starting" or "ending". A timestamp means the first offset, in
     their order, whose record has that time or a later one, as in Kafka.
     """
     kind, given = options.starting if side == "starting" else options.ending
@@ -235,7 +235,7 @@ def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
 def check_loss(partition: Partition, start: int | None, end: int | None) -> None:
     """Raise ``DataLoss`` if offsets from ``start`` to ``end`` are gone.
 
-    Those that a cleaner took are not; None stands for an end of the log.
+    Those that a cleaner took are not; None is an end of the log.
     """
     name, path = _name_of(partition), format_name(partition.path)
     first, last = partition.start_offset, partition.end_offset
@@ -405,7 +405,7 @@ def _header_at(segment: Segment, position: int) -> BatchHeader | None:
 def _is_spared(segment: Segment, begin: int, stop: int | None, bounds: Bounds) -> bool:
     """Whether no record of the piece can be of the times that are wanted.
 
-    The largest timestamp is in each header; the smallest is in none, as a header's
+    The max timestamp is in each header; the smallest is in none, as a header's
     base timestamp is that of the first record, unless the broker set all of them.
     """
     low, high = bounds.start_timestamp, bounds.end_timestamp

@@ -49,7 +49,7 @@ _CHUNK = 4 << 20
 
 
 class Fault(NamedTuple):
-    """What is damaged in a row, and behind how many records of all it stands."""
+    """What is damaged in a row, and how many records of all are before it."""
 
     row: int
     place: int
@@ -101,7 +101,7 @@ def explode_records(
 ) -> Iterator[pa.RecordBatch]:
     """Decode a column of record sets into one row a record.
 
-    The columns ``keep`` stand before those of the record, the same for all records of
+    The columns ``keep`` come before those of the record, the same for all records of
     their row. Bad rows are as in ``read_records``; null and empty ones have no record.
     """
     for batch in batches:
@@ -175,7 +175,7 @@ def _salvage(raw: memoryview, read: Any) -> Iterator[tuple[Any, str | None]]:
         try:
             yield read(raw[start:before]), text
         except DecodeError:
-            # Bytes that are wrong in two ways are told once, and end the row.
+            # Bytes that are wrong in two ways are one error, and end the row.
             yield read(b""), text
             return
         if after is None:
@@ -235,7 +235,7 @@ def _with_faults(made: pa.StructArray, faults: list[Fault]) -> pa.StructArray:
     count = len(made)
     texts = {}
     if faults:
-        # The place behind the last record is a record of nulls.
+        # The place after the last record is a record of nulls.
         places: np.ndarray = np.insert(
             np.arange(count), [fault.place for fault in faults], count
         )

@@ -50,7 +50,7 @@ def flat_headers(
     *,
     failfast: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """Decode a column of request frames into columns, behind the columns ``keep``."""
+    """Decode a column of request frames into columns, after the columns ``keep``."""
     fields = list(HEADER if failfast else with_error(HEADER))
     for batch in batches:
         kept = batch.select(list(keep))
