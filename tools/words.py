@@ -51,7 +51,7 @@ BANNED = {
 }
 """What is not written, as a pattern, and what is written instead."""
 
-COMMITS_SINCE = "4c46aad88e57849000643a922f1bde295d63ab50"
+COMMITS_SINCE = "67c7ebe11c780caf2e5a1a0486328a33c410509d"
 """The messages of later commits are checked, if this one is in the clone."""
 
 SUBJECT_LENGTH = 60
