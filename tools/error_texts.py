@@ -243,7 +243,7 @@ class _Search:
         if annotation is None:
             return True
         names = {*re.findall(r"\w+", ast.unparse(annotation))}
-        return bool(names & (self._classes | {"str", "Fault"}))
+        return bool(names & (self._classes | {"str", "CursorFault"}))
 
     def _add(self, node: ast.Constant | ast.JoinedStr, file: str) -> None:
         if text := write_template(node):

@@ -52,7 +52,7 @@ cdef enum:
     # Validity and numbers of two columns, validity and offsets of four, and lists.
     COPIES = 13
 
-cdef enum Fault:
+cdef enum RowFault:
     FINE
     BAD_OFFSETS
     BAD_OFFSET
@@ -112,7 +112,7 @@ def encode_columns(
     cdef PyObject* out
     cdef uint8_t* at
     cdef int64_t size, largest
-    cdef Fault fault = FINE
+    cdef RowFault fault = FINE
     entry_of(header, &entry)
     memset(&s, 0, sizeof(Source))
     s.count = row_number(count)
@@ -157,7 +157,7 @@ def encode_columns(
     return data
 
 
-cdef Fault put_rows(
+cdef RowFault put_rows(
     Source* s, Entry* entry, uint8_t* at, int64_t* total, int64_t* largest
 ) noexcept nogil:
     """Write all records where there is room; for NULL, add their bytes up."""
@@ -169,7 +169,7 @@ cdef Fault put_rows(
     cdef const char* value
     cdef Py_ssize_t key_size, value_size, size
     cdef int64_t row = 0
-    cdef Fault fault = FINE
+    cdef RowFault fault = FINE
     cdef bint measure = at == NULL
     # Copies, as what is written through ``at`` could be the source for all C knows.
     cdef Numbers offsets = s.offsets
@@ -273,7 +273,7 @@ cdef inline bint piece(
     return True
 
 
-cdef Fault headers_size(Source* s, int64_t row, Py_ssize_t* size) noexcept nogil:
+cdef RowFault headers_size(Source* s, int64_t row, Py_ssize_t* size) noexcept nogil:
     """Add the size of a record's headers, which are checked on the way."""
     cdef int64_t first = s.lists[row]
     cdef int64_t last = s.lists[row + 1]
@@ -297,7 +297,7 @@ cdef Fault headers_size(Source* s, int64_t row, Py_ssize_t* size) noexcept nogil
     return FINE
 
 
-cdef Fault put_headers(Source* s, int64_t row, uint8_t** at) noexcept nogil:
+cdef RowFault put_headers(Source* s, int64_t row, uint8_t** at) noexcept nogil:
     """Write the headers of a record; of the keys what is written is checked again."""
     cdef int64_t first = s.lists[row]
     cdef int64_t last = s.lists[row + 1]
@@ -442,7 +442,7 @@ cdef void close_all(Source* s) noexcept:
         give_block(&s.copies[index])
 
 
-cdef object failure_of(Source* s, Fault fault, Entry* entry):
+cdef object failure_of(Source* s, RowFault fault, Entry* entry):
     """Turn a fault into the exception."""
     cdef str path = f"records[{s.row}]"
     if fault == BAD_OFFSETS:

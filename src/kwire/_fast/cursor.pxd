@@ -7,7 +7,7 @@ before the position changes. Only integers and varints are read here; other type
 read in ``primitives.pxd``, fields in ``decoder.pyx``.
 
 Twin: ``_pure/cursor.py``. Differs from its twin in: a pointer for an offset, and a
-noted fault code for the ``Fault`` exception. After a fault the functions return
+noted fault code for the ``CursorFault`` exception. After a fault the functions return
 junk (0) and the caller asks ``cursor.fault``; no function here raises.
 C needs for itself: ``note``.
 """

@@ -79,7 +79,7 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
             value = int_of(load_int64(d.cursor.at))
             d.cursor.at += 8
         elif op == OP_TAGGED or op == OP_ABSENT or op == OP_IGNORED:
-            value = kept(step.default)
+            value = new_ref(step.default)
         else:
             value = read_field(d, step, op)
         if unlikely(value == NULL):
@@ -100,7 +100,7 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
                 Py_XDECREF(made)
                 return NULL
             return made
-    slots[table.slots - 1] = kept(<PyObject*>_empty)
+    slots[table.slots - 1] = new_ref(<PyObject*>_empty)
     return made
 
 
@@ -119,7 +119,7 @@ cdef PyObject* read_field(Decoding* d, Step* step, int op) noexcept:
     if op == OP_BYTES:
         return read_bytes(&d.cursor, step.compact, step.nullable)
     if op == OP_NULLABLE_STRUCT and not read_marker(&d.cursor):
-        return NULL if d.cursor.fault else kept(NONE)
+        return NULL if d.cursor.fault else new_ref(NONE)
     return read_struct(d, step.table)
 
 
@@ -136,9 +136,9 @@ cdef PyObject* read_array(Decoding* d, Step* step) noexcept:
     cdef PyObject* made
     cdef PyObject* value
     if count < 0:
-        return NULL if d.cursor.fault else kept(NONE)
+        return NULL if d.cursor.fault else new_ref(NONE)
     if count == 0:
-        return kept(<PyObject*>_empty)
+        return new_ref(<PyObject*>_empty)
     made = PyTuple_New(count)
     if made == NULL:
         return NULL
@@ -178,9 +178,9 @@ cdef PyObject* read_int32_array(Decoding* d, Step* step) noexcept:
     cdef SharedArray* shared
     cdef PyObject* made
     if count < 0:
-        return NULL if d.cursor.fault else kept(NONE)
+        return NULL if d.cursor.fault else new_ref(NONE)
     if count == 0:
-        return kept(<PyObject*>_empty)
+        return new_ref(<PyObject*>_empty)
     d.cursor.at += size
     if d.shared_credit < 0 or size > SHARED_BYTES:
         return make_int32s(at, count)
@@ -192,7 +192,7 @@ cdef PyObject* read_int32_array(Decoding* d, Step* step) noexcept:
     if d.shared_in_use >> place & 1:
         if shared.size == size and is_equal(shared.data, at, size):
             d.shared_credit += d.shared_credit < SHARED_CREDIT
-            return kept(shared.value)
+            return new_ref(shared.value)
         Py_XDECREF(shared.value)
         d.shared_in_use ^= <unsigned int>1 << place
     d.shared_credit -= 1
@@ -202,7 +202,7 @@ cdef PyObject* read_int32_array(Decoding* d, Step* step) noexcept:
     if made != NULL:
         d.shared_in_use |= <unsigned int>1 << place
         shared.size = size
-        shared.value = kept(made)
+        shared.value = new_ref(made)
     return made
 
 
@@ -305,7 +305,7 @@ cdef bint read_tagged_fields(
     cdef PyObject* unknown = NULL
     cdef bint done = read_tags(d, table, slots, start, count, &unknown)
     if done and unknown == NULL:
-        slots[table.slots - 1] = kept(<PyObject*>_empty)
+        slots[table.slots - 1] = new_ref(<PyObject*>_empty)
     elif done:
         slots[table.slots - 1] = PyList_AsTuple(unknown)
         if slots[table.slots - 1] == NULL:
@@ -387,7 +387,7 @@ cdef PyObject* read_tagged_field(Decoding* d, Step* step, uint32_t size) noexcep
     elif read_tagged_marker(cursor):
         value = read_struct(d, step.table)
     else:
-        value = NULL if cursor.fault else kept(NONE)
+        value = NULL if cursor.fault else new_ref(NONE)
     if value == NULL:
         return NULL
     if not cursor.lenient:
@@ -407,7 +407,7 @@ cdef bint keep_unknown(
         pair = (tag, <bytes>cursor.at[:size])
         if unknown[0] == NULL:
             pairs = []
-            unknown[0] = kept(<PyObject*>pairs)
+            unknown[0] = new_ref(<PyObject*>pairs)
         else:
             pairs = <list>unknown[0]
         pairs.append(pair)

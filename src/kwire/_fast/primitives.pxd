@@ -80,7 +80,7 @@ cdef inline PyObject* read_string(Cursor* cursor, bint compact, bint nullable) n
         if not nullable:
             note(cursor, UNEXPECTED_NULL, start, 0)
             return NULL
-        return kept(NONE)
+        return new_ref(NONE)
     if unlikely(size > LONGEST_STRING):
         note(cursor, STRING_TOO_LONG, start, size)
         return NULL
@@ -156,7 +156,7 @@ cdef inline PyObject* read_bytes(Cursor* cursor, bint compact, bint nullable) no
         if not nullable:
             note(cursor, UNEXPECTED_NULL, start, 0)
             return NULL
-        return kept(NONE)
+        return new_ref(NONE)
     if not require(cursor, size):
         return NULL
     start = cursor.at
@@ -180,7 +180,7 @@ cdef inline PyObject* get_fixed(Cursor* cursor, int op) noexcept:
     cdef double real
     cursor.at += size_of(op)
     if op == OP_BOOL:
-        return kept(TRUE if at[0] else FALSE)
+        return new_ref(TRUE if at[0] else FALSE)
     if op == OP_INT8:
         return int_of(<int8_t>load_byte(at))
     if op == OP_INT16:

@@ -69,7 +69,7 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    static inline PyObject *kwire_kept(PyObject *o) { Py_INCREF(o); return o; }
+    static inline PyObject *kwire_new_ref(PyObject *o) { Py_INCREF(o); return o; }
     /* Python's own small ints, met again without a call: most error codes, leaders
        and partitions are among them. They are the same objects for all, for good. */
     static PyObject *kwire_small_ints[262];
@@ -132,7 +132,7 @@ cdef extern from *:
         ((int64_t)Py_SIZE(v) * (int64_t)((PyLongObject *)(v))->ob_digit[0])
     #endif
     """
-    PyObject* kept "kwire_kept"(PyObject* value) noexcept
+    PyObject* new_ref "kwire_new_ref"(PyObject* value) noexcept
     PyObject* int_of "kwire_int_of"(long long value) noexcept
     PyObject* part_of_view "kwire_part_of_view"(
         PyObject* view, Py_ssize_t start, Py_ssize_t size

@@ -187,7 +187,7 @@ cdef PyObject* read_record(Reading* r) noexcept:
     start = cursor.at
     length = zigzag(read_unsigned_varint(cursor))
     if likely(length == 0 and not cursor.fault):
-        slots[4] = kept(<PyObject*>_no_headers)
+        slots[4] = new_ref(<PyObject*>_no_headers)
     else:
         slots[4] = read_headers(r, start, length)
         if unlikely(slots[4] == NULL):
@@ -217,7 +217,7 @@ cdef inline PyObject* make_record(
     if unlikely(slots[0] == NULL or r.timestamp_object == NULL):
         Py_XDECREF(made)
         return NULL
-    slots[1] = kept(r.timestamp_object)
+    slots[1] = new_ref(r.timestamp_object)
     return made
 
 
@@ -288,12 +288,12 @@ cdef inline PyObject* header_name(Reading* r, Py_ssize_t index) noexcept:
         and PyUnicode_GET_LENGTH(known) == size
         and memcmp(PyUnicode_1BYTE_DATA(known), start, <size_t>size) == 0
     ):
-        return kept(known)
+        return new_ref(known)
     text = text_of(r, start, size)
     # Of other strings the bytes are not at hand.
     if text != NULL and PyUnicode_IS_COMPACT_ASCII(text):
         Py_XDECREF(known)
-        r.names[index % KNOWN_NAMES] = kept(text)
+        r.names[index % KNOWN_NAMES] = new_ref(text)
     return text
 
 
@@ -307,7 +307,7 @@ cdef inline PyObject* read_sized(Cursor* cursor) noexcept:
         if unlikely(size < -1):
             note(cursor, BAD_LENGTH, start, size)
             return NULL
-        return kept(NONE)
+        return new_ref(NONE)
     if unlikely(not require(cursor, size)):
         return NULL
     cursor.at += size
@@ -407,14 +407,14 @@ cdef PyObject* read_message(Reading* r, Entry* entry) noexcept:
             Py_XDECREF(made)
             return NULL
         if size < 0:
-            slots[2 + index] = kept(NONE)
+            slots[2 + index] = new_ref(NONE)
         else:
             slots[2 + index] = PyBytes_FromStringAndSize(<const char*>start, size)
             if slots[2 + index] == NULL:
                 cursor.fault = PYTHON_ERROR
                 Py_XDECREF(made)
                 return NULL
-    slots[4] = kept(<PyObject*>_no_headers)
+    slots[4] = new_ref(<PyObject*>_no_headers)
     if not check_end(cursor):
         Py_XDECREF(made)
         return NULL

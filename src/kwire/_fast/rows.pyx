@@ -365,7 +365,7 @@ cdef PyObject* plain_pair(Blame* e, PyObject* pair) noexcept:
             e.fault = WRITE_ERROR
             return NULL
     elif PyTuple_Check(pair):
-        whole = kept(pair)
+        whole = new_ref(pair)
     if whole == NULL or PyTuple_GET_SIZE(whole) != 2:
         blame_value(e, WRONG_TYPE, pair)
         Py_XDECREF(whole)
@@ -386,7 +386,7 @@ cdef PyObject* plain_pair(Blame* e, PyObject* pair) noexcept:
         e.expected = b"bytes or None"
         content = PyTuple_GET_ITEM(whole, 1)
         if content == NONE or PyBytes_CheckExact(content):
-            content = kept(content)
+            content = new_ref(content)
         else:
             content = bytes_of(content)
         if content != NULL:
@@ -395,7 +395,7 @@ cdef PyObject* plain_pair(Blame* e, PyObject* pair) noexcept:
                 Py_XDECREF(content)
                 e.fault = WRITE_ERROR
             else:
-                PyTuple_SET_ITEM(made, 0, kept(pair))
+                PyTuple_SET_ITEM(made, 0, new_ref(pair))
                 PyTuple_SET_ITEM(made, 1, content)
         elif PyErr_Occurred():
             e.fault = WRITE_ERROR
@@ -408,7 +408,7 @@ cdef PyObject* plain_pair(Blame* e, PyObject* pair) noexcept:
 cdef bint blame_value(Blame* e, int fault, PyObject* value) noexcept:
     """Note a value that cannot be written, and keep it; always False."""
     e.fault = fault
-    e.blamed = NULL if value == NULL else kept(value)
+    e.blamed = NULL if value == NULL else new_ref(value)
     return False
 
 

@@ -10,7 +10,7 @@ Twin: ``_pure/structs.py``. Differs from its twin in: C fills the slots before a
 can see the object, so there is no builder.
 C needs for itself: ``reduce_method``, ``layout_of``, ``new_struct``,
 ``struct_dealloc``, ``free_waiting``, ``empty``, ``find``, ``store``, ``fill``,
-``kept``, ``signature``.
+``new_ref``, ``signature``.
 """
 
 from cpython.mem cimport PyMem_Calloc
@@ -138,17 +138,17 @@ def make_struct(
         values += ((),)
     cdef dict places = {}
     layout.tagged = tagged
-    layout.places = kept(places)
+    layout.places = new_ref(places)
     for index in range(count):
-        layout.names[index] = kept(fields[index])
+        layout.names[index] = new_ref(fields[index])
         places[fields[index]] = index
-        layout.defaults[index] = kept(values[index])
+        layout.defaults[index] = new_ref(values[index])
         layout.arrays[index] = index < count - tagged and arrays[index]
         members[index].name = PyUnicode_AsUTF8(fields[index])
         members[index].type = T_OBJECT_EX
         members[index].offset = sizeof(PyObject) + index * sizeof(PyObject*)
         members[index].flags = READONLY
-    layout.binding = kept(namespace.get("_binding"))
+    layout.binding = new_ref(namespace.get("_binding"))
     layout.methods[0] = method(
         b"replace", <void*>replace, METH_VARARGS | METH_KEYWORDS
     )
@@ -210,7 +210,7 @@ cdef object replace(object self, object args, PyObject* kwargs):
             store(layout, made, place, value)
     for index in range(layout.count):
         if slots_of(made)[index] == NULL:
-            slots_of(made)[index] = kept(<object>slots_of(<void*>self)[index])
+            slots_of(made)[index] = new_ref(<object>slots_of(<void*>self)[index])
     return result
 
 
@@ -416,7 +416,7 @@ cdef inline int store(
     elif layout.tagged and index == layout.count - 1:
         value = tuple(value)
     Py_XDECREF(slots_of(made)[index])
-    slots_of(made)[index] = kept(value)
+    slots_of(made)[index] = new_ref(value)
     return 0
 
 
@@ -434,10 +434,10 @@ cdef inline void fill(Layout* layout, PyObject* made) noexcept:
     cdef Py_ssize_t index
     for index in range(layout.count):
         if slots_of(made)[index] == NULL:
-            slots_of(made)[index] = kept(<object>layout.defaults[index])
+            slots_of(made)[index] = new_ref(<object>layout.defaults[index])
 
 
-cdef inline PyObject* kept(object value) noexcept:
+cdef inline PyObject* new_ref(object value) noexcept:
     """Take a reference that C keeps."""
     Py_INCREF(value)
     return <PyObject*>value

@@ -40,7 +40,7 @@ cdef PyObject* make_uuid(uint64_t high, uint64_t low) noexcept:
     if _uuid_type is None and not load_uuid():
         return NULL
     if high == 0 and low == 0:
-        return kept(<PyObject*>_uuid_zero)
+        return new_ref(<PyObject*>_uuid_zero)
     half = PyLong_FromUnsignedLongLong(high)
     shifted = NULL if half == NULL else PyNumber_Lshift(half, <PyObject*>_sixty_four)
     Py_XDECREF(half)

@@ -443,7 +443,7 @@ def decode_tagged_fields(data, Py_ssize_t offset=0):
     open_input(&source, data, offset)
     if not read_tagged_fields(&source, found):
         return finish_read(&source, NULL)
-    return finish_read(&source, kept(<PyObject*>found))
+    return finish_read(&source, new_ref(<PyObject*>found))
 
 
 cdef int open_input(Input* source, object data, Py_ssize_t offset) except -1:
@@ -464,7 +464,7 @@ cdef int open_input(Input* source, object data, Py_ssize_t offset) except -1:
     source.cursor.at = source.cursor.start
     source.cursor.end = source.cursor.start + size
     if not 0 <= offset <= size:
-        finish_read(source, kept(NONE))
+        finish_read(source, new_ref(NONE))
         raise ValueError(
             f"offset must be between 0 and {size}, the length of the input"
             f" (got {offset})"
@@ -535,7 +535,7 @@ cdef PyObject* read_array(Input* source, int code, bint compact) noexcept:
     cdef PyObject* value
     cdef int steps = STEPS
     if count < 0:
-        return NULL if cursor.fault else kept(NONE)
+        return NULL if cursor.fault else new_ref(NONE)
     made = PyTuple_New(count)
     if made == NULL:
         return NULL

@@ -29,7 +29,7 @@ from ..batch_layout import (
 )
 from ..compression import KNOWN_CODECS
 from .checksums import crc32, crc32c
-from .cursor import Fault
+from .cursor import CursorFault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def read_batch_header(
         check_range(position, stop, len(source))
         try:
             return read_entry(source, position, stop, check_crc)
-        except Fault as fault:
+        except CursorFault as fault:
             failure = errors.decode_failure(fault.code, fault.detail, fault.offset, "")
     # Outside, so that a kept exception does not keep the caller's buffer.
     raise failure
@@ -100,7 +100,7 @@ def read_last_header(data: Any, position: int = 0, *, end: int | None = None) ->
                 last = entry
                 position += entry.size
             return last
-        except Fault as fault:
+        except CursorFault as fault:
             failure = errors.decode_failure(fault.code, fault.detail, fault.offset, "")
     raise failure
 
@@ -146,7 +146,7 @@ def measure_run(
                 # Last, as it takes longest.
                 if check_crc:
                     read_entry(source, position, end, True)
-            except Fault:
+            except CursorFault:
                 break
             expected = entry.last_offset + 1
             position += entry.size
@@ -180,18 +180,18 @@ def read_entry(data: Any, position: int, end: int, check_crc: bool) -> Any:
         return None
     offset, size = struct.unpack_from(">qi", data, position)
     if size < MESSAGE_OVERHEADS[0]:
-        raise Fault(errors.BAD_BATCH_SIZE, position, size)
+        raise CursorFault(errors.BAD_BATCH_SIZE, position, size)
     if left <= MAGIC_AT:
         return None
     magic = data[position + MAGIC_AT]
     if magic > 2:
-        raise Fault(errors.BAD_MAGIC, position, magic - (magic >> 7 << 8))
+        raise CursorFault(errors.BAD_MAGIC, position, magic - (magic >> 7 << 8))
     if size > left - LOG_OVERHEAD:
         return None
     if magic < 2:
         return read_message_head(data, position, size, magic, check_crc)
     if size < BATCH_OVERHEAD - LOG_OVERHEAD:
-        raise Fault(errors.BAD_BATCH_SIZE, position, size)
+        raise CursorFault(errors.BAD_BATCH_SIZE, position, size)
     (
         *_,
         leader_epoch,
@@ -210,13 +210,13 @@ def read_entry(data: Any, position: int, end: int, check_crc: bool) -> Any:
     if check_crc:
         found = crc32c(data[position + ATTRIBUTES_AT : stop])
         if found != crc:
-            raise Fault(errors.BAD_CRC, position, found)
+            raise CursorFault(errors.BAD_CRC, position, found)
     codec = attributes & CODEC_MASK
     if not KNOWN_CODECS[2] >> codec & 1:
-        raise Fault(errors.BAD_CODEC, position, codec)
+        raise CursorFault(errors.BAD_CODEC, position, codec)
     room = (size - BATCH_OVERHEAD + LOG_OVERHEAD) // LEAST_RECORD
     if count < 0 or (count > room and not codec):
-        raise Fault(errors.BAD_RECORD_COUNT, position, count)
+        raise CursorFault(errors.BAD_RECORD_COUNT, position, count)
     return _classes["header"](
         position=position,
         size=LOG_OVERHEAD + size,
@@ -240,16 +240,16 @@ def read_message_head(
 ) -> Any:
     """Read the head of an entry of magic 0 or 1, which is known to be whole."""
     if size < MESSAGE_OVERHEADS[magic]:
-        raise Fault(errors.BAD_BATCH_SIZE, position, size)
+        raise CursorFault(errors.BAD_BATCH_SIZE, position, size)
     offset, _, crc, _, attributes = _MESSAGE_HEADER.unpack_from(data, position)
     stop = position + LOG_OVERHEAD + size
     if check_crc:
         found = crc32(data[position + MAGIC_AT : stop])
         if found != crc:
-            raise Fault(errors.BAD_CRC, position, found)
+            raise CursorFault(errors.BAD_CRC, position, found)
     codec = attributes & CODEC_MASK
     if not KNOWN_CODECS[magic] >> codec & 1:
-        raise Fault(errors.BAD_CODEC, position, codec)
+        raise CursorFault(errors.BAD_CODEC, position, codec)
     timestamp = -1
     if magic:
         (timestamp,) = struct.unpack_from(">q", data, position + MESSAGE_TIMESTAMP_AT)

@@ -13,7 +13,7 @@ Twin: ``_fast/bulk.pyx``. Differs from its twin in: faults as exceptions.
 from __future__ import annotations
 
 from .. import errors, plan
-from .cursor import Cursor, Fault, read_unsigned_varint
+from .cursor import Cursor, CursorFault, read_unsigned_varint
 from .wire import open_input, read_varint, read_varlong
 from .writer import Writer, write_unsigned_varint, write_unsigned_varlong
 
@@ -133,7 +133,7 @@ def decode_values(
     for index in range(count):
         try:
             values[index] = read(cursor)
-        except Fault as fault:
+        except CursorFault as fault:
             raise errors.decode_failure(
                 fault.code, fault.detail, fault.offset, f"[{index}]"
             ) from None

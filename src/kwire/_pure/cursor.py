@@ -7,7 +7,7 @@ before the position changes. Only integers and varints are read here; other type
 read in ``primitives.py``, fields in ``decoder.py``.
 
 Twin: ``_fast/cursor.pxd``. Differs from its twin in: an offset for a pointer, and
-the ``Fault`` exception for a noted fault code.
+the ``CursorFault`` exception for a noted fault code.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from .. import errors
 
 
-class Fault(Exception):
+class CursorFault(Exception):
     """A fault code of ``errors.py`` with its offset (bytes) and one number of detail.
 
     Never leaves the engine: the entry turns it into a ``DecodeError``.
@@ -58,7 +58,7 @@ def require(cursor: Cursor, size: int) -> None:
     The offset of the fault is the end of the input.
     """
     if size > cursor.end - cursor.at:
-        raise Fault(errors.TRUNCATED, cursor.end, size - (cursor.end - cursor.at))
+        raise CursorFault(errors.TRUNCATED, cursor.end, size - (cursor.end - cursor.at))
 
 
 def read_uint8(cursor: Cursor) -> int:
@@ -104,7 +104,7 @@ def read_unsigned_varint(cursor: Cursor) -> int:
             return value
     byte = read_uint8(cursor)
     if byte > 0x0F and (byte >= 0x80 or not cursor.lenient):
-        raise Fault(errors.BAD_VARINT, start)
+        raise CursorFault(errors.BAD_VARINT, start)
     return value | (byte & 0x0F) << 28
 
 
@@ -123,5 +123,5 @@ def read_unsigned_varlong(cursor: Cursor) -> int:
             return value
     byte = read_uint8(cursor)
     if byte > 0x01:
-        raise Fault(errors.BAD_VARLONG, start)
+        raise CursorFault(errors.BAD_VARLONG, start)
     return value | byte << 63

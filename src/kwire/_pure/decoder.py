@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from .. import errors, frame_hints, plan
 from ..limits import DEFAULT, Limits
-from .cursor import Cursor, Fault, read_unsigned_varint, require
+from .cursor import Cursor, CursorFault, read_unsigned_varint, require
 from .path import path_text
 from .primitives import (
     read_bytes,
@@ -102,7 +102,7 @@ def read_marker(cursor: Cursor) -> bool:
     marker = read_fixed(cursor, plan.INT8)
     assert isinstance(marker, int)
     if marker != 1 and marker != -1 and not cursor.lenient:
-        raise Fault(errors.BAD_MARKER, start, marker)
+        raise CursorFault(errors.BAD_MARKER, start, marker)
     return marker >= 0
 
 
@@ -114,7 +114,7 @@ def read_tagged_marker(cursor: Cursor) -> bool:
     start = cursor.at
     marker = read_unsigned_varint(cursor)
     if marker > 1 and not cursor.lenient:
-        raise Fault(errors.BAD_MARKER, start, marker)
+        raise CursorFault(errors.BAD_MARKER, start, marker)
     return 0 < marker <= 0x7FFFFFFF
 
 
@@ -135,15 +135,15 @@ def read_tagged_fields(
     start = cursor.at
     count = read_unsigned_varint(cursor)
     if count > (cursor.end - cursor.at) // 2:
-        raise Fault(errors.BAD_COUNT, start, count)
+        raise CursorFault(errors.BAD_COUNT, start, count)
     previous = -1
     for _ in range(count):
         start = cursor.at
         tag = read_unsigned_varint(cursor)
         if tag <= previous and not cursor.lenient:
-            raise Fault(errors.TAG_OUT_OF_ORDER, start, tag)
+            raise CursorFault(errors.TAG_OUT_OF_ORDER, start, tag)
         if tag in layout.invalid_tags:
-            raise Fault(errors.TAG_NOT_IN_VERSION, start, tag)
+            raise CursorFault(errors.TAG_NOT_IN_VERSION, start, tag)
         previous = tag
         size = read_unsigned_varint(cursor)
         for step in layout.tagged:
@@ -178,7 +178,7 @@ def read_tagged_field(
         value = read_field(cursor, step, binding)
     if not cursor.lenient:
         if cursor.at != cursor.end:
-            raise Fault(errors.TRAILING_BYTES, cursor.at, cursor.end - cursor.at)
+            raise CursorFault(errors.TRAILING_BYTES, cursor.at, cursor.end - cursor.at)
         cursor.end = end
     return value
 
@@ -251,7 +251,7 @@ def decode_part(
     limits = limits or DEFAULT
     if limits.frame_bytes is not None and size > limits.frame_bytes:
         del body  # as below
-        raise _failure(Fault(errors.FRAME_TOO_LARGE, 0, size), [], program.layout)
+        raise _failure(CursorFault(errors.FRAME_TOO_LARGE, 0, size), [], program.layout)
     if not 0 <= start <= size:
         del body
         raise ValueError(
@@ -265,9 +265,9 @@ def decode_part(
     try:
         value = read_struct(cursor, program.layout, binding)
         if whole and cursor.at != cursor.end:
-            raise Fault(errors.TRAILING_BYTES, cursor.at, size - cursor.at)
+            raise CursorFault(errors.TRAILING_BYTES, cursor.at, size - cursor.at)
         return value, cursor.at
-    except Fault as fault:
+    except CursorFault as fault:
         failure = _failure(fault, cursor.path, program.layout)
     # The traceback of the exception refers to this frame, which must not refer to the
     # caller's buffer, nor to the exception itself.
@@ -289,7 +289,7 @@ def _get_input(data: Any, zero_copy: bool) -> bytes | memoryview:
 
 
 def _failure(
-    fault: Fault, path: list[str | int], layout: plan.Plan
+    fault: CursorFault, path: list[str | int], layout: plan.Plan
 ) -> errors.DecodeError:
     return errors.decode_failure(
         fault.code,

@@ -22,7 +22,7 @@ from .. import errors, plan
 from ..java_utf8 import HANDLER
 from .cursor import (
     Cursor,
-    Fault,
+    CursorFault,
     read_int16,
     read_int32,
     read_unsigned_varint,
@@ -61,7 +61,7 @@ def read_length(cursor: Cursor, compact: bool, classic_size: int) -> int:
     length = read_int16(cursor) if classic_size == 2 else read_int32(cursor)
     if length < -1:
         if not cursor.lenient:
-            raise Fault(errors.BAD_LENGTH, start, length)
+            raise CursorFault(errors.BAD_LENGTH, start, length)
         return -1
     return length
 
@@ -76,16 +76,16 @@ def read_string(cursor: Cursor, compact: bool, nullable: bool) -> str | None:
     size = read_length(cursor, compact, 2)
     if size < 0:
         if not nullable:
-            raise Fault(errors.UNEXPECTED_NULL, start)
+            raise CursorFault(errors.UNEXPECTED_NULL, start)
         return None
     if size > plan.LONGEST_STRING:
-        raise Fault(errors.STRING_TOO_LONG, start, size)
+        raise CursorFault(errors.STRING_TOO_LONG, start, size)
     require(cursor, size)
     raw = bytes(cursor.data[cursor.at : cursor.at + size])
     try:
         text = raw.decode("utf-8", HANDLER if cursor.lenient else "strict")
     except UnicodeDecodeError as error:
-        raise Fault(errors.BAD_UTF8, cursor.at + error.start) from None
+        raise CursorFault(errors.BAD_UTF8, cursor.at + error.start) from None
     cursor.at += size
     return text
 
@@ -98,7 +98,7 @@ def read_bytes(
     size = read_length(cursor, compact, 4)
     if size < 0:
         if not nullable:
-            raise Fault(errors.UNEXPECTED_NULL, start)
+            raise CursorFault(errors.UNEXPECTED_NULL, start)
         return None
     require(cursor, size)
     value = cursor.data[cursor.at : cursor.at + size]
@@ -137,10 +137,10 @@ def read_count(cursor: Cursor, compact: bool, nullable: bool, least: int) -> int
     count = read_length(cursor, compact, 4)
     if count < 0:
         if not nullable:
-            raise Fault(errors.UNEXPECTED_NULL, start)
+            raise CursorFault(errors.UNEXPECTED_NULL, start)
         return -1
     if count > (cursor.end - cursor.at) // least:
-        raise Fault(errors.BAD_COUNT, start, count)
+        raise CursorFault(errors.BAD_COUNT, start, count)
     return count
 
 

@@ -32,7 +32,7 @@ from .batches import read_entry, wrapped
 from .checksums import crc32
 from .cursor import (
     Cursor,
-    Fault,
+    CursorFault,
     read_int32,
     read_uint8,
     read_unsigned_varint,
@@ -98,7 +98,7 @@ def read_records(
             records.append(read_record(cursor, header, replace))
         cursor.path.clear()
         check_end(cursor)
-    except Fault as fault:
+    except CursorFault as fault:
         fault.offset = header.position if compressed else start + fault.offset - first
         failure = failure_of(fault, cursor)
     else:
@@ -112,7 +112,7 @@ def read_record(cursor: Cursor, header: Any, replace: bool) -> Any:
     start = cursor.at
     length = zigzag(read_unsigned_varint(cursor))
     if length < 0:
-        raise Fault(errors.BAD_LENGTH, start, length)
+        raise CursorFault(errors.BAD_LENGTH, start, length)
     require(cursor, length)
     cursor.end = cursor.at + length
     read_uint8(cursor)
@@ -128,14 +128,14 @@ def read_record(cursor: Cursor, header: Any, replace: bool) -> Any:
     start = cursor.at
     count = zigzag(read_unsigned_varint(cursor))
     if not 0 <= count <= (cursor.end - cursor.at) // _LEAST_HEADER:
-        raise Fault(errors.BAD_COUNT, start, count)
+        raise CursorFault(errors.BAD_COUNT, start, count)
     headers = []
     for index in range(count):
         cursor.path += (index, "key")
         start = cursor.at
         name = read_sized(cursor)
         if name is None:
-            raise Fault(errors.UNEXPECTED_NULL, start)
+            raise CursorFault(errors.UNEXPECTED_NULL, start)
         text = text_of(name, cursor.at, replace)
         cursor.path[-1] = "value"
         headers.append((text, read_sized(cursor)))
@@ -157,7 +157,7 @@ def read_sized(cursor: Cursor) -> bytes | None:
     start = cursor.at
     length = zigzag(read_unsigned_varint(cursor))
     if length < -1:
-        raise Fault(errors.BAD_LENGTH, start, length)
+        raise CursorFault(errors.BAD_LENGTH, start, length)
     if length < 0:
         return None
     require(cursor, length)
@@ -205,7 +205,7 @@ def run_of(
         cursor = Cursor(view, last.position, last.position + last.size)
         try:
             records.append(read_message(cursor, last))
-        except Fault as fault:
+        except CursorFault as fault:
             if last is first:
                 failure = failure_of(fault, cursor)
                 break
@@ -215,7 +215,7 @@ def run_of(
         before, largest = last, max(largest, last.max_timestamp)
         try:
             following = read_entry(view, last.position + last.size, stop, check_crc)
-        except Fault:
+        except CursorFault:
             following = None
         if (
             following is None
@@ -261,7 +261,7 @@ def read_classic(cursor: Cursor, name: str) -> tuple[int, int] | None:
     start = cursor.at
     length = read_int32(cursor)
     if length < -1:
-        raise Fault(errors.BAD_LENGTH, start, length)
+        raise CursorFault(errors.BAD_LENGTH, start, length)
     if length >= 0:
         require(cursor, length)
         cursor.at += length
@@ -272,7 +272,7 @@ def read_classic(cursor: Cursor, name: str) -> tuple[int, int] | None:
 def check_end(cursor: Cursor) -> None:
     """Check that nothing is left of what the cursor reads."""
     if cursor.at != cursor.end:
-        raise Fault(errors.TRAILING_BYTES, cursor.at, cursor.end - cursor.at)
+        raise CursorFault(errors.TRAILING_BYTES, cursor.at, cursor.end - cursor.at)
 
 
 def find_payload(data: Any, header: Any) -> tuple[int, int]:
@@ -291,9 +291,9 @@ def find_payload(data: Any, header: Any) -> tuple[int, int]:
             read_classic(cursor, "key")
             value = read_classic(cursor, "value")
             if value is None:
-                raise Fault(errors.NULL_WRAPPER, header.position)
+                raise CursorFault(errors.NULL_WRAPPER, header.position)
             check_end(cursor)
-        except Fault as fault:
+        except CursorFault as fault:
             failure = failure_of(fault, cursor)
         else:
             return value
@@ -328,17 +328,17 @@ def read_inner_messages(data: Any, header: Any, *, check_crc: bool = True) -> An
             cursor.path[:] = ["records", len(records)]
             inner = read_entry(view, at, len(view), check_crc)
             if inner is None:
-                raise Fault(errors.TRUNCATED, len(view), 1)
+                raise CursorFault(errors.TRUNCATED, len(view), 1)
             if inner.magic != header.magic or inner.attributes & CODEC_MASK:
-                raise Fault(errors.BAD_INNER_MESSAGE, at, len(records))
+                raise CursorFault(errors.BAD_INNER_MESSAGE, at, len(records))
             cursor.at, cursor.end = at, at + inner.size
             records.append(read_message(cursor, inner))
             at += inner.size
         cursor.path.clear()
         if not records:
-            raise Fault(errors.EMPTY_WRAPPER, 0)
+            raise CursorFault(errors.EMPTY_WRAPPER, 0)
         base = base_of_messages(records[-1].offset, header)
-    except Fault as fault:
+    except CursorFault as fault:
         fault.offset = header.position
         failure = failure_of(fault, cursor)
     else:
@@ -359,7 +359,7 @@ def base_of_messages(last: int, header: Any) -> int:
     if header.magic == 0 or header.last_offset == 0:
         return 0
     if header.last_offset < last:
-        raise Fault(errors.BAD_WRAPPER_OFFSET, 0, last)
+        raise CursorFault(errors.BAD_WRAPPER_OFFSET, 0, last)
     return int(header.last_offset - last)
 
 
@@ -370,7 +370,7 @@ def settled(made: list[Any], header: Any) -> list[Any]:
     """
     try:
         base = base_of_messages(made[-1].offset, header)
-    except Fault as fault:
+    except CursorFault as fault:
         fault.offset = header.position
         failure = failure_of(fault, Cursor(b"", 0, 0))
     else:
@@ -399,7 +399,7 @@ def check_place(header: Any, size: int) -> None:
         raise ValueError("the header is not that of an entry of this input")
 
 
-def failure_of(fault: Fault, cursor: Cursor) -> errors.DecodeError:
+def failure_of(fault: CursorFault, cursor: Cursor) -> errors.DecodeError:
     """Turn a fault into the exception."""
     path = path_text(cursor.path)
     return errors.decode_failure(fault.code, fault.detail, fault.offset, path)
@@ -590,4 +590,4 @@ def text_of(name: bytes, end: int, replace: bool) -> str:
     except UnicodeDecodeError as error:
         if replace:
             return name.decode(errors="replace")
-        raise Fault(errors.BAD_UTF8, end - len(name) + error.start) from None
+        raise CursorFault(errors.BAD_UTF8, end - len(name) + error.start) from None

@@ -16,7 +16,7 @@ from __future__ import annotations
 from .. import errors
 from ..batch_layout import CODEC_MASK, CONTROL, TRANSACTIONAL
 from .batches import read_batch_header
-from .cursor import Cursor, Fault
+from .cursor import Cursor, CursorFault
 from .record_decoder import (
     failure_of,
     find_payload,
@@ -283,7 +283,7 @@ def single_message(data: Any, header: Any) -> Any:
         cursor = Cursor(source, header.position, header.position + header.size)
         try:
             return read_message(cursor, header)
-        except Fault as fault:
+        except CursorFault as fault:
             failure = failure_of(fault, cursor)
         finally:
             cursor.data = b""

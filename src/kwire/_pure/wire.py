@@ -14,7 +14,13 @@ from __future__ import annotations
 
 from .. import errors, plan
 from ..schema.model import FIXED_SIZES
-from .cursor import Cursor, Fault, read_unsigned_varint, read_unsigned_varlong, require
+from .cursor import (
+    Cursor,
+    CursorFault,
+    read_unsigned_varint,
+    read_unsigned_varlong,
+    require,
+)
 from .path import path_text
 from .primitives import (
     LARGEST,
@@ -381,7 +387,7 @@ def finish_read(cursor: Cursor, read: Any, *arguments: Any) -> tuple[Any, int]:
     """Return one value that was read, with the offset behind it."""
     try:
         return read(cursor, *arguments), cursor.at
-    except Fault as fault:
+    except CursorFault as fault:
         path = path_text(cursor.path)
         raise errors.decode_failure(
             fault.code, fault.detail, fault.offset, path
@@ -432,13 +438,13 @@ def read_tagged_fields(cursor: Cursor) -> dict[int, bytes]:
     start = cursor.at
     count = read_unsigned_varint(cursor)
     if count > (cursor.end - cursor.at) // 2:
-        raise Fault(errors.BAD_COUNT, start, count)
+        raise CursorFault(errors.BAD_COUNT, start, count)
     previous = -1
     for _ in range(count):
         start = cursor.at
         tag = read_unsigned_varint(cursor)
         if tag <= previous:
-            raise Fault(errors.TAG_OUT_OF_ORDER, start, tag)
+            raise CursorFault(errors.TAG_OUT_OF_ORDER, start, tag)
         previous = tag
         size = read_unsigned_varint(cursor)
         require(cursor, size)
