@@ -26,12 +26,26 @@ _INT64 = 2**63 - 1
 
 BatchOptions = namedtuple(
     "BatchOptions",
-    "magic codec level base_offset last_offset producer_id producer_epoch base_sequence"
-    " partition_leader_epoch is_transactional is_control log_append_time delete_horizon"
-    " max_timestamp",
+    "magic codec level is_transactional is_control base_offset last_offset producer_id"
+    " producer_epoch base_sequence partition_leader_epoch log_append_time"
+    " delete_horizon max_timestamp",
     defaults=(None,),
 )
 """The arguments of ``records.encode_batch``; the codec and its level are numbers."""
+
+_RULES = (
+    ("base_offset", 0, 0, 0, _INT64, 0),
+    ("last_offset", None, 2, None, None, 0),
+    ("producer_id", -1, 2, -1, _INT64, 0),
+    ("producer_epoch", -1, 2, -1, _INT16, 0),
+    ("base_sequence", -1, 2, -1, _INT32, 0),
+    ("partition_leader_epoch", -1, 0, -1, _INT32, 0),
+    ("log_append_time", None, 1, -1, _INT64, LOG_APPEND_TIME),
+    ("delete_horizon", None, 2, -1, _INT64, DELETE_HORIZON),
+    ("max_timestamp", None, 0, -1, _INT64, 0),
+)
+"""The numbers among the options, in their order: the default, the least magic, the
+least and largest value, and the attribute that is set with it."""
 
 
 def make_compressor(options: BatchOptions) -> Callable[[Any], bytes] | None:
@@ -52,14 +66,14 @@ def make_header(options: BatchOptions, count: int) -> BatchHeader:
         magic,
         codec,
         _,
+        is_transactional,
+        is_control,
         base_offset,
         last_offset,
         producer_id,
         producer_epoch,
         base_sequence,
         partition_leader_epoch,
-        is_transactional,
-        is_control,
         log_append_time,
         delete_horizon,
         max_timestamp,
@@ -67,51 +81,36 @@ def make_header(options: BatchOptions, count: int) -> BatchHeader:
     if magic not in (0, 1, 2):
         raise EncodeError(f"must be 0, 1 or 2 (got {errors.quote(magic)})", "magic")
     attributes = codec
-    for name, value, default, bit in (
-        ("is_transactional", is_transactional, False, TRANSACTIONAL),
-        ("is_control", is_control, False, CONTROL),
-        ("delete_horizon", delete_horizon, None, DELETE_HORIZON),
-        ("producer_id", producer_id, -1, 0),
-        ("producer_epoch", producer_epoch, -1, 0),
-        ("base_sequence", base_sequence, -1, 0),
-        ("last_offset", last_offset, None, 0),
+    if is_transactional:
+        check_least_magic("is_transactional", magic, 2)
+        attributes |= TRANSACTIONAL
+    if is_control:
+        check_least_magic("is_control", magic, 2)
+        attributes |= CONTROL
+    for number, (name, default, least_magic, low, high, bit) in zip(
+        options[-len(_RULES) :], _RULES, strict=True
     ):
-        if value != default:
-            attributes |= bit
-            if magic < 2:
-                raise EncodeError(f"requires magic 2 (got magic={magic})", name)
-    if log_append_time is not None:
-        attributes |= LOG_APPEND_TIME
-        if magic == 0:
-            raise EncodeError("requires magic 1 or 2 (got magic=0)", "log_append_time")
-    for name, number, low, high in (
-        ("base_offset", base_offset, 0, _INT64),
-        ("producer_id", producer_id, -1, _INT64),
-        ("producer_epoch", producer_epoch, -1, _INT16),
-        ("base_sequence", base_sequence, -1, _INT32),
-        ("partition_leader_epoch", partition_leader_epoch, -1, _INT32),
-        ("log_append_time", log_append_time, -1, _INT64),
-        ("delete_horizon", delete_horizon, -1, _INT64),
-        ("max_timestamp", max_timestamp, -1, _INT64),
-        ("last_offset", last_offset, None, None),
-    ):
+        if number is default:
+            continue
+        check_least_magic(name, magic, least_magic)
         if low is None or high is None:
             low, high = base_offset - 1, base_offset + _INT32
-        if number is not None and (
-            type(number) is not int or not low <= number <= high
-        ):
+        if type(number) is not int or not low <= number <= high:
             raise EncodeError(
                 f"must be an int from {low} to {high} (got {errors.quote(number)})",
                 name,
             )
+        attributes |= bit
     codecs.check_magic(codec, magic)
+    if producer_id >= 0 and producer_epoch < 0:
+        raise EncodeError(
+            f"is required with a producer_id (got {producer_epoch})", "producer_epoch"
+        )
     # Control batches are the coordinator's: they have an epoch and no sequence.
-    for name, number, needed in (
-        ("producer_epoch", producer_epoch, producer_id >= 0),
-        ("base_sequence", base_sequence, producer_id >= 0 and not is_control),
-    ):
-        if needed and number < 0:
-            raise EncodeError(f"is required with a producer_id (got {number})", name)
+    if producer_id >= 0 and base_sequence < 0 and not is_control:
+        raise EncodeError(
+            f"is required with a producer_id (got {base_sequence})", "base_sequence"
+        )
     if is_transactional and producer_id < 0:
         raise EncodeError(
             f"is required in a transactional batch (got {producer_id})", "producer_id"
@@ -139,3 +138,10 @@ def make_header(options: BatchOptions, count: int) -> BatchHeader:
         base_sequence=base_sequence,
         partition_leader_epoch=partition_leader_epoch,
     )
+
+
+def check_least_magic(name: str, magic: int, least: int) -> None:
+    """Refuse an option that was introduced after the format."""
+    if magic < least:
+        formats = "magic 2" if least == 2 else "magic 1 or 2"
+        raise EncodeError(f"requires {formats} (got magic={magic})", name)
