@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records as columns: numpy arrays, and Arrow for those who want that.
+"""Records as columns: numpy arrays, and Arrow arrays without a copy.
 
 ``decode_records`` takes what ``records.decode_batches`` takes and makes no object for
 a record; ``encode_batch`` goes the other way. numpy is imported when an array is
-asked for, and Arrow consumers come by ``__arrow_c_array__``; neither is needed else.
+read; Arrow consumers call ``__arrow_c_array__``. Otherwise neither is required.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ __all__ = ["BytesColumn", "HeadersColumn", "Records", "decode_records", "encode_
 class BytesColumn:
     """Bytes or text of all records, one after the other.
 
-    ``offsets`` (int32, one more than rows) says where the bytes of row i stand in
-    ``data`` (uint8): from offsets[i] to offsets[i + 1]. ``validity`` is a bool for
+    The bytes of row i are ``data[offsets[i]:offsets[i + 1]]``; ``data`` is uint8,
+    ``offsets`` int32 with one more than there are rows. ``validity`` is a bool for
     each row, False for null. Indexing gives bytes, or None for null.
     """
 
@@ -133,10 +133,10 @@ class Records:
     ``value`` are ``BytesColumn``; ``headers`` is a ``HeadersColumn``, None if they were
     not asked for. With batch columns, ``batch_position``, ``base_offset``, ``magic``,
     ``attributes``, ``partition_leader_epoch``, ``producer_id``, ``producer_epoch`` and
-    ``base_sequence`` tell of each record's batch. ``end_position`` is the byte behind
-    the last whole batch, ``next_offset`` the offset after it, whatever its records are:
-    where a consumer goes on. It is None without a complete batch. The arrays are views
-    and are not to be written.
+    ``base_sequence`` are those of each record's batch. ``end_position`` is the byte
+    after the last complete batch, ``next_offset`` the offset after it, where a consumer
+    goes on whatever the records are; None without a complete batch. The arrays are
+    views and cannot be written.
 
     A slice (``records[10:20]``) has some of the records, over the same memory: nothing
     is copied, and the memory lives as long as the slice. Bounds are those of Python's

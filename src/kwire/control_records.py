@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control records: what brokers and controllers write between the records of users.
 
-The key says which type it is, the value is a message of that type. Finding them in a
-log is ``records``'s business; what the records of Kafka's own topics mean stands in
+The key says which type it is, the value is a message of that type. ``records`` finds
+them in a log. What the records of Kafka's own topics mean is in
 ``internal_topics``, which shares the last functions here: both read messages that
 fill the key or the value of a record, and say in errors which of the two it was.
 """

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The classes of ``records.py``: a record, the head of a batch, and a batch.
+"""The classes of ``records.py``: a record, a batch header and a batch.
 
-Records and heads are structs of the active engine, as messages are: frozen, compared
-by value. How they come out of bytes is ``records.py``'s business.
+Records and headers are structs of the active engine, as messages are: frozen, compared
+by value. ``records.py`` decodes them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _delete_horizon(self: Any) -> int | None:
 
 
 def _next_offset(self: Any) -> int:
-    """The offset behind the batch, where the next fetch has to begin."""
+    """The offset after the batch, where the next fetch has to begin."""
     return int(self.last_offset) + 1
 
 
@@ -133,7 +133,7 @@ if TYPE_CHECKING:
         def to_dict(self) -> dict[str, Any]: ...
 
     class BatchHeader:
-        """The head of one entry of a record set."""
+        """The header of one entry of a record set."""
 
         def __init__(self, **fields: int) -> None: ...
         @property
@@ -208,7 +208,7 @@ else:
         {
             "__module__": f"{__package__}.records",
             "__reduce__": _reduce,
-            "__doc__": "The head of one entry of a record set: a batch of magic 2, a "
+            "__doc__": "The header of one entry of a record set: a batch of magic 2, a "
             "message of magic 0 or 1, or a run of those. ``position`` and ``size`` in "
             "bytes, timestamps in ms; -1 where the format has no such field. ``count`` "
             "is -1 for a compressed message. Frozen.",
@@ -237,12 +237,12 @@ class Batch:
 
     @property
     def header(self) -> BatchHeader:
-        """The head of the batch."""
+        """The header of the batch."""
         return self._header
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """The records that were asked for."""
+        """The records with wanted offsets."""
         return self._records
 
     @property

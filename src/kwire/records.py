@@ -3,9 +3,10 @@
 """Records: batches of every format, in and out, as objects.
 
 ``decode_batches`` reads what a Fetch response or a segment holds, magic 0, 1 and 2;
-``encode_batch`` and ``BatchBuilder`` write it. What is legal in which format is
-settled here; the bytes are the engine's. Columns without an object for each record
-are ``columns.py``'s business, changing formats is ``conversion.py``'s.
+``encode_batch`` and ``BatchBuilder`` write it. ``batch_options.py``
+checks what is legal in which format; the engine reads and writes the bytes.
+``columns.py`` decodes without an object for each record, ``conversion.py`` changes
+formats.
 """
 
 from __future__ import annotations
@@ -74,13 +75,13 @@ def decode_batches(
     """Decode a record set batch by batch: magic 0, 1 and 2, all compressions.
 
     ``position`` and ``end`` bound the batches in ``data`` (bytes). An incomplete last
-    batch ends it quietly, as a fetch may cut it; if nothing came, the next fetch has to
-    be larger. With ``aborted_transactions`` (of a Fetch
+    batch ends it without an error, as a fetch may cut it; if no batch is returned, the
+    next fetch has to be larger. With ``aborted_transactions`` (of a Fetch
     response, any order; an empty one counts) records of aborted transactions and
     control records are left out, and their batches come without records. Records
     below ``start_offset`` are left out too, and batches that have no others. ``errors``
     is for header keys that are not UTF-8. ``check_crc=False`` trusts the checksums.
-    Shape: as ``BatchHeader`` and the protocol guide tell; time and memory are linear
+    Shape: that of the protocol guide; time and memory are linear
     in the bytes, decompressed ones included.
     Raises ``DecodeError`` with the offset in ``data`` (bytes), when its batch is
     reached; for checksums and compressed records it is the batch's first byte.
@@ -215,7 +216,7 @@ def encode_batch(
     with bytes or None for key and value, or a ``Record``, whose offset stands.
     ``base_offset`` is 0 for tuples, and the first one's for records. ``last_offset``
     keeps the end of a batch that has lost records, and without rows ``max_timestamp``
-    keeps its largest timestamp. ``log_append_time`` (ms) is the timestamp of all
+    keeps its max timestamp. ``log_append_time`` (ms) is the timestamp of all
     records. Magic 0 and 1 without compression are one message for each row; magic 0 has
     no timestamps.
     Raises ``EncodeError`` for what the format cannot carry, the row in its path.
@@ -296,7 +297,7 @@ class BatchBuilder(engine.RowList):
 
 
 def __getattr__(name: str) -> Any:
-    # conversion.py stands on this file, so it is loaded by the first who asks.
+    # conversion.py imports this file, so it is loaded when it is first used.
     if name not in ("convert_batches", "ConversionReport"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import conversion

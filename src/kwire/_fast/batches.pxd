@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The head of an entry as a C struct, and how to read one without the lock.
+"""The header of an entry as a C struct, and how to read one without the lock.
 
 Twin: ``_pure/batches.py``.
 """

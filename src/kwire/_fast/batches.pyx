@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The entries of a record set: where one ends, whether it is whole, what its head says.
+"""The entries of a record set: where one ends, whether it is valid, and its header.
 
 An entry is a record batch (magic 2), a compressed wrapper message or a plain message
 (both magic 0 or 1). All begin with the offset, INT64, and the size of what follows,
@@ -54,12 +54,12 @@ def read_batch_header(
     bint check_crc=True,
     end=None,
 ):
-    """Read the head of the entry at byte ``position``; None at the quiet end.
+    """Read the header of the entry at byte ``position``; None at the end of the input.
 
-    The end is quiet where fewer than 12 or 17 bytes are left, or fewer than the entry
-    says it has: a fetch may cut its last entry. ``end`` is where to stop before the
-    end of ``data``. The entry is as long as it says, and its checksum is right, unless
-    ``check_crc`` is off; nothing behind its head is read otherwise.
+    The input ends where it has no complete entry any more: a fetch may cut its last
+    one. ``end`` is where to stop before the end of ``data``. The size of the entry is
+    checked, and its checksum unless ``check_crc`` is off; without that, nothing after
+    the header is read.
     Units: positions and sizes in bytes, timestamps in ms.
     Raises ``CorruptBatch`` at ``position``. Source: ``ByteBufferLogInputStream``,
     ``DefaultRecordBatch.ensureValid``, ``LegacyRecord.ensureValid``.
@@ -95,7 +95,7 @@ def read_last_header(data, Py_ssize_t position=0, *, end=None):
     """Read the header of the last complete entry from byte ``position`` on.
 
     None where no complete entry is left. Walks from header to header and looks at
-    nothing else: checksums are checked by whoever reads the records. An incomplete
+    nothing else: checksums are checked where records are read. An incomplete
     entry after it is passed over, as a fetch may cut it.
     Units: positions and sizes in bytes.
     Raises ``CorruptBatch`` at the first entry that cannot be one.
@@ -141,10 +141,10 @@ def measure_run(
     """Measure the run of ordinary batches from byte ``position`` on.
 
     Ordinary is a whole batch of magic 2 that begins before ``last_start`` and with the
-    offset behind its neighbour's last one, the first with ``expected``, and is neither
+    offset after its neighbour's last one, the first with ``expected``, and is neither
     compressed nor part of a transaction nor a control batch. The run ends where it
     would have more than ``most_bytes``, at the first other entry, or at ``end``.
-    Returns the byte and the offset behind it; those that were given, if it is empty.
+    Returns the byte and the offset after it; those that were given, if it is empty.
     Never raises for what is in the bytes.
     """
     cdef Py_buffer buffer
@@ -200,7 +200,7 @@ cpdef int check_range(Py_ssize_t position, Py_ssize_t end, Py_ssize_t size) exce
 cdef int read_entry(
     Cursor* cursor, Py_ssize_t position, Py_ssize_t end, bint check_crc, Entry* entry
 ) noexcept nogil:
-    """Read the head of an entry and check the entry as a whole; None at the end.
+    """Read the header of an entry and check the entry; None at the end.
 
     Shape: offset INT64, size INT32, then for magic 2: partition leader epoch INT32,
     magic INT8, crc UINT32 (CRC-32C of what follows it), attributes INT16, last offset
@@ -208,7 +208,7 @@ cdef int read_entry(
     epoch INT16, base sequence INT32, count INT32; for magic 0 and 1: crc UINT32
     (CRC-32), magic INT8, attributes INT8, and for 1 a timestamp INT64.
     """
-    # Returns 1, or 0 for the quiet end and for a fault, which is noted.
+    # Returns 1, or 0 at the end and for a fault, which is noted.
     cdef const uint8_t* at = cursor.start + position
     cdef Py_ssize_t left = end - position
     cdef Py_ssize_t size
@@ -270,7 +270,7 @@ cdef int read_entry(
 cdef int read_message_head(
     Cursor* cursor, const uint8_t* at, bint check_crc, Entry* entry
 ) noexcept nogil:
-    """Read the head of an entry of magic 0 or 1, which is known to be whole."""
+    """Read the header of a complete entry of magic 0 or 1."""
     cdef uint32_t found
     if entry.magic == 1 and entry.size < LOG_OVERHEAD + MESSAGE_OVERHEAD_1:
         note(cursor, BAD_BATCH_SIZE, at, entry.size - LOG_OVERHEAD)
@@ -330,7 +330,7 @@ cdef object header_of(Entry* entry):
 
 
 cdef int entry_of(object header, Entry* entry) except -1:
-    """Take a head apart; ``TypeError`` for another object."""
+    """Read the fields of a header object; ``TypeError`` for another object."""
     cdef PyObject** slots
     if _header_class == NULL or type_of(<void*>header) != _header_class:
         raise TypeError(f"expected a BatchHeader, got {errors.quote(header, 80)}")

@@ -7,7 +7,7 @@ bytes, and the row that it begins with; one of numbers lacks the offsets. So sli
 Arrow arrays come as they are, wherever their memory begins.
 
 What decides a size, validity, offsets and numbers, is copied before it is looked at,
-and header keys are checked in the batch: somebody may write to the columns meanwhile.
+and header keys are checked in the batch: another thread may write to the columns.
 
 Twin: ``_pure/column_encoder.py``. Differs from its twin in: noted faults for
 exceptions, and no rows are made on the way.
@@ -151,7 +151,7 @@ def encode_columns(
     entry.count = <int32_t>s.count
     at = <uint8_t*>PyBytes_AS_STRING(<PyObject*>data)
     size = PyBytes_GET_SIZE(<PyObject*>data)
-    # Nobody else has seen these bytes yet.
+    # No other code has these bytes yet.
     with nogil:
         store_batch_head(at, size, &entry)
     return data
@@ -371,7 +371,7 @@ cdef const uint8_t* open_bits(
 cdef int open_numbers(
     Source* s, Numbers* numbers, object column, int64_t first, int64_t step
 ) except -1:
-    """Copy a column of int64, or set up what stands for a missing one."""
+    """Copy a column of int64, or fill in for a missing one."""
     cdef int64_t row, end
     numbers.first = first
     numbers.step = step

@@ -113,7 +113,7 @@ cdef ColumnShape make_element_shape(str name, object field, object default):
 
 
 cdef bytes encode_default(int code, object default):
-    """Write a default as it stands in a column."""
+    """Write a default as a column has it."""
     if default is None:
         return b""
     if code == plan.STRING:

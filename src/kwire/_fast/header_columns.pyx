@@ -67,7 +67,7 @@ cdef struct Rows:
     const uint8_t* table
     int64_t table_size
     int64_t table_width
-    # What stands for a client id where the header has none; -1 bytes are null.
+    # The client id where the header has none; -1 bytes are null.
     const uint8_t* default
     int64_t default_size
     Column* columns
@@ -125,7 +125,7 @@ def decode_request_headers(
     rows.is_large = is_large
     rows.ceiling = INT64_MAX if limits.frame_bytes is None else limits.frame_bytes
     rows.row = 0
-    # Behind the columns of the tree comes the one of the errors.
+    # After the columns of the tree comes the one of the errors.
     columns = <Column*>calloc(<size_t>shape.total + 1, sizeof(Column))
     if columns == NULL:
         raise MemoryError

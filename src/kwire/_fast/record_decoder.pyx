@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records out of the bytes of a batch, as objects.
 
-The bytes are those of an entry that ``batches.pyx`` has found whole, or what their
+The bytes are those of an entry that ``batches.pyx`` has checked, or what their
 decompression gave. Faults of plain bytes point to where they are in the input; those
-of compressed ones to the first byte of the batch, as its content has no place there.
+of compressed ones to the first byte of the batch, as their bytes are not in it.
 Lengths below -1 are refused, though Kafka takes each of them for null.
 
 Twin: ``_pure/record_decoder.py``. Differs from its twin in: noted faults for
@@ -139,7 +139,7 @@ cdef PyObject* read_all(Reading* r) noexcept:
 
 
 cdef PyObject* read_record(Reading* r) noexcept:
-    """Read one record of magic 2, which the cursor's end may lie behind."""
+    """Read one record of magic 2; the cursor may end after it."""
     cdef Cursor* cursor = &r.cursor
     cdef const uint8_t* end = cursor.end
     cdef const uint8_t* start = cursor.at
@@ -224,7 +224,7 @@ cdef inline PyObject* make_record(
 cdef PyObject* read_headers(
     Reading* r, const uint8_t* start, int64_t count
 ) noexcept:
-    """Read the headers of a record behind their count into a tuple of pairs."""
+    """Read the headers of a record, after their count, into a tuple of pairs."""
     cdef Cursor* cursor = &r.cursor
     cdef Py_ssize_t index
     cdef PyObject* made
@@ -298,7 +298,7 @@ cdef inline PyObject* header_name(Reading* r, Py_ssize_t index) noexcept:
 
 
 cdef inline PyObject* read_sized(Cursor* cursor) noexcept:
-    """Read bytes behind their VARINT length (bytes), or None for -1."""
+    """Read a VARINT length (bytes) and that many bytes, or None for -1."""
     cdef const uint8_t* start = cursor.at
     cdef int64_t size = zigzag(read_unsigned_varint(cursor))
     if unlikely(cursor.fault):
@@ -315,10 +315,10 @@ cdef inline PyObject* read_sized(Cursor* cursor) noexcept:
 
 
 def read_message_run(data, header, *, bint check_crc=True, end=None):
-    """Read a plain message of magic 0 or 1 and those behind it that are like it.
+    """Read a plain message of magic 0 or 1 and those after it that are like it.
 
     ``header`` is the first one's. The run ends before the first entry that is
-    compressed, damaged, cut, of another magic or timestamp type, or behind ``end``
+    compressed, damaged, cut, of another magic or timestamp type, or after ``end``
     (bytes). Returns the records, and the header of the run: from the first to the last
     one's offset.
     Raises ``DecodeError`` for the first message alone.
@@ -424,7 +424,7 @@ cdef PyObject* read_message(Reading* r, Entry* entry) noexcept:
 cdef bint read_classic(
     Cursor* cursor, const uint8_t** start, Py_ssize_t* size
 ) noexcept nogil:
-    """Find bytes behind their INT32 length: start and end, or None for -1."""
+    """Read an INT32 length and find that many bytes: start and end, or None for -1."""
     size[0] = read_int32(cursor)
     if cursor.fault:
         return False
@@ -494,7 +494,7 @@ def read_inner_messages(data, header, *, bint check_crc=True):
     """Read the messages that a compressed wrapper message holds.
 
     ``data`` is what decompression gave, ``header`` the wrapper's. Offsets of magic 0
-    stand as they are; those of magic 1 count up to the wrapper's own, which is that of
+    are as written; those of magic 1 count up to the wrapper's own, which is that of
     the last one (0 there means that they count from 0, as old producers wrote). Under
     log append time all have the wrapper's timestamp. All bytes are used; checksums of
     the messages are checked.
@@ -561,7 +561,7 @@ cdef tuple read_inner(
 cdef int base_of_messages(
     Cursor* cursor, int64_t last, Entry* wrapper, int64_t* base
 ) noexcept nogil:
-    """Tell what to add to the offsets within a wrapper; ``last`` is the last one."""
+    """Compute what to add to the offsets within a wrapper; ``last`` is the last one."""
     if wrapper.magic == 0 or wrapper.last_offset == 0:
         return 0
     if wrapper.last_offset < last:
@@ -572,7 +572,7 @@ cdef int base_of_messages(
 
 
 cdef int move_offsets(list records, int64_t base) except -1:
-    """Add to the offsets of records that nobody has seen yet."""
+    """Add to the offsets of records that no caller has yet."""
     cdef PyObject** slots
     cdef int64_t offset
     cdef PyObject* moved
@@ -604,7 +604,7 @@ cdef void finish(Reading* r) noexcept:
 
 
 cdef int check_place(Entry* entry, Py_ssize_t size) except -1:
-    """Check that the bytes of a head are in the input that it came with."""
+    """Check that the input has the bytes of the entry of a header."""
     cdef Py_ssize_t least = BATCH_OVERHEAD
     if entry.magic < 2:
         least = LOG_OVERHEAD + MESSAGE_OVERHEAD_0
@@ -643,7 +643,7 @@ cdef str path_of(Reading* r):
 
 
 cdef inline int64_t zigzag(uint32_t raw) noexcept nogil:
-    """Undo the zigzag form: 0, 1, 2, 3 stand for 0, -1, 1, -2."""
+    """Undo the zigzag form: 0, 1, 2, 3 mean 0, -1, 1, -2."""
     return <int32_t>(raw >> 1 ^ (0 - (raw & 1)))
 
 

@@ -68,7 +68,7 @@ cdef inline void put_varlong(uint8_t** at, uint64_t raw) noexcept nogil:
 cdef inline void put_sized(
     uint8_t** at, const char* data, Py_ssize_t size
 ) noexcept nogil:
-    """Write bytes behind their VARINT length where there is room; -1 is null."""
+    """Write a VARINT length and the bytes where there is room; -1 is null."""
     if size < 0:
         at[0][0] = 1
         at[0] += 1
@@ -79,17 +79,17 @@ cdef inline void put_sized(
 
 
 cdef inline Py_ssize_t varint_size(uint32_t raw) noexcept nogil:
-    """Tell how many bytes an unsigned varint takes."""
+    """Compute how many bytes an unsigned varint takes."""
     return size_of_varint(raw)
 
 
 cdef inline Py_ssize_t varlong_size(uint64_t raw) noexcept nogil:
-    """Tell how many bytes an unsigned varint of up to 64 bits takes."""
+    """Compute how many bytes an unsigned varint of up to 64 bits takes."""
     return size_of_varint(raw)
 
 
 cdef inline Py_ssize_t sized_size(Py_ssize_t size) noexcept nogil:
-    """Tell how many bytes put_sized writes."""
+    """Compute how many bytes put_sized writes."""
     if size < 0:
         return 1
     if size > LARGEST:

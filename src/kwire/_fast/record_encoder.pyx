@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records into the bytes of a batch, from rows.
 
-What a row is, and what may be wrong with one, is ``rows.pyx``'s business; what is legal
-in which format is ``records.py``'s.
+``rows.pyx`` reads and checks the rows; ``batch_options.py`` checks what is legal in
+which format.
 
 Twin: ``_pure/record_encoder.py``. Differs from its twin in: noted faults for
 exceptions, and sizes that are settled before the first byte of a record is written.
@@ -51,7 +51,7 @@ def encode_batch(rows, header, compress=None):
     and the last offset unless it is higher than theirs (compaction keeps it). The base
     timestamp is the first row's unless the batch has a delete horizon, the largest is
     that of the rows unless the batch has log append time. ``compress`` turns the bytes
-    of the records into what stands in the batch.
+    of the records into what the batch holds.
     Shape: as ``read_entry`` and ``read_records`` tell. Raises ``EncodeError`` with the
     row in its path. Source: ``DefaultRecord.writeTo``, ``DefaultRecordBatch``.
     """
@@ -104,7 +104,7 @@ def encode_batch(rows, header, compress=None):
         entry.last_offset = previous
     entry.max_timestamp = largest
     entry.count = <int32_t>count
-    # Nobody else has seen these bytes yet.
+    # No other code has these bytes yet.
     store_batch_head(
         <uint8_t*>PyBytes_AS_STRING(<PyObject*>data),
         PyBytes_GET_SIZE(<PyObject*>data),
@@ -114,7 +114,7 @@ def encode_batch(rows, header, compress=None):
 
 
 cdef object compressed(object view, Py_ssize_t head, object compress):
-    """Compress what a view shows behind its first ``head`` bytes, and let go of it."""
+    """Compress what a view has after its first ``head`` bytes, and release it."""
     # No with statement: in C it crashes where memory runs out.
     try:
         content = view[head:]
@@ -132,7 +132,7 @@ cdef object compressed(object view, Py_ssize_t head, object compress):
 cdef void store_batch_head(
     uint8_t* at, Py_ssize_t size, Entry* entry
 ) noexcept nogil:
-    """Write the head of a batch of magic 2 in front of its records."""
+    """Write the header of a batch of magic 2 before its records."""
     store_int64(at + BASE_OFFSET_AT, <uint64_t>entry.base_offset)
     store_int32(at + SIZE_AT, <uint32_t>(size - LOG_OVERHEAD))
     store_int32(at + LEADER_EPOCH_AT, <uint32_t>entry.partition_leader_epoch)
@@ -189,7 +189,7 @@ cdef bint put_record(Encoding* e, Entry* entry, Row* row) noexcept:
 
 
 cdef int check_base(Entry* entry) except -1:
-    """Refuse a head that no batch can be written behind."""
+    """Refuse a header that no batch can have."""
     if entry.base_offset < 0:
         raise errors.EncodeError("expected an int64 from 0", "base_offset")
     return 0
@@ -199,7 +199,7 @@ def encode_messages(rows, header, compress=None):
     """Encode messages of magic 0 or 1, each for itself or all in a compressed one.
 
     Within a compressed one offsets of magic 1 count from 0, and the wrapper has the
-    offset of the last and, but for log append time, the largest timestamp.
+    offset of the last and, but for log append time, their max timestamp.
     Shape: as ``read_entry`` and ``read_message`` tell. Raises ``EncodeError`` with
     the row in its path. Source: ``LegacyRecord.write``, ``MemoryRecordsBuilder``.
     """
@@ -339,7 +339,7 @@ cdef inline bint make_room(Encoding* e, Py_ssize_t size) noexcept:
 
 
 cdef object written(Encoding* e, Py_ssize_t head, object compress):
-    """Take what was written as bytes, compressed behind the first ``head`` bytes."""
+    """Take what was written as bytes, compressed after the first ``head`` bytes."""
     cdef Py_ssize_t used = e.at - <uint8_t*>PyBytes_AS_STRING(e.out)
     cdef PyObject* out = e.out
     e.out = NULL

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The walk that appends records to columns, without Python. Without a twin.
 
-It reads as ``record_decoder.pyx`` does, stops at whatever that would refuse, and says
-no more than that. What to do then is ``record_columns.pyx``'s business.
+It reads as ``record_decoder.pyx`` does and stops at what that would refuse.
+``record_columns.pyx`` makes the error.
 """
 
 from cpython.object cimport PyObject
@@ -192,7 +192,7 @@ cdef inline WalkEnd put_row(
 cdef inline WalkEnd put_sized(
     Column* column, int64_t row, const uint8_t** at, const uint8_t* end, bint keep
 ) noexcept nogil:
-    """Append bytes behind their VARINT length, or null for -1."""
+    """Append the bytes after a VARINT length, or null for -1."""
     cdef uint64_t raw
     cdef int64_t size
     cdef Outcome outcome
@@ -217,7 +217,7 @@ cdef inline WalkEnd put_sized(
 cdef WalkEnd walk_headers(
     ColumnWalk* w, uint64_t raw, const uint8_t** at, const uint8_t* end, bint keep
 ) noexcept nogil:
-    """Append the headers of a record behind their count, or only check them."""
+    """Append the headers of a record, after their count, or only check them."""
     cdef int64_t count = <int64_t>(raw >> 1)
     cdef int64_t size, good
     cdef Column* item
@@ -383,7 +383,7 @@ cdef WalkEnd walk_inner(
 
 
 cdef void fill_batch(ColumnWalk* w, int64_t first) noexcept nogil:
-    """Fill the columns that say which batch a row came from."""
+    """Fill the columns with fields of a row's batch."""
     cdef Column* column = &w.columns.children[<int>HEADERS + (w.headers != NULL)]
     cdef Entry* entry = &w.entries.entry
     cdef int64_t row

@@ -4,7 +4,7 @@
 
 A row is a record, or a tuple of key, value, timestamp (ms, None for none) and headers
 of which the last two may be missing. Offsets of tuples go on from the row before. How
-a row becomes bytes is ``record_encoder.pyx``'s business.
+a row becomes bytes is in ``record_encoder.pyx``.
 
 Twin: ``_pure/rows.py``. Differs from its twin in: noted faults for exceptions, and
 parts that are pointers into the caller's objects.
@@ -131,7 +131,7 @@ cdef object as_headers(object headers):
 
 
 cdef int64_t row_bound(int magic, Row* row) noexcept nogil:
-    """Tell the most bytes that a row can take in a batch of its magic."""
+    """Compute the most bytes that a row can take in a batch of its magic."""
     cdef int64_t content = max(row.key_size, 0) + max(row.value_size, 0)
     if magic == 0:
         return LOG_OVERHEAD + MESSAGE_OVERHEAD_0 + content
@@ -151,7 +151,7 @@ cdef bint check_no_headers(Blame* e, Row* row) noexcept:
 
 
 cdef int64_t following(int64_t offset) noexcept nogil:
-    """Tell the next offset, which wraps behind the last."""
+    """Compute the next offset, which wraps after the last."""
     return <int64_t>(<uint64_t>offset + 1)
 
 

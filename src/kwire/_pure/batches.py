@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The entries of a record set: where one ends, whether it is whole, what its head says.
+"""The entries of a record set: where one ends, whether it is valid, and its header.
 
 An entry is a record batch (magic 2), a compressed wrapper message or a plain message
 (both magic 0 or 1). All begin with the offset, INT64, and the size of what follows,
@@ -53,12 +53,12 @@ def read_batch_header(
     check_crc: bool = True,
     end: int | None = None,
 ) -> Any:
-    """Read the head of the entry at byte ``position``; None at the quiet end.
+    """Read the header of the entry at byte ``position``; None at the end of the input.
 
-    The end is quiet where fewer than 12 or 17 bytes are left, or fewer than the entry
-    says it has: a fetch may cut its last entry. ``end`` is where to stop before the
-    end of ``data``. The entry is as long as it says, and its checksum is right, unless
-    ``check_crc`` is off; nothing behind its head is read otherwise.
+    The input ends where it has no complete entry any more: a fetch may cut its last
+    one. ``end`` is where to stop before the end of ``data``. The size of the entry is
+    checked, and its checksum unless ``check_crc`` is off; without that, nothing after
+    the header is read.
     Units: positions and sizes in bytes, timestamps in ms.
     Raises ``CorruptBatch`` at ``position``. Source: ``ByteBufferLogInputStream``,
     ``DefaultRecordBatch.ensureValid``, ``LegacyRecord.ensureValid``.
@@ -82,7 +82,7 @@ def read_last_header(data: Any, position: int = 0, *, end: int | None = None) ->
     """Read the header of the last complete entry from byte ``position`` on.
 
     None where no complete entry is left. Walks from header to header and looks at
-    nothing else: checksums are checked by whoever reads the records. An incomplete
+    nothing else: checksums are checked where records are read. An incomplete
     entry after it is passed over, as a fetch may cut it.
     Units: positions and sizes in bytes.
     Raises ``CorruptBatch`` at the first entry that cannot be one.
@@ -118,10 +118,10 @@ def measure_run(
     """Measure the run of ordinary batches from byte ``position`` on.
 
     Ordinary is a whole batch of magic 2 that begins before ``last_start`` and with the
-    offset behind its neighbour's last one, the first with ``expected``, and is neither
+    offset after its neighbour's last one, the first with ``expected``, and is neither
     compressed nor part of a transaction nor a control batch. The run ends where it
     would have more than ``most_bytes``, at the first other entry, or at ``end``.
-    Returns the byte and the offset behind it; those that were given, if it is empty.
+    Returns the byte and the offset after it; those that were given, if it is empty.
     Never raises for what is in the bytes.
     """
     first = position
@@ -167,7 +167,7 @@ def check_range(position: int, end: int, size: int) -> None:
 
 
 def read_entry(data: Any, position: int, end: int, check_crc: bool) -> Any:
-    """Read the head of an entry and check the entry as a whole; None at the end.
+    """Read the header of an entry and check the entry; None at the end.
 
     Shape: offset INT64, size INT32, then for magic 2: partition leader epoch INT32,
     magic INT8, crc UINT32 (CRC-32C of what follows it), attributes INT16, last offset
@@ -238,7 +238,7 @@ def read_entry(data: Any, position: int, end: int, check_crc: bool) -> Any:
 def read_message_head(
     data: Any, position: int, size: int, magic: int, check_crc: bool
 ) -> Any:
-    """Read the head of an entry of magic 0 or 1, which is known to be whole."""
+    """Read the header of a complete entry of magic 0 or 1."""
     if size < MESSAGE_OVERHEADS[magic]:
         raise CursorFault(errors.BAD_BATCH_SIZE, position, size)
     offset, _, crc, _, attributes = _MESSAGE_HEADER.unpack_from(data, position)

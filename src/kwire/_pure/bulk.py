@@ -4,7 +4,7 @@
 
 ``encode_*s(values)`` takes an array of integers, the fastest in the type that the
 decoder gives: uint32 for unsigned varints, int32 for varints, int64 for varlongs.
-``decode_*s(data, count, offset=0)`` gives such an array and the offset (bytes) behind
+``decode_*s(data, count, offset=0)`` gives such an array and the offset (bytes) after
 the last value. An error's path names the value: ``[3]``.
 
 Twin: ``_fast/bulk.pyx``. Differs from its twin in: faults as exceptions.

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records out of the bytes of a batch, as objects.
 
-The bytes are those of an entry that ``batches.py`` has found whole, or what their
+The bytes are those of an entry that ``batches.py`` has checked, or what their
 decompression gave. Faults of plain bytes point to where they are in the input; those
-of compressed ones to the first byte of the batch, as its content has no place there.
+of compressed ones to the first byte of the batch, as their bytes are not in it.
 Lengths below -1 are refused, though Kafka takes each of them for null.
 
 Twin: ``_fast/record_decoder.pyx``. Differs from its twin in: faults as exceptions,
 and ``read_plainly``, straight-line Python for records without a fault.
-Python needs for itself: ``read_plainly``, ``read_run_plainly``, ``settled``,
-``long_varint``, ``ended``, ``run_of``.
+Python needs for itself: ``read_plainly``, ``read_run_plainly``, ``settle_messages``,
+``long_varint``, ``finish_run``, ``collect_run``.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def read_records(
 
 
 def read_record(cursor: Cursor, header: Any, replace: bool) -> Any:
-    """Read one record of magic 2, which the cursor's end may lie behind."""
+    """Read one record of magic 2; the cursor may end after it."""
     end = cursor.end
     start = cursor.at
     length = zigzag(read_unsigned_varint(cursor))
@@ -153,7 +153,7 @@ def read_record(cursor: Cursor, header: Any, replace: bool) -> Any:
 
 
 def read_sized(cursor: Cursor) -> bytes | None:
-    """Read bytes behind their VARINT length (bytes), or None for -1."""
+    """Read a VARINT length (bytes) and that many bytes, or None for -1."""
     start = cursor.at
     length = zigzag(read_unsigned_varint(cursor))
     if length < -1:
@@ -168,10 +168,10 @@ def read_sized(cursor: Cursor) -> bytes | None:
 def read_message_run(
     data: Any, header: Any, *, check_crc: bool = True, end: int | None = None
 ) -> Any:
-    """Read a plain message of magic 0 or 1 and those behind it that are like it.
+    """Read a plain message of magic 0 or 1 and those after it that are like it.
 
     ``header`` is the first one's. The run ends before the first entry that is
-    compressed, damaged, cut, of another magic or timestamp type, or behind ``end``
+    compressed, damaged, cut, of another magic or timestamp type, or after ``end``
     (bytes). Returns the records, and the header of the run: from the first to the last
     one's offset.
     Raises ``DecodeError`` for the first message alone.
@@ -180,10 +180,10 @@ def read_message_run(
         stop = len(view) if end is None else min(end, len(view))
         check_place(header, stop)
         source = data if type(data) is bytes else view
-        return run_of(source, view, header, stop, check_crc)
+        return collect_run(source, view, header, stop, check_crc)
 
 
-def run_of(
+def collect_run(
     source: Any, view: memoryview, header: Any, stop: int, check_crc: bool
 ) -> Any:
     """Read a run of messages; ``source`` is the quicker way to what ``view`` shows."""
@@ -209,9 +209,9 @@ def run_of(
             if last is first:
                 failure = failure_of(fault, cursor)
                 break
-            # The next call begins with this one, and tells.
+            # The next call begins with this one, and reports it.
             last = before
-            return ended(first, last, records, largest)
+            return finish_run(first, last, records, largest)
         before, largest = last, max(largest, last.max_timestamp)
         try:
             following = read_entry(view, last.position + last.size, stop, check_crc)
@@ -222,12 +222,12 @@ def run_of(
             or following.magic != first.magic
             or following.attributes != first.attributes
         ):
-            return ended(first, last, records, largest)
+            return finish_run(first, last, records, largest)
         last = following
     raise failure
 
 
-def ended(first: Any, last: Any, records: list[Any], largest: int) -> Any:
+def finish_run(first: Any, last: Any, records: list[Any], largest: int) -> Any:
     """Make what ``read_message_run`` returns."""
     run = first.replace(
         size=last.position + last.size - first.position,
@@ -256,7 +256,7 @@ def read_message(cursor: Cursor, header: Any) -> Any:
 
 
 def read_classic(cursor: Cursor, name: str) -> tuple[int, int] | None:
-    """Find bytes behind their INT32 length: start and end, or None for -1."""
+    """Read an INT32 length and find that many bytes: start and end, or None for -1."""
     cursor.path.append(name)
     start = cursor.at
     length = read_int32(cursor)
@@ -306,7 +306,7 @@ def read_inner_messages(data: Any, header: Any, *, check_crc: bool = True) -> An
     """Read the messages that a compressed wrapper message holds.
 
     ``data`` is what decompression gave, ``header`` the wrapper's. Offsets of magic 0
-    stand as they are; those of magic 1 count up to the wrapper's own, which is that of
+    are as written; those of magic 1 count up to the wrapper's own, which is that of
     the last one (0 there means that they count from 0, as old producers wrote). Under
     log append time all have the wrapper's timestamp. All bytes are used; checksums of
     the messages are checked.
@@ -319,7 +319,7 @@ def read_inner_messages(data: Any, header: Any, *, check_crc: bool = True) -> An
         body, header.replace(position=0), len(body), check_crc, header.attributes
     )
     if records and at == len(body):
-        return tuple(settled(records, header))
+        return tuple(settle_messages(records, header))
     records = []
     cursor = Cursor(view, 0, len(view))
     try:
@@ -355,7 +355,7 @@ def read_inner_messages(data: Any, header: Any, *, check_crc: bool = True) -> An
 
 
 def base_of_messages(last: int, header: Any) -> int:
-    """Tell what to add to the offsets within a wrapper; ``last`` is the last one."""
+    """Compute what to add to the offsets within a wrapper; ``last`` is the last one."""
     if header.magic == 0 or header.last_offset == 0:
         return 0
     if header.last_offset < last:
@@ -363,7 +363,7 @@ def base_of_messages(last: int, header: Any) -> int:
     return int(header.last_offset - last)
 
 
-def settled(made: list[Any], header: Any) -> list[Any]:
+def settle_messages(made: list[Any], header: Any) -> list[Any]:
     """Settle offsets and timestamps of the plain messages of a wrapper, and seal them.
 
     Raises ``DecodeError`` where the wrapper's own offset does not fit.
@@ -386,7 +386,7 @@ def settled(made: list[Any], header: Any) -> list[Any]:
 
 
 def check_place(header: Any, size: int) -> None:
-    """Check that the bytes of a head are in the input that it came with."""
+    """Check that the input has the bytes of the entry of a header."""
     least = BATCH_OVERHEAD
     if 0 <= header.magic < 2:
         least = LOG_OVERHEAD + MESSAGE_OVERHEADS[header.magic]
@@ -516,7 +516,7 @@ def read_run_plainly(
 ) -> tuple[list[Any], int, int]:
     """Read plain messages that are like the first, as far as they have no fault.
 
-    Returns them still unsealed, the position behind them, and the largest timestamp.
+    Returns them still unsealed, the position after them, and their max timestamp.
     ``wrapper`` has the attributes of the message that they are in.
     """
     builder = _classes["record"]._builder
@@ -565,7 +565,7 @@ def read_run_plainly(
 
 
 def long_varint(data: bytes, at: int, byte: int, bits: int = 32) -> tuple[int, int]:
-    """Read the rest of a varint behind its first byte; an exception is a fault."""
+    """Read the rest of a varint after its first byte; an exception is a fault."""
     value = byte & 0x7F
     for shift in range(7, bits + 3, 7):
         byte = data[at]
@@ -579,7 +579,7 @@ def long_varint(data: bytes, at: int, byte: int, bits: int = 32) -> tuple[int, i
 
 
 def zigzag(raw: int) -> int:
-    """Undo the zigzag form: 0, 1, 2, 3 stand for 0, -1, 1, -2."""
+    """Undo the zigzag form: 0, 1, 2, 3 mean 0, -1, 1, -2."""
     return (raw >> 1) ^ -(raw & 1)
 
 

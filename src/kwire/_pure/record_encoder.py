@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records into the bytes of a batch, from rows.
 
-What a row is, and what may be wrong with one, is ``rows.py``'s business; what is legal
-in which format is ``records.py``'s.
+``rows.py`` reads and checks the rows; ``batch_options.py`` checks what is legal in
+which format.
 
 Twin: ``_fast/record_encoder.pyx``. Differs from its twin in: faults as exceptions,
 and ``write_plainly``, which writes rows that are right at first sight.
@@ -64,7 +64,7 @@ def encode_batch(
     and the last offset unless it is higher than theirs (compaction keeps it). The base
     timestamp is the first row's unless the batch has a delete horizon, the largest is
     that of the rows unless the batch has log append time. ``compress`` turns the bytes
-    of the records into what stands in the batch.
+    of the records into what the batch holds.
     Shape: as ``read_entry`` and ``read_records`` tell. Raises ``EncodeError`` with the
     row in its path. Source: ``DefaultRecord.writeTo``, ``DefaultRecordBatch``.
     """
@@ -258,7 +258,7 @@ def headers_at_sight(headers: Any) -> bytes | None:
 
 
 def check_base(header: Any) -> None:
-    """Refuse a head that no batch can be written behind."""
+    """Refuse a header that no batch can have."""
     if header.base_offset < 0:
         raise errors.EncodeError("expected an int64 from 0", "base_offset")
 
@@ -269,7 +269,7 @@ def encode_messages(
     """Encode messages of magic 0 or 1, each for itself or all in a compressed one.
 
     Within a compressed one offsets of magic 1 count from 0, and the wrapper has the
-    offset of the last and, but for log append time, the largest timestamp.
+    offset of the last and, but for log append time, their max timestamp.
     Shape: as ``read_entry`` and ``read_message`` tell. Raises ``EncodeError`` with
     the row in its path. Source: ``LegacyRecord.write``, ``MemoryRecordsBuilder``.
     """

@@ -4,7 +4,7 @@
 
 A row is a record, or a tuple of key, value, timestamp (ms, None for none) and headers
 of which the last two may be missing. Offsets of tuples go on from the row before. How
-a row becomes bytes is ``record_encoder.py``'s business.
+a row becomes bytes is in ``record_encoder.py``.
 
 Twin: ``_fast/rows.pyx``. Differs from its twin in: faults as exceptions, and headers
 that are encoded to find out whether they can be.
@@ -98,7 +98,7 @@ class RowList:
 
 
 def row_bound(magic: int, key: Any, value: Any, headers_size: int) -> int:
-    """Tell the most bytes that a row can take in a batch of its magic."""
+    """Compute the most bytes that a row can take in a batch of its magic."""
     content = len(key or b"") + len(value or b"")
     if magic < 2:
         return LOG_OVERHEAD + MESSAGE_OVERHEADS[magic] + content
