@@ -249,8 +249,8 @@ def check_loss(partition: Partition, start: int | None, end: int | None) -> None
                 f"{path}: {name} ends before offset {last}, offset {asked}"
                 f" is not there; {_GO_ON}"
             )
-    for before, behind in pairwise(partition.segments):
-        if start is not None and behind.base_offset <= start:
+    for before, following in pairwise(partition.segments):
+        if start is not None and following.base_offset <= start:
             continue
         if end is not None and before.base_offset >= end:
             return
@@ -261,10 +261,10 @@ def check_loss(partition: Partition, start: int | None, end: int | None) -> None
         # What is there and damaged is not gone: the mode says what becomes of it.
         if damaged or (end is not None and ends_at >= end):
             continue
-        if ends_at < behind.base_offset and not partition.is_compacted:
-            path = format_name(behind.path)
+        if ends_at < following.base_offset and not partition.is_compacted:
+            path = format_name(following.path)
             raise DataLoss(
-                f"{path}: offsets {ends_at} to {behind.base_offset - 1} of"
+                f"{path}: offsets {ends_at} to {following.base_offset - 1} of"
                 f" {name} are in no segment; {_GO_ON}"
             )
 
