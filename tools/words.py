@@ -51,7 +51,7 @@ BANNED = {
 }
 """What is not written, as a pattern, and what is written instead."""
 
-COMMITS_SINCE = "67c7ebe11c780caf2e5a1a0486328a33c410509d"
+COMMITS_SINCE = "3f4f0efd455cb1cd54b68d678bf85b0bdd3c976f"
 """The messages of later commits are checked, if this one is in the clone."""
 
 SUBJECT_LENGTH = 60
