@@ -51,7 +51,7 @@ BANNED = {
 }
 """What is not written, as a pattern, and what is written instead."""
 
-COMMITS_SINCE = "3f4f0efd455cb1cd54b68d678bf85b0bdd3c976f"
+COMMITS_SINCE = "b11f0c13e93002c6752a2eea3601c148d81ab55c"
 """The messages of later commits are checked, if this one is in the clone."""
 
 SUBJECT_LENGTH = 60
