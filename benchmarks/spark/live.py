@@ -15,6 +15,7 @@ import random
 import statistics
 import sys
 import tempfile
+import textwrap
 import time
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,9 @@ sys.path[:0] = [str(ROOT / "tools" / name) for name in ("broker", "spark")]
 HEADING = "## Live topics in Spark"
 TOPIC = "orders"
 PARTITIONS = 2
-ROWS = 1_000_000
-WARM_ROUNDS = 3
-ROUNDS = 7
+ROWS = 400_000
+WARM_ROUNDS = 4
+ROUNDS = 5
 
 COLUMNS = ("8 columns", "value alone")
 SOURCES = ("kafka", "kafka-live")
@@ -46,8 +47,9 @@ on Spark, not compressed, in {partitions} partitions of one broker of Kafka {rel
 the loopback interface. `kafka` is Spark's own source from its published jars;
 `kafka-live` reads the same topic; both check CRCs. They take turns in one Spark of two
 threads and write their rows to nowhere (`noop`), {measured} rounds after {warm} that
-are not counted; the broker runs on the same {cpus} CPUs as Spark. Ratios are medians
-of those of a round. CPU is that of Spark's Java process and its Python workers, without
+are not counted; the broker runs on the same {cpus} CPUs as Spark. The load average was
+{load:.0f}: the higher it is, the more do ratios say than seconds. Ratios are medians of
+those of a round. CPU is that of Spark's Java process and its Python workers, without
 the broker. Before anything was timed, both gave as many rows, and equal sums of
 offsets, lengths and checksums."""
 
@@ -150,7 +152,12 @@ def run(json_path: Path) -> None:
         with open_session(Path(name), own_jars()) as session:
             check(session, kafka.address)
             seconds = measure(session, kafka.address)
-        found = {"release": kafka.release, "cpus": os.cpu_count(), "seconds": seconds}
+        found = {
+            "release": kafka.release,
+            "cpus": os.cpu_count(),
+            "load": os.getloadavg()[0],
+            "seconds": seconds,
+        }
     json_path.write_text(json.dumps(found, indent=1))
 
 
@@ -186,10 +193,12 @@ def write_chapter(json_path: Path) -> list[Verdict]:
         partitions=PARTITIONS,
         release=found["release"],
         cpus=found["cpus"],
+        load=found["load"],
         warm=WARM_ROUNDS,
         measured=ROUNDS,
     )
-    put_chapter(RESULTS, HEADING, "\n\n".join((method, table(head, lines))))
+    text = "\n\n".join((textwrap.fill(method, 88), table(head, lines)))
+    put_chapter(RESULTS, HEADING, text)
     return verdicts
 
 
