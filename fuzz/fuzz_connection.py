@@ -62,9 +62,8 @@ def conversation(package, side, options, pieces, at_once):
         made = client(package, side, options)
     events, sent = [], [made.data_to_send()]
     if side == "drafting":
-        pieces = map(
-            package.drafts.empty_responses.EmptyResponses.reader().convert, pieces
-        )
+        drafts = engines.module(package, "drafts.empty_responses")
+        pieces = map(drafts.EmptyResponses.reader().convert, pieces)
     try:
         for piece in pieces:
             for event in made.receive_data(piece):
