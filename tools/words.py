@@ -51,7 +51,7 @@ BANNED = {
 }
 """What is not written, as a pattern, and what is written instead."""
 
-COMMITS_SINCE = "b11f0c13e93002c6752a2eea3601c148d81ab55c"
+COMMITS_SINCE = "5fe200f529b839cb2e1137e1fa80d2eff6cbf8f2"
 """The messages of later commits are checked, if this one is in the clone."""
 
 SUBJECT_LENGTH = 60
