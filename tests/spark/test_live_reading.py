@@ -281,6 +281,18 @@ def test_a_log_that_became_shorter_is_a_loss():
             assert sum(each.num_rows for each in careless.read(part)) == 10
 
 
+def test_a_task_never_reads_offsets_before_its_own():
+    """A scan that lost its place goes on from the start of the log: another task's."""
+    given = {"maxRecordsPerPartition": "10", "failOnDataLoss": "false"}
+    with LogBroker({"orders": (30,)}) as broker:
+        reader = reader_of(broker, subscribe="orders", **given)
+        last = reader.partitions()[-1]
+        broker.log("orders").new_leader(cut=12)
+        broker.node.learn()
+        with pytest.warns(UserWarning, match="the log ends at offset 10"):
+            assert sum(each.num_rows for each in reader.read(last)) == 0
+
+
 def test_compacted_records_are_no_loss():
     """Also where the last records of a range are the ones that the cleaner took."""
     with LogBroker({"orders": (60,)}) as broker:
