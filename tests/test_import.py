@@ -32,7 +32,7 @@ FLOORS = [
     {
         *("__version__", "errors", "limits", "versions", "error_codes"),
         *("frame_hints", "java_utf8", "formatting", "atomic_files"),
-        *("regular_files", "batch_layout"),
+        *("regular_files", "batch_layout", "consumer_properties"),
     },
     {"schema", "compression", "compression_frames"},
     {"plan"},

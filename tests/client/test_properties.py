@@ -113,6 +113,8 @@ def test_each_property_has_its_effect(kwire):
         "client.id": "batch",
         "request.timeout.ms": 9000,
         "socket.connection.setup.timeout.ms": "5000",
+        "default.api.timeout.ms": 70_000,
+        "group.id": "kwire",
         "security.protocol": "SSL",
         "ssl.endpoint.identification.algorithm": "",
     }
@@ -121,6 +123,7 @@ def test_each_property_has_its_effect(kwire):
     assert kafka.settings.client_id == "batch"
     assert kafka.settings.request_timeout_s == 9
     assert kafka.settings.connect_timeout_s == 5
+    assert kafka.settings.timeout_s == 70
     assert not kafka.context.check_hostname
     assert kafka.context.verify_mode is ssl.CERT_REQUIRED
     assert client.connect("c:3", config=config).addresses == [("c", 3)]

@@ -10,7 +10,7 @@ import pickle
 import pytest
 from guide_tables import SPARK_REFUSES, SPARKS_OPTIONS, listed_options
 
-from kwire.client.properties import PROPERTIES
+from kwire.consumer_properties import FOLLOWED
 from kwire.spark.live_options import read_live_options
 from kwire.spark.option_names import LIVE_OPTIONS
 
@@ -59,7 +59,7 @@ def test_every_option_of_sparks_own_source_is_known():
 
 def test_every_property_of_a_connection_is_an_option():
     """What ``client.connect`` takes by Kafka's names, this format takes as well."""
-    assert {*HONOURED} >= {f"kafka.{name}" for name in PROPERTIES}
+    assert {*HONOURED} >= {f"kafka.{name}" for name in FOLLOWED}
 
 
 @pytest.mark.parametrize("name", IGNORED)

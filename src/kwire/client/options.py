@@ -73,7 +73,7 @@ def make_arguments(
     ``settings`` are those of ``ClusterSettings``.
     """
     known = read_config(config or {}, sasl)
-    for name in ("client_id", "connect_timeout_s", "request_timeout_s"):
+    for name in ("client_id", "connect_timeout_s", "request_timeout_s", "timeout_s"):
         value = getattr(known, name)
         if value is not None:
             settings[name] = value

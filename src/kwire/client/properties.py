@@ -14,6 +14,7 @@ import ssl as tls
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..consumer_properties import FOLLOWED, OF_CONSUMERS, PASSED_OVER
 from ..formatting import suggest_names
 from ..sasl import Plain, Scram
 
@@ -23,48 +24,6 @@ if TYPE_CHECKING:
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _ISOLATION = ("read_uncommitted", "read_committed")
-
-PROPERTIES = {
-    *("bootstrap.servers", "client.id", "client.rack", "isolation.level"),
-    *("request.timeout.ms", "socket.connection.setup.timeout.ms"),
-    *("security.protocol", "sasl.mechanism", "sasl.mechanisms", "sasl.jaas.config"),
-    *("sasl.username", "sasl.password", "ssl.ca.location"),
-    *("ssl.certificate.location", "ssl.key.location", "ssl.key.password"),
-    *("ssl.truststore.type", "ssl.truststore.location", "ssl.truststore.certificates"),
-    *("ssl.keystore.type", "ssl.keystore.location", "ssl.keystore.key"),
-    *("ssl.keystore.certificate.chain", "ssl.endpoint.identification.algorithm"),
-    *("ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem"),
-}
-"""Properties that a scan follows."""
-
-PASSED_OVER = (
-    *("bootstrap.resolve.timeout.ms", "client.dns.lookup"),
-    *("group.id", "group.instance.id", "group.protocol"),
-    *("group.remote.assignor", "partition.assignment.strategy"),
-    *("session.timeout.ms", "heartbeat.interval.ms"),
-    *("max.poll.records", "max.poll.interval.ms"),
-    *("fetch.min.bytes", "fetch.max.bytes", "fetch.max.wait.ms"),
-    "max.partition.fetch.bytes",
-    *("auto.commit.interval.ms", "allow.auto.create.topics"),
-    "exclude.internal.topics",
-    *("send.buffer.bytes", "receive.buffer.bytes"),
-    *("reconnect.backoff.ms", "reconnect.backoff.max.ms"),
-    *("retry.backoff.ms", "retry.backoff.max.ms"),
-    "socket.connection.setup.timeout.max.ms",
-    *("connections.max.idle.ms", "metadata.max.age.ms"),
-    "metadata.recovery.strategy",
-    "metadata.recovery.rebootstrap.trigger.ms",
-    *("enable.metrics.push", "metric.reporters"),
-    *("metrics.num.samples", "metrics.recording.level"),
-    *("metrics.sample.window.ms", "auto.include.jmx.reporter"),
-)
-"""Properties of Kafka's consumer that cannot change which records are read."""
-
-_OF_CONSUMERS = (
-    *("key.deserializer", "value.deserializer", "enable.auto.commit"),
-    *("auto.offset.reset", "interceptor.classes"),
-)
-"""Properties of consumers that a scan has arguments for, or nothing to do with."""
 
 _FILES = (
     *("ssl.ca.location", "ssl.truststore.location", "ssl.keystore.location"),
@@ -83,6 +42,7 @@ class ConnectionProperties(NamedTuple):
     sasl: Any
     connect_timeout_s: float | None
     request_timeout_s: float | None
+    timeout_s: float | None
     rack: str | None
     isolation: str | None
 
@@ -94,10 +54,10 @@ def read_config(config: Mapping[str, Any], sasl: Any = None) -> ConnectionProper
     consumer that are not about its connections are passed over. A file that does not
     exist or is no certificate is an ``OSError``.
     """
-    known = {*PROPERTIES, *PASSED_OVER, *_OF_CONSUMERS}
+    known = {*FOLLOWED, *PASSED_OVER, *OF_CONSUMERS}
     unknown = [str(name) for name in config if name not in known]
     if unknown:
-        hint = suggest_names(unknown[0], PROPERTIES)
+        hint = suggest_names(unknown[0], FOLLOWED)
         raise ValueError(
             f"config: kwire has no property {', '.join(unknown[:5])}"
             f"{hint or '; leave out properties that are not about connections'}"
@@ -115,6 +75,7 @@ def read_config(config: Mapping[str, Any], sasl: Any = None) -> ConnectionProper
         (sasl or _make_mechanism(texts)) if protocol.startswith("SASL") else None,
         _read_seconds(texts, "socket.connection.setup.timeout.ms"),
         _read_seconds(texts, "request.timeout.ms"),
+        _read_seconds(texts, "default.api.timeout.ms"),
         texts.get("client.rack"),
         isolation,
     )

@@ -12,6 +12,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import NamedTuple
 
+from ..consumer_properties import FOLLOWED, PASSED_OVER
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,44 +40,15 @@ _OF_FILES = (
 """Options that change what is read of files, and how."""
 
 _OF_CONNECTIONS = (
-    *("kafka.bootstrap.servers", "kafka.client.id", "kafka.client.rack"),
-    *("kafka.request.timeout.ms", "kafka.default.api.timeout.ms"),
-    *("kafka.socket.connection.setup.timeout.ms", "kafka.check.crcs"),
-    *("kafka.security.protocol", "kafka.sasl.mechanism", "kafka.sasl.mechanisms"),
-    *("kafka.sasl.jaas.config", "kafka.sasl.username", "kafka.sasl.password"),
-    *("kafka.ssl.ca.location", "kafka.ssl.certificate.location"),
-    *("kafka.ssl.key.location", "kafka.ssl.key.password"),
-    *("kafka.ssl.truststore.type", "kafka.ssl.truststore.location"),
-    *("kafka.ssl.truststore.certificates", "kafka.ssl.keystore.type"),
-    *("kafka.ssl.keystore.location", "kafka.ssl.keystore.key"),
-    "kafka.ssl.keystore.certificate.chain",
-    *("kafka.ssl.ca.pem", "kafka.ssl.certificate.pem", "kafka.ssl.key.pem"),
-    "kafka.ssl.endpoint.identification.algorithm",
+    *(f"kafka.{name}" for name in FOLLOWED if f"kafka.{name}" != ISOLATION),
+    "kafka.check.crcs",
 )
 """Settings of Kafka's clients that a scan follows."""
 
 _IGNORED = (
     *("groupIdPrefix", "kafkaConsumer.pollTimeoutMs"),
     *("fetchOffset.numRetries", "fetchOffset.retryIntervalMs"),
-    *("kafka.bootstrap.resolve.timeout.ms", "kafka.client.dns.lookup"),
-    *("kafka.group.id", "kafka.group.instance.id", "kafka.group.protocol"),
-    *("kafka.group.remote.assignor", "kafka.partition.assignment.strategy"),
-    *("kafka.session.timeout.ms", "kafka.heartbeat.interval.ms"),
-    *("kafka.max.poll.records", "kafka.max.poll.interval.ms"),
-    *("kafka.fetch.min.bytes", "kafka.fetch.max.bytes", "kafka.fetch.max.wait.ms"),
-    "kafka.max.partition.fetch.bytes",
-    *("kafka.auto.commit.interval.ms", "kafka.allow.auto.create.topics"),
-    "kafka.exclude.internal.topics",
-    *("kafka.send.buffer.bytes", "kafka.receive.buffer.bytes"),
-    *("kafka.reconnect.backoff.ms", "kafka.reconnect.backoff.max.ms"),
-    *("kafka.retry.backoff.ms", "kafka.retry.backoff.max.ms"),
-    "kafka.socket.connection.setup.timeout.max.ms",
-    *("kafka.connections.max.idle.ms", "kafka.metadata.max.age.ms"),
-    "kafka.metadata.recovery.strategy",
-    "kafka.metadata.recovery.rebootstrap.trigger.ms",
-    *("kafka.enable.metrics.push", "kafka.metric.reporters"),
-    *("kafka.metrics.num.samples", "kafka.metrics.recording.level"),
-    *("kafka.metrics.sample.window.ms", "kafka.auto.include.jmx.reporter"),
+    *(f"kafka.{name}" for name in PASSED_OVER),
 )
 """Options that are about brokers and connections, and cannot change a row."""
 
