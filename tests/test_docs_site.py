@@ -30,7 +30,7 @@ REFERENCE = ROOT / "docs" / "reference"
 CODE = ("src", "tests", "tools", "benchmarks", "examples", "fuzz")
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 NOT_FOR_USERS = {
-    "errors": {"decode_failure", "encode_failure", "quote"},
+    "errors": {"decode_failure", "encode_failure", "quote", "version_failure"},
     "internal_topics": {"read_frame"},
 }
 """What the modules of kwire share among themselves."""
