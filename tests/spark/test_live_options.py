@@ -146,7 +146,7 @@ def test_no_repr_and_no_error_shows_a_secret():
         {"kafka.sasl.jaas.config": f"required password={PASSWORD}"},
         {"kafka.sasl.mechanism": "PLAIN"},
         {"kafka.sasl.jaas.config": f"a.ScramLoginModule required password={PASSWORD}"},
-        {"kafka.ssl.key.pasword": PASSWORD},
+        {"kafka.ssl.key.passwd": PASSWORD},
     ):
         with pytest.raises(ValueError, match=r"\w") as caught:
             options(**{**secret, **wrong})

@@ -362,7 +362,7 @@ def test_columns_are_those_of_a_schema(broker):
     reader = source.reader(StructType([offset, value]))
     assert table_of(reader).column_names == ["offset", "value"]
     for name, kind, text in (
-        ("valeu", BinaryType(), "kafka-live has no column 'valeu'; it has key"),
+        ("val", BinaryType(), "kafka-live has no column 'val'; it has key"),
         (
             "value",
             LongType(),
