@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One compression under its ceiling: what the targets of the codecs have in common.
+"""One compression under a size limit: what the targets of the codecs have in common.
 
-An input is a byte for the format of the records, one for the ceiling, and compressed
+An input is a byte for the format of the records, one for the limit, and compressed
 bytes, or, with the highest bit of the second byte, bytes to compress.
 """
 
@@ -29,7 +29,7 @@ class Memory:
 
 
 def decompress(package, codec, data, magic, ceilings):
-    """Decompress under ceilings, which memory and result have to keep."""
+    """Decompress under limits that the memory and the result must not exceed."""
     compression = engines.module(package, "compression")
     size, ratio = ceilings
     limits = package.Limits(decompressed_bytes=size, decompressed_ratio=ratio)
@@ -39,10 +39,10 @@ def decompress(package, codec, data, magic, ceilings):
     )
     highest = size if ratio is None else min(size, ratio * len(data))
     if len(found) > highest:
-        raise engines.Finding(f"{len(found)} bytes came under a ceiling of {highest}")
-    # A decompressor may go one block past the ceiling before it knows.
+        raise engines.Finding(f"{len(found)} bytes came under a limit of {highest}")
+    # A decompressor may go one block past the limit before it notices.
     if memory.largest > highest + 4 * 1024 * 1024:
-        raise engines.Finding(f"{memory.largest} bytes for a ceiling of {highest}")
+        raise engines.Finding(f"{memory.largest} bytes for a limit of {highest}")
     return bytes(found)
 
 

@@ -134,6 +134,6 @@ def _ended(module, *arguments):
     except subprocess.TimeoutExpired:
         return "no end within a minute"
     said = [f"exit code {done.returncode}"]
-    # What is indented belongs to a traceback, or to the values behind the words.
+    # What is indented belongs to a traceback, or to the values after the message.
     said += (line for line in done.stderr.decode().splitlines() if line[:1] > " ")
     return done.returncode and said[-1]

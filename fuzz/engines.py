@@ -138,8 +138,8 @@ def equal(what, one, other):
 
 
 # Which message an input is for must survive new messages, or the corpus would mean
-# something else after each release: so names stand on a circle, where each has the
-# part that follows it.
+# something else after each release: so each name has a place on a circle of two
+# bytes, and the part of the circle from there to the next name.
 
 
 @cache
@@ -150,17 +150,17 @@ def _circle():
 
 
 def place_of(name):
-    """Give the two bytes that stand for a message."""
+    """Return the two bytes that select a message."""
     return (zlib.crc32(name.encode()) & 0xFFFF).to_bytes(2, "big")
 
 
 def message_at(head):
-    """Find the message that two bytes stand for."""
+    """Find the message that two bytes select."""
     places, names = _circle()
     return names[places[bisect_right(places, int.from_bytes(head, "big")) - 1]]
 
 
 def version_at(package, name, byte):
-    """Find the version that a byte stands for: the first one and as many more."""
+    """Find the version that a byte selects, counted from the lowest valid one."""
     versions = getattr(package.messages, name).valid_versions
     return versions.min + byte % (versions.max - versions.min + 1)

@@ -3,7 +3,7 @@
 """Messages, request headers and records as Arrow columns.
 
 An input is a byte for the kind and its options, three for a message and its version,
-and rows, each behind a byte for its size (255: a null row; 254: all that is left).
+and rows, each after a byte for its size (255: a null row; 254: all that is left).
 """
 
 from fuzz import engines, guided

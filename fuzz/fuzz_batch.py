@@ -19,7 +19,7 @@ REPLACE, COMMITTED, UNCHECKED, START, FEW, WRITE, CONVERT, MAP = (
 
 
 def limits_of(package, mode):
-    """Choose the ceilings: low ones, as a fuzzer cannot pay for 64 MiB."""
+    """Choose low limits: 64 MiB for each input would make fuzzing slow."""
     few = {"records": 3, "decompressed_ratio": 4} if mode & FEW else {}
     return package.Limits(decompressed_bytes=256 * 1024, **few)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The splitter of streams: any split of a stream gives the same frames.
 
-An input is two bytes for the sizes of the pieces, one for the ceiling, and the stream.
+An input is two bytes for the sizes of the pieces, one for the limit, and the stream.
 """
 
 from fuzz import engines, guided

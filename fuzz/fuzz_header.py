@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames with their headers, messages behind their version, internal topics.
+"""Frames with their headers, messages after their version, internal topics.
 
 An input is a byte for the kind, one for the way to read, three for a message and its
 version where the bytes do not say it, and the bytes.
@@ -55,7 +55,7 @@ def response_again(package, data, name, version):
 
 
 def prefixed(package, data, name, options):
-    """Decode a message that stands behind its version."""
+    """Decode a message that follows its version number."""
     cls = getattr(package.messages, name)
     return package.framing.decode_prefixed(cls, data, **options)
 

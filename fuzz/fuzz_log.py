@@ -61,7 +61,7 @@ def _written(data):
 
 
 def limits_of(package):
-    """Choose low ceilings, as a fuzzer cannot pay for 64 MiB."""
+    """Choose low limits: 64 MiB for each input would make fuzzing slow."""
     return package.Limits(decompressed_bytes=256 * 1024)
 
 

@@ -3,7 +3,7 @@
 """Negotiation: frames to the handshake, and tables made of what they say.
 
 An input is a byte of options, one for the first question's version, and frames, each
-behind a byte for its size (255: all that is left).
+after a byte for its size (255: all that is left).
 """
 
 from fuzz import engines, guided

@@ -28,7 +28,7 @@ TAGS = (
 
 
 class Choices:
-    """The bytes of an input as a source of choices; behind their end all are 0."""
+    """The bytes of an input as a source of choices; after their end all are 0."""
 
     def __init__(self, data):
         """Begin at the first byte."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""zstd as Kafka frames it, under a ceiling (``codec_target.py``)."""
+"""zstd as Kafka frames it, under a size limit (``codec_target.py``)."""
 
 from fuzz import codec_target, guided
 

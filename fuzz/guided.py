@@ -36,7 +36,7 @@ _LEAP = 256 * 1024
 
 
 def main(test_one_input, modules):
-    """Fuzz until told to stop; ``modules`` of kwire are those that guide."""
+    """Fuzz until the run is stopped; coverage of ``modules`` of kwire guides it."""
     import atheris
 
     with atheris.instrument_imports(include=[engines.PURE]):

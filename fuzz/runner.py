@@ -3,7 +3,7 @@
 """Runs targets in turn, each in a child process and for a share of the time.
 
 What a target has learnt is kept under ``build/fuzz`` and taken up again by the next
-run. Time is what the child used of a processor, as the system tells when it ends.
+run. Time is what the child used of a processor, as the system reports when it ends.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def run(targets, end, slice_seconds):
     found = 0
     order = list(targets)
     random.shuffle(order)
-    # Whoever ends a run early has what it did in the ledger all the same.
+    # A run that is ended early still writes what it did to the ledger.
     signal.signal(signal.SIGTERM, lambda *_: _STOP.append(True))
     while True:
         for target in order:

@@ -256,7 +256,7 @@ SCHEMAS = (
 
 
 def fuzz_negotiation():
-    """Give answers to ApiVersions, each as one frame and behind a refusal."""
+    """Give answers to ApiVersions, each as one frame and after a refusal."""
     refusal = b"\x06\0\0\0\0\0\x23"
     for number, (name, version, data, _) in enumerate(golden().vectors()):
         if name == "ApiVersionsResponse":

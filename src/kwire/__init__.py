@@ -61,7 +61,7 @@ def __getattr__(name: str) -> object:
     home = _HOMES.get(name, name)
     if home is name and name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # Not by importlib, which is dear to import itself.
+    # Not by importlib, which is slow to import itself.
     __import__(f"{__name__}.{home}")
     value = sys.modules[f"{__name__}.{home}"]
     if home is not name:

@@ -4,12 +4,12 @@
 
 The framings are read and written block by block, so that every size is checked before
 memory is asked for. Where the blocks are is for ``compression_frames.py`` to say, what
-stands inside a block is the libraries' work. They are loaded when a codec is first
-used. What the bytes mean is none of this file's business: it knows no batch and no
-record. A codec is one row of ``CODECS``, which both engines know.
+is inside a block is the libraries' work. They are loaded when a codec is first used.
+This file knows only bytes, no batch and no record. A codec is one row of ``CODECS``,
+which both engines know.
 
-How much a payload can grow to is known before it is decompressed, or found out in
-small steps, and no step goes further than one block past the ceiling.
+How much a payload can grow to is known before it is decompressed, or found out in small
+steps, and no step goes further than one block past the limit.
 """
 
 from __future__ import annotations
@@ -84,22 +84,22 @@ def decompress(
         raise errors.decode_failure(errors.BAD_CODEC, codec, position, "")
     failure: errors.DecodeError
     with memoryview(data) as view, view.cast("B") as payload:
-        ceiling = sys.maxsize
+        limit = sys.maxsize
         if limits.decompressed_bytes is not None:
-            ceiling = int(min(ceiling, limits.decompressed_bytes))
+            limit = int(min(limit, limits.decompressed_bytes))
         if limits.decompressed_ratio is not None:
-            ceiling = int(min(ceiling, limits.decompressed_ratio * len(payload)))
+            limit = int(min(limit, limits.decompressed_ratio * len(payload)))
         # Libraries look at their input more than once: what may change is copied.
         own = payload if type(view.obj) is bytes else memoryview(bytes(payload))
         try:
-            result: memoryview = CODECS[codec].read(own, magic, ceiling, allocate)
+            result: memoryview = CODECS[codec].read(own, magic, limit, allocate)
             return result
         except Damaged as fault:
             words = f"the {NAMES[codec]} data is damaged: {fault}"
             failure = errors.CorruptBatch(words, position)
         except TooLarge:
             failure = errors.LimitExceeded(
-                f"the {NAMES[codec]} data grows past {ceiling} bytes; pass limits="
+                f"the {NAMES[codec]} data grows past {limit} bytes; pass limits="
                 "kwire.Limits(decompressed_bytes=..., decompressed_ratio=...) for more",
                 position,
             )
@@ -172,12 +172,12 @@ def _bound_gzip(size: int) -> int:
 
 
 def _read_gzip(
-    data: memoryview, magic: int, ceiling: int, allocate: Callable[[int], Any]
+    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Any]
 ) -> memoryview:
     library = _load_inflate()
     end = len(data)
     declared = int.from_bytes(data[-4:], "little")
-    memory = _memory(allocate, min(declared, ceiling, GZIP_GROWTH * end))
+    memory = _memory(allocate, min(declared, limit, GZIP_GROWTH * end))
     at = size = members = 0
     step = 64 * KIB
     while True:
@@ -187,7 +187,7 @@ def _read_gzip(
         while not member.eof:
             fed = data[at : at + step]
             try:
-                piece = member.decompress(fed, min(GZIP_PIECE, ceiling - size + 1))
+                piece = member.decompress(fed, min(GZIP_PIECE, limit - size + 1))
             except library.error as failure:
                 raise Damaged(str(failure)) from None
             left = member.unused_data if member.eof else member.unconsumed_tail
@@ -196,10 +196,10 @@ def _read_gzip(
                 raise Damaged("it ends too early")
             at += used
             needed = size + len(piece)
-            if needed > ceiling:
+            if needed > limit:
                 raise TooLarge
             if needed > len(memory):
-                larger = _memory(allocate, min(max(needed, 2 * len(memory)), ceiling))
+                larger = _memory(allocate, min(max(needed, 2 * len(memory)), limit))
                 larger[:size] = memory[:size]
                 memory = larger
             memory[size:needed] = piece
@@ -227,13 +227,13 @@ def _write_gzip(data: memoryview, magic: int, level: int) -> bytes:
 
 
 def _read_snappy(
-    data: memoryview, magic: int, ceiling: int, allocate: Callable[[int], Any]
+    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Any]
 ) -> memoryview:
     library = _load_cramjam()
     size = 0
     for start, stop in find_snappy_blocks(data):
         size += read_snappy_size(data[start:stop])
-        if size > ceiling:
+        if size > limit:
             raise TooLarge
     memory = _memory(allocate, size)
     decompress_into = library.snappy.decompress_raw_into
@@ -275,15 +275,15 @@ def _write_snappy(data: memoryview, magic: int, level: int) -> bytes:
 
 
 def _read_lz4(
-    data: memoryview, magic: int, ceiling: int, allocate: Callable[[int], Any]
+    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Any]
 ) -> memoryview:
     library = _load_cramjam()
     header = largest, _, _ = read_lz4_header(data, magic)
     room = 0
     for stored, _, length in find_lz4_blocks(data, *header):
         room += length if stored else min(largest, LZ4_GROWTH * length)
-        if room >= ceiling + largest:
-            room = ceiling + largest
+        if room >= limit + largest:
+            room = limit + largest
             break
     memory = _memory(allocate, room)
     decompress_into = library.lz4.decompress_block_into
@@ -298,7 +298,7 @@ def _read_lz4(
                 place = memory[size : size + largest]
                 # Without a length it would try the first four bytes for one.
                 size += decompress_into(block, place, len(place))
-            if size > ceiling:
+            if size > limit:
                 raise TooLarge
     except library.DecompressionError as failure:
         raise Damaged(str(failure)) from None
@@ -343,7 +343,7 @@ def _write_lz4(data: memoryview, magic: int, level: int) -> bytes:
 def _lz4_dense_blocks(library: Any, data: memoryview, level: int) -> Iterator[Any]:
     """Compress at a level that cramjam knows in whole frames only, and take the blocks.
 
-    Its frames have a checksum behind every block, which Kafka's do not.
+    Its frames have a checksum after every block, which Kafka's do not.
     """
     options = {"content_checksum": False, "block_linked": False}
     encoder = library.lz4.Compressor(level=level, **options)
@@ -360,21 +360,21 @@ _ZSTD_LEVEL = 3
 
 
 def _read_zstd(
-    data: memoryview, magic: int, ceiling: int, allocate: Callable[[int], Any]
+    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Any]
 ) -> memoryview:
     # One byte more than needed: the libraries check the end of a frame only if there
-    # is room left, and a result that takes it is over the ceiling.
-    bound = measure_zstd(data, ceiling)
-    room = min(bound, ceiling) + 1
+    # is room left, and a result that takes it is over the limit.
+    bound = measure_zstd(data, limit)
+    room = min(bound, limit) + 1
     memory = _memory(allocate, room)[:room]
     library = _load_zstd()
     if library.__name__ == "cramjam":
         size = _unzstd_by_cramjam(library, data, memory)
     else:
         size = _unzstd(library, data, memory)
-    if size > ceiling:
+    if size > limit:
         raise TooLarge
-    if bound > ceiling:  # the search had stopped, and zstandard accepts half a frame
+    if bound > limit:  # the search had stopped, and zstandard accepts half a frame
         measure_zstd(data, sys.maxsize, size)
     return memory[:size]
 
@@ -471,7 +471,7 @@ Codec = namedtuple(
 )
 """A codec: its number in the attributes of a batch, and all else that is its own.
 
-``read(data, magic, ceiling, allocate)``, ``write(data, magic, level)`` and
+``read(data, magic, limit, allocate)``, ``write(data, magic, level)`` and
 ``bound(size)`` are the work of ``decompress``, ``compress`` and ``bound``; ``levels``
 are the lowest and the highest.
 """
@@ -489,7 +489,7 @@ CODECS = (
 """The codecs by their numbers; a new one is a row here."""
 
 NAMES: tuple[str, ...] = tuple(codec.name for codec in CODECS)
-"""The codecs by the number that stands in the attributes of a batch."""
+"""The codecs by the number in the attributes of a batch."""
 
 KNOWN_CODECS = tuple(
     sum(1 << codec.number for codec in CODECS if codec.least_magic <= magic)

@@ -25,7 +25,7 @@ class Damaged(Exception):
 
 
 class TooLarge(Exception):
-    """The bytes are, or say that they are, more than the ceiling allows."""
+    """The bytes are, or say that they are, more than the limit allows."""
 
 
 FREE_PIECES = 16
@@ -94,11 +94,11 @@ def read_snappy_size(block: memoryview) -> int:
 LZ4_HEAD = b"\x04\x22\x4d\x18"
 LZ4_BLOCK = 64 * KIB
 LZ4_GROWTH = 255  # a block turns one byte into no more than these
-STORED = 1 << 31  # in the length of a block: it stands there uncompressed
+STORED = 1 << 31  # in the length of a block: its content is not compressed
 
 
 def read_lz4_header(data: memoryview, magic: int) -> tuple[int, int, int]:
-    """Read a header: the largest block, what stands behind each, the first's place."""
+    """Read a header: the largest block, the bytes after each, the first's place."""
     if len(data) < 7 or data[:4] != LZ4_HEAD:
         raise Damaged("it does not start with a frame")
     flags, sizes = data[4], data[5]
@@ -167,16 +167,16 @@ def make_lz4_checksum(header: bytes) -> bytes:
 ZSTD_HEAD = 0xFD2FB528
 ZSTD_SKIPPABLE = 0x184D2A50  # and up to 0xF more: a frame without content
 ZSTD_BLOCK = 128 * KIB
-ZSTD_WINDOW = 8 * MIB  # every reader has to offer it, whatever its ceiling
+ZSTD_WINDOW = 8 * MIB  # every reader has to offer it, whatever its limit
 REPEATED, COMPRESSED = 1, 2  # kinds of blocks
 
 
-def measure_zstd(data: memoryview, ceiling: int, result: int | None = None) -> int:
-    """Give the bytes that all frames together hold at most, if under the ceiling.
+def measure_zstd(data: memoryview, limit: int, result: int | None = None) -> int:
+    """Return how many bytes all frames together hold at most, if under the limit.
 
-    A frame may declare it. It cannot hold more than its blocks do, and those stand
-    there with their lengths: this is what makes a false declaration harmless.
-    ``result`` is what they really hold, once that is known.
+    A frame may declare it. It cannot hold more than its blocks do, and the lengths of
+    those are in the data: so a false declaration is harmless. ``result`` is what they
+    really hold, once that is known.
     """
     end = len(data)
     at = room = declared = count = 0
@@ -191,7 +191,7 @@ def measure_zstd(data: memoryview, ceiling: int, result: int | None = None) -> i
             raise Damaged(f"no frame starts at byte {at} of it")
         head = bytes(data[at + 4 : at + 19])
         content, window, length = read_zstd_header(head)
-        if window > max(ceiling, ZSTD_WINDOW):
+        if window > max(limit, ZSTD_WINDOW):
             raise TooLarge
         at += 4 + length
         largest = min(window, ZSTD_BLOCK)
@@ -206,7 +206,7 @@ def measure_zstd(data: memoryview, ceiling: int, result: int | None = None) -> i
             count += 1
             likely = held if content is None else min(held, content)
             check_pieces(count, data, room + likely if result is None else result)
-            if room + held > ceiling and content is None:
+            if room + held > limit and content is None:
                 return room + held
         at += 4 if head[0] & 0x04 else 0
         if content is not None:
@@ -214,7 +214,7 @@ def measure_zstd(data: memoryview, ceiling: int, result: int | None = None) -> i
                 raise Damaged("a frame says that it holds more than its blocks can")
             held = content
             declared += content
-            if declared > ceiling:
+            if declared > limit:
                 raise TooLarge
         room += held
     if at > end or not end:
@@ -225,7 +225,7 @@ def measure_zstd(data: memoryview, ceiling: int, result: int | None = None) -> i
 def read_zstd_header(head: bytes) -> tuple[int | None, int, int]:
     """Read a frame header: the size of the content if given, the window, its length.
 
-    ``head`` starts behind the magic number and may be longer or shorter.
+    ``head`` starts after the magic number and may be longer or shorter.
     """
     if len(head) < 2:
         raise Damaged("it ends too early")

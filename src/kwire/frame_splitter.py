@@ -4,9 +4,9 @@
 
     INT32 size | frame of that size | INT32 size | frame | ...
 
-Bytes come in one of two ways: a chunk that somebody else received, or straight into
-memory of the splitter, where a large frame then stays. What a frame means is
-``framing.py``'s business.
+Bytes come in one of two ways: a chunk that the caller received, or straight into memory
+of the splitter, where a large frame then stays. ``framing.py`` knows what a frame
+means.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ class FrameSplitter:
 
         The stream has a size before each frame, as a socket gives it; a frame comes
         without its size. Frames that are not fetched from the iterator come with the
-        next one.
-        ``LimitExceeded`` for a size over ``limits.frame_bytes`` (and says so if the
-        bytes look like TLS), ``InvalidLength`` for a negative one; the offset counts
-        from the start of the stream. Time is linear in the bytes fed.
+        next one. ``LimitExceeded`` for a size over ``limits.frame_bytes`` (its text
+        names TLS or HTTP if the bytes look like it), ``InvalidLength`` for a negative
+        one; the offset counts from the start of the stream. Time is linear in the bytes
+        fed.
         """
         self._ready.extend(self.split(chunk))
         return self._frames()
@@ -215,8 +215,8 @@ class FrameSplitter:
     def _judge(self, size: int, head: bytes) -> tuple[type[DecodeError], str]:
         if size < 0:
             return InvalidLength, f"a frame cannot have {size} bytes"
-        ceiling = self._limits.frame_bytes
-        reason = f"a frame of {size} bytes is over the ceiling of {ceiling}"
+        limit = self._limits.frame_bytes
+        reason = f"a frame of {size} bytes is over the limit of {limit}"
         first, second, *_ = head
         if first in (_TLS_ALERT, _TLS_HANDSHAKE) and second == 3:
             what = "alert" if first == _TLS_ALERT else "handshake"

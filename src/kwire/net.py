@@ -7,9 +7,9 @@
         answer = await broker.ask(MetadataRequest(topics=()))
 
 Enough for tools: TCP, TLS, SASL, a limit to every wait. Beside ``recording``'s relay
-this is the only file with a socket; what goes over it is ``connection``'s business, and
-there is neither a pool nor a retry here. Each error names the address, and where it
-can, what to do.
+this is the only file with a socket; ``connection`` knows what goes over it, and there
+is neither a pool nor a retry here. Each error names the address, and where it can, what
+to do.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def address_text(host: str, port: int) -> str:
 
 
 def split_address(text: str) -> tuple[str, int]:
-    """Read host and port; an IPv6 address stands in brackets. ``ValueError``."""
+    """Read host and port; an IPv6 address is in brackets. ``ValueError``."""
     host, colon, digits = text.rpartition(":")
     in_brackets = host.startswith("[") and host.endswith("]")
     if in_brackets:
@@ -126,7 +126,7 @@ async def connect(
     limits: Limits = DEFAULT,
     compat: Literal["java"] | None = None,
 ) -> Broker:
-    """Connect to a broker, negotiate versions, and authenticate if told to.
+    """Connect to a broker, negotiate versions, and authenticate if ``sasl`` is given.
 
     ``ssl`` is a context, or True for the one that trusts what the system trusts.
     ``timeout_s`` bounds all of this together, and later each ``ask``. ``fallback``

@@ -5,9 +5,9 @@
 Sources: RFC 4616; RFC 5802 and RFC 7677; RFC 7628.
 
 No sockets: ``first`` gives the bytes that open the exchange, ``challenge`` takes what
-the server says and gives the bytes that answer it, until it gives None. How the bytes
-travel is ``connection``'s business; anything else with these members, and with
-``mechanism``, does as well.
+the server says and gives the bytes that answer it, until it gives None. ``connection``
+sends and receives the bytes; anything else with these members, and with ``mechanism``,
+does as well.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ MECHANISMS = ("PLAIN", *_DIGESTS)
 """The names of the mechanisms that take a user name and a password."""
 
 MIN_ITERATIONS = 4096
-"""What RFC 7677 asks for at least, and Kafka too: fewer make guessing cheap."""
+"""What RFC 7677 asks for at least, and Kafka too: fewer make guessing fast."""
 
 MAX_ITERATIONS = 1 << 17
-"""A ceiling, for the count is the server's and the work is ours; Kafka allows 16384."""
+"""A limit, for the count is the server's and the work is ours; Kafka allows 16384."""
 
 _NO_CHANNEL_BINDING = "n,,"
 
@@ -164,7 +164,7 @@ class Scram:
         return f"{final},p={base64.b64encode(proof).decode()}".encode()
 
     def _iterations(self, text: str) -> int:
-        # A count of thousands of digits would be dear to read already.
+        # A count of thousands of digits would be slow even to convert.
         digits = text.isascii() and text.isdigit() and len(text) <= 10
         iterations = int(text) if digits else 0
         if not MIN_ITERATIONS <= iterations <= self._max_iterations:

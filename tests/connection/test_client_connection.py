@@ -272,7 +272,7 @@ def every_call(kwire, connection):
         ("00000003 000000", r"correlation id of 4 bytes \(got 3 bytes"),
         ("00000006 00000000 0000", "still needed"),
         ("00000005 00000007 00", "correlation id 7"),
-        ("7fffffff", "over the ceiling"),
+        ("7fffffff", "over the limit"),
         ("16030100 ff", "TLS handshake"),
         ("15030100 02 02 28", "TLS alert"),
     ],

@@ -434,7 +434,7 @@ def test_the_ceiling_is_the_callers(kwire, side):
         return module.ServerConnection(offered(kwire, RELEASE), limits=limits)
 
     assert list(connection().receive_data((1000).to_bytes(4, "big"))) == []
-    with pytest.raises(kwire.errors.LimitExceeded, match="the ceiling of 1000"):
+    with pytest.raises(kwire.errors.LimitExceeded, match="the limit of 1000"):
         list(connection().receive_data((1001).to_bytes(4, "big")))
 
 

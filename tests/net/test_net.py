@@ -321,7 +321,7 @@ def test_cancelled_question_ends_the_connection(net, messages, kwire):
         (b"\0\0\0\0", "empty frame"),
         (b"\0\0\0\x08\0\0\0\x63\0\0\0\0", "correlation id 99"),
         (b"\xff\xff\xff\xff", "a frame cannot have -1 bytes"),
-        (b"\x7f\xff\xff\xff", "over the ceiling"),
+        (b"\x7f\xff\xff\xff", "over the limit"),
         (b"\0\0\0\x05\0\0\0\2\0", "MetadataResponse v11"),
     ],
 )

@@ -63,7 +63,7 @@ def test_options_of_the_connection_arrive(net, kwire):
         async with await net.connect(HOST, broker.port, policy=policy) as client:
             assert client.table.pick(3) == 5
         limits = kwire.Limits(frame_bytes=20)
-        with pytest.raises(net.NetworkError, match="over the ceiling of 20"):
+        with pytest.raises(net.NetworkError, match="over the limit of 20"):
             await net.connect(HOST, broker.port, limits=limits)
         with pytest.raises(net.NetworkError):
             await net.connect(HOST, listener.port, client_id="me")

@@ -299,7 +299,7 @@ def test_an_upstream_that_refuses_is_told_and_tried_again(tmp_path):
     [
         (b"\x16\x03\x01\x02\0\1\0\1\xfc\3\3", "127.0.0.1: it speaks TLS, which cannot"),
         (b"GET /metrics HTTP/1.1\r\n\r\n", "127.0.0.1: it speaks HTTP, not Kafka's"),
-        (b"\x12\0\0\0x", "127.0.0.1: a frame of 301989888 bytes is over the ceiling"),
+        (b"\x12\0\0\0x", "127.0.0.1: a frame of 301989888 bytes is over the limit"),
         (b"\xff\xff\xff\xfe", "127.0.0.1: a frame cannot have -2 bytes"),
     ],
     ids=["TLS", "HTTP", "huge", "negative"],
@@ -309,7 +309,7 @@ def test_what_is_no_frame_ends_the_connection_and_is_told(tmp_path, data, senten
         assert talk(recorder.address, data) == b""
         assert talk(recorder.address, framed(b"ok"), 6) == framed(b"ok")
     assert [text[: len(sentence)] for text in recorder.messages] == [sentence]
-    assert ("--max-frame" in recorder.messages[0]) == ("ceiling" in sentence)
+    assert ("--max-frame" in recorder.messages[0]) == ("limit" in sentence)
 
 
 def test_a_peer_that_closes_its_half_still_hears_the_rest(tmp_path):

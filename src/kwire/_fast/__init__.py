@@ -3,5 +3,5 @@
 """The engine in Cython: what ``_pure`` specifies, at the speed of the machine.
 
 Each file has its twin of the same name in ``_pure``, with the same functions in the
-same order; pointers stand for offsets and noted faults for exceptions.
+same order; it uses pointers for offsets and noted faults for exceptions.
 """

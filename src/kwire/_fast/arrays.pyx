@@ -175,7 +175,7 @@ cdef class Memory:
     """A block of bytes of known size, with the buffer protocol.
 
     It is writable while it is being filled; what an ``Array`` was made of is not to be
-    written any more. Its start is aligned to 64 bytes, and 64 bytes behind its end may
+    written any more. Its start is aligned to 64 bytes, and 64 bytes after its end may
     be read.
     """
 
@@ -287,9 +287,9 @@ cdef struct ArrowArray:
 cdef enum:
     NULLABLE_FLAG = 2
 
-# An export is this head, then the structs of all nodes, the root's first, then the
-# pointers of all. ``live`` counts the structs that somebody may still read, and the
-# capsule; the last of them to go frees the whole.
+# An export is this struct, then the structs of all nodes, the root's first, then the
+# pointers of all. ``live`` counts the capsule and the structs that a consumer may still
+# read; the release of the last one frees the export.
 cdef struct Export:
     int32_t live
     PyObject* owner
@@ -472,7 +472,7 @@ cdef Export* new_export(Array array, size_t struct_size, int slots) except NULL:
 
 
 cdef ArrowArray* export_array(Array array) except NULL:
-    """Export the data of a tree; the root comes directly behind the ``Export``."""
+    """Export the data of a tree; the root comes directly after the ``Export``."""
     cdef Place place
     cdef Export* export = new_export(array, sizeof(ArrowArray), array.slots)
     cdef ArrowArray* root = <ArrowArray*>(export + 1)
@@ -539,7 +539,7 @@ cdef void fill_schema(Array array, ArrowSchema* out, Place* place) noexcept:
 
 
 cdef void drop_array(ArrowArray* array) noexcept nogil:
-    """Release a node with the children that nobody moved elsewhere; on any thread."""
+    """Release a node with the children not moved elsewhere; on any thread."""
     cdef int64_t index
     for index in range(array.n_children):
         if array.children[index].release != NULL:
@@ -549,7 +549,7 @@ cdef void drop_array(ArrowArray* array) noexcept nogil:
 
 
 cdef void drop_schema(ArrowSchema* schema) noexcept nogil:
-    """Release a schema with the children that nobody moved elsewhere."""
+    """Release a schema with the children not moved elsewhere."""
     cdef int64_t index
     for index in range(schema.n_children):
         if schema.children[index].release != NULL:
@@ -576,9 +576,9 @@ cdef void close_schema(object capsule) noexcept:
 
 
 cdef void release_export(Export* export) noexcept nogil:
-    """Strike one from the living of an export, and free it behind the last."""
+    """Count one struct less of an export, and free the export after the last."""
     cdef PyGILState_STATE state
-    # Once Python has ended there is nobody to give the memory back to.
+    # Once Python has ended, its memory can no longer be released.
     if not is_last(&export.live) or not Py_IsInitialized():
         return
     state = PyGILState_Ensure()

@@ -313,7 +313,7 @@ cdef inline void rewind(Column* column, int64_t rows, int64_t touched) noexcept 
 
 
 cdef inline void end_bits(uint8_t* bits, int64_t rows) noexcept nogil:
-    """Clear the bits behind the last row, so that equal columns have equal bytes."""
+    """Clear the bits after the last row, so that equal columns have equal bytes."""
     if rows & 7:
         bits[rows >> 3] &= <uint8_t>((1 << (rows & 7)) - 1)
 
@@ -321,7 +321,7 @@ cdef inline void end_bits(uint8_t* bits, int64_t rows) noexcept nogil:
 cdef inline int64_t nulls_of(Column* column, int64_t rows) noexcept nogil:
     """Count the nulls of a column, and give its bits the size for ``rows`` rows.
 
-    -1 stands for no memory.
+    Returns -1 if there is no memory.
     """
     cdef Py_ssize_t known = column.validity.room
     cdef Py_ssize_t size = (rows + 7) // 8

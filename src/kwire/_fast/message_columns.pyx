@@ -377,7 +377,7 @@ cdef bint put_array(RowWalk* w, Step* step, Column* child, int64_t row) noexcept
 cdef inline void put_fixed_elements(
     Column* elements, const uint8_t* at, int op, int64_t count
 ) noexcept nogil:
-    """Put fixed-size elements whose bytes were granted behind the last ones."""
+    """Put fixed-size elements after the last ones; their bytes are granted."""
     cdef uint32_t* narrow
     cdef uint32_t raw
     cdef int64_t index
@@ -401,7 +401,7 @@ cdef bint walk_tags(
     const uint8_t* start,
     uint32_t count,
 ) noexcept nogil:
-    """Read a tag section behind its count; unknown tags are checked and skipped."""
+    """Read a tag section after its count; unknown tags are checked and skipped."""
     cdef Cursor* cursor = &w.cursor
     cdef uint32_t tag, size
     cdef int64_t previous = -1

@@ -5,7 +5,7 @@
 ``decode_*(data, offset=0)`` returns the value and the offset after it, both offsets
 in bytes from the start of ``data``, any contiguous bytes-like object; bad bytes raise
 a ``DecodeError``. ``encode_*(value)`` returns bytes; a bad value raises an
-``EncodeError``. Many values of one kind at a time are ``bulk.pyx``'s business.
+``EncodeError``. ``bulk.pyx`` has many values of one kind at a time.
 
 Twin: ``_pure/wire.py``. Differs from its twin in: noted faults for exceptions.
 """
@@ -474,7 +474,7 @@ cdef int open_input(Input* source, object data, Py_ssize_t offset) except -1:
 
 
 cdef object finish_read(Input* source, PyObject* value):
-    """Return one value that was read, with the offset behind it."""
+    """Return one value that was read, with the offset after it."""
     cdef Cursor* cursor = &source.cursor
     if source.held:
         PyBuffer_Release(&source.buffer)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The structs and capsules of the Arrow C data interface, by ctypes. Without a twin.
 
-An ``_Export`` holds the structs of a whole tree and what they point to. It stands in
+An ``_Export`` holds the structs of a whole tree and what they point to. It is in
 ``_living`` for as long as a struct of it may still be read, or the capsule lives.
 Source: the Arrow C data interface and the Arrow PyCapsule interface.
 """
@@ -124,7 +124,7 @@ class _Export:
         return ctypes.cast(made, ctypes.POINTER(ctypes.c_void_p))
 
     def release(self) -> None:
-        """Strike one from the living, and let go behind the last."""
+        """Count one struct less, and drop the export after the last."""
         self.live -= 1
         if not self.live:
             del self.living[self.address]

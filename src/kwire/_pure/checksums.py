@@ -46,10 +46,10 @@ SPARSE = [
 ]
 """From so many bits to the next so many, by the powers of a multiple.
 
-Found by a search for sums of powers that meet in a hash table, among them those with
-a wide gap behind the first, as the gap is what one step can cut off; the chain is the
-cheapest of them. Twice all powers make a multiple as well. The last bits are left to
-the table.
+Found by a search for sums of powers that meet in a hash table, among them those with a
+wide gap after the first, as the gap is what one step can cut off; the chain has the
+fewest operations of them. Twice all powers make a multiple as well. The last bits are
+left to the table.
 """
 
 STATE, HIGH, LOW = 8 * 6777, 8 * 484, 8 * 100
@@ -145,7 +145,7 @@ def cuts(
 
 
 def rows_of_table(count: int) -> list[list[int]]:
-    """Give the CRC of each byte with 0, 1, 2 and more zeros behind it."""
+    """Give the CRC of each byte with 0, 1, 2 and more zeros after it."""
     basis = []
     for bit in range(8):
         crc = 1 << bit

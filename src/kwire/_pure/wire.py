@@ -384,7 +384,7 @@ def open_input(data: Any, offset: int) -> Cursor:
 
 
 def finish_read(cursor: Cursor, read: Any, *arguments: Any) -> tuple[Any, int]:
-    """Return one value that was read, with the offset behind it."""
+    """Return one value that was read, with the offset after it."""
     try:
         return read(cursor, *arguments), cursor.at
     except CursorFault as fault:

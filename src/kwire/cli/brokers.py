@@ -46,9 +46,9 @@ _LAST_CLASSIC = MetadataRequest.flexible_versions.min - 1
 
 
 class Node(NamedTuple):
-    """A broker as its cluster tells of it, and the connection to it, or why not.
+    """A broker as its cluster describes it, and the connection to it or its error.
 
-    ``node_id`` is -1 and ``rack`` None where nobody tells.
+    ``node_id`` is -1 and ``rack`` None where the cluster does not report them.
     """
 
     host: str

@@ -104,8 +104,8 @@ def _of_text(text: str, form: str) -> bytes:
         return _of_literal(text.strip())
     if form == "hex":
         raise click.ClickException(f"hex input has an invalid digit (got {wrong[0]!r})")
-    # Whoever leaves the padding away, or puts in blanks, has to say what it is: many
-    # a word would do otherwise.
+    # Base64 without padding or with blanks needs the form as an option: otherwise
+    # many plain words would pass for it.
     letters = "".join(text.strip().splitlines())
     if len(letters) % 4 == 0:
         return _of_base64(letters.rstrip("="))

@@ -24,7 +24,7 @@ _MEANS = {"tag": "tag {}", "bytes": "{} bytes", "size": "{} bytes"}
 
 
 def value_text(span: Span) -> str:
-    """Write the value of a span in one line, with what it stands for."""
+    """Write the value of a span in one line, with what it means."""
     if span.kind in ("damaged", "unread"):
         return escape_line(str(span.meaning or ""))
     if span.kind == "cut":
@@ -40,7 +40,7 @@ def value_text(span: Span) -> str:
         moment = format_time(span.meaning) if isinstance(span.meaning, int) else "-"
         if moment == "-":
             return text
-        # Of a delta the number tells more, of the rest the time.
+        # A delta reads best as a number, any other timestamp as a time.
         is_delta = span.meaning != span.value
         return f"{text} ({moment})" if is_delta else f"{moment} ({text})"
     return f"{text} ({escape_line(str(span.meaning))})" if span.meaning else text

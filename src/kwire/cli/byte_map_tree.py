@@ -124,7 +124,7 @@ class _Tree:
             yield from self._leaves(node.name, node.own)
             return
         first, last = node.ends()
-        # Counts, tags and sizes stand before what is below, what cannot be read behind.
+        # Counts, tags and sizes come before what is below, unreadable bytes after it.
         before = [n for n in node.own if self._spans[n].kind == "structure"]
         line = TreeLine("open", node.name, first=first, last=last, is_open=is_open)
         if before:

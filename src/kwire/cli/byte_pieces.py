@@ -221,7 +221,7 @@ def _version_of(cls: Any, version: int | None) -> int:
 
 
 def _guess_pieces(content: bytes) -> BytePieces:
-    """Find out what bytes are that nobody has named."""
+    """Find out what bytes are whose form the command line does not name."""
     whole = content, 0, len(content)
     frames = list(_frames("request", content))
     candidates = []
@@ -243,7 +243,7 @@ def _guess_pieces(content: bytes) -> BytePieces:
 
 
 def _frames(form: str, content: bytes, **asked: Any) -> Iterator[BytePiece]:
-    """Cut bytes into frames behind their sizes; the last one may be cut short."""
+    """Cut bytes into frames, each after its size; the last one may be cut short."""
     at = 0
     while at < len(content):
         size = int.from_bytes(content[at : at + _SIZE_BYTES], "big", signed=True)

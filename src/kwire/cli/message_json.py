@@ -3,7 +3,7 @@
 """Messages as JSON for people: Kafka's form, with what that form leaves out.
 
 The form of ``kwire.to_json`` has no content of records fields and no unknown tagged
-fields. Here the batches stand in their place, named as ``kwire dump`` names them, and
+fields. Here the batches are in their place, named as ``kwire dump`` names them, and
 ``unknownTaggedFields`` where there are some.
 """
 

@@ -271,7 +271,7 @@ class Table:
 
     A column is its title and its least width; a negative one is aligned to the right.
     Whatever is in a cell, a row is one line. A column grows with what is in it, so that
-    the rows behind a long cell are aligned again. In a terminal no column but the last
+    the rows after a long cell are aligned again. In a terminal no column but the last
     takes much more than a quarter of a line, and what is longer is cut.
     """
 

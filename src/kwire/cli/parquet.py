@@ -3,8 +3,8 @@
 """Records as a Parquet or Arrow file, written in groups and never held as a whole.
 
 Keys and values are the bytes of the log; the columns are those of
-``kwire.arrow.records_to_arrow`` behind topic and partition. Where an internal topic is
-among the input, ``key_json``, ``value_json`` and ``error`` come behind them.
+``kwire.arrow.records_to_arrow`` after topic and partition. Where an internal topic is
+among the input, ``key_json``, ``value_json`` and ``error`` come after them.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class RecordGroups:
         self._file.close()
 
     def abandon(self) -> None:
-        """Let go of a file that nobody will see."""
+        """Close a file that will not be published."""
         with suppress(OSError):
             self._file.close()
 

@@ -67,7 +67,7 @@ class Wanted(NamedTuple):
 
 
 class RecordReader:
-    """Reads what is wanted, file by file, and tells how far it is.
+    """Reads what is wanted, file by file, and reports progress.
 
     With ``tail``, only so many rows of each partition, the last ones.
     """

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A record as a row: of a table, of JSON lines, of CSV.
 
-In JSON lines the name of a field tells how to read it: ``key`` is text or null,
+In JSON lines the name of a field says how to read it: ``key`` is text or null,
 ``key_base64``, ``key_hex`` and ``key_json`` are what they say. In CSV, where columns
-are fixed, ``key_encoding`` tells it.
+are fixed, ``key_encoding`` does.
 """
 
 from __future__ import annotations

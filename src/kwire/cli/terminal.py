@@ -9,8 +9,8 @@
 Names of topics, groups, clients and files are chosen by others, and a terminal obeys
 what is written to it. So ``guard_terminals`` puts a stream that escapes in front of
 each terminal: what click, ``warnings``, ``logging`` or a traceback writes is escaped as
-well. Colours are added behind that, here alone. Pipes and files get every character;
-the forms of rows are in ``output.py``.
+well. Colours are added after that, here alone. Pipes and files get every character; the
+forms of rows are in ``output.py``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TerminalText(io.TextIOWrapper):
         stream.flush()
         buffer, encoding = stream.buffer, stream.encoding
         line_buffering = stream.line_buffering
-        # What the encoding lacks is escaped too; nothing stays behind in either text.
+        # What the encoding lacks is escaped too; neither text buffer keeps any output.
         super().__init__(
             buffer, encoding, "backslashreplace", None, line_buffering, True
         )

@@ -47,8 +47,8 @@ class AsyncRunner:
     async def run_until(self, is_over: Callable[[], bool]) -> None:
         """Move the machine until ``is_over``, which is looked at after each step.
 
-        What the machine wants to send by then has been given to the transports, and
-        it keeps moving while nobody waits.
+        What the machine wants to send by then has been given to the transports, and it
+        keeps moving while no caller waits.
         """
         self.step()
         while not is_over():

@@ -250,7 +250,7 @@ _COMING = {error_codes.LEADER_NOT_AVAILABLE, error_codes.UNKNOWN_TOPIC_OR_PARTIT
 
 
 def hinted_brokers(endpoints: Iterable[Any]) -> list[Broker]:
-    """Read the addresses that came with an error (KIP-951)."""
+    """Read the broker addresses that an error response has (KIP-951)."""
     return [Broker(each.node_id, each.host, each.port, each.rack) for each in endpoints]
 
 

@@ -97,7 +97,7 @@ class Metadata:
         leader_epoch: int,
         brokers: Iterable[Broker],
     ) -> bool:
-        """Take the leader that came with an error; return whether it is news.
+        """Take the leader that an error response names; return whether it is news.
 
         A hint that is older than what is known, or names a broker without an address,
         is left alone. Source: KIP-951.

@@ -4,8 +4,8 @@
 
 ``ClientConnection`` and ``ServerConnection`` know the order of things on a connection:
 versions are asked for first, responses come in the order of their requests, some
-requests have none. Whoever owns the socket passes on what it reads and writes what
-``data_to_send`` gives, in threads, asyncio or a test alike.
+requests have none. The owner of the socket passes on what it reads and writes what
+``data_to_send`` returns, in threads, asyncio or a test alike.
 """
 
 from .client import ClientConnection as ClientConnection

@@ -74,14 +74,14 @@ class ClientConnection(Endpoint):
     question: write ``data_to_send`` after each ``receive_data`` and ``send``. After
     ``Negotiated``, ``send`` takes requests, as many at a time as the caller likes. With
     ``table`` the question is left out (a broker before 0.10; see
-    ``negotiation.fallback_table``).
-    ``fallback`` names the release to assume of a broker that hangs up on the question.
-    With ``zero_copy``, bytes and records of responses are memoryviews of their frame;
-    ``compat="java"`` reads responses as leniently as Kafka does, for peers that leave
-    bytes behind a message (librdkafka's mock cluster from Metadata 9 on).
+    ``negotiation.fallback_table``). ``fallback`` names the release to assume of a
+    broker that hangs up on the question. With ``zero_copy``, bytes and records of
+    responses are memoryviews of their frame; ``compat="java"`` reads responses as
+    leniently as Kafka does, for peers that leave bytes after a message (librdkafka's
+    mock cluster from Metadata 9 on).
 
     The table ends with the connection. When the socket breaks, call ``close``: then
-    ``in_flight`` still tells which requests have no response. Memory grows with what
+    ``in_flight`` still lists the requests without a response. Memory grows with what
     has come, never with what a size announces; a frame over ``limits`` is refused.
     """
 

@@ -3,7 +3,7 @@
 """``Endpoint``: what both sides of a connection have in common.
 
 Bytes are cut into frames here, events handed out, errors kept, and the end remembered.
-What a frame means is ``client.py``'s and ``server.py``'s business.
+``client.py`` and ``server.py`` know what a frame means.
 """
 
 from __future__ import annotations

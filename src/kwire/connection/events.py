@@ -70,7 +70,7 @@ class SaslToken(NamedTuple):
 class SaslFailed(NamedTuple):
     """The server refused the mechanism, or what it was sent.
 
-    ``mechanisms`` are those that the server offers, where it says so.
+    ``mechanisms`` are those that the server offers, where it lists them.
     """
 
     error_code: int
@@ -89,9 +89,9 @@ class Unanswered(NamedTuple):
 class ConnectionClosed(NamedTuple):
     """The peer closed the connection.
 
-    ``unanswered`` are the client's requests of which nobody knows whether they were
-    carried out, oldest first. ``fallback`` is there if the broker hung up on the
-    question for its versions: the table to use, unasked, on the next connection.
+    ``unanswered`` are the client's requests without a response, oldest first: the
+    broker may have carried them out or not. ``fallback`` is there if the broker hung up
+    on the question for its versions: the table to use, unasked, on the next connection.
     """
 
     reason: str

@@ -3,7 +3,7 @@
 """``ServerConnection``: a broker's side of one connection from one client.
 
 It answers ApiVersions by itself, refuses what it does not serve, and brings responses
-into the order of their requests. What the answers are is the caller's business.
+into the order of their requests. The caller makes the answers.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ServerConnection(Endpoint):
 
     ``served`` is an ``ApiVersionTable`` (``from_ranges``, ``of_release``). Requests are
     read as leniently as Kafka reads them, because clients live on that: librdkafka
-    leaves bytes behind some Metadata requests. ``compat=None`` is strict.
+    leaves bytes after some Metadata requests. ``compat=None`` is strict.
 
     A broken rule ends it, as it does a ``ClientConnection``.
     """

@@ -3,7 +3,7 @@
 """KIP-35, document 000: one number says all that a broker speaks.
 
 Every change of the protocol makes a new protocol version, and each has documentation
-that says which versions of which API belong to it. A broker tells its number in
+that says which versions of which API belong to it. A broker sends its number in
 Metadata v1, and the client looks the rest up. The number means something on this
 connection only.
 
@@ -49,7 +49,7 @@ _BUILD_DESCRIPTION = re.compile(r"\d+(\.\d+)+(\.X)?(-IV\d+)?", re.ASCII)
 """What builds are called: "0.8.2.X", "0.10.0-IV0", "0.10.1.1"."""
 
 _DESCRIPTION_AT = 4
-"""Bytes from the start of a body to the text: behind an INT16 and a length."""
+"""Bytes from the start of a body to the text: after an INT16 and a length."""
 
 _UNKNOWN_TOPIC_OR_PARTITION = 3
 
@@ -59,7 +59,7 @@ def decode(frame: bytes, start: int = 0, *, limits: Limits = DEFAULT) -> Any:
 
     Shape: INT16 protocol version, STRING build description, then brokers and topics as
     in Metadata v0. ``DecodeError`` for all else; the build description has to be the
-    name of a release, since little else tells the draft from Kafka's Metadata v1.
+    name of a release, as little else differs between the draft and Kafka's Metadata v1.
     """
     response = exchange.read_body(MetadataResponse, frame, start, VERSION, limits)
     described = response.api_version.build_description
@@ -81,7 +81,7 @@ def documented_table(
     documents: Documents | None = None,
     policy: VersionPolicy = DEFAULT_POLICY,
 ) -> ApiVersionTable:
-    """Look up what a protocol version stands for.
+    """Look up the API versions that a protocol version means.
 
     ``documents`` maps protocol versions to API keys and their ranges; without it, the
     documentation is that of the releases of Kafka. ``UnsupportedVersion`` for a number

@@ -4,9 +4,9 @@
 
 The document contradicts itself, and this is how kwire reads it. The response has four
 columns, as in its example; ``columns=3`` leaves out the deprecated versions, as in its
-grammar. The most preferred version stands last, as its text says, although its examples
+grammar. The most preferred version is the last, as its text says, although its examples
 look like the reverse: ``is_strictly_descending`` warns. Deprecated versions are for
-information. It gives no API key, so whoever runs it chooses one.
+information. It gives no API key, so the caller chooses one.
 """
 
 from __future__ import annotations

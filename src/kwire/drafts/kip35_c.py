@@ -4,8 +4,8 @@
 
 Close to what Kafka 0.10.0 released as ApiVersions. What differs: the request may name
 API keys (null asks for all; an empty list, of which the document says nothing, for
-none), and the response has no error code. The document gives no API key, so whoever
-runs it chooses one.
+none), and the response has no error code. The document gives no API key, so the caller
+chooses one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-951, the draft: an error tells where the leader has gone.
+"""KIP-951, the draft: an error names the new leader.
 
-The schemas stand in ``schemas/`` as they were proposed, and as such no generator takes
+The schemas are in ``schemas/`` as they were proposed, and as such no generator takes
 them: two fields share tag 2, and a rack is null by default but not nullable.
 ``repaired`` changes the least that makes them legal. ``leader_changes`` reads the
 leaders from the draft's responses and from those that Kafka released in its place.

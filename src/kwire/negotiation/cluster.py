@@ -98,8 +98,8 @@ class ClusterVersions:
     def pick(self, api: Api, *constraints: Constraint) -> int:
         """Choose the highest version that this side and all brokers can use.
 
-        ``UnsupportedVersion`` names the broker that stands in the way, or all their
-        ranges where it is the brokers that have nothing in common.
+        ``UnsupportedVersion`` names the broker without a common version, or all their
+        ranges where the brokers have none in common.
         """
         usable = self.usable(api, *constraints)
         if usable:
@@ -138,7 +138,7 @@ class ClusterVersions:
         return tuple(each.name for each in FEATURES if self.supports(each))
 
     def finalized_features(self) -> FinalizedFeatures:
-        """Give the finalized features of the highest epoch that any broker told."""
+        """Give the finalized features of the highest epoch that any broker reported."""
         return self._finalized
 
     def _alive(self, broker: str) -> ApiVersionTable:

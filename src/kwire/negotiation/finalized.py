@@ -3,7 +3,7 @@
 """Finalized features (KIP-584): what a cluster has agreed on, by its newest word.
 
 Brokers learn of a new agreement one after another, so a client hears old and new ones
-in turn; the epoch tells which is which.
+in turn; the epoch shows which is newer.
 """
 
 from __future__ import annotations

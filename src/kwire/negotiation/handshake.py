@@ -45,7 +45,7 @@ HIGHEST_ID = 0x7FFFFFFF
 
 
 class ApiVersionsHandshake:
-    """Asks a broker what it speaks, until there is a table or an error.
+    """Requests a broker's API versions, until there is a table or an error.
 
     Write what ``data_to_send`` gives, pass each frame (without its size) to
     ``receive_frame``, and both again until ``table`` is there. ``newest`` caps the
@@ -127,7 +127,7 @@ class ApiVersionsHandshake:
                 "the response to ApiVersions has another correlation id (expected"
                 f" {self._correlation_id}, got {came})"
             )
-        # The error tells how to read what comes after it, so it is looked at first.
+        # How to read what comes after the error depends on it, so it is read first.
         error = int.from_bytes(frame[HEADER_BYTES : HEADER_BYTES + 2], "big")
         if len(frame) == HEADER_BYTES or error == error_codes.UNSUPPORTED_VERSION:
             self._ask(self._lower_version(frame), self._correlation_id + 1)

@@ -3,7 +3,7 @@
 """``ApiVersionTable``: what one broker speaks on one connection, and what to use.
 
 A table says nothing about the next connection to the same broker, which may have been
-upgraded in between: whoever owns the connection calls ``expire`` when it ends.
+upgraded in between: the owner of the connection calls ``expire`` when it ends.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class CaptureBuffer:
             return
         writing = asyncio.create_task(asyncio.to_thread(self._writer.write, rows))
         try:
-            # Whoever cancels this wants what was taken to be safe nevertheless.
+            # A caller that cancels this still wants the rows taken so far to be safe.
             file = await asyncio.shield(writing)
         except asyncio.CancelledError:
             self._remember(await writing, len(rows), size)

@@ -3,9 +3,9 @@
 """Captures as Parquet files: their columns, how they are written and how read.
 
 A recording is a folder of files ``frames-<first sequence>-<last>.parquet``. Each
-appears whole or not at all, and a file whose frames all stand in a larger one as well
-is left aside by readers: so small files can be merged while others read them. When
-files are written is ``buffering.py``'s business. pyarrow is imported by what needs it.
+appears whole or not at all, and a file whose frames are all in a larger one as well is
+left aside by readers: so small files can be merged while others read them.
+``buffering.py`` decides when files are written. pyarrow is imported by what needs it.
 """
 
 from __future__ import annotations
@@ -170,9 +170,9 @@ class CaptureWriter:
 def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
     """List the files at a path, a file or a folder at any depth, in reading order.
 
-    That is by folder, then by sequence; files that others have named come behind, by
-    name. What is hidden (``.`` or ``_`` before the name) or holds nothing but frames
-    of a larger file is left out. The path may be an address that pyarrow knows
+    That is by folder, then by sequence; files with other names come after them, by
+    name. What is hidden (``.`` or ``_`` before the name) or holds nothing but frames of
+    a larger file is left out. The path may be an address that pyarrow knows
     (``s3://bucket/captures``). ``FileNotFoundError`` if there are none.
     """
     filesystem, root = _open_filesystem(path)

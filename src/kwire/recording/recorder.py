@@ -22,7 +22,7 @@ class Recorder:
     """A relay in a thread of its own, for tests and programs; ``with`` closes it.
 
     ``address`` is where clients bootstrap ("127.0.0.1:43211"), ``folder`` where the
-    recording is, ``messages`` what a person would be told.
+    recording is, ``messages`` the texts that the command line would print.
     """
 
     def __init__(

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A relay between Kafka clients and a cluster that records every frame.
 
-The first listener stands for the upstream address; each broker that an answer names
-gets one of its own, so that clients stay here. Frames are recorded when they are whole
-and passed on after that; what kwire cannot read passes as it is. This is plain TCP:
-TLS cannot be looked into, and is told.
+The first listener takes the place of the upstream address; each broker that an answer
+names gets one of its own, so that clients stay here. Frames are recorded when they are
+whole and passed on after that; what kwire cannot read passes as it is. This is plain
+TCP: TLS cannot be looked into, and is reported.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Counts(NamedTuple):
 
 
 class Relay:
-    """Listens, passes frames on and records them, until it is told to stop.
+    """Listens, passes frames on and records them, until it is stopped.
 
     ``listen`` is where clients bootstrap, with port 0 for any; ``upstream`` a broker
     of the cluster; ``out`` the folder that the recording gets its own folder in.

@@ -6,10 +6,10 @@ A broker of 2.8 or newer writes a request as JSON (KIP-673) when it has answered
 
     [2026-11-21 04:08:39,466] DEBUG Completed request:{"requestHeader": ...} (...)
 
-What stands before the JSON and behind it is the layout's and may be anything; the time
-is read from there. Lines are read as they come, of plain files and of gzip; a line that
+What comes before and after the JSON is the layout's and may be anything; the time is
+read from there. Lines are read as they come, of plain files and of gzip; a line that
 cannot be read is given as such, with its number, and the next one is read. What a
-broker passed on to its controller stands in the logs of both, and counts in its own.
+broker passed on to its controller is in the logs of both, and counts in its own.
 """
 
 from __future__ import annotations
@@ -268,7 +268,7 @@ def _read_line(line: bytes, timezone: tzinfo) -> LoggedRequest | str:
 def _unwrap(line: bytes) -> tuple[str, str]:
     """Take a message out of JSON, in which containers and JSON layouts wrap lines.
 
-    Gives what stands before the request, where the time is, and the request.
+    Returns what comes before the request, where the time is, and the request.
     """
     text = line.decode("utf-8", "replace")
     try:
@@ -355,7 +355,7 @@ def _text(found: dict[str, Any], name: str) -> str | None:
 
 
 def _software(found: dict[str, Any], api_key: int) -> list[str | None]:
-    """Find the client's name for itself; it says so when it asks for the versions."""
+    """Find the name and version of the client, which it sends with ApiVersions."""
     told = _member(found, "clientInformation", dict, optional=True) or {}
     names = "softwareName", "softwareVersion"
     if api_key == _API_VERSIONS and _is_answered(found.get("response")):

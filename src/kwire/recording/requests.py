@@ -3,8 +3,8 @@
 """Requests as rows: the one table that captures and request logs both become.
 
 A column is named once here, with its type. What a release thinks of a version is
-``kwire.schema.releases``'; here it is asked once for all releases together. Where
-requests come from is ``request_log.py``'s business, and that of the upgrade audit.
+``kwire.schema.releases``'; here it is asked once for all releases together.
+``request_log.py`` and the upgrade audit read the requests.
 """
 
 from __future__ import annotations

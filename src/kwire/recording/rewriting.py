@@ -144,7 +144,7 @@ def _limit(api: Any) -> Any:
 
 
 def _address(node: Any) -> Address | None:
-    """Give where a struct says that a broker is, if it says so."""
+    """Return the address of a broker that a struct has, if any."""
     host, port = getattr(node, "host", ""), getattr(node, "port", -1)
     return (host, port) if host and 0 < port < 1 << 16 else None
 

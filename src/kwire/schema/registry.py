@@ -60,9 +60,10 @@ def find(name: str) -> Entry:
 def find_by_key(api_key: int, kind: str, family: str | None = None) -> Entry:
     """Find the message with an API key, record type or record id.
 
-    ``kind`` is one of ``model.KINDS``. Keys of requests and responses are unique;
-    the other kinds count anew in each ``family`` (the definition file's name), which
-    has to be given where the number alone leaves a choice. ``KeyError`` tells.
+    ``kind`` is one of ``model.KINDS``. Keys of requests and responses are unique; the
+    other kinds count anew in each ``family`` (the definition file's name), which has to
+    be given where the number alone leaves a choice. ``KeyError`` if none or several
+    match.
     """
     entries = [find(name) for name in _index_keys().get((api_key, kind), ())]
     if family is not None:

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules that a schema has to keep, as Kafka's own generator enforces them.
 
-Here are the rules about what a schema means, over a ``Message`` from any source;
-those about how it is written down fire in ``language.py``, which sees the raw keys.
-``check`` judges one message and ``check_ids`` a family of them; how a message may
-change is ``evolution.py``'s business. Both raise ``SchemaError`` for the first broken
-rule, and rules that Kafka applies while parsing come before those it applies later.
+Here are the rules about what a schema means, over a ``Message`` from any source; those
+about how it is written down fire in ``language.py``, which sees the raw keys, and
+``evolution.py`` has how a message may change. ``check`` judges one message and
+``check_ids`` a family of them. Both raise ``SchemaError`` for the first broken rule,
+and rules that Kafka applies while parsing come before those it applies later.
 
 What Kafka lets pass, passes: nullable versions that reach outside a field's versions,
 gaps between the versions of fields, any default for ``records``.

@@ -163,7 +163,7 @@ def command(
     say(f"report: {os.path.relpath(result.report)}")
     if result.findings:
         return BREAKS
-    # Where nobody was seen, nobody is known to be safe.
+    # Where no client was seen, no client is known to be safe.
     return PROBLEMS if problems or not rows else FINE
 
 

@@ -95,7 +95,7 @@ def command(
         f" {format_count(result.findings, 'range')},"
         f" {format_count(result.counts['problems'], 'problem')}"
     )
-    # Of a partition without a single whole batch nobody knows how much is lost.
+    # In a partition without a single complete batch, the loss is unknown.
     empty = {
         (row["topic"], row["partition"])
         for row in rows

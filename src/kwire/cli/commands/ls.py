@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire ls``: which partitions there are, and what they hold.
 
-Cheap by design: of each segment the first batch is read, and those from the last entry
-of its index on. So the times are those of the ends, and the formats those seen there.
+To be fast on large logs, only the first batch of each segment is read, and those from
+the last entry of its index on. So the times are those of the ends, and the formats
+those seen there.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def _glance(file: log.Segment) -> Glance:
         if file.time_index is not None and file.time_index.entries:
             times.append(file.time_index.entries[-1][0])
     except (DecodeError, OSError):
-        pass  # An index is a hint; verify tells what is wrong with it.
+        pass  # An index is a hint; verify reports what is wrong with it.
     # A compressed message of magic 0 or 1 has the offset of the last one in it.
     start = first.base_offset if first.count >= 0 else max(file.base_offset, 0)
     return Glance(

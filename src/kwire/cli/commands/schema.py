@@ -35,7 +35,7 @@ _NAME_WIDTH = 28
 
 
 class Chosen(NamedTuple):
-    """Which messages are wanted, and of which release they are told."""
+    """Which messages to describe, and as of which release."""
 
     release: str
     names: list[str]

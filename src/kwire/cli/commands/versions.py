@@ -105,7 +105,7 @@ async def _report(
     access: Access,
     require: Sequence[str],
 ) -> int:
-    # Tables end with their connections, so those stay until all is told.
+    # Tables end with their connections, so those stay open until all is printed.
     async with AsyncExitStack() as stack:
         nodes = await reach_all(bootstrap, access, stack)
         reached = [(node, node.broker.table) for node in nodes if node.broker]

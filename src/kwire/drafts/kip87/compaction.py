@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who decides that a record is a delete, by the magic that it is stored with.
 
-Only the rule lives here: bytes are ``messages.py``'s business, and what a broker does
-with a message in which stage is that of ``stages.py``.
+Only the rule lives here: ``messages.py`` reads and writes bytes, and ``stages.py`` has
+what a broker does with a message in which stage.
 
 | stored as                | a delete is                      |
 |--------------------------|----------------------------------|

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages of the KIP-87 draft to and from magic 0 and 1, with what gets lost.
 
-Up, a null value becomes the tombstone bit, and nothing is lost. Down, the bit becomes
-a null value: the payload of a tombstone that has one is destroyed, and a null value
-that was no delete turns into one. Kafka's own magics are ``kwire.records``'s business.
+Up, a null value becomes the tombstone bit, and nothing is lost. Down, the bit becomes a
+null value: the payload of a tombstone that has one is destroyed, and a null value that
+was no delete turns into one. ``kwire.records`` converts Kafka's own magics.
 """
 
 from __future__ import annotations

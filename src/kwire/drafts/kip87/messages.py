@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages of the KIP-87 draft, in and out of bytes.
 
-The draft's magic 2 is one more message format: the layout of magic 1 with a bit of
-the attributes that says "tombstone". Kafka's own magic 2, the record batch, came
-later and is another thing with the same number; ``dialect_of`` tells them apart by
-their checksums. Messages of magic 0 and 1 are the same in both and are read here too.
+The draft's magic 2 is one more message format: the layout of magic 1 with a bit of the
+attributes that says "tombstone". Kafka's own magic 2, the record batch, came later and
+is another thing with the same number; ``dialect_of`` distinguishes them by their
+checksums. Messages of magic 0 and 1 are the same in both and are read here too.
 
-One copy in plain Python serves both engines. What a message means to the log cleaner
-is ``compaction.py``'s business.
+One copy in plain Python serves both engines. ``compaction.py`` says what a message
+means to the log cleaner.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ASIDE = {
 }
 
 TOMBSTONE_BIT = 0x10
-"""The bit that stands for a tombstone unless told otherwise.
+"""The bit that marks a tombstone, unless the caller names another.
 
 The document names none. Of its day's attributes 0 to 2 are the compression and 3 the
 timestamp type, and this is the first bit that was free.
@@ -57,7 +57,7 @@ LOG_APPEND_TIME = 0x08
 
 _LOG_OVERHEAD, _MAGIC_AT, _BATCH_CRC_AT, _BATCH_CRC_END = 12, 16, 17, 21
 _LEAST_SIZES = (14, 22, 22)
-"""Bytes that a message takes at least behind its size, by magic."""
+"""Bytes that a message takes at least after its size, by magic."""
 
 _CODECS_OF = 1
 """The magic whose codecs all messages may have: the draft is older than zstd."""
@@ -105,14 +105,13 @@ def encode(
 def decode(
     data: Buffer, *, check_crc: bool = True, limits: Limits = DEFAULT
 ) -> tuple[Message, ...]:
-    """Decode a message set of the draft; messages of magic 0 and 1 may stand in it.
+    """Decode a message set of the draft; it may have messages of magic 0 and 1.
 
     An incomplete last message ends the set quietly, as a fetch may cut it. Compressed
     messages are opened. ``check_crc=False`` trusts the checksums, and with them that
-    magic 2 is the draft's.
-    Raises ``DecodeError``; for a record batch of Kafka's magic 2 it says so. Offsets
-    of errors are bytes of ``data``, and of what was compressed the first byte of its
-    message.
+    magic 2 is the draft's. Raises ``DecodeError``; its text names a record batch of
+    Kafka's magic 2. Offsets of errors are bytes of ``data``, and of what was compressed
+    the first byte of its message.
     """
     source = _bytes_of(data)
     found: list[Message] = []
@@ -297,7 +296,7 @@ def _read_one(source: bytes, start: int, end: int) -> Message:
 def _read_sized(
     source: bytes, at: int, end: int, path: str
 ) -> tuple[bytes | None, int]:
-    """Read an INT32 length and its bytes; return them and the place behind."""
+    """Read an INT32 length and its bytes; return them and the place after."""
     start = at + 4
     if end < start:
         words = f"the message ends here, bytes still needed: {start - end}"

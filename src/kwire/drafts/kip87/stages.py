@@ -44,9 +44,9 @@ class Outcome(NamedTuple):
     """What a broker did with a message.
 
     ``action`` is what the cell says, or ``serve`` where a message needs no conversion.
-    ``message`` is stored or served, None if refused for ``reason``. ``is_delete``
-    tells what log compaction will take it for, ``zero_copy`` whether a fetch goes out
-    as it is stored, and ``report`` what a conversion lost.
+    ``message`` is stored or served, None if refused for ``reason``. ``is_delete`` is
+    whether log compaction will take it for a delete, ``zero_copy`` whether a fetch goes
+    out as it is stored, and ``report`` what a conversion lost.
     """
 
     action: str
@@ -58,7 +58,7 @@ class Outcome(NamedTuple):
 
     @property
     def error_code(self) -> int:
-        """What the producer is told. The draft names no code; Kafka's own is taken."""
+        """The error code for the producer: Kafka's own, as the draft names none."""
         return INVALID_RECORD if self.message is None else NONE
 
 
