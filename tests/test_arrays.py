@@ -121,7 +121,7 @@ def test_memory_in_use_is_not_used_again(arrays):
 
 def test_a_size_below_zero_is_refused(arrays):
     """It is a mistake of the caller."""
-    with pytest.raises(ValueError, match="not -1"):
+    with pytest.raises(ValueError, match=r"0 or more \(got -1\)"):
         arrays.new_memory(-1)
 
 
