@@ -320,5 +320,5 @@ def test_arrays_are_made_of_memory_and_arrays(arrays):
     """Another object is refused before anybody reads it as one."""
     with pytest.raises(TypeError, match="Memory or None"):
         arrays.Array("l", "", 1, 0, (None, bytes(8)))
-    with pytest.raises(TypeError, match="child is an Array"):
+    with pytest.raises(TypeError, match="child must be an Array"):
         arrays.Array("+s", "", 1, 0, (None,), (None,))

@@ -60,8 +60,8 @@ def test_another_value_is_refused_in_one_line(wrong):
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
     assert last == (
-        "ImportError: KWIRE_BACKEND is auto, fast or pure, "
-        f"not {wrong!r}; change or unset it"
+        "ImportError: KWIRE_BACKEND must be auto, fast or pure "
+        f"(got {wrong!r}); change or unset it"
     )
 
 

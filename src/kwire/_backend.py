@@ -21,10 +21,11 @@ _WANTED = os.environ.get("KWIRE_BACKEND", "auto")
 def _choose() -> tuple[str, str]:
     if _WANTED not in ("auto", "fast", "pure"):
         raise ImportError(
-            f"KWIRE_BACKEND is auto, fast or pure, not {_WANTED!r}; change or unset it"
+            f"KWIRE_BACKEND must be auto, fast or pure (got {_WANTED!r}); change or"
+            " unset it"
         )
     if _WANTED == "pure":
-        return "pure", "KWIRE_BACKEND says so"
+        return "pure", f"KWIRE_BACKEND={_WANTED}"
     try:
         __import__(f"{__package__}._fast.decoder")
     except ModuleNotFoundError as error:
@@ -35,11 +36,12 @@ def _choose() -> tuple[str, str]:
         if "interpreter" not in str(error):
             raise
         raise ImportError(
-            "kwire's compiled engine serves one interpreter of a process, and another"
-            " one has it: set KWIRE_BACKEND=pure before this one imports kwire"
+            "kwire's compiled engine works in one interpreter of a process, and another"
+            " interpreter has loaded it; set KWIRE_BACKEND=pure before this one imports"
+            " kwire"
         ) from error
     else:
-        return "fast", "KWIRE_BACKEND says so" if _WANTED == "fast" else "it is built"
+        return "fast", "KWIRE_BACKEND=fast" if _WANTED == "fast" else "it is built"
     if _WANTED == "fast":
         raise ImportError(
             "KWIRE_BACKEND=fast, but this kwire has no compiled engine: install a wheel"

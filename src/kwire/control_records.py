@@ -126,14 +126,14 @@ def read_version(
     """
     path = f"{part}.{name}"
     if data is None:
-        raise InvalidValue(f"the {part} is null where Kafka allows none", 0, part)
+        raise InvalidValue(f"the {part} cannot be null", 0, part)
     with memoryview(data) as view:
         head = view.cast("B")[:2].tobytes() if view.nbytes else b""
     if len(head) < 2:
         raise errors.decode_failure(errors.TRUNCATED, 2 - len(head), len(head), path)
     version = int.from_bytes(head, "big", signed=True)
     if version < 0:
-        raise InvalidValue(f"{version} is no {name}", 0, path)
+        raise InvalidValue(f"{name} must be 0 or more (got {version})", 0, path)
     return data, version
 
 

@@ -421,9 +421,9 @@ def test_blocks_and_arrays_of_arrow(kwire):
     arrays = module(kwire, "arrays")
     block = arrays.new_memory(12)
     assert (block.size, len(block)) == (12, 12)
-    with pytest.raises(TypeError, match="a buffer is a Memory or None, not b'x'"):
+    with pytest.raises(TypeError, match="a buffer must be a Memory or None"):
         arrays.Array("l", "", 1, 0, (None, b"x"))
-    with pytest.raises(TypeError, match="a child is an Array, not 5"):
+    with pytest.raises(TypeError, match=r"a child must be an Array \(got 5\)"):
         arrays.Array("+s", "", 1, 0, (None,), (5,))
 
 

@@ -127,10 +127,10 @@ def test_what_is_not_json_is_refused_where_it_starts_to_differ(text, line, colum
     ("text", "reason"),
     [
         ('["\t"]', "a string cannot hold U+0009; escape it with \\"),
-        ('["\ud800"]', "a lone surrogate is no character; remove it"),
-        ("[1 2]", "expected , or ], found 2"),
-        ("[", "expected a JSON value, found the end of the text"),
-        ("[\x00", "expected a JSON value, found U+0000"),
+        ('["\ud800"]', "a string cannot hold a lone surrogate; remove it"),
+        ("[1 2]", "expected , or ] (got 2)"),
+        ("[", "expected a JSON value (got the end of the text)"),
+        ("[\x00", "expected a JSON value (got U+0000)"),
         ("/* [", "this comment is never closed; end it with */"),
     ],
 )

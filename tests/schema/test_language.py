@@ -308,18 +308,22 @@ def test_a_message_is_an_object(text):
 @pytest.mark.parametrize(
     ("key", "given", "found"),
     [
-        ("name", [], "name is a text, not an array"),
-        ("name", {}, "name is a text, not an object"),
-        ("ignorable", [], "ignorable is true or false, not an array"),
-        ("ignorable", 0.5, "ignorable is true or false, not '0.5'"),
-        ("tag", {}, "not an object"),
-        ("tag", False, "not 'false'"),
-        ("entityType", "x", ", groupId, topicName, producerId, brokerId, not 'x'"),
-        ("entityType", "", "not a string"),
+        ("name", [], "name must be a string (got an array)"),
+        ("name", {}, "name must be a string (got an object)"),
+        ("ignorable", [], "ignorable must be true or false (got an array)"),
+        ("ignorable", 0.5, "ignorable must be true or false (got '0.5')"),
+        ("tag", {}, "(got an object)"),
+        ("tag", False, "(got 'false')"),
+        ("entityType", "x", ", groupId, topicName, producerId, brokerId (got 'x')"),
+        ("entityType", "", "brokerId (got '')"),
         ("type", "[]", "an array needs the type of its elements"),
         ("type", "[] []int8", "an array cannot hold arrays"),
-        ("type", "", "'' is no type; use one of bool, bytes, float64,"),
-        ("fields", [{"name": "B", "type": "int8", "versions": "0"}], "string has no"),
+        ("type", "", "'' is not a type; use one of bool, bytes, float64,"),
+        (
+            "fields",
+            [{"name": "B", "type": "int8", "versions": "0"}],
+            "string cannot have",
+        ),
     ],
 )
 def test_an_error_says_what_was_found(key, given, found):
@@ -330,10 +334,10 @@ def test_an_error_says_what_was_found(key, given, found):
 
 
 def test_an_error_names_null_and_arrays_of_primitives():
-    with pytest.raises(SchemaError, match="a field is a JSON object, not null"):
+    with pytest.raises(SchemaError, match="a field must be a JSON object"):
         read(fields=[None])
     inner = [{"name": "B", "type": "int8", "versions": "0"}]
-    with pytest.raises(SchemaError, match=r"\[\]int8 has no fields"):
+    with pytest.raises(SchemaError, match=r"\[\]int8 cannot have fields"):
         read_field(type="[]int8", fields=inner)
 
 

@@ -130,7 +130,7 @@ def test_what_is_no_wheel_of_ours_is_refused(tmp_path):
     with pytest.raises(ValueError, match="no wheel of kwire"):
         bundle(tmp_path / "deps.zip", wheel=other)
     (tmp_path / "text.whl").write_text("text")
-    with pytest.raises(ValueError, match=r"text\.whl is no wheel"):
+    with pytest.raises(ValueError, match=r"text\.whl is not a wheel"):
         bundle(tmp_path / "deps.zip", wheel=tmp_path / "text.whl")
     with pytest.raises(FileNotFoundError):
         bundle(tmp_path / "deps.zip", wheel=tmp_path / "none.whl")

@@ -129,11 +129,14 @@ def test_wrong_arguments_are_told_at_once(requests):
     for call, words in (
         (lambda: ks.from_kafka_message("frame", "MetaData"), "did you mean Metadata"),
         (lambda: ks.from_kafka_message("frame", 999), "API key 999"),
-        (lambda: ks.from_kafka_message("frame", "Fetch", "answer"), "kind is"),
+        (lambda: ks.from_kafka_message("frame", "Fetch", "answer"), "kind must be"),
         (lambda: ks.from_kafka_message("frame", "Fetch", "response"), "pair_requests"),
         (lambda: ks.from_kafka_message("frame", None), "give api and kind"),
         (lambda: ks.kafka_header("frame", {"made": "x"}), "no option 'made'"),
-        (lambda: ks.kafka_header("frame", {"mode": "x"}), "mode is one of PERMISSIVE"),
+        (
+            lambda: ks.kafka_header("frame", {"mode": "x"}),
+            "mode must be one of PERMISSIVE",
+        ),
         (lambda: ks.pair_requests(requests), "no column recording"),
         (lambda: ks.read_headers(renamed, "frame", ["API"]), "be there twice"),
     ):

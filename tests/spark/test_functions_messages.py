@@ -383,7 +383,7 @@ def test_mixed_streams_become_json(kwire):
     assert "maxWaitMs" in json.loads(texts[0])
     assert texts[3:] == [None, None]
     assert errors[:3] == [None] * 3
-    assert "no response has the API key 999" in errors[4]
+    assert "Kafka has no response with API key 999" in errors[4]
     assert "which message it is" in errors[3]
 
 

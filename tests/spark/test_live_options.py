@@ -79,14 +79,14 @@ def test_what_is_refused_is_refused_with_a_way_out(name):
 )
 def test_settings_of_security_are_followed_or_refused(name):
     """Nothing weaker than what a user wrote is done without a word."""
-    with pytest.raises(ValueError, match=f"does not take {name}: it knows kafka.sasl"):
+    with pytest.raises(ValueError, match=f"has no option {name}: use kafka.sasl"):
         options(**{name: "x"})
 
 
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"kafka.bootstrap.servers": " "}, "needs brokers: give kafka.bootstrap.serv"),
+        ({"kafka.bootstrap.servers": " "}, "requires brokers: give kafka.bootstrap"),
         ({"kafka.bootstrap.servers": "broker"}, "options kafka.* of kafka-live: "),
         ({"subscribePattern": "a.*"}, "subscribe and subscribePattern cannot be given"),
         ({"path": "logs"}, "kafka-live has no option 'path': "),
@@ -95,8 +95,8 @@ def test_settings_of_security_are_followed_or_refused(name):
             {"kafka.security.protocol": "TLS"},
             "options kafka.* of kafka-live: security.protocol must be one of PLAINTEXT",
         ),
-        ({"kafka.check.crcs": "maybe"}, "kafka.check.crcs is true or false"),
-        ({"kafka.default.api.timeout.ms": "1s"}, "is a number"),
+        ({"kafka.check.crcs": "maybe"}, "kafka.check.crcs must be true or false"),
+        ({"kafka.default.api.timeout.ms": "1s"}, "must be a number"),
         ({"kafka.isolaton.level": "x"}, "did you mean kafka.isolation.level?"),
     ],
 )
@@ -107,7 +107,7 @@ def test_mistakes_are_answered_with_what_is_right(given, text):
 
 
 def test_topics_are_required():
-    with pytest.raises(ValueError, match="needs topics: give subscribe, subscribeP"):
+    with pytest.raises(ValueError, match="requires topics: give subscribe, subscribeP"):
         read_live_options({"kafka.bootstrap.servers": "broker:9092"})
 
 

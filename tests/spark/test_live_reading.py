@@ -366,7 +366,7 @@ def test_columns_are_those_of_a_schema(broker):
         (
             "value",
             LongType(),
-            "kafka-live is binary, the schema says bigint",
+            r"kafka-live must be binary \(got bigint\)",
         ),
     ):
         with pytest.raises(ValueError, match=text):

@@ -125,7 +125,7 @@ def test_wrong_options_are_answered_at_once(spark, broker):
         reader(spark, broker.address, subscrib="orders").load()
     stream = spark.readStream.format("kafka-live").option("subscribe", "orders").load()
     query = stream.writeStream.format("noop").start()
-    with pytest.raises(PySparkException, match="kafka-live needs brokers"):
+    with pytest.raises(PySparkException, match="kafka-live requires brokers"):
         query.processAllAvailable()
 
 

@@ -301,7 +301,7 @@ def test_committed_records_alone_stop_at_an_open_transaction(tmp_path):
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"view": "batches"}, "a stream has the view records"),
+        ({"view": "batches"}, "view must be records in a stream"),
         ({"endingOffsets": '{"orders": {"0": 3}}'}, "a stream has no end"),
     ],
 )

@@ -273,7 +273,7 @@ SAID = {
     ),
     "an unknown mode of request logs": (
         load("kafka-request-log", mode="x"),
-        "ValueError: mode is one of FAILFAST",
+        "ValueError: mode must be one of FAILFAST",
     ),
     "no such request logs": (
         load("kafka-request-log", "nothing"),
@@ -305,7 +305,7 @@ SAID = {
     ),
     "a text in place of a version": (
         sql("from_kafka_message(frame, 'Fetch', 'request', 'one')"),
-        r"TypeError: versions are whole numbers \(got a column of string\)",
+        r"TypeError: versions must be integers \(got a column of string\)",
     ),
     "no argument": (
         sql("kafka_header()"),
@@ -329,7 +329,7 @@ SAID = {
         lambda spark, folder, checkpoint: stream(
             spark, folder, checkpoint, view="batches"
         ),
-        "ValueError: a stream has the view records",
+        "ValueError: view must be records in a stream",
     ),
     "a stream from nowhere": (
         lambda spark, folder, checkpoint: stream(

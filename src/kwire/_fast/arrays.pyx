@@ -329,10 +329,12 @@ cdef class Array:
             raise TypeError("an Array cannot be changed; make a new one")
         for buffer in buffers:
             if buffer is not None and not isinstance(buffer, Memory):
-                raise TypeError(f"a buffer is a Memory or None, not {buffer!r:.40}")
+                raise TypeError(
+                    f"a buffer must be a Memory or None (got {buffer!r:.40})"
+                )
         for child in children:
             if not isinstance(child, Array):
-                raise TypeError(f"a child is an Array, not {child!r:.40}")
+                raise TypeError(f"a child must be an Array (got {child!r:.40})")
             check_made(child)
         set_up(self, format, name, length, null_count, buffers, children, nullable)
         self.offset = offset

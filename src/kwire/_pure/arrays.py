@@ -84,10 +84,12 @@ class Array:
     ) -> None:
         for buffer in buffers:
             if buffer is not None and not isinstance(buffer, Memory):
-                raise TypeError(f"a buffer is a Memory or None, not {buffer!r:.40}")
+                raise TypeError(
+                    f"a buffer must be a Memory or None (got {buffer!r:.40})"
+                )
         for child in children:
             if not isinstance(child, Array):
-                raise TypeError(f"a child is an Array, not {child!r:.40}")
+                raise TypeError(f"a child must be an Array (got {child!r:.40})")
         put = object.__setattr__
         put(self, "format", format)
         put(self, "name", name)

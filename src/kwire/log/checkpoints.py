@@ -81,7 +81,7 @@ def read_partition_metadata(path: Named) -> PartitionMetadata:
             values[name.strip()] = at, value.strip()
     for wanted in (b"version", b"topic_id"):
         if wanted not in values:
-            _refuse(path, 0, f"there is no line with {wanted.decode()!r}")
+            _refuse(path, 0, f"the file has no line {wanted.decode()!r}")
     version = _read_number(path, *values[b"version"])
     at, text = values[b"topic_id"]
     topic_id = read_uuid(_read_text(path, at, text))
@@ -139,11 +139,11 @@ def _read_entries(path: Named, width: int) -> Iterator[tuple[int, list[bytes]]]:
     for at, line in lines:
         fields = line.split()
         if len(fields) != width:
-            _refuse(path, at, f"an entry has {width} fields (got {len(fields)})")
+            _refuse(path, at, f"an entry must have {width} fields (got {len(fields)})")
         count += 1
         yield at, fields
     if count != heads[1][1]:
-        _refuse(path, heads[1][0], f"{heads[1][1]} entries are announced (got {count})")
+        _refuse(path, heads[1][0], f"expected {heads[1][1]} entries (got {count})")
 
 
 def _read_number(path: Named, at: int, text: bytes) -> int:

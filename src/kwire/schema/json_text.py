@@ -133,7 +133,7 @@ class _Reader:
         if (match := _WORD.match(self.text, start)) and match[0] in _WORDS:
             self.at = match.end()
             return Value(_WORDS[match[0]], self.position(start), match[0])
-        self.fail(f"expected a JSON value, found {self.describe_next()}", start)
+        self.fail(f"expected a JSON value (got {self.describe_next()})", start)
 
     def object(self, depth: int) -> Value:
         value = Value(OBJECT, self.position(self.at))
@@ -145,14 +145,14 @@ class _Reader:
         while True:
             if self.peek() != '"':
                 self.fail(
-                    f"expected a key in quotes, found {self.describe_next()}", self.at
+                    f"expected a key in quotes (got {self.describe_next()})", self.at
                 )
             key_position = self.position(self.at)
             key = self.string()
             self.skip_blanks()
             if self.peek() != ":":
                 self.fail(
-                    f"expected : after the key, found {self.describe_next()}", self.at
+                    f"expected : after the key (got {self.describe_next()})", self.at
                 )
             self.at += 1
             self.skip_blanks()
@@ -178,7 +178,7 @@ class _Reader:
         self.skip_blanks()
         character = self.peek()
         if character not in (",", bracket) or not character:
-            self.fail(f"expected , or {bracket}, found {self.describe_next()}", self.at)
+            self.fail(f"expected , or {bracket} (got {self.describe_next()})", self.at)
         self.at += 1
         self.skip_blanks()
         return character == bracket
@@ -206,7 +206,7 @@ class _Reader:
                     self.at,
                 )
             else:
-                self.fail("a lone surrogate is no character; remove it", self.at)
+                self.fail("a string cannot hold a lone surrogate; remove it", self.at)
 
     def escape(self) -> str:
         start = self.at
@@ -222,7 +222,7 @@ class _Reader:
             if low is not None and 0xDC00 <= low < 0xE000:
                 return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00))
         if 0xD800 <= code < 0xE000:
-            self.fail("a lone surrogate is no character; write the pair", start)
+            self.fail("a string cannot hold a lone surrogate; write the pair", start)
         return chr(code)
 
     def unit(self, start: int) -> int | None:

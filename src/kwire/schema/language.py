@@ -111,7 +111,9 @@ class _Keys:
         self.message_name = message_name
         self.position = value.position
         if value.kind != json_text.OBJECT:
-            self.fail("value-invalid", f"{what} is a JSON object, not {_a(value)}")
+            self.fail(
+                "value-invalid", f"{what} must be a JSON object (got {_a(value)})"
+            )
         for key in value.members:
             if key not in allowed:
                 self.fail("key-unknown", self.advice(key, allowed), key)
@@ -138,7 +140,7 @@ class _Keys:
         if value is None:
             return None
         if value.kind in (json_text.ARRAY, json_text.OBJECT):
-            self.fail("value-invalid", f"{key} is a text, not {_a(value)}", key)
+            self.fail("value-invalid", f"{key} must be a string (got {_a(value)})", key)
         return value.text
 
     def require_text(self, key: str) -> str:
@@ -150,8 +152,8 @@ class _Keys:
     def choice(self, key: str, value: json_text.Value, choices: Iterable[str]) -> str:
         if value.kind != json_text.STRING or value.text not in choices:
             names = ", ".join(choices)
-            found = rules.quote(value.text) if value.text else _a(value)
-            self.fail("value-invalid", f"{key} is one of {names}, not {found}", key)
+            reason = f"{key} must be one of {names} (got {_describe_value(value)})"
+            self.fail("value-invalid", reason, key)
         return value.text
 
     def flag(self, key: str) -> bool:
@@ -165,7 +167,7 @@ class _Keys:
             return text.strip("-0") != ""
         self.fail(
             "value-invalid",
-            f"{key} is true or false, not {_describe_value(value)}",
+            f"{key} must be true or false (got {_describe_value(value)})",
             key,
         )
 
@@ -187,8 +189,8 @@ class _Keys:
             return int(text)
         self.fail(
             "value-invalid",
-            f"{key} is an integer from {-limit} to {limit - 1}, not"
-            f" {_describe_value(value)}",
+            f"{key} must be an integer from {-limit} to {limit - 1} (got"
+            f" {_describe_value(value)})",
             key,
         )
 
@@ -201,8 +203,8 @@ class _Keys:
         except ValueError:
             self.fail(
                 "versions-invalid",
-                f"{key} is a range like 3, 0-5, 2+ or none, of versions up to 32767,"
-                f" not {rules.quote(text)}",
+                f"{key} must be a range such as 3, 0-5, 2+ or none, of versions up to"
+                f" 32767 (got {rules.quote(text)})",
                 key,
             )
 
@@ -300,7 +302,9 @@ def _field(above: _Keys, value: json_text.Value, index: int) -> Field:
     is_struct = type_name not in rules.PRIMITIVES
     if fields and not is_struct:
         what = f"[]{type_name}" if is_array else type_name
-        keys.fail("fields-on-primitive", f"{what} has no fields; remove them", "fields")
+        keys.fail(
+            "fields-on-primitive", f"{what} cannot have fields; remove them", "fields"
+        )
     if fields and named is None:
         keys.fail(
             "struct-versions-missing",
@@ -350,9 +354,9 @@ def _type(keys: _Keys) -> tuple[str, bool]:
         reason = "an array cannot hold arrays; use an array of structs"
     else:
         reason = (
-            f"{rules.quote(text)} is no type; use one of"
-            f" {', '.join(sorted(rules.PRIMITIVES))}, or a struct, which starts with a"
-            " capital"
+            f"{rules.quote(text)} is not a type; use one of"
+            f" {', '.join(sorted(rules.PRIMITIVES))}, or a struct, whose name starts"
+            " with a capital letter"
         )
     keys.fail("type-unknown", reason, "type")
 

@@ -192,7 +192,7 @@ def _parsed_field_faults(field: Field) -> Iterator[RuleFault]:
     if not _FIELD_NAME.fullmatch(field.name):
         yield (
             "name-illegal",
-            f"{quote(field.name)} is no field name; use ASCII letters and digits, a"
+            f"{quote(field.name)} is not a field name; use ASCII letters and digits, a"
             " letter first",
         )
     if field.nullable_versions and not field.is_array and field.type in FIXED_SIZES:
@@ -201,13 +201,13 @@ def _parsed_field_faults(field: Field) -> Iterator[RuleFault]:
     if field.type != expected:
         yield (
             "entity-type-mismatch",
-            f"a {field.entity_type} is of type {expected}, not {kind}; change one of"
-            " them",
+            f"the entityType {field.entity_type} requires type {expected} (got"
+            f" {kind}); change one of them",
         )
     if field.flexible_versions is not None and not is_text:
         yield (
             "flexible-override-misplaced",
-            f"only string and bytes fields may override flexibleVersions, not {kind};"
+            f"only string and bytes fields can override flexibleVersions (got {kind});"
             " remove it",
         )
     if field.tag is not None and field.map_key:
@@ -216,7 +216,7 @@ def _parsed_field_faults(field: Field) -> Iterator[RuleFault]:
     if field.zero_copy and kind != "bytes":
         yield (
             "zero-copy-misplaced",
-            f"only bytes can be zeroCopy, not {kind}; remove it",
+            f"only bytes fields can be zeroCopy (got {kind}); remove it",
         )
 
 
@@ -279,8 +279,8 @@ def _message_name_faults(message: Message) -> Iterator[RuleFault]:
     if not _CLASS_NAME.fullmatch(message.name):
         yield (
             "name-illegal",
-            f"{quote(message.name)} is no message name; use ASCII letters and digits, a"
-            " letter first",
+            f"{quote(message.name)} is not a message name; use ASCII letters and"
+            " digits, a letter first",
         )
 
 
@@ -306,7 +306,7 @@ def _parsed_message_faults(message: Message) -> Iterator[RuleFault]:
         if message.valid_versions != VersionRange(0, 0):
             yield (
                 "coordinator-shape",
-                f"{what} has only version 0, not {message.valid_versions}; set"
+                f"{what} has version 0 alone (got {message.valid_versions}); set"
                 ' validVersions to "0"',
             )
         if flexible:
@@ -337,8 +337,8 @@ def _check_structs(message: Message, places: list[tuple[str, Struct]]) -> None:
         if not _CLASS_NAME.fullmatch(struct.name) or not struct.name[0].isupper():
             rule = "struct-name-illegal"
             reason = (
-                f"{quote(struct.name)} is no struct name; use ASCII letters and digits,"
-                " a capital first"
+                f"{quote(struct.name)} is not a struct name; use ASCII letters and"
+                " digits, a capital letter first"
             )
         elif struct.name in named:
             rule = "struct-defined-twice"
@@ -369,7 +369,7 @@ def _check_nesting(message: Message) -> None:
             place = join(path, field.name)
             if id(below) in open_structs:
                 rule = "struct-recursive"
-                reason = f"the struct {below.name} holds itself; break the circle"
+                reason = f"the struct {below.name} contains itself; remove the cycle"
                 raise SchemaError(reason, rule, place, message.name, *field.position)
             if id(below) not in heights and len(open_structs) <= MAX_STRUCT_DEPTH:
                 heights[id(below)] = visit(below, place)

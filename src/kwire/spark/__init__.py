@@ -53,7 +53,7 @@ def __getattr__(name: str) -> Any:
         if (error.name or "").partition(".")[0] != "pyspark":
             raise
         raise ImportError(
-            f"kwire.spark.{name} needs pyspark 4.0 or newer: pip install pyspark"
+            f"kwire.spark.{name} requires pyspark 4.0 or newer: pip install pyspark"
         ) from None
     globals()[name] = found
     return found

@@ -130,7 +130,7 @@ def _of_wheel(wheel: str | os.PathLike[str]) -> Iterator[Source]:
     try:
         opened = zipfile.ZipFile(wheel)
     except zipfile.BadZipFile:
-        raise ValueError(f"{os.fspath(wheel)} is no wheel") from None
+        raise ValueError(f"{os.fspath(wheel)} is not a wheel") from None
     with opened:
         for name in opened.namelist():
             top, _, rest = name.partition("/")

@@ -59,15 +59,16 @@ def _read_options(given: Mapping[str, str]) -> tuple[str, str]:
     for name in options:
         if name not in _OPTIONS:
             raise ValueError(
-                f"kafka-capture has no option {name!r}; it knows {', '.join(_OPTIONS)}"
+                f"kafka-capture has no option {name!r}; use one of"
+                f" {', '.join(_OPTIONS)}"
             )
     mode = options.get("mode", _MODES[0]).upper()
     if mode not in _MODES:
-        raise ValueError(f"mode is one of {', '.join(_MODES)}, not {mode!r:.80}")
+        raise ValueError(f"mode must be one of {', '.join(_MODES)} (got {mode!r:.80})")
     if not options.get("path"):
         raise ValueError(
-            'kafka-capture needs one path: .load("captures/"), where kwire record has'
-            " written, or a file there"
+            'kafka-capture requires a path: .load("captures/"), a folder that kwire'
+            " record has written, or a file in it"
         )
     return options["path"], mode
 
@@ -82,9 +83,9 @@ def _chosen_columns(schema: StructType) -> list[str]:
             )
         if field.dataType.simpleString() != kind:
             raise ValueError(
-                f"the column {field.name} of kafka-capture is {kind}, not"
-                f' {field.dataType.simpleString()}: write schema("{field.name} {kind}'
-                '"), and cast what comes'
+                f"column {field.name} of kafka-capture must be {kind} (got"
+                f' {field.dataType.simpleString()}): write schema("{field.name} {kind}'
+                '"), and cast the result'
             )
     return list(schema.fieldNames())
 

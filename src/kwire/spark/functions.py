@@ -108,14 +108,14 @@ def from_kafka_message(
         return _from_message_to_json(data, api, kind, version, framed, failfast)
     if not isinstance(kind, str) or not isinstance(api, (str, type, int)):
         raise ValueError(
-            "a struct is of one message: give api and kind as they are, or decode into"
-            ' JSON with options={"as": "json"}'
+            "a struct column has one message type: pass api and kind as strings or"
+            ' numbers, or decode into JSON with options={"as": "json"}'
         )
     name = find_message(api, kind)
     if version is None and not (framed and names_its_version(name)):
         raise ValueError(
-            f"{name} does not say its version: pass a number or a column, for a"
-            " response that of its request (pair_requests puts it there)"
+            f"{name} does not contain its version: pass a number or a column; a"
+            " response has the version of its request (pair_requests adds it)"
         )
 
     columns, fixed = _split(version=version)
@@ -272,7 +272,7 @@ def pair_requests(captures: DataFrame) -> DataFrame:
     missing = [name for name in COLUMNS if name not in captures.columns]
     if missing:
         raise ValueError(
-            f"no column {', '.join(missing)}: are these kafka-capture rows?"
+            f"the rows have no column {', '.join(missing)}; pass rows of kafka-capture"
         )
     rows = captures.select(*COLUMNS).repartition(*ORDER[:-1])
     rows = rows.sortWithinPartitions(*ORDER)
@@ -425,7 +425,7 @@ def _map(
     twice = [name for name in keep if name.lower() in new]
     if twice:
         raise ValueError(
-            f"the column {twice[0]!r} would be there twice: rename the one to keep,"
+            f"the column {twice[0]!r} would appear twice: rename the one to keep,"
             f' such as df.withColumnRenamed("{twice[0]}", "old_{twice[0]}")'
         )
     chosen = rows.select(column, *(name for name in keep if name != column))
@@ -443,8 +443,8 @@ def _udf(
         from pyspark.sql.functions import arrow_udf
     except ImportError:
         raise ImportError(
-            f"{name} needs pyspark 4.1 or newer; kwire.spark.read_headers and"
-            " read_records do with 4.0"
+            f"{name} requires pyspark 4.1 or newer; kwire.spark.read_headers and"
+            " read_records work with 4.0"
         ) from None
     wanted = inspect.signature(function)
     names = list(wanted.parameters)
@@ -472,12 +472,12 @@ def _read(options: Options, *known: str) -> dict[str, Any]:
     for name, value in (options or {}).items():
         option = name.lower()
         if option not in known:
-            raise ValueError(f"no option {name!r}; there are {', '.join(known)}")
+            raise ValueError(f"no option {name!r}; use one of {', '.join(known)}")
         choices = _CHOICES[option] or (str(value),)
         fitting = [each for each in choices if each.lower() == str(value).lower()]
         if not fitting:
             words = ", ".join(choices)
-            raise ValueError(f"{option} is one of {words}, not {value!r:.80}")
+            raise ValueError(f"{option} must be one of {words} (got {value!r:.80})")
         found[option] = fitting[0]
     return found
 

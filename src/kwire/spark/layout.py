@@ -190,13 +190,12 @@ def _choose(
             )
         if kind != known[name]:
             raise ValueError(
-                f"column {name!r} of {source_name} is {known[name]}, the schema says"
-                f" {kind}"
+                f"column {name!r} of {source_name} must be {known[name]} (got {kind})"
             )
         columns[name] = kind
     if not columns:
         raise ValueError(
-            f"a schema of {source_name} has one column or more; this has none"
+            f"a schema of {source_name} must have one column or more (got none)"
         )
     return columns
 
@@ -206,8 +205,8 @@ def _check_name(options: LogOptions) -> None:
     name = options.corrupt_record
     if not name or name.lower() in map(str.lower, _CHOICES[options.view][1]):
         raise ValueError(
-            f"columnNameOfCorruptRecord is {name!r}; it wants a name that no column of"
-            f" view={options.view} has, such as _corrupt_record"
+            "columnNameOfCorruptRecord must be a name that no column of"
+            f" view={options.view} has, such as _corrupt_record (got {name!r})"
         )
 
 

@@ -100,7 +100,7 @@ def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> Live
     )
     if not (options.subscribe or options.subscribe_pattern or options.assign):
         raise ValueError(
-            "kafka-live needs topics: give subscribe, subscribePattern or assign"
+            "kafka-live requires topics: give subscribe, subscribePattern or assign"
         )
     if is_stream:
         if options.ending != ("offsets", "latest"):
@@ -115,7 +115,7 @@ def _read_cluster(found: Mapping[str, str]) -> Cluster:
     addresses = found.get("kafka.bootstrap.servers", "").strip()
     if not addresses:
         raise ValueError(
-            "kafka-live needs brokers: give kafka.bootstrap.servers,"
+            "kafka-live requires brokers: give kafka.bootstrap.servers,"
             " HOST:PORT[,HOST:PORT]"
         )
     properties = {
@@ -141,7 +141,7 @@ def _check_security(given: Mapping[str, str]) -> None:
                 name for name in LIVE_OPTIONS.honoured if name.startswith(_SECURITY)
             )
             raise ValueError(
-                f"kafka-live does not take {name}: it knows {listed}; leave out what"
+                f"kafka-live has no option {name}: use {listed}; leave out what"
                 " the brokers do not require"
             )
 

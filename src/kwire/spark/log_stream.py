@@ -48,7 +48,7 @@ class LogStream:
 
     def __init__(self, options: LogOptions, layout: Layout) -> None:
         if options.view != "records":
-            raise ValueError(f"a stream has the view records, not {options.view}")
+            raise ValueError(f"view must be records in a stream (got {options.view})")
         if options.ending != ("offsets", "latest"):
             raise ValueError("a stream has no end; leave out ending offsets")
         self.options = options

@@ -160,7 +160,7 @@ def version_numbers(versions: Any, count: int) -> np.ndarray:
         filled = versions.cast(pa.int64()).fill_null(NO_VERSION)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise TypeError(
-            f"versions are whole numbers (got a column of {versions.type})"
+            f"versions must be integers (got a column of {versions.type})"
         ) from None
     numbers: np.ndarray = filled.to_numpy(zero_copy_only=False)
     return numbers

@@ -50,7 +50,9 @@ def find_message(api: Api, kind: str = "request") -> str:
             return registry.find_by_key(api, kind).name
         except KeyError:
             last = registry.keys("request")[-1]
-            raise ValueError(f"no {kind} has the API key {api}; 0-{last}") from None
+            raise ValueError(
+                f"Kafka has no {kind} with API key {api}; keys are 0 to {last}"
+            ) from None
     names = registry.names()
     if api in names:
         return api
@@ -71,8 +73,8 @@ def names_its_version(name: str) -> bool:
 def _suffix(kind: str) -> str:
     if kind not in _SUFFIXES:
         raise ValueError(
-            f'kind is "request" or "response", not {kind!r:.80}; other messages go by'
-            " their full names"
+            f'kind must be "request" or "response" (got {kind!r:.80}); name other'
+            " messages in full, without a kind"
         )
     return _SUFFIXES[kind]
 

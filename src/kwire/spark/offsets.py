@@ -40,9 +40,9 @@ def read_offsets(offset: StreamOffset, source_name: str) -> dict[Place, int]:
         }
     except (AttributeError, TypeError, ValueError):
         raise ValueError(
-            f"the checkpoint has the offset {offset!r:.200}, which is none of"
-            f' {source_name}, such as {{"orders": {{"0": 23}}}}; each query wants a'
-            " checkpointLocation of its own"
+            f'offsets of {source_name} must be JSON such as {{"orders": {{"0": 23}}}}'
+            f" (got {offset!r:.200} from the checkpoint); give each query its own"
+            " checkpointLocation"
         ) from None
 
 

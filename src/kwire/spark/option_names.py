@@ -125,7 +125,7 @@ class OptionNames(NamedTuple):
         if near:
             hint = f"did you mean {by_lower[near[0]]}?"
         else:
-            hint = f"it knows {', '.join(self.honoured)}"
+            hint = f"use one of {', '.join(self.honoured)}"
         raise ValueError(f"{self.format} has no option {name!r}: {hint}")
 
 

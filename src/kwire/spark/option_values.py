@@ -33,7 +33,9 @@ def read_json(found: Mapping[str, str], name: str, kind: type, example: str) -> 
     except ValueError:
         value = None
     if not isinstance(value, kind):
-        raise ValueError(f"{name} is JSON such as {example}, not {found[name]!r:.80}")
+        raise ValueError(
+            f"{name} must be JSON such as {example} (got {found[name]!r:.80})"
+        )
     return value
 
 
@@ -48,7 +50,7 @@ def read_word(found: Mapping[str, str], name: str, words: Sequence[str]) -> str:
     for word in words:
         if word.lower() == text.lower():
             return word
-    raise ValueError(f"{name} is one of {', '.join(words)}, not {text!r:.80}")
+    raise ValueError(f"{name} must be one of {', '.join(words)} (got {text!r:.80})")
 
 
 def check_at_most_one(found: Mapping[str, str], names: Sequence[str]) -> None:
@@ -62,15 +64,15 @@ def read_flag(found: Mapping[str, str], name: str, default: bool = False) -> boo
     """Read "true" or "false", without case."""
     text = found.get(name, str(default)).lower()
     if text not in ("true", "false"):
-        raise ValueError(f"{name} is true or false, not {found[name]!r:.80}")
+        raise ValueError(f"{name} must be true or false (got {found[name]!r:.80})")
     return text == "true"
 
 
 def read_number(found: Mapping[str, str], name: str, what: str) -> int:
-    """Read a number that is not negative; ``what`` says of what it is."""
+    """Read a number that is not negative; ``what`` is its unit or range, for errors."""
     text = found[name]
     if not text.isdecimal():
-        raise ValueError(f"{name} is a number ({what}), not {text!r:.80}")
+        raise ValueError(f"{name} must be a number, {what} (got {text!r:.80})")
     return int(text)
 
 
@@ -80,7 +82,7 @@ def read_count(found: Mapping[str, str], name: str) -> int | None:
         return None
     number = read_number(found, name, "1 or more")
     if number < 1:
-        raise ValueError(f"{name} is 1 or more, not {number}")
+        raise ValueError(f"{name} must be 1 or more (got {number})")
     return number
 
 
@@ -91,12 +93,12 @@ def read_size(found: Mapping[str, str], name: str) -> int | None:
     match = _SIZE.fullmatch(found[name].strip())
     if match is None:
         raise ValueError(
-            f"{name} is a number of bytes such as 134217728 or 128m, not"
-            f" {found[name]!r:.80}"
+            f"{name} must be a number of bytes such as 134217728 or 128m (got"
+            f" {found[name]!r:.80})"
         )
     size = int(match[1]) * _FACTORS[match[2].lower()]
     if size < 1:
-        raise ValueError(f"{name} is 1 or more, not {size}")
+        raise ValueError(f"{name} must be 1 or more (got {size})")
     return size
 
 
@@ -106,7 +108,7 @@ def read_duration(found: Mapping[str, str], name: str, default: str) -> float:
     match = _DURATION.fullmatch(text.strip().lower())
     if match is None or match[2] not in _MILLISECONDS:
         raise ValueError(
-            f"{name} is a time such as 90s, 15m or 1h (a number alone is in ms), not"
-            f" {text!r:.80}"
+            f"{name} must be a duration such as 90s, 15m, 1h or 500, which is in ms"
+            f" (got {text!r:.80})"
         )
     return int(match[1]) * _MILLISECONDS[match[2]]

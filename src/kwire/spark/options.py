@@ -106,8 +106,8 @@ def _paths(found: Mapping[str, str]) -> tuple[str, ...]:
         paths = [found["path"], *paths]
     if not paths or not all(isinstance(path, str) and path for path in paths):
         raise ValueError(
-            'kafka-log needs a path: .load("kafka-logs/"), a data directory of Kafka, a'
-            " folder above several, or an address such as s3://bucket/folder"
+            'kafka-log requires a path: .load("kafka-logs/"), a data directory of'
+            " Kafka, a folder above several, or an address such as s3://bucket/folder"
         )
     return tuple(map(_without_scheme, paths))
 

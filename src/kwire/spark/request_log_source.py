@@ -64,13 +64,15 @@ def read_options(given: Mapping[str, str]) -> RequestLogOptions:
     for name, text in given.items():
         if name.lower() not in _BY_LOWER:
             raise ValueError(
-                f"kafka-request-log has no option {name!r}; it knows"
+                f"kafka-request-log has no option {name!r}; use one of"
                 f" {', '.join(_NAMES)}"
             )
         found[_BY_LOWER[name.lower()]] = str(text)
     mode = found.get("mode", MODES[0]).upper()
     if mode not in MODES:
-        raise ValueError(f"mode is one of {', '.join(MODES)}, not {found['mode']!r}")
+        raise ValueError(
+            f"mode must be one of {', '.join(MODES)} (got {found['mode']!r:.80})"
+        )
     return RequestLogOptions(
         _paths(found),
         mode,
@@ -87,12 +89,15 @@ def _paths(found: Mapping[str, str]) -> tuple[str, ...]:
     except ValueError:
         paths = None
     if not isinstance(paths, list):
-        raise ValueError('paths is JSON such as ["request.log", "request.log.1.gz"]')
+        raise ValueError(
+            'paths must be JSON such as ["request.log", "request.log.1.gz"] (got'
+            f" {found['paths']!r:.80})"
+        )
     if found.get("path"):
         paths = [found["path"], *paths]
     if not paths:
         raise ValueError(
-            'kafka-request-log needs a path: .load("kafka-request.log"), or a folder'
+            'kafka-request-log requires a path: .load("kafka-request.log"), or a folder'
         )
     return tuple(paths)
 
@@ -104,7 +109,7 @@ def _timezone(name: str) -> tzinfo:
         return ZoneInfo(name)
     except (ValueError, OSError, LookupError):
         raise ValueError(
-            f"timeZone is a name such as UTC or Europe/Berlin, not {name!r:.80}"
+            f"timeZone must be a name such as UTC or Europe/Berlin (got {name!r:.80})"
         ) from None
 
 
@@ -142,8 +147,8 @@ class KafkaRequestLogSource(SparkEntry, DataSource):
                 )
             if kind != known[field.name]:
                 raise ValueError(
-                    f"column {field.name!r} of kafka-request-log is"
-                    f" {known[field.name]}, the schema says {kind}"
+                    f"column {field.name!r} of kafka-request-log must be"
+                    f" {known[field.name]} (got {kind})"
                 )
             names.append(field.name)
         return RequestLogReader(options, names)

@@ -258,7 +258,7 @@ def make_stream_reader(
     for name, limit in limits.items():
         if limit is not None:
             warnings.warn(
-                f"{name} needs Spark 4.2 or newer; all there is comes at once",
+                f"{name} requires Spark 4.2 or newer; one batch takes all offsets",
                 stacklevel=2,
             )
     return TopicStreamReader(stream)

@@ -133,7 +133,7 @@ def _topics(found: Mapping[str, str]) -> frozenset[str] | None:
         return None
     topics = frozenset(filter(None, map(str.strip, found["subscribe"].split(","))))
     if not topics:
-        raise ValueError("subscribe names no topic; it takes them with commas between")
+        raise ValueError("subscribe names no topic; give topics separated by commas")
     return topics
 
 
@@ -142,7 +142,9 @@ def _pattern_text(found: Mapping[str, str]) -> str | None:
     if pattern is None:
         return None
     if not pattern.strip():
-        raise ValueError("subscribePattern is empty; it is a pattern such as orders.*")
+        raise ValueError(
+            "subscribePattern cannot be empty; give a pattern such as orders.*"
+        )
     return pattern.strip()
 
 
@@ -152,7 +154,10 @@ def _compiled(pattern: str | None) -> re.Pattern[str] | None:
     try:
         return re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"subscribePattern is no pattern: {error}") from None
+        raise ValueError(
+            f"subscribePattern must be a regular expression (got {pattern!r:.80}):"
+            f" {error}"
+        ) from None
 
 
 def _assignment(found: Mapping[str, str]) -> frozenset[Place] | None:
@@ -162,7 +167,9 @@ def _assignment(found: Mapping[str, str]) -> frozenset[Place] | None:
     places: set[Place] = set()
     for topic, partitions in read_json(found, "assign", dict, example).items():
         if not isinstance(partitions, list) or not all(map(is_number, partitions)):
-            raise ValueError(f"assign wants a list of partitions: {example}")
+            raise ValueError(
+                f"assign must list the partitions of each topic, such as {example}"
+            )
         places.update((topic, number) for number in partitions)
     return frozenset(places)
 
@@ -200,14 +207,16 @@ def _by_place(found: Mapping[str, str], name: str, lowest: int) -> dict[Place, i
     places: dict[Place, int] = {}
     for topic, numbers in read_json(found, name, dict, example).items():
         if not isinstance(numbers, dict):
-            raise ValueError(f"{name} wants numbers by partition: {example}")
+            raise ValueError(
+                f"{name} must have a number for each partition, such as {example}"
+            )
         for partition, number in numbers.items():
             # A folder without a number is partition -1.
             is_named = partition.isdecimal() or partition == "-1"
             if not is_named or not is_number(number) or number < lowest:
                 raise ValueError(
-                    f"{name} of {topic}-{partition} is {number!r}; it looks like"
-                    f" {example}"
+                    f"{name} must be JSON such as {example} (got {number!r:.80} for"
+                    f" {topic}-{partition})"
                 )
             places[topic, int(partition)] = number
     return places

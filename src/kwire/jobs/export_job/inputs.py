@@ -93,7 +93,7 @@ def find_inputs(
                 listed += f" and {len(names) - _LISTED} more"
             raise FileNotFoundError(
                 f"no partition in {where} matches topics= and partitions=;"
-                f" there are {listed}"
+                f" the partitions are {listed}"
             )
         raise FileNotFoundError(
             f"no partition in {where}: give a data directory of Kafka, or a folder"
