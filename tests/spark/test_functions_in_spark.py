@@ -138,7 +138,7 @@ def test_wrong_arguments_are_told_at_once(requests):
             "mode must be one of PERMISSIVE",
         ),
         (lambda: ks.pair_requests(requests), "no column recording"),
-        (lambda: ks.read_headers(renamed, "frame", ["API"]), "be there twice"),
+        (lambda: ks.read_headers(renamed, "frame", ["API"]), "appear twice"),
     ):
         with pytest.raises(ValueError, match=words):
             call()

@@ -214,7 +214,7 @@ def test_a_stream_has_no_end(broker):
 
 
 def test_the_checkpoint_of_another_source_is_recognised(broker):
-    with pytest.raises(ValueError, match="none of kafka-live, such as"):
+    with pytest.raises(ValueError, match="offsets of kafka-live must be JSON such as"):
         reader_of(broker).latestOffset({"logOffset": 3}, EVERYTHING)
 
 

@@ -288,7 +288,9 @@ def test_a_start_behind_an_open_transaction_waits(tmp_path):
 
 def test_the_checkpoint_of_another_source_is_recognised(orders):
     for offset in ({"logOffset": 3}, {"orders-0": 30}, {"orders": {"first": 3}}):
-        with pytest.raises(ValueError, match="none of kafka-log, such as"):
+        with pytest.raises(
+            ValueError, match="offsets of kafka-log must be JSON such as"
+        ):
             reader_of(orders.root).latestOffset(offset, EVERYTHING)
 
 
