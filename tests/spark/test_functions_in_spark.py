@@ -131,7 +131,7 @@ def test_wrong_arguments_are_told_at_once(requests):
         (lambda: ks.from_kafka_message("frame", 999), "API key 999"),
         (lambda: ks.from_kafka_message("frame", "Fetch", "answer"), "kind must be"),
         (lambda: ks.from_kafka_message("frame", "Fetch", "response"), "pair_requests"),
-        (lambda: ks.from_kafka_message("frame", None), "give api and kind"),
+        (lambda: ks.from_kafka_message("frame", None), "pass api and kind"),
         (lambda: ks.kafka_header("frame", {"made": "x"}), "no option 'made'"),
         (
             lambda: ks.kafka_header("frame", {"mode": "x"}),
