@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sys
 from collections import namedtuple
+from contextlib import suppress
 from io import BytesIO
 
 from . import errors
@@ -406,9 +407,23 @@ def _unzstd_by_cramjam(library: Any, data: memoryview, memory: memoryview) -> in
     try:
         return int(library.zstd.decompress_into(data, memory))
     except library.DecompressionError as failure:
-        if "write whole buffer" in str(failure):
+        if _fills_by_cramjam(library, data, memory):
             raise TooLarge from None
         raise Damaged(str(failure)) from None
+
+
+def _fills_by_cramjam(library: Any, data: memoryview, memory: memoryview) -> bool:
+    """Find out whether data that cannot be read went past the end of ``memory``.
+
+    cramjam has one error for damage and for too little room, with a text that may
+    change, but it fills the room before it fails. So the last byte is made different
+    and the data read again: only if all of the room was filled is it as before.
+    """
+    last = memory[-1]
+    memory[-1] = last ^ 0xFF
+    with suppress(library.DecompressionError):
+        library.zstd.decompress_into(data, memory)
+    return memory[-1] == last
 
 
 def _bound_zstd(size: int) -> int:

@@ -12,6 +12,7 @@ import sys
 import tracemalloc
 import warnings
 import zlib
+from types import SimpleNamespace
 
 import lz4.block
 import lz4.frame
@@ -277,6 +278,37 @@ def test_zstd_windows(route):
     assert route.read(large, decompressed_bytes=64 * MIB) == bytes(128 * 1024)
     error = route.refusal(large, decompressed_bytes=63 * MIB)
     assert type(error) is route.kwire.LimitExceeded
+
+
+@pytest.mark.parametrize("route", ["zstd by cramjam"], indirect=True)
+def test_full_memory_is_known_in_any_words(route, monkeypatch):
+    """Too little room and damage differ by what cramjam wrote, not by its sentence."""
+    import cramjam
+
+    def decompress_into(data, memory):
+        try:
+            return cramjam.zstd.decompress_into(data, memory)
+        except cramjam.DecompressionError:
+            raise cramjam.DecompressionError("in other words") from None
+
+    class Reworded:
+        __name__ = "cramjam"
+        DecompressionError = cramjam.DecompressionError
+        zstd = SimpleNamespace(decompress_into=decompress_into)
+
+    monkeypatch.setattr(route.module, "_load_zstd", Reworded)
+    # A frame that declares its size is refused before the library sees it.
+    writer = zstandard.ZstdCompressor(write_content_size=False)
+    for plain in (text(300_000), bytes(300_000)):
+        packed = writer.compress(plain)
+        assert route.read(packed, decompressed_bytes=len(plain)) == plain
+        for most in (0, 1, 1000, 128 * 1024, len(plain) - 1):
+            error = route.refusal(packed, decompressed_bytes=most)
+            assert type(error) is route.kwire.LimitExceeded
+    packed = writer.compress(text(300_000))
+    damaged = packed[:12] + b"\xff" * 4 + packed[16:]
+    for most in (1000, 200_000, MIB):
+        assert "in other words" in route.reason(damaged, decompressed_bytes=most)
 
 
 def test_memory_that_is_not_there(route):
