@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from .. import arrow
+from ..batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS, SIZE_AT
 from ..errors import DecodeError
 from .array_rows import as_binary, is_valid, memory_of, struct_of, text_column
 from .message_types import list_of, with_error
@@ -57,9 +58,7 @@ class Fault(NamedTuple):
 
 
 _POSITION = "batch_position"
-# A batch is INT64 base offset, INT32 size and, in the oldest format, 14 bytes or more.
 _size_at = Struct(">i").unpack_from
-_SIZE_AT, _SMALLEST, _LEAST = 8, 12, 14
 
 
 def read_records(
@@ -194,11 +193,11 @@ def _around(raw: memoryview, start: int, at: int) -> tuple[int, int | None]:
 
 def _next_batch(data: memoryview, at: int, end: int) -> int | None:
     """Find where a batch ends; None if that is not before ``end``, or nonsense."""
-    if at + _SMALLEST > end:
+    if at + LOG_OVERHEAD > end:
         return None
-    (size,) = _size_at(data, at + _SIZE_AT)
-    after: int = at + _SMALLEST + size
-    return after if size >= _LEAST and after <= end else None
+    (size,) = _size_at(data, at + SIZE_AT)
+    after: int = at + LOG_OVERHEAD + size
+    return after if size >= MESSAGE_OVERHEADS[0] and after <= end else None
 
 
 def _are_whole(rows: pa.BinaryArray, data: Any, places: np.ndarray) -> bool:

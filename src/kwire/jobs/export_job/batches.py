@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from ...batch_layout import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from ...compression import NAMES
 from ..tables import load_pyarrow, make_schema
 from .headers import USES
@@ -54,7 +55,7 @@ def write_batches(
     schema = make_schema(BATCHES)
     uses, codecs = (
         pyarrow.array(USES),
-        pyarrow.array([*NAMES, *map(str, range(len(NAMES), 8))]),
+        pyarrow.array([*NAMES, *map(str, range(len(NAMES), CODEC_MASK + 1))]),
     )
     start, scan = 0, source.scan
     for piece in scan.pieces:
@@ -62,7 +63,7 @@ def write_batches(
         rows, attributes = table.num_rows, table["attributes"]
         bits = {
             mask: compute.bit_wise_and(attributes, mask)
-            for mask in (0x07, 0x08, 0x10, 0x20)
+            for mask in (CODEC_MASK, LOG_APPEND_TIME, TRANSACTIONAL, CONTROL)
         }
         made = {
             "topic": pyarrow.repeat(place[0], rows),
@@ -71,10 +72,10 @@ def write_batches(
             "use": uses.take(
                 pyarrow.array(source.uses[start : start + rows], pyarrow.int8())
             ),
-            "compression": codecs.take(bits[0x07]),
-            "timestamp_type": compute.shift_right(bits[0x08], 3),
-            "is_transactional": compute.not_equal(bits[0x10], 0),
-            "is_control": compute.not_equal(bits[0x20], 0),
+            "compression": codecs.take(bits[CODEC_MASK]),
+            "timestamp_type": compute.not_equal(bits[LOG_APPEND_TIME], 0),
+            "is_transactional": compute.not_equal(bits[TRANSACTIONAL], 0),
+            "is_control": compute.not_equal(bits[CONTROL], 0),
         }
         columns = [
             (made[field.name] if field.name in made else table[field.name]).cast(

@@ -14,10 +14,9 @@ import heapq
 from typing import NamedTuple
 
 from ... import log
+from ...batch_layout import CODEC_MASK, CONTROL
 from .conflicts import ConflictJudge
 from .headers import (
-    CODEC,
-    CONTROL,
     DISAGREES,
     DIVERGED,
     DOUBTFUL,
@@ -236,8 +235,8 @@ class ChoicePass:
         self.sources[item.source].uses[item.row] = USED
         rows = 0 if item.flags & CONTROL else item.records
         self.control_batches += bool(item.flags & CONTROL)
-        sums = self.sums.get(item.flags & CODEC, CodecSums())
-        self.sums[item.flags & CODEC] = CodecSums(
+        sums = self.sums.get(item.flags & CODEC_MASK, CodecSums())
+        self.sums[item.flags & CODEC_MASK] = CodecSums(
             sums.batches + 1, sums.bytes + item.size, sums.records + rows
         )
         return rows

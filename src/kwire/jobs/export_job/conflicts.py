@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...batch_layout import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 from ...errors import KwireError
 from .headers import DOUBTFUL, Candidate, ScannedHeaders, SourceFile
 
@@ -28,9 +29,8 @@ _REASONS = (
     "its replica goes first",
 )
 
-_KEPT_BITS = 0x38
-"""Time of append, transactional, control: what a cleaner leaves as it is."""
-_DELETE_HORIZON = 0x40
+_KEPT_BITS = LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
+"""What a cleaner leaves as it is."""
 _PRODUCER = ("magic", "producer_id", "producer_epoch", "base_sequence")
 
 
@@ -130,7 +130,7 @@ class ConflictJudge:
         bits = first["attributes"], second["attributes"]
         if (bits[0] ^ bits[1]) & _KEPT_BITS:
             return False
-        return not are_full or bool((bits[0] | bits[1]) & _DELETE_HORIZON)
+        return not are_full or bool((bits[0] | bits[1]) & DELETE_HORIZON)
 
     def _is_first_right(self, one: list[Candidate], other: list[Candidate]) -> bool:
         """Decide between batches that contradict each other, and note it."""

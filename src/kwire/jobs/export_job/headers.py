@@ -12,6 +12,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import NamedTuple
 
+from ...batch_layout import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from ..tables import load_pyarrow
 from .scan import COLUMNS
 
@@ -27,11 +28,11 @@ USES = ("copy", "used", "diverged", "disagrees", "refused")
 COPY, USED, DIVERGED, DISAGREES, REFUSED = range(5)
 """What becomes of a batch; ``USES`` are the words for it in the table."""
 
-CODEC, CONTROL, DOUBTFUL, UNCERTAIN = 0x07, 0x20, 0x100, 0x200
-"""Bits of ``Candidate.flags``: of the attributes, and what is thought of its epoch."""
+FLAGS = CODEC_MASK | LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
+"""The bits of a batch's attributes that are in ``Candidate.flags`` too."""
 
-FLAGS = 0x3F
-"""The bits of the attributes that are in the flags."""
+DOUBTFUL, UNCERTAIN = 0x100, 0x200
+"""Bits of ``Candidate.flags`` for what is known about the leader epoch of a batch."""
 
 
 class Candidate(NamedTuple):

@@ -17,6 +17,14 @@ from typing import NamedTuple
 
 from ... import log
 from ...atomic_files import create_file
+from ...batch_layout import (
+    BATCH_OVERHEAD,
+    COUNT_AT,
+    DELETE_HORIZON,
+    LAST_OFFSET_DELTA_AT,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+)
 from ...errors import DecodeError
 from ...formatting import format_name
 from ...limits import Limits
@@ -39,11 +47,6 @@ COLUMNS = (
 
 _ROWS = 16_384
 """Batches that are kept in one piece."""
-
-_HEAD = 61
-"""Bytes of the header of a batch of magic 2."""
-
-_DELETE_HORIZON = 0x40
 
 
 class FileFlaw(NamedTuple):
@@ -291,15 +294,24 @@ class _Scanner:
         expected = self._end if self._end >= 0 else self._segment.base_offset
         found = -1
         with self._segment.open() as file:
-            while file.fill(position, position + _HEAD) >= position + _HEAD:
+            while (
+                file.fill(position, position + BATCH_OVERHEAD)
+                >= position + BATCH_OVERHEAD
+            ):
                 base, length = unpack_from(">qi", file.data, position)
-                (delta,) = unpack_from(">i", file.data, position + 23)
-                (count,) = unpack_from(">i", file.data, position + 57)
-                is_sound = file.data[position + 16] == 2 and count == delta + 1 > 0
-                if not is_sound or base != expected or length < _HEAD - 12:
+                (delta,) = unpack_from(">i", file.data, position + LAST_OFFSET_DELTA_AT)
+                (count,) = unpack_from(">i", file.data, position + COUNT_AT)
+                is_sound = (
+                    file.data[position + MAGIC_AT] == 2 and count == delta + 1 > 0
+                )
+                if (
+                    not is_sound
+                    or base != expected
+                    or length < BATCH_OVERHEAD - LOG_OVERHEAD
+                ):
                     break
                 found = expected = base + count
-                position += 12 + length
+                position += LOG_OVERHEAD + length
         return found
 
     def _flush(self, rows: list[BatchHeader]) -> None:
@@ -329,7 +341,7 @@ class _Scanner:
             flaw = self._flaws[self._open]
             self._flaws[self._open] = flaw._replace(high=base - 1)
             self._open += 1
-        if magic == 2 and (count <= last - base or attributes & _DELETE_HORIZON):
+        if magic == 2 and (count <= last - base or attributes & DELETE_HORIZON):
             self._holes = True
         runs = self._epochs
         if runs and runs[-1][0] == epoch:
