@@ -295,7 +295,7 @@ cdef struct Export:
     PyObject* owner
 
 # Where the next node puts its children and their pointers.
-cdef struct Place:
+cdef struct ExportCursor:
     Export* export
     char* node
     void** pointer
@@ -347,7 +347,7 @@ cdef class Array:
 
     def __arrow_c_schema__(self):
         """Export the type as a capsule of an ``ArrowSchema``."""
-        cdef Place place
+        cdef ExportCursor place
         cdef ArrowSchema* root
         cdef Export* export = new_export(self, sizeof(ArrowSchema), 0)
         root = <ArrowSchema*>(export + 1)
@@ -475,7 +475,7 @@ cdef Export* new_export(Array array, size_t struct_size, int slots) except NULL:
 
 cdef ArrowArray* export_array(Array array) except NULL:
     """Export the data of a tree; the root comes directly after the ``Export``."""
-    cdef Place place
+    cdef ExportCursor place
     cdef Export* export = new_export(array, sizeof(ArrowArray), array.slots)
     cdef ArrowArray* root = <ArrowArray*>(export + 1)
     place.export = export
@@ -485,7 +485,7 @@ cdef ArrowArray* export_array(Array array) except NULL:
     return root
 
 
-cdef void fill_array(Array array, ArrowArray* out, Place* place) noexcept:
+cdef void fill_array(Array array, ArrowArray* out, ExportCursor* place) noexcept:
     """Fill in the struct of a node and those of its children."""
     cdef PyObject* buffers = <PyObject*>array.buffers
     cdef PyObject* children = <PyObject*>array.children
@@ -516,7 +516,7 @@ cdef void fill_array(Array array, ArrowArray* out, Place* place) noexcept:
         fill_array(<Array>PyTuple_GET_ITEM(children, index), child, place)
 
 
-cdef void fill_schema(Array array, ArrowSchema* out, Place* place) noexcept:
+cdef void fill_schema(Array array, ArrowSchema* out, ExportCursor* place) noexcept:
     """Fill in the schema of a node and those of its children."""
     cdef PyObject* children = <PyObject*>array.children
     cdef ArrowSchema* child

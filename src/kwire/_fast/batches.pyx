@@ -10,7 +10,7 @@ business.
 Twin: ``_pure/batches.py``. Differs from its twin in: noted faults for exceptions, and
 a C struct for the head where no object is asked for; sums of INT64 wrap by themselves.
 C needs for itself: ``header_of``, ``entry_of``, ``number``. Python needs for
-itself: ``wrapped``.
+itself: ``wrap_int64``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject

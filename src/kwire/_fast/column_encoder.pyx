@@ -13,7 +13,7 @@ Twin: ``_pure/column_encoder.py``. Differs from its twin in: noted faults for
 exceptions, and no rows are made on the way.
 C needs for itself: ``open_buffer``, ``copy_buffer``, ``open_bits``, ``open_bytes``,
 ``open_numbers``, ``open_headers``, ``close_all``, ``piece``, ``number_at``, ``bit_at``,
-``put_rows``, ``put_headers``, ``headers_size``, ``failure_of``, ``row_number``.
+``put_rows``, ``put_headers``, ``headers_size``, ``make_failure``, ``row_number``.
 """
 
 from cpython.object cimport PyObject
@@ -141,7 +141,7 @@ def encode_columns(
             with nogil:
                 fault = put_rows(&s, &entry, at, &size, &largest)
         if fault != FINE:
-            raise failure_of(&s, fault, &entry)
+            raise make_failure(&s, fault, &entry)
     finally:
         close_all(&s)
     if compress is not None:
@@ -442,7 +442,7 @@ cdef void close_all(Source* s) noexcept:
         give_block(&s.copies[index])
 
 
-cdef object failure_of(Source* s, RowFault fault, Entry* entry):
+cdef object make_failure(Source* s, RowFault fault, Entry* entry):
     """Turn a fault into the exception."""
     cdef str path = f"records[{s.row}]"
     if fault == BAD_OFFSETS:

@@ -161,7 +161,7 @@ def decode_request_headers(
             with nogil:
                 reason = walk_rows(&rows)
             if reason == AT_BAD_ROW:
-                error = judged(judge, <bytes>rows.begin[:rows.end - rows.begin])
+                error = judge_row(judge, <bytes>rows.begin[:rows.end - rows.begin])
                 if errors == NULL:
                     raise error_of_row(error, rows.row)
                 reason = put_error(&rows, errors, str(error).encode())
@@ -366,7 +366,7 @@ def header_versions():
     return _table[0]
 
 
-def judged(judge, frame):
+def judge_row(judge, frame):
     """Have a bad row read by ``judge``; return the exception that it raises.
 
     If it raises none, the row has changed since it was found bad.

@@ -10,7 +10,7 @@ that can read it, the input has changed meanwhile.
 Twin: ``_pure/record_columns.py``. Differs from its twin in: no object is made for a
 record and the GIL is released, where the twin turns records into columns.
 C needs for itself: ``record_shape``, ``plain_shape``, ``parent_shape``, ``walk_entry``,
-``failure_of``; the walk is ``record_walk.pyx``'s.
+``make_failure``; the walk is ``record_walk.pyx``'s.
 """
 
 from libc.stdint cimport uint8_t
@@ -156,7 +156,7 @@ def decode_columns(
             if reason == AT_ENTRY:
                 reason = walk_entry(&w, data, options)
             if reason != AT_END:
-                raise failure_of(&w, reason, data)
+                raise make_failure(&w, reason, data)
         next_offset = None
         if w.entries.is_started:
             next_offset = <object>w.entries.last_offset + 1
@@ -203,7 +203,7 @@ cdef WalkEnd walk_entry(ColumnWalk* w, object data, ReadOptions options) except 
     return reason
 
 
-cdef object failure_of(ColumnWalk* w, WalkEnd reason, object data):
+cdef object make_failure(ColumnWalk* w, WalkEnd reason, object data):
     """Build the exception of a walk that could not go on."""
     cdef Py_ssize_t position = w.entries.entry.position
     if reason == AT_FAULT:

@@ -81,7 +81,7 @@ cdef tuple read_batch_records(Reading* r, const uint8_t* start):
     r.cursor.end = start + r.entry.position + r.entry.size
     made = read_all(r)
     if made == NULL:
-        raise failure_of(r, -1)
+        raise make_failure(r, -1)
     result = <tuple>made
     Py_XDECREF(made)
     return result
@@ -95,7 +95,7 @@ cdef tuple read_content(Reading* r, const uint8_t* start, Py_ssize_t size):
     r.cursor.end = start + size
     made = read_all(r)
     if made == NULL:
-        raise failure_of(r, r.entry.position)
+        raise make_failure(r, r.entry.position)
     result = <tuple>made
     Py_XDECREF(made)
     return result
@@ -289,7 +289,7 @@ cdef inline PyObject* header_name(Reading* r, Py_ssize_t index) noexcept:
         and memcmp(PyUnicode_1BYTE_DATA(known), start, <size_t>size) == 0
     ):
         return new_ref(known)
-    text = text_of(r, start, size)
+    text = decode_header_key(r, start, size)
     # Of other strings the bytes are not at hand.
     if text != NULL and PyUnicode_IS_COMPACT_ASCII(text):
         Py_XDECREF(known)
@@ -371,7 +371,7 @@ cdef tuple read_run(
         if following.magic != first.magic or following.attributes != first.attributes:
             break
     if r.cursor.fault == PYTHON_ERROR or not records:
-        raise failure_of(r, -1)
+        raise make_failure(r, -1)
     # The next call begins at what ended the run, and reports it.
     r.cursor.fault = 0
     r.part = NULL
@@ -486,7 +486,7 @@ cdef (Py_ssize_t, Py_ssize_t) payload_of(Reading* r, const uint8_t* start) excep
             else:
                 check_end(cursor)
     if cursor.fault:
-        raise failure_of(r, -1)
+        raise make_failure(r, -1)
     return content - start, content - start + size
 
 
@@ -552,7 +552,7 @@ cdef tuple read_inner(
         else:
             base_of_messages(&r.cursor, inner.base_offset, &r.entry, &base)
     if r.cursor.fault:
-        raise failure_of(r, r.entry.position)
+        raise make_failure(r, r.entry.position)
     if base:
         move_offsets(records, base)
     return tuple(records)
@@ -620,7 +620,7 @@ cdef int check_place(Entry* entry, Py_ssize_t size) except -1:
     return 0
 
 
-cdef object failure_of(Reading* r, Py_ssize_t position):
+cdef object make_failure(Reading* r, Py_ssize_t position):
     """Turn a fault into the exception."""
     if r.cursor.fault == PYTHON_ERROR:
         raise_pending()
@@ -647,7 +647,9 @@ cdef inline int64_t zigzag(uint32_t raw) noexcept nogil:
     return <int32_t>(raw >> 1 ^ (0 - (raw & 1)))
 
 
-cdef PyObject* text_of(Reading* r, const uint8_t* start, Py_ssize_t size) noexcept:
+cdef PyObject* decode_header_key(
+    Reading* r, const uint8_t* start, Py_ssize_t size
+) noexcept:
     """Decode a header key that ends at byte ``end``."""
     cdef const char* on_error = "replace" if r.replace else "strict"
     cdef PyObject* text = make_text(start, size, on_error)

@@ -96,7 +96,7 @@ def encode_batch(rows, header, compress=None):
             break
     if unlikely(not done):
         Py_XDECREF(e.out)
-        raise failure_of(&e.blame, row.offset, previous, entry.base_offset)
+        raise make_failure(&e.blame, row.offset, previous, entry.base_offset)
     data = written(&e, BATCH_OVERHEAD, compress)
     if entry.attributes & LOG_APPEND_TIME or not count:
         largest = entry.max_timestamp
@@ -249,7 +249,7 @@ def encode_messages(rows, header, compress=None):
             break
     if not done:
         Py_XDECREF(e.out)
-        raise failure_of(&e.blame, row.offset, previous, -1)
+        raise make_failure(&e.blame, row.offset, previous, -1)
     payload = written(&e, 0, compress)
     if compress is None:
         return payload
@@ -261,7 +261,7 @@ def encode_messages(rows, header, compress=None):
     row.timestamp = largest
     if not put_message(&e, entry.magic, entry.attributes, &row):
         Py_XDECREF(e.out)
-        raise failure_of(&e.blame)
+        raise make_failure(&e.blame)
     return written(&e, 0, None)
 
 

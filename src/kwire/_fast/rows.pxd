@@ -36,6 +36,6 @@ cdef bint blame_value(Blame* e, int fault, PyObject* value) noexcept
 cdef void clear(Blame* e) noexcept
 cdef void drop(Row* row) noexcept
 cdef Py_ssize_t guessed_size(tuple rows) except -1
-cdef object failure_of(
+cdef object make_failure(
     Blame* e, int64_t offset=*, int64_t previous=*, int64_t base_offset=*
 )

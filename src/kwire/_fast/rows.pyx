@@ -10,7 +10,7 @@ Twin: ``_pure/rows.py``. Differs from its twin in: noted faults for exceptions, 
 parts that are pointers into the caller's objects.
 C needs for itself: ``following``, ``take_integer``, ``take_bytes``, ``bytes_of``,
 ``take_headers``, ``plain_headers``, ``plain_pair``, ``as_headers``, ``blame_value``,
-``clear``, ``drop``, ``guessed_size``, ``pending``, ``failure_of``.
+``clear``, ``drop``, ``guessed_size``, ``pending``, ``make_failure``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -112,7 +112,7 @@ cdef class RowList:
             )
         drop(&parts)
         if not done:
-            raise failure_of(&e)
+            raise make_failure(&e)
         if content > self.most and self.rows:
             return False
         self.content = content
@@ -465,7 +465,7 @@ cdef object pending():
     return error
 
 
-cdef object failure_of(
+cdef object make_failure(
     Blame* e, int64_t offset=0, int64_t previous=0, int64_t base_offset=0
 ):
     """Turn a fault into the exception; the numbers are for an offset that is wrong."""

@@ -224,7 +224,7 @@ def read_entry(data: Any, position: int, end: int, check_crc: bool) -> Any:
         attributes=attributes,
         crc=crc,
         base_offset=offset,
-        last_offset=wrapped(offset + last_delta),
+        last_offset=wrap_int64(offset + last_delta),
         base_timestamp=base_timestamp,
         max_timestamp=max_timestamp,
         producer_id=producer_id,
@@ -267,6 +267,6 @@ def read_message_head(
     )
 
 
-def wrapped(value: int) -> int:
+def wrap_int64(value: int) -> int:
     """Bring a sum into the range of INT64, as Kafka's own sums overflow."""
     return (value + 2**63) % 2**64 - 2**63

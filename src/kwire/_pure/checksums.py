@@ -9,12 +9,12 @@ A table takes Python about 90 ns a byte, so CRC-32C works on one big int for the
 message instead. Bit i of ``int.from_bytes(data, "little")`` is the coefficient of
 x^(size - 1 - i), and some multiples of the polynomial have only four or six terms:
 x^a + x^b + x^c + 1 lets any power x^(a + n) be replaced by three lower ones. So the
-low bits of the int are cut off and come back as a few shifted copies (``folded``),
-again and again, until a table for each byte that is left ends it.
+low bits of the int are cut off and come back as a few shifted copies
+(``fold_message``), again and again, until a table for each byte that is left ends it.
 
 Twin: ``_fast/checksums.pyx``. Differs from its twin in: big ints for instructions of
 the processor, and ``zlib`` for CRC-32.
-Python needs for itself: ``opened``, ``folded``, ``cuts``, ``rows_of_table``.
+Python needs for itself: ``view_bytes``, ``fold_message``, ``cuts``, ``rows_of_table``.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ def crc32c(data: Any, value: int = 0) -> int:
     Source: ``Crc32C``.
     """
     start = ~value & 0xFFFFFFFF
-    with opened(data) as view:
+    with view_bytes(data) as view:
         size = min(len(view), len(ROWS))
         if len(view) > size:
-            message = folded(view, start)
+            message = fold_message(view, start)
         else:
             message = int.from_bytes(view, "little") ^ start
     # Of less than 4 bytes the end of the start value is left over.
@@ -86,11 +86,11 @@ def crc32(data: Any, value: int = 0) -> int:
     The polynomial of IEEE 802.3, as in ``zlib``; it covers messages of magic 0 and 1.
     Source: ``Crc32``.
     """
-    with opened(data) as view:
+    with view_bytes(data) as view:
         return zlib.crc32(view, value)
 
 
-def opened(data: Any) -> memoryview:
+def view_bytes(data: Any) -> memoryview:
     """View the input as bytes."""
     view = memoryview(data)
     if not view.c_contiguous:
@@ -100,7 +100,7 @@ def opened(data: Any) -> memoryview:
     return memoryview(view.tobytes())
 
 
-def folded(view: memoryview, start: int) -> int:
+def fold_message(view: memoryview, start: int) -> int:
     """Fold a message into one for all rows of the table, of the same CRC from 0."""
     head = len(view)
     if head > STATE // 8:

@@ -8,7 +8,7 @@ Arrow arrays come as they are.
 
 Twin: ``_fast/column_encoder.pyx``. Differs from its twin in: rows are made on the way,
 and ``record_encoder.py`` encodes them.
-Python needs for itself: ``checked``, ``bits_of``, ``stray_offsets``.
+Python needs for itself: ``view_buffer``, ``view_validity``, ``stray_offsets``.
 """
 
 from __future__ import annotations
@@ -69,14 +69,17 @@ class Rows:
         self._base_offset = base_offset
         self._offsets = None if offsets is None else Numbers(offsets, count)
         self._timestamps = None if timestamps is None else Numbers(timestamps, count)
-        self._key, self._value = Pieces(key, count), Pieces(value, count)
+        self._key, self._value = BytesColumn(key, count), BytesColumn(value, count)
         self._lists: Any = None
         if headers is not None and count:
             lists, start, items, names, values = headers
             start, items = row_number(start), row_number(items)
-            self._lists = checked(lists, 4 * (start + count + 1)).cast("i")[start:]
+            self._lists = view_buffer(lists, 4 * (start + count + 1)).cast("i")[start:]
             self._items = items
-            self._names, self._values = Pieces(names, items), Pieces(values, items)
+            self._names, self._values = (
+                BytesColumn(names, items),
+                BytesColumn(values, items),
+            )
 
     def __len__(self) -> int:
         return self._count
@@ -138,9 +141,9 @@ class Numbers:
     def __init__(self, column: Any, count: int) -> None:
         validity, data, start = column
         self._start = row_number(start)
-        self._bits = bits_of(validity, self._start + count)
+        self._bits = view_validity(validity, self._start + count)
         size = 8 * (self._start + count)
-        self._values = checked(data, size)[:size].cast("q")
+        self._values = view_buffer(data, size)[:size].cast("q")
 
     def __getitem__(self, row: int) -> int:
         row += self._start
@@ -149,16 +152,16 @@ class Numbers:
         return self._values[row]
 
 
-class Pieces:
+class BytesColumn:
     """A column of bytes."""
 
     def __init__(self, column: Any, count: int) -> None:
         validity, offsets, data, start = column
         self._start = row_number(start)
-        self._bits = bits_of(validity, self._start + count)
+        self._bits = view_validity(validity, self._start + count)
         size = 4 * (self._start + count + 1) if count else 0
-        self._places = checked(offsets, size)[:size].cast("i")
-        self._data = checked(data, 0)
+        self._places = view_buffer(offsets, size)[:size].cast("i")
+        self._data = view_buffer(data, 0)
 
     def read(self, row: int, path: str) -> bytes | None:
         """Read one row; ``path`` is that of the record, for what is wrong with it."""
@@ -178,7 +181,7 @@ def row_number(number: int) -> int:
     return number
 
 
-def checked(data: Any, size: int) -> memoryview:
+def view_buffer(data: Any, size: int) -> memoryview:
     """Look at a buffer that has to have ``size`` bytes."""
     view = memoryview(b"")
     if data is not None and memoryview(data).nbytes:
@@ -188,9 +191,9 @@ def checked(data: Any, size: int) -> memoryview:
     return view
 
 
-def bits_of(validity: Any, rows: int) -> memoryview | None:
+def view_validity(validity: Any, rows: int) -> memoryview | None:
     """Look at the validity of rows; None where there is none."""
-    return None if validity is None else checked(validity, (rows + 7) // 8)
+    return None if validity is None else view_buffer(validity, (rows + 7) // 8)
 
 
 def stray_offsets(path: str) -> errors.EncodeError:

@@ -91,7 +91,7 @@ def decode_request_headers(
             if row is None:
                 null_rows.append(number)
             elif header is None:
-                error = judged(judge, row)
+                error = judge_row(judge, row)
                 if texts is None:
                     raise error_of_row(error, number)
                 texts[number] = str(error)
@@ -158,7 +158,7 @@ def header_versions() -> tuple[bytes, int]:
     return _table[0]
 
 
-def judged(judge: Callable[[bytes], object], frame: bytes) -> KwireError:
+def judge_row(judge: Callable[[bytes], object], frame: bytes) -> KwireError:
     """Have a bad row read by ``judge``; return the exception that it raises.
 
     If it raises none, the row has changed since it was found bad.

@@ -7,8 +7,8 @@ a quarter: one array for each field of all records.
 
 Twin: ``_fast/record_columns.pyx``. Differs from its twin in: records are made on the
 way, and the twin walks the bytes once more instead.
-Python needs for itself: ``columns_of``, ``text_array``, ``fixed_array``,
-``offsets_memory``, ``bits_of``, ``moved_timestamps``.
+Python needs for itself: ``make_columns``, ``text_array``, ``fixed_array``,
+``offsets_memory``, ``make_validity``, ``moved_timestamps``.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def decode_columns(
         values += sum([len(each.value) for each in found if each.value])
         if max(keys, values) > LARGEST_OFFSET:
             raise errors.decode_failure(errors.COLUMN_TOO_LARGE, 0, entry.position, "")
-    made = columns_of(records, kinds, headers, timestamp_unit)
+    made = make_columns(records, kinds, headers, timestamp_unit)
     if batch_columns:
         for name, form, code, attribute in _BATCH_COLUMNS:
             column = array(code, [getattr(each, attribute) for each in entries])
@@ -91,7 +91,7 @@ def decode_columns(
     return columns, walk.position, walk.next_offset
 
 
-def columns_of(
+def make_columns(
     records: list[Any], kinds: list[int], headers: bool, unit: str
 ) -> list[Array]:
     """Turn records into the columns that all have."""
@@ -136,7 +136,7 @@ def fixed_array(
     name: str, form: str, values: array[int], nulls: Sequence[int] = ()
 ) -> Array:
     """Make an array of fixed-size values, some of them null."""
-    validity = bits_of(len(values), nulls) if nulls else None
+    validity = make_validity(len(values), nulls) if nulls else None
     buffers = (validity, Memory(values.tobytes()))
     return Array(form, name, len(values), len(nulls), buffers)
 
@@ -148,7 +148,7 @@ def text_array(name: str, form: str, values: list[Any]) -> Array:
         nulls = [row for row, value in enumerate(values) if value is None]
         values = [value or b"" for value in values]
     offsets = offsets_memory(map(len, values))
-    validity = bits_of(len(values), nulls) if nulls else None
+    validity = make_validity(len(values), nulls) if nulls else None
     buffers = (validity, offsets, Memory(b"".join(values)))
     return Array(form, name, len(values), len(nulls), buffers)
 
@@ -162,7 +162,7 @@ def offsets_memory(sizes: Iterable[int]) -> Memory:
     raise errors.decode_failure(errors.COLUMN_TOO_LARGE, 0, 0, "")
 
 
-def bits_of(count: int, nulls: Sequence[int]) -> Memory:
+def make_validity(count: int, nulls: Sequence[int]) -> Memory:
     """Make the validity of rows, the lowest bit of a byte first; 1 is valid."""
     bits = (1 << count) - 1
     memory = bytearray(bits.to_bytes((count + 7) // 8, "little"))

@@ -28,7 +28,7 @@ from ..batch_layout import (
     MAGIC_AT,
     MESSAGE_OVERHEADS,
 )
-from .batches import read_entry, wrapped
+from .batches import read_entry, wrap_int64
 from .checksums import crc32
 from .cursor import (
     Cursor,
@@ -100,7 +100,7 @@ def read_records(
         check_end(cursor)
     except CursorFault as fault:
         fault.offset = header.position if compressed else start + fault.offset - first
-        failure = failure_of(fault, cursor)
+        failure = make_failure(fault, cursor)
     else:
         return tuple(records)
     raise failure
@@ -136,7 +136,7 @@ def read_record(cursor: Cursor, header: Any, replace: bool) -> Any:
         name = read_sized(cursor)
         if name is None:
             raise CursorFault(errors.UNEXPECTED_NULL, start)
-        text = text_of(name, cursor.at, replace)
+        text = decode_header_key(name, cursor.at, replace)
         cursor.path[-1] = "value"
         headers.append((text, read_sized(cursor)))
         del cursor.path[-2:]
@@ -144,8 +144,8 @@ def read_record(cursor: Cursor, header: Any, replace: bool) -> Any:
     check_end(cursor)
     cursor.end = end
     return _classes["record"](
-        offset=wrapped(offset),
-        timestamp=wrapped(timestamp),
+        offset=wrap_int64(offset),
+        timestamp=wrap_int64(timestamp),
         key=key,
         value=value,
         headers=tuple(headers),
@@ -207,7 +207,7 @@ def collect_run(
             records.append(read_message(cursor, last))
         except CursorFault as fault:
             if last is first:
-                failure = failure_of(fault, cursor)
+                failure = make_failure(fault, cursor)
                 break
             # The next call begins with this one, and reports it.
             last = before
@@ -294,7 +294,7 @@ def find_payload(data: Any, header: Any) -> tuple[int, int]:
                 raise CursorFault(errors.NULL_WRAPPER, header.position)
             check_end(cursor)
         except CursorFault as fault:
-            failure = failure_of(fault, cursor)
+            failure = make_failure(fault, cursor)
         else:
             return value
         finally:
@@ -340,14 +340,14 @@ def read_inner_messages(data: Any, header: Any, *, check_crc: bool = True) -> An
         base = base_of_messages(records[-1].offset, header)
     except CursorFault as fault:
         fault.offset = header.position
-        failure = failure_of(fault, cursor)
+        failure = make_failure(fault, cursor)
     else:
         if header.magic and header.attributes & LOG_APPEND_TIME:
             stamp = header.max_timestamp
             records = [record.replace(timestamp=stamp) for record in records]
         if base:
             records = [
-                record.replace(offset=wrapped(record.offset + base))
+                record.replace(offset=wrap_int64(record.offset + base))
                 for record in records
             ]
         return tuple(records)
@@ -372,14 +372,14 @@ def settle_messages(made: list[Any], header: Any) -> list[Any]:
         base = base_of_messages(made[-1].offset, header)
     except CursorFault as fault:
         fault.offset = header.position
-        failure = failure_of(fault, Cursor(b"", 0, 0))
+        failure = make_failure(fault, Cursor(b"", 0, 0))
     else:
         fixed = header.magic and header.attributes & LOG_APPEND_TIME
         for each in made:
             if fixed:
                 each.timestamp = header.max_timestamp
             if base:
-                each.offset = wrapped(each.offset + base)
+                each.offset = wrap_int64(each.offset + base)
             each.__class__ = _classes["record"]
         return made
     raise failure
@@ -399,7 +399,7 @@ def check_place(header: Any, size: int) -> None:
         raise ValueError("the header is not that of an entry of this input")
 
 
-def failure_of(fault: CursorFault, cursor: Cursor) -> errors.DecodeError:
+def make_failure(fault: CursorFault, cursor: Cursor) -> errors.DecodeError:
     """Turn a fault into the exception."""
     path = path_text(cursor.path)
     return errors.decode_failure(fault.code, fault.detail, fault.offset, path)
@@ -583,7 +583,7 @@ def zigzag(raw: int) -> int:
     return (raw >> 1) ^ -(raw & 1)
 
 
-def text_of(name: bytes, end: int, replace: bool) -> str:
+def decode_header_key(name: bytes, end: int, replace: bool) -> str:
     """Decode a header key that ends at byte ``end``."""
     try:
         return name.decode()

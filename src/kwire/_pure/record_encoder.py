@@ -24,14 +24,14 @@ from ..batch_layout import (
     LOG_OVERHEAD,
     MESSAGE_OVERHEADS,
 )
-from .batches import wrapped
+from .batches import wrap_int64
 from .checksums import crc32, crc32c
 from .rows import (
     VARINTS,
     check_no_headers,
     classes,
-    encode_failure_of,
     header_bytes,
+    make_encode_failure,
     split,
     varint,
 )
@@ -120,7 +120,7 @@ def write_records(rows: Rows, header: Any) -> tuple[Any, int, int, int]:
             if index == 0 and not header.attributes & DELETE_HORIZON:
                 base_timestamp = timestamp
             largest = max(largest, timestamp)
-            delta = wrapped(timestamp - base_timestamp)
+            delta = wrap_int64(timestamp - base_timestamp)
             body = b"".join(
                 (
                     b"\0",
@@ -139,7 +139,7 @@ def write_records(rows: Rows, header: Any) -> tuple[Any, int, int, int]:
             if size > LARGEST - BATCH_OVERHEAD:
                 raise ValueFault(errors.TOO_LARGE, row)
     except ValueFault as fault:
-        failure = encode_failure_of(fault, path)
+        failure = make_encode_failure(fault, path)
     else:
         return b"".join(parts), base_timestamp, largest, previous
     raise failure
@@ -303,7 +303,7 @@ def encode_messages(
             if size > LARGEST - LOG_OVERHEAD - MESSAGE_OVERHEADS[1]:
                 raise ValueFault(errors.TOO_LARGE, row)
     except ValueFault as fault:
-        failure = encode_failure_of(fault, path)
+        failure = make_encode_failure(fault, path)
     else:
         payload = b"".join(parts)
         if compress is None:

@@ -18,8 +18,8 @@ from ..batch_layout import CODEC_MASK, CONTROL, TRANSACTIONAL
 from .batches import read_batch_header
 from .cursor import Cursor, CursorFault
 from .record_decoder import (
-    failure_of,
     find_payload,
+    make_failure,
     read_inner_messages,
     read_message,
     read_message_run,
@@ -284,7 +284,7 @@ def single_message(data: Any, header: Any) -> Any:
         try:
             return read_message(cursor, header)
         except CursorFault as fault:
-            failure = failure_of(fault, cursor)
+            failure = make_failure(fault, cursor)
         finally:
             cursor.data = b""
     raise failure

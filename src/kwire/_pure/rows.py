@@ -8,8 +8,8 @@ a row becomes bytes is in ``record_encoder.py``.
 
 Twin: ``_fast/rows.pyx``. Differs from its twin in: faults as exceptions, and headers
 that are encoded to find out whether they can be.
-Python needs for itself: ``integer``, ``raw_of``, ``wrong_type``,
-``encode_failure_of``, ``header_bytes``, ``varint``.
+Python needs for itself: ``integer``, ``read_bytes``, ``wrong_type``,
+``make_encode_failure``, ``header_bytes``, ``varint``.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ class RowList:
             pairs = header_bytes(headers, path)
             if self._magic < 2:
                 check_no_headers(headers, path)
-            headers = tuple((name, raw_of(content)) for name, content in headers)
+            headers = tuple((name, read_bytes(content)) for name, content in headers)
         except ValueFault as fault:
-            failure = encode_failure_of(fault, path)
+            failure = make_encode_failure(fault, path)
         else:
             content = self.content + row_bound(self._magic, key, value, len(pairs))
             if content > self._most and self.rows:
@@ -130,11 +130,11 @@ def split(row: Any, offset: int, path: list[str | int]) -> tuple[Any, ...]:
     timestamp = -1 if timestamp is None else integer(timestamp, -1, "timestamp", path)
     if type(key) is not bytes and key is not None:
         path.append("key")
-        key = raw_of(key)
+        key = read_bytes(key)
         path.pop()
     if type(value) is not bytes and value is not None:
         path.append("value")
-        value = raw_of(value)
+        value = read_bytes(value)
         path.pop()
     if headers is None:
         headers = ()
@@ -165,7 +165,7 @@ def integer(value: Any, low: int, name: str, path: list[str | int]) -> int:
     return int(value)
 
 
-def raw_of(value: Any) -> bytes | None:
+def read_bytes(value: Any) -> bytes | None:
     """Get the bytes of anything contiguous that has some; None stays."""
     if value is None or type(value) is bytes:
         return value
@@ -184,7 +184,7 @@ def wrong_type(value: Any, expected: str) -> ValueFault:
     return ValueFault(errors.WRONG_TYPE, value, expected)
 
 
-def encode_failure_of(fault: ValueFault, path: list[str | int]) -> errors.EncodeError:
+def make_encode_failure(fault: ValueFault, path: list[str | int]) -> errors.EncodeError:
     """Turn a fault into the exception."""
     return errors.encode_failure(
         fault.code, fault.expected, fault.value, path_text(path)
@@ -209,7 +209,7 @@ def header_bytes(headers: Any, path: list[str | int]) -> bytes:
         except UnicodeEncodeError:
             raise ValueFault(errors.NOT_UTF8, name) from None
         path[-1] = "value"
-        content = raw_of(value)
+        content = read_bytes(value)
         parts += (varint(len(text) << 1), text)
         if content is None:
             parts.append(b"\1")
