@@ -136,7 +136,7 @@ def overhead(value_bytes: int, codec: str) -> dict[str, float]:
     found: dict[str, list[float]] = {"logic": [], "decoding": []}
     machine.advance(now)
     (link,) = machine.cluster.take_new_links()
-    link.connected(now)
+    link.note_open(now)
     while len(found["logic"]) < ROUNDS + 10:
         now += 0.001
         begun = time.perf_counter()

@@ -316,7 +316,7 @@ def encode_batch(
     Raises ``EncodeError`` with the row in its path, or the column where that cannot be
     cast, and ``TypeError`` for what is no table with keys and values.
     """
-    count, offsets, timestamps, key, value, headers = _inputs_of(columns)
+    count, offsets, timestamps, key, value, headers = _split_columns(columns)
     if base_offset is None:
         base_offset = _first_number(offsets) if count and offsets else 0
     options = BatchOptions(
@@ -351,7 +351,7 @@ def encode_batch(
     )
 
 
-def _inputs_of(columns: Any) -> tuple[Any, ...]:
+def _split_columns(columns: Any) -> tuple[Any, ...]:
     """Take columns apart as the engine wants them: buffers, and where rows begin."""
     if isinstance(columns, Records):
         found = columns._children

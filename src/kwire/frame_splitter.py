@@ -100,7 +100,7 @@ class FrameSplitter:
         when the frames before it have been seen to. After that there are no more.
         """
         if not self._pending and type(chunk) is bytes:
-            return [] if self._failure is not None else self._cut(chunk)
+            return [] if self._failure is not None else self._cut_frames(chunk)
         frames: list[Frame] = []
         with memoryview(chunk) as whole, whole.cast("B") as source:
             at, end = 0, len(source)
@@ -148,7 +148,7 @@ class FrameSplitter:
         # Slices of bytes are frames at once; those of memory are not.
         data = view[: self._pending].tobytes()
         self._pending = 0
-        return self._cut(data)
+        return self._cut_frames(data)
 
     def check(self) -> None:
         """Raise what is wrong with the stream, if something is."""
@@ -156,7 +156,7 @@ class FrameSplitter:
             kind, reason = self._failure
             raise kind(reason, self._start, "size")
 
-    def _cut(self, data: bytes) -> list[Frame]:
+    def _cut_frames(self, data: bytes) -> list[Frame]:
         """Cut bytes that begin with a frame; keep those of an incomplete one."""
         frames: list[Frame] = []
         limit = self._limits.frame_bytes

@@ -251,7 +251,7 @@ class Broker:
                 event = await self._event(closes=True)
                 if isinstance(event, ConnectionClosed):
                     if event.fallback is None:
-                        raise NetworkError(self.address, self._end_of(event))
+                        raise NetworkError(self.address, self._explain_close(event))
                     self._abandon()
                     return event.fallback
                 assert isinstance(event, Negotiated)
@@ -304,7 +304,7 @@ class Broker:
             raise NetworkError(self.address, event.reason + self._hint)
         return event
 
-    def _end_of(self, closed: ConnectionClosed) -> str:
+    def _explain_close(self, closed: ConnectionClosed) -> str:
         """Say why a broker hung up on the question for its versions."""
         if self._writer.get_extra_info("ssl_object") is None:
             return closed.reason

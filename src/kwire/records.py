@@ -167,9 +167,9 @@ def read_records(
     if header.magic == 2:
         if not codec:
             return engine.read_records(data, header, replace=replace)
-        payload = decompressed(data, header, limits)
+        payload = decompress_payload(data, header, limits)
         return engine.read_records(payload, header, compressed=True, replace=replace)
-    payload = decompressed(data, header, limits)
+    payload = decompress_payload(data, header, limits)
     records = engine.read_inner_messages(payload, header, check_crc=check_crc)
     if limits.records is not None and len(records) > limits.records:
         raise errors.decode_failure(
@@ -178,7 +178,7 @@ def read_records(
     return records
 
 
-def decompressed(data: Any, header: BatchHeader, limits: Limits) -> memoryview:
+def decompress_payload(data: Any, header: BatchHeader, limits: Limits) -> memoryview:
     """Decompress what a batch of magic 2 or a compressed message holds."""
     with memoryview(data) as view, view.cast("B") as source:
         start, end = engine.find_payload(source, header)

@@ -132,7 +132,7 @@ class Scram:
             raise SaslError(f"the server rejects the authentication: {said['e']:.80}")
         if not self._server_signature:
             return self._prove(data, said)
-        if not hmac.compare_digest(_bytes_of(said, "v"), self._server_signature):
+        if not hmac.compare_digest(_read_bytes(said, "v"), self._server_signature):
             raise SaslError(
                 "the server's signature is wrong: it does not know the password, and"
                 " may not be the server that it claims to be"
@@ -149,7 +149,7 @@ class Scram:
         nonce = said.get("r", "")
         if not nonce.startswith(self._nonce) or nonce == self._nonce:
             raise SaslError("the server's nonce does not continue the client's")
-        salt = _bytes_of(said, "s")
+        salt = _read_bytes(said, "s")
         iterations = self._iterations(said.get("i", ""))
         salted = hashlib.pbkdf2_hmac(self._digest, self._password, salt, iterations)
         channel = base64.b64encode(_NO_CHANNEL_BINDING.encode()).decode()
@@ -280,7 +280,7 @@ def _attributes(data: bytes) -> dict[str, str]:
     return attributes
 
 
-def _bytes_of(said: dict[str, str], name: str) -> bytes:
+def _read_bytes(said: dict[str, str], name: str) -> bytes:
     try:
         data = base64.b64decode(said.get(name, ""), validate=True)
     except (ValueError, binascii.Error):

@@ -22,7 +22,7 @@ from page_reader import PageReader
 from kwire import framing, pages, records
 from kwire.cli.main import program
 from kwire.messages import FetchResponse, ProduceRequest
-from kwire.pages.markup import Markup, tag, text_of
+from kwire.pages.markup import Markup, make_text, tag
 
 SIGNS = "<script>alert(1)</script>\"'&lt;{{7*7}}{% raw %}`</style><!--\u2028\u202e"
 HOSTILE = SIGNS + "\0\x1b[2J\r\n"
@@ -195,8 +195,8 @@ def test_hostile_names_are_text_on_every_page(written, name):
 def test_markup_is_made_by_tags_alone():
     """Text is escaped once, attributes whatever they are, and Markup stays as it is."""
     inside = tag("b", SIGNS + "\r\0", data_name=HOSTILE)
-    assert text_of(inside) is inside
-    assert text_of("<b>") == Markup("&lt;b&gt;")
+    assert make_text(inside) is inside
+    assert make_text("<b>") == Markup("&lt;b&gt;")
     whole = tag("p", "<", inside)
     reader = PageReader(whole)
     [(attributes, text)] = reader.find("b")

@@ -347,12 +347,12 @@ def test_paths_are_taken_apart_and_put_together():
     assert path.absolute() is path and repr(path) == f"StoredPath({str(path)!r})"
     for uri in ("s3://bucket", "s3://bucket/", "s3://bucket//"):
         assert str(storage.StoredPath(uri) / "x") == "s3://bucket/x"
-    spaced = storage.located("file:///tmp/a%20b/c")
+    spaced = storage.locate("file:///tmp/a%20b/c")
     assert str(spaced) == "file:///tmp/a%20b/c" and spaced.parent.name == "a b"
     name = "abfs://box@account.dfs.core.windows.net/x"
-    assert str(storage.located(name)) == name
+    assert str(storage.locate(name)) == name
     for local in ("/tmp/x", "x", "C:/x", "topic:0", "a:/b"):
-        assert not isinstance(storage.located(local), storage.StoredPath)
+        assert not isinstance(storage.locate(local), storage.StoredPath)
 
 
 @pytest.mark.parametrize(

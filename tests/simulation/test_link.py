@@ -75,7 +75,7 @@ def new_link(kwire):
 def test_a_session_is_renewed_before_it_ends(kwire, new_link):
     """KIP-368: on the same connection, at 85 % of what the broker allows."""
     link, broker = new_link(authenticate=True), Broker(kwire, LIFETIME_MS)
-    link.connected(0.0)
+    link.note_open(0.0)
     broker.exchange(link, 0.0)
     assert (link.state.name, broker.signed_in) == ("READY", 1)
     assert link.wake_at() == pytest.approx(8.5)
@@ -92,7 +92,7 @@ def test_a_session_is_renewed_before_it_ends(kwire, new_link):
 def test_a_session_is_not_renewed_while_a_response_is_awaited(kwire, new_link):
     """SASL takes the whole connection, so the response comes first."""
     link, broker = new_link(authenticate=True), Broker(kwire, LIFETIME_MS)
-    link.connected(0.0)
+    link.note_open(0.0)
     broker.exchange(link, 0.0)
     came = []
     broker.answers = False
@@ -111,7 +111,7 @@ def test_a_session_is_not_renewed_while_a_response_is_awaited(kwire, new_link):
 def test_a_throttled_link_is_left_alone(kwire, new_link):
     """KIP-219: the broker answers at once and mutes who does not wait."""
     link, broker = new_link(), Broker(kwire, throttle_ms=2000)
-    link.connected(0.0)
+    link.note_open(0.0)
     broker.exchange(link, 0.0)
     link.send(kwire.messages.MetadataRequest(topics=None), lambda *_: None, 1.0)
     broker.exchange(link, 1.0)
@@ -122,7 +122,7 @@ def test_a_throttled_link_is_left_alone(kwire, new_link):
 def test_a_response_that_does_not_come_ends_the_link(kwire, new_link):
     """Every request in flight hears of it once, and the reason is kept."""
     link, broker = new_link(), Broker(kwire)
-    link.connected(0.0)
+    link.note_open(0.0)
     broker.exchange(link, 0.0)
     broker.answers = False
     came = []

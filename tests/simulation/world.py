@@ -100,10 +100,10 @@ class Wire:
             return
         if not self.broker.is_up:
             self.is_broken = True
-            self.link.failed("connection refused", self.world.now)
+            self.link.note_failure("connection refused", self.world.now)
             return
         self.server = self.broker.connection()
-        self.link.connected(self.world.now)
+        self.link.note_open(self.world.now)
 
     def break_off(self):
         """Break the connection; what is on its way is lost."""

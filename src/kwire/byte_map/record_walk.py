@@ -165,7 +165,7 @@ class RecordWalk:
         """Describe the records of a compressed batch; raises if they are damaged."""
         try:
             count = len(records.read_records(data, header, limits=self._limits))
-            size = len(records.decompressed(data, header, self._limits))
+            size = len(records.decompress_payload(data, header, self._limits))
         except ImportError as error:
             return f"{header.compression}; {error}"
         plural = "" if count == 1 else "s"

@@ -60,11 +60,11 @@ def _plain_text(span: Span) -> str:
     if span.kind == "bool":
         return "true" if value else "false"
     if span.kind == "text":
-        return _quoted(value)
+        return _quote(value)
     if span.kind in ("bytes", "unknown"):
         cell = make_cell(value[:_LONGEST], "text")
         if cell.encoding == "text" and value:
-            return _quoted(cell.content, len(value))
+            return _quote(cell.content, len(value))
         return format_count(len(value), "byte")
     if span.kind == "uuid":
         return _uuid_text(value)
@@ -73,7 +73,7 @@ def _plain_text(span: Span) -> str:
     return str(value)
 
 
-def _quoted(text: str, size: int = 0) -> str:
+def _quote(text: str, size: int = 0) -> str:
     more = "…" if max(len(text), size) > _LONGEST else ""
     return f'"{escape_line(text[:_LONGEST])}"{more}'
 

@@ -140,7 +140,7 @@ class _Tree:
     def _leaves(self, name: str, numbers: Sequence[int]) -> Iterator[TreeLine]:
         for number in numbers:
             if self._spans[number].kind == "compressed":
-                yield from self._compressed(name, number)
+                yield from self._draw_batch(name, number)
             else:
                 yield self._with_value(TreeLine("leaf", name), number)
 
@@ -169,9 +169,9 @@ class _Tree:
         ]
         return _summary_text(telling[:_MOST_SUMMARIZED])
 
-    def _compressed(self, name: str, number: int) -> Iterator[TreeLine]:
+    def _draw_batch(self, name: str, number: int) -> Iterator[TreeLine]:
         """Give the lines of a compressed batch: its records as they were packed."""
-        found, count = self._unpacked(number)
+        found, count = self._unpack_batch(number)
         if not found:
             yield self._with_value(TreeLine("leaf", name), number)
             return
@@ -190,7 +190,7 @@ class _Tree:
             yield TreeLine("more", value=f"{more} more")
         yield TreeLine("close")
 
-    def _unpacked(self, number: int) -> tuple[list[Record], int]:
+    def _unpack_batch(self, number: int) -> tuple[list[Record], int]:
         """Unpack the batch of a compressed span; give some records, and their count."""
         first = number
         while first and self._spans[first - 1].owner == self._spans[number].owner:

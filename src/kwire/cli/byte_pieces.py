@@ -173,9 +173,9 @@ def find_pieces(
         )
     cls = None
     if response is not None or message is not None:
-        cls = _class_of(response, message)
+        cls = _find_class(response, message)
         if not prefixed:
-            version = _version_of(cls, version)
+            version = _choose_version(cls, version)
     content = read_input(data, input_form)
     whole = content, 0, len(content)
     if is_records:
@@ -191,7 +191,7 @@ def find_pieces(
     return _guess_pieces(content)
 
 
-def _class_of(response: str | None, message: str | None) -> Any:
+def _find_class(response: str | None, message: str | None) -> Any:
     try:
         names = find_messages(response or message or "")
     except KeyError as error:
@@ -205,7 +205,7 @@ def _class_of(response: str | None, message: str | None) -> Any:
     return getattr(messages, names[0])
 
 
-def _version_of(cls: Any, version: int | None) -> int:
+def _choose_version(cls: Any, version: int | None) -> int:
     versions = cls.valid_versions
     if version is None and versions.min == versions.max:
         return int(versions.min)

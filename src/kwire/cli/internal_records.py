@@ -89,12 +89,12 @@ def _decode_members(group: Any, data: dict[str, Any]) -> None:
             ("subscription", messages.ConsumerProtocolSubscription),
             ("assignment", messages.ConsumerProtocolAssignment),
         ):
-            cell = _embedded(cls, getattr(member, name))
+            cell = _read_embedded(cls, getattr(member, name))
             if cell is not None:
                 form[name] = cell.content
 
 
-def _embedded(cls: type[Message], data: bytes) -> Cell | None:
+def _read_embedded(cls: type[Message], data: bytes) -> Cell | None:
     """Read INT16 version and a message, as Kafka's ``ConsumerProtocol`` writes them.
 
     Clients may be newer than kwire: their versions only append.

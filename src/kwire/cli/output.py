@@ -29,7 +29,7 @@ from ..atomic_files import create_file
 from ..formatting import escape_line
 from .byte_formats import compact_json
 from .terminal import EscapingConsole, write_bold
-from .text_columns import cut, fold, pad
+from .text_columns import cut_text, fold, pad
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -327,7 +327,7 @@ class Table:
         size = len(text) if text.isascii() else cell_len(text)
         if size > abs(width):
             if self._output.width is not None:
-                text = cut(text, widest)
+                text = cut_text(text, widest)
             width = min(size, widest) * (1 if width >= 0 else -1)
             self._widths[index] = width
         return pad(text, width)
@@ -335,7 +335,7 @@ class Table:
     def _write(self, line: str, bold: bool = False) -> None:
         width = self._output.width
         if width is not None:
-            line = cut(line, width)
+            line = cut_text(line, width)
         if bold:
             self._output.write_bold(line)
             line = ""

@@ -110,7 +110,7 @@ def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--record-format and --format exclude each other; give one of them"
             )
         if form is None:
-            form = "table" if path is None or own is not None else _form_of(path)
+            form = "table" if path is None or own is not None else _find_form(path)
         if form in _BINARY and path is None:
             raise click.UsageError(f"{form} requires a file; add --output FILE")
         output = RecordOutput(
@@ -163,7 +163,7 @@ class RecordOutput(NamedTuple):
         return open_records(output, self.form, self.byte_format, self.headers)
 
 
-def _form_of(output: str) -> str:
+def _find_form(output: str) -> str:
     suffix = os.path.splitext(output)[1]
     form = _SUFFIXES.get(suffix.lower())
     if form is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _FOLDED_LINES = 3
 
 
-def cut(text: str, width: int) -> str:
+def cut_text(text: str, width: int) -> str:
     """Shorten text to a width; what is left out is an ellipsis."""
     # A character is two cells wide at most.
     if 2 * len(text) <= width or cell_len(text) <= width:
@@ -47,7 +47,7 @@ def fold(words: Sequence[str], needed: int, first: int, width: int) -> list[str]
             lines[-1] = line
             continue
         if index >= needed and len(lines) >= _FOLDED_LINES:
-            lines[-1] = cut(line, room)
+            lines[-1] = cut_text(line, room)
             return lines
         pieces = chop_cells(word, width)
         if index >= needed:
@@ -57,7 +57,7 @@ def fold(words: Sequence[str], needed: int, first: int, width: int) -> list[str]
                 return [
                     *lines,
                     *pieces[: left - 1],
-                    cut("".join(pieces[left - 1 :]), width),
+                    cut_text("".join(pieces[left - 1 :]), width),
                 ]
         lines += pieces
     return lines

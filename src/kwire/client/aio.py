@@ -129,13 +129,15 @@ class AsyncRunner:
                 server_hostname=link.host if self._context else None,
             )
         except (OSError, ValueError, OverflowError) as error:
-            link.failed(connection_problem(error, self._context), self._loop.time())
+            link.note_failure(
+                connection_problem(error, self._context), self._loop.time()
+            )
         except asyncio.CancelledError:
             protocol.abort()
             raise
         else:
             self._protocols[link] = protocol
-            link.connected(self._loop.time())
+            link.note_open(self._loop.time())
         self._openings.pop(link, None)
         self.step()
 
@@ -185,7 +187,7 @@ class _LinkProtocol(asyncio.BufferedProtocol):
                 self._link.receive_data(b"", self._loop.time())
             else:
                 problem = connection_problem(exc, None)
-                self._link.failed(problem, self._loop.time())
+                self._link.note_failure(problem, self._loop.time())
             self._runner.step()
 
     def write(self) -> None:

@@ -124,7 +124,7 @@ class _LinkSocket:
         try:
             found = socket.getaddrinfo(link.host, link.port, type=socket.SOCK_STREAM)
         except (OSError, ValueError, OverflowError) as error:
-            link.failed(connection_problem(error, context), now)
+            link.note_failure(connection_problem(error, context), now)
             return
         self._places = [(family, place) for family, _, _, _, place in found]
         self._try_next(now)
@@ -200,7 +200,7 @@ class _LinkSocket:
             self._selector.register(new, _READ | _WRITE, self)
             return
         problem = self._last_error or OSError("the host name has no address")
-        self._link.failed(connection_problem(problem, self._context), now)
+        self._link.note_failure(connection_problem(problem, self._context), now)
 
     def _is_connected(self) -> bool:
         assert self._socket is not None
@@ -234,7 +234,7 @@ class _LinkSocket:
                 return False
         self._is_open = True
         self._watch(_READ)
-        self._link.connected(now)
+        self._link.note_open(now)
         return True
 
     def _read(self, now: float) -> bool:
@@ -260,7 +260,7 @@ class _LinkSocket:
         if was_open and isinstance(error, ConnectionError):
             self._link.receive_data(b"", now)
         elif was_open or had_tls:
-            self._link.failed(connection_problem(error, self._context), now)
+            self._link.note_failure(connection_problem(error, self._context), now)
         else:
             self._last_error = error
             self._try_next(now)

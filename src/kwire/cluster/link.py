@@ -65,10 +65,10 @@ class Link:
     """A connection to the broker at ``host`` and ``port``; ``node_id`` if it is known.
 
     For the machine: ``send``, ``is_free``, ``check``, ``close``. For the runner:
-    ``connected``, ``failed``, ``data_to_send``, ``get_buffer``, ``buffer_updated``,
-    ``receive_data``. ``reason`` says why the link is over; ``is_refused`` that the
-    broker did not accept the user, ``error`` what the mechanism raised;
-    ``has_answered`` that a request of the machine got its response.
+    ``note_open``, ``note_failure``, ``data_to_send``, ``get_buffer``,
+    ``buffer_updated``, ``receive_data``. ``reason`` says why the link is over;
+    ``is_refused`` that the broker did not accept the user, ``error`` what the mechanism
+    raised; ``has_answered`` that a request of the machine got its response.
     """
 
     __slots__ = (
@@ -204,12 +204,12 @@ class Link:
         """End the link from this side; what is in flight gets no response."""
         self._end("it was closed by this side", now)
 
-    def connected(self, now: float) -> None:
+    def note_open(self, now: float) -> None:
         """Take note that the socket is open, TLS included."""
         if self.state is LinkState.OPENING:
             self.state = LinkState.NEGOTIATING
 
-    def failed(self, reason: str, now: float) -> None:
+    def note_failure(self, reason: str, now: float) -> None:
         """Take note that the socket could not be opened, or broke."""
         self._end(reason, now)
 

@@ -27,7 +27,7 @@ from .lookups import LookupMachine
 from .machine import hinted_brokers
 from .metadata import NO_ID
 from .partition_reader import Asked, PartitionReader
-from .scan_options import EARLIEST, LATEST, Fetched, spec_of
+from .scan_options import EARLIEST, LATEST, Fetched, choose_spec
 from .scan_requests import epoch_ends_request, fetch_request, leader_epoch
 
 if TYPE_CHECKING:
@@ -108,13 +108,13 @@ class ScanMachine(LookupMachine):
             return
         place = (topic.name, partition)
         reader = PartitionReader(*place, topic.topic_id)
-        start = spec_of(self.options.start, place, EARLIEST)
+        start = choose_spec(self.options.start, place, EARLIEST)
         # Of a partition that appears while others are read, nothing is left out.
         self._set_start(reader, EARLIEST if self._is_planned else start)
         if not self.options.follow:
             # Nothing waits for an end that the log does not have yet.
             reader.lookups["latest"] = LATEST
-            end = spec_of(self.options.end, place, LATEST)
+            end = choose_spec(self.options.end, place, LATEST)
             if isinstance(end, int):
                 reader.end = end
             elif end != LATEST:

@@ -72,7 +72,7 @@ class Fetched(NamedTuple):
     aborted_transactions: tuple[Any, ...] | None
 
 
-def spec_of(
+def choose_spec(
     spec: Spec | Mapping[tuple[str, int], Spec], place: tuple[str, int], default: Spec
 ) -> Spec:
     """Return what holds for one partition."""

@@ -206,7 +206,7 @@ class ClientConnection(Endpoint):
         else:
             in_flight = self._in_flight
             if not in_flight or in_flight[0][0] != _id_at(frame)[0]:
-                raise self._unexpected(frame)
+                raise self._make_unexpected(frame)
             correlation_id, request, version, cls = in_flight.popleft()
             response: Any
             _, response = _decode(
@@ -235,7 +235,7 @@ class ClientConnection(Endpoint):
         self._next_id = handshake.correlation_id + 1
         self._events.append(Negotiated(table))
 
-    def _unexpected(self, frame: Frame) -> RemoteProtocolError:
+    def _make_unexpected(self, frame: Frame) -> RemoteProtocolError:
         """Say what is wrong with a frame that is not the answer to the oldest."""
         (came,) = _id_at(frame)
         waiting = [each[0] for each in self._in_flight]
@@ -259,7 +259,7 @@ class ClientConnection(Endpoint):
                 else _EMPTY_FRAME
             )
         if not self._in_flight or self._in_flight[0][0] != _id_at(frame)[0]:
-            raise self._unexpected(frame)
+            raise self._make_unexpected(frame)
         correlation_id, request, version, _ = self._in_flight.popleft()
         name = name_of(request.api_key)
         error = UnsupportedVersion(
@@ -281,7 +281,7 @@ class ClientConnection(Endpoint):
         self._raw = version == 0
         return SaslStarted(self._mechanism, self._raw)
 
-    def _closed(self) -> ConnectionClosed:
+    def _make_closed(self) -> ConnectionClosed:
         reason = self._why_closed()
         fallback = None
         if self._handshake is not None and not self._splitter.pending:

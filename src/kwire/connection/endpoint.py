@@ -88,7 +88,7 @@ class Endpoint:
             is_end = not view.nbytes
         error = None
         if is_end:
-            closed = self._closed()
+            closed = self._make_closed()
             self._events.append(closed)
             self._end(closed.reason)
         elif self._is_listening:
@@ -151,7 +151,7 @@ class Endpoint:
     def _receive(self, frame: Frame) -> None:
         raise NotImplementedError
 
-    def _closed(self) -> ConnectionClosed:
+    def _make_closed(self) -> ConnectionClosed:
         raise NotImplementedError
 
     def _why_closed(self) -> str:

@@ -234,5 +234,5 @@ class ServerConnection(Endpoint):
         while turns and turns[0].frame:
             self._outgoing.append(turns.popleft().frame)
 
-    def _closed(self) -> ConnectionClosed:
+    def _make_closed(self) -> ConnectionClosed:
         return ConnectionClosed(self._why_closed())

@@ -62,7 +62,7 @@ class Question:
         self._fallback = None if fallback is None else fallback_table(fallback, policy)
         self._policy = policy
         self._limits = limits
-        self._outgoing = sized(codec.encode(header, _HEADER_VERSION) + body)
+        self._outgoing = add_size(codec.encode(header, _HEADER_VERSION) + body)
 
     def data_to_send(self) -> bytes:
         """Give the bytes that have to be written now, once; empty if there are none."""
@@ -167,10 +167,10 @@ class Answerer:
         version = int.from_bytes(frame[2:4], "big", signed=True)
         correlation_id = frame[4:8]
         if (api_key, version) != self._asked:
-            return sized(correlation_id) if self._on_unsupported == "empty" else None
+            return add_size(correlation_id) if self._on_unsupported == "empty" else None
         header, start = engine.decode_prefix(RequestHeader, frame, _HEADER_VERSION)
         body = self._answer_body(frame, start, header.client_id)
-        return None if body is None else sized(correlation_id + body)
+        return None if body is None else add_size(correlation_id + body)
 
     def _answer_body(
         self, frame: bytes, start: int, client_id: str | None
@@ -178,7 +178,7 @@ class Answerer:
         raise NotImplementedError
 
 
-def sized(frame: bytes) -> bytes:
+def add_size(frame: bytes) -> bytes:
     """Put the size in front of a frame: INT32, which counts all that follows it."""
     return len(frame).to_bytes(_SIZE_BYTES, "big") + frame
 

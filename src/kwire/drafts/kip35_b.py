@@ -96,7 +96,9 @@ def supported_apis(
     return cls(apis=rows)
 
 
-def table_of(response: Any, policy: VersionPolicy = DEFAULT_POLICY) -> ApiVersionTable:
+def make_table(
+    response: Any, policy: VersionPolicy = DEFAULT_POLICY
+) -> ApiVersionTable:
     """Make the table of a response of either form.
 
     A table has ranges, so what a list leaves out between its ends is excluded by the
@@ -175,7 +177,7 @@ class ClientStrategy(exchange.Question):
     def _read_table(self, frame: bytes, start: int) -> ApiVersionTable:
         response = decode(frame, start, columns=self._columns, limits=self._limits)
         self.response = response
-        return table_of(response, self._policy)
+        return make_table(response, self._policy)
 
 
 class Server(exchange.Answerer):
@@ -196,7 +198,7 @@ class Server(exchange.Answerer):
         limits: Limits = DEFAULT,
     ) -> None:
         super().__init__(api_key, VERSION, on_unsupported=on_unsupported, limits=limits)
-        self.table = table_of(response)
+        self.table = make_table(response)
         self._body = codec.encode(response, VERSION)
         self._may_describe = may_describe
 

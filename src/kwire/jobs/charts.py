@@ -291,7 +291,7 @@ def _track(
             rx=2,
         )
     ]
-    for span, covered in _merged(track.spans, (end - start) / _MOST_SPANS):
+    for span, covered in _merge(track.spans, (end - start) / _MOST_SPANS):
         last = span.end if is_time else span.end - 1
         words = say(span.start)
         if last > span.start:
@@ -332,7 +332,7 @@ def _track(
     yield from draw_end(track.note, y + 16)
 
 
-def _merged(spans: Sequence[Span], near: float) -> Iterator[tuple[Span, float]]:
+def _merge(spans: Sequence[Span], near: float) -> Iterator[tuple[Span, float]]:
     """Order spans so that bad ones are on top; melt those too near to tell apart.
 
     The second value is the part of a span that is really covered.
@@ -345,13 +345,13 @@ def _merged(spans: Sequence[Span], near: float) -> Iterator[tuple[Span, float]]:
     for span in spans:
         last = melted[-1] if melted else span
         if last.tone != span.tone or span.start - last.end >= near:
-            yield _melted(melted)
+            yield _melt(melted)
             melted = []
         melted.append(span)
-    yield _melted(melted)
+    yield _melt(melted)
 
 
-def _melted(spans: Sequence[Span]) -> tuple[Span, float]:
+def _melt(spans: Sequence[Span]) -> tuple[Span, float]:
     first, end = spans[0], max(span.end for span in spans)
     if len(spans) == 1:
         return first, 1.0
@@ -393,7 +393,7 @@ def draw_lines(
         parts += draw_time_axis(start, end, top + _PLOT + 6, None, sides)
     scale = (start, 1000 / ((end - start) or 1), high, _PLOT / (high - low))
     for number, (name, values) in enumerate(drawn.items()):
-        parts.append(_line(name, f"s{number}", _thinned(values), scale, top, unit))
+        parts.append(_line(name, f"s{number}", _thin_out(values), scale, top, unit))
     height = top + _PLOT + ROW + 6
     parts += draw_rest(len(series), height, "series")
     height += ROW if len(series) > len(drawn) else 0
@@ -447,7 +447,7 @@ def _line(
     return tag("g", *inside, class_=colour, data_series=name, data_points=raw)
 
 
-def _thinned(
+def _thin_out(
     values: Sequence[tuple[int, float | None]],
 ) -> Sequence[tuple[int, float | None]]:
     """Keep the least and the greatest of each stretch, so that no peak is lost."""

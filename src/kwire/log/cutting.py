@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from .file_bytes import FileBytes
-    from .walk import Walk
+    from .walk import SegmentWalk
 
-    Walker: TypeAlias = Callable[..., Walk]
+    Walker: TypeAlias = Callable[..., SegmentWalk]
     """``Segment.walk`` with the opened file: it takes ``start`` and ``end``."""
 
     Entries: TypeAlias = tuple[tuple[int, int], ...]

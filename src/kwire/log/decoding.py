@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .file_bytes import FileBytes
     from .problems import OnCorrupt
     from .transactions import Transactions
-    from .walk import Walk
+    from .walk import SegmentWalk
 
 _RUN = MIB
 """Bytes of plain messages that are given out as one batch."""
@@ -39,7 +39,7 @@ they may become: so much memory is taken whatever the bytes are."""
 
 
 def decode_runs(
-    walk: Walk,
+    walk: SegmentWalk,
     file: FileBytes,
     *,
     start_offset: int | None,
@@ -74,7 +74,7 @@ def decode_runs(
             yield batch
 
 
-def _runs(walk: Walk, on_corrupt: OnCorrupt) -> Iterator[list[BatchHeader]]:
+def _runs(walk: SegmentWalk, on_corrupt: OnCorrupt) -> Iterator[list[BatchHeader]]:
     """Go through the batches, and the runs of plain messages that are alike."""
     run: list[BatchHeader] = []
     for item in walk:
@@ -105,7 +105,7 @@ def _continues(run: list[BatchHeader], item: BatchHeader | Problem) -> bool:
 
 
 def _read(
-    walk: Walk,
+    walk: SegmentWalk,
     file: FileBytes,
     run: list[BatchHeader],
     on_corrupt: OnCorrupt,
@@ -141,14 +141,14 @@ def _read(
 
 
 def decode_one(
-    walk: Walk, file: FileBytes, header: BatchHeader, limits: Limits
+    walk: SegmentWalk, file: FileBytes, header: BatchHeader, limits: Limits
 ) -> Iterator[Batch]:
     """Decode the batch that a walk is at; nothing if that cannot be done."""
     yield from _read(walk, file, [header], "skip", True, "strict", limits)
 
 
 def decode_columns(
-    walk: Walk,
+    walk: SegmentWalk,
     file: FileBytes,
     *,
     start_offset: int | None,
@@ -202,7 +202,7 @@ def decode_columns(
 
 
 def _columns(
-    walk: Walk,
+    walk: SegmentWalk,
     file: FileBytes,
     piece: list[BatchHeader | Run],
     on_corrupt: OnCorrupt,
@@ -269,7 +269,9 @@ def _tighten_limits(limits: Limits) -> Limits:
     )
 
 
-def make_undecodable(walk: Walk, header: BatchHeader, error: DecodeError) -> Problem:
+def make_undecodable(
+    walk: SegmentWalk, header: BatchHeader, error: DecodeError
+) -> Problem:
     """Make the problem of a batch whose records cannot be decoded."""
     return Problem(
         *walk.place,
@@ -283,7 +285,7 @@ def make_undecodable(walk: Walk, header: BatchHeader, error: DecodeError) -> Pro
 
 
 def check_records(
-    walk: Walk, file: FileBytes, header: BatchHeader, limits: Limits
+    walk: SegmentWalk, file: FileBytes, header: BatchHeader, limits: Limits
 ) -> Problem | None:
     """Decode the records of a batch to see whether they can be."""
     start = header.position

@@ -22,10 +22,10 @@ from ..errors import DecodeError
 from ..formatting import format_name, suggest_names
 from ..regular_files import NotRegularFile, check_regular
 from .checkpoints import read_offset_checkpoint, read_uuid
-from .indexes import base_offset_of
+from .indexes import parse_base_offset
 from .partitions import Partition
 from .segments import FOLDER, Segment
-from .storage import StoredPath, located
+from .storage import StoredPath, locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class LogDirectory:
                 raise ValueError(
                     f"include must be of {', '.join(STATES)} (got {name!r})"
                 )
-        self.path = located(path)
+        self.path = locate(path)
         one = None
         if self.path.is_file():
             one, root = self.path.name, self.path.parent
@@ -189,7 +189,7 @@ class LogDirectory:
             raise KeyError(self._name_topics(topic))
         raise KeyError(
             f"{topic!r} has no partition {number!r}: there {_are(len(numbers))}"
-            f" {_listed(list(map(str, numbers)))}"
+            f" {_list_names(list(map(str, numbers)))}"
         )
 
     def _name_topics(self, topic: str) -> str:
@@ -200,7 +200,8 @@ class LogDirectory:
             return f"no topic {topic!r}: no partitions were found in {where}"
         return (
             f"no topic {topic!r}: there {_are(len(topics))}"
-            f" {_listed(list(map(repr, topics)))}{suggest_names(str(topic), topics)}"
+            f" {_list_names(list(map(repr, topics)))}"
+            f"{suggest_names(str(topic), topics)}"
         )
 
     def replicas(self, topic: str, partition: int) -> tuple[Partition, ...]:
@@ -216,7 +217,7 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _listed(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     text = ", ".join(names[:_NAMED])
     more = len(names) - _NAMED
     return f"{text} and {more} more" if more > 0 else text
@@ -310,7 +311,7 @@ def _partition(
         topic, number = named[1], int(named[2])
     topic = format_name(topic)
     logs = [name for name in names if not _CHECKPOINT.fullmatch(name)]
-    logs.sort(key=lambda name: (base_offset_of(name) or 0, name), reverse=True)
+    logs.sort(key=lambda name: (parse_base_offset(name) or 0, name), reverse=True)
     segments: list[Segment] = []
     for name in logs:
         try:

@@ -22,7 +22,7 @@ from ..limits import DEFAULT
 from ..messages import AbortedTxn
 from ..regular_files import open_regular
 from .problems import in_file
-from .storage import StoredPath, located
+from .storage import StoredPath, locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _TRANSACTION_ENTRY_SIZE = 34
 _BASE_OFFSET = re.compile(r"([0-9]{20})(?:\.|-)")
 
 
-def base_offset_of(path: str | os.PathLike[str]) -> int | None:
+def parse_base_offset(path: str | os.PathLike[str]) -> int | None:
     """Tell the base offset that a file's name gives: 20 digits; None without."""
     match = _BASE_OFFSET.match(os.path.basename(path))
     value = int(match[1]) if match else None
@@ -50,7 +50,7 @@ def read_small_file(path: Named, limits: Limits = DEFAULT) -> bytes:
     ``FileNotFoundError`` also for a FIFO or whatever else is no regular file.
     """
     limit = limits.frame_bytes
-    place = located(path)
+    place = locate(path)
     most = sys.maxsize if limit is None else int(min(sys.maxsize, limit + 1))
     if isinstance(place, StoredPath):
         data = place.read_bytes(most)
@@ -86,7 +86,7 @@ class OffsetIndex:
         *,
         limits: Limits = DEFAULT,
     ) -> None:
-        self.path = located(path)
+        self.path = locate(path)
         self.base_offset = _base_offset(self.path, base_offset)
         data = read_small_file(path, limits)
         entries: list[tuple[int, int]] = []
@@ -119,7 +119,7 @@ class TimeIndex:
         *,
         limits: Limits = DEFAULT,
     ) -> None:
-        self.path = located(path)
+        self.path = locate(path)
         self.base_offset = _base_offset(self.path, base_offset)
         data = read_small_file(path, limits)
         entries: list[tuple[int, int]] = []
@@ -147,7 +147,7 @@ class TransactionIndex:
     __slots__ = ("entries", "path")
 
     def __init__(self, path: Named, *, limits: Limits = DEFAULT) -> None:
-        self.path = located(path)
+        self.path = locate(path)
         data = read_small_file(path, limits)
         entries = []
         for start in range(0, len(data), _TRANSACTION_ENTRY_SIZE):
@@ -162,7 +162,7 @@ class TransactionIndex:
 
 
 def _base_offset(path: Place, given: int | None) -> int:
-    found = base_offset_of(path.name) if given is None else given
+    found = parse_base_offset(path.name) if given is None else given
     if found is None:
         raise TypeError(
             f"{str(path)!r} does not begin with a base offset of 20 digits; pass"

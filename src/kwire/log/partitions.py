@@ -184,7 +184,7 @@ class Partition:
         **options: Any,
     ) -> Iterator[Batch]:
         """Decode batch by batch, segment by segment; all as in ``Segment.batches``."""
-        return self._decoded(
+        return self._decode_segments(
             "batches", start_offset, end_offset, isolation_level, options
         )
 
@@ -197,11 +197,11 @@ class Partition:
         **options: Any,
     ) -> Iterator[Records]:
         """Decode into columns, a piece at a time; all as in ``Segment.columns``."""
-        return self._decoded(
+        return self._decode_segments(
             "columns", start_offset, end_offset, isolation_level, options
         )
 
-    def _decoded(
+    def _decode_segments(
         self,
         form: str,
         start_offset: int | None,

@@ -21,16 +21,16 @@ from ..regular_files import check_regular
 from .cutting import find_cuts
 from .decoding import check_records, decode_columns, decode_one, decode_runs
 from .file_bytes import FileBytes
-from .indexes import OffsetIndex, TimeIndex, TransactionIndex, base_offset_of
+from .indexes import OffsetIndex, TimeIndex, TransactionIndex, parse_base_offset
 from .problems import Problem, report_problem
-from .storage import Status, StoredPath, located
+from .storage import Status, StoredPath, locate
 from .stored_bytes import StoredBytes
 from .transactions import (
     AbortedTransaction,
     check_isolation_level,
     gather_transactions,
 )
-from .walk import Walk
+from .walk import SegmentWalk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,11 +84,11 @@ class Segment:
         is_newest: bool = True,
         next_base_offset: int | None = None,
     ) -> None:
-        self.path = located(path)
+        self.path = locate(path)
         status = self.path.stat()
         self.size = status.st_size
         self.kind = "checkpoint" if self.path.suffix == ".checkpoint" else "log"
-        named = base_offset_of(self.path.name)
+        named = parse_base_offset(self.path.name)
         self.base_offset = -1 if named is None else named
         if self.kind == "checkpoint":
             # Its name has an offset of the log; its own offsets begin at 0.
@@ -156,13 +156,13 @@ class Segment:
 
     def walk(
         self, file: FileBytes, *, strict_tail: bool = False, **options: Any
-    ) -> Walk:
+    ) -> SegmentWalk:
         """Begin a walk through the open file, with what is known of the segment.
 
         ``strict_tail`` takes a torn tail for damage even in the newest segment.
         """
         base_offset = self.base_offset if self.base_offset >= 0 else None
-        return Walk(
+        return SegmentWalk(
             file,
             (format_name(self.path), self.topic, self.partition),
             base_offset=base_offset,

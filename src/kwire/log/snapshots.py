@@ -14,9 +14,9 @@ from ..errors import DecodeError, InvalidValue, UnsupportedVersion
 from ..formatting import format_name
 from ..framing import decode_prefixed
 from ..limits import DEFAULT
-from .indexes import base_offset_of, read_small_file
+from .indexes import parse_base_offset, read_small_file
 from .problems import in_file
-from .storage import located
+from .storage import locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class ProducerSnapshot:
     message: messages.ProducerSnapshot
 
     def __init__(self, path: Named, *, limits: Limits = DEFAULT) -> None:
-        self.path = located(path)
-        offset = base_offset_of(self.path.name)
+        self.path = locate(path)
+        offset = parse_base_offset(self.path.name)
         self.offset = -1 if offset is None else offset
         data = read_small_file(path, limits)
         try:

@@ -113,7 +113,7 @@ class StoredPath:
         return hash(str(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (str(self), self._size)
+        return _restore_path, (str(self), self._size)
 
     @property
     def name(self) -> str:
@@ -150,14 +150,14 @@ class StoredPath:
         """Whether there is an object of that name."""
         if self._size is not None:
             return self._size != _MISSING
-        with _told(self):
+        with _translate_errors(self):
             return self._store().look(self._key)[0] == "file"
 
     def open(self) -> Reader:
         """Open the object for reading ranges; to be closed."""
         if self._size == _MISSING:
             _refuse_missing(self)
-        with _told(self):
+        with _translate_errors(self):
             return self._store().open(self._key)
 
     def read_bytes(self, most: int = -1) -> bytes:
@@ -171,7 +171,7 @@ class StoredPath:
 
     def read(self, reader: Reader, start: int, end: int) -> bytes:
         """Read a range of what ``open`` gave; less if it has become shorter since."""
-        with _told(self):
+        with _translate_errors(self):
             try:
                 return reader.read(start, end)
             except Exception:
@@ -181,7 +181,7 @@ class StoredPath:
 
     def size_now(self) -> int:
         """Tell the size, whatever was known of it; as ``stat`` does."""
-        with _told(self):
+        with _translate_errors(self):
             kind, size = self._store().look(self._key)
         if kind != "file":
             _refuse_missing(self)
@@ -192,7 +192,7 @@ class StoredPath:
 
         One listing, however many folders there are.
         """
-        with _told(self):
+        with _translate_errors(self):
             found = self._store().below(self._key)
         begin = f"{self._key}/" if self._key else ""
         found = [each for each in found if each[0].startswith(begin)]
@@ -224,7 +224,7 @@ if TYPE_CHECKING:
     Named = str | os.PathLike[str] | StoredPath
 
 
-def located(path: Named) -> Place:
+def locate(path: Named) -> Place:
     """Make a path of what names one: a ``StoredPath`` of a URI, else a ``Path``."""
     if isinstance(path, StoredPath):
         return path
@@ -233,7 +233,7 @@ def located(path: Named) -> Place:
     return Path(path)
 
 
-def _restored(uri: str, size: int | None) -> StoredPath:
+def _restore_path(uri: str, size: int | None) -> StoredPath:
     path = StoredPath(uri)
     path._size = size
     return path
@@ -244,7 +244,7 @@ def _refuse_missing(path: StoredPath) -> NoReturn:
 
 
 @contextmanager
-def _told(path: StoredPath) -> Iterator[None]:
+def _translate_errors(path: StoredPath) -> Iterator[None]:
     """Turn whatever a store raises into an ``OSError`` that names the path."""
     try:
         yield

@@ -15,7 +15,7 @@ from . import problems
 from .checkpoints import read_leader_epochs, read_partition_metadata
 from .checks import Checks, unreadable_file
 from .examine import examine
-from .indexes import base_offset_of
+from .indexes import parse_base_offset
 from .problems import Problem
 from .segments import Segment
 from .snapshots import ProducerSnapshot
@@ -91,7 +91,7 @@ def verify(
             pass
         except DecodeError as error:
             found = unreadable_file(path, place, problems.SNAPSHOT, error)
-            offset = base_offset_of(path.name) or 0
+            offset = parse_base_offset(path.name) or 0
             if offset > newest >= 0:
                 in_tail.append((offset, found))
             else:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The way through a segment file: from batch to batch, and around what is damaged.
 
-``Walk`` hops from header to header. Where the bytes are no valid batch it gives a
-``Problem`` and goes on at the next position with a valid one: possible length, known
+``SegmentWalk`` hops from header to header. Where the bytes are no valid batch it gives
+a ``Problem`` and goes on at the next position with a valid one: possible length, known
 magic, right checksum, and an offset that can be there. The base offset of a
 batch is not under its checksum, so it is judged by its neighbours.
 
@@ -54,7 +54,7 @@ class Run(NamedTuple):
     last_offset: int
 
 
-class Walk:
+class SegmentWalk:
     """One pass over a segment file, or the part of it from ``start`` to ``end``.
 
     Iterating gives ``BatchHeader`` and ``Problem`` in the order of the file. Positions
@@ -238,7 +238,7 @@ class Walk:
         floor = expected if expected is not None else max(self._base_offset or 0, 0)
         wrong = last < base or not self._may_be(base) or base < floor
         if not wrong:
-            wrong = self._contradicted(header, floor, expected)
+            wrong = self._find_contradiction(header, floor, expected)
         if wrong:
             return self._problem(
                 header.position,
@@ -261,7 +261,7 @@ class Walk:
             )
         return None
 
-    def _contradicted(
+    def _find_contradiction(
         self, header: BatchHeader, floor: int, expected: int | None
     ) -> bool:
         """Whether what follows shows a plausible offset to be wrong."""
@@ -389,7 +389,7 @@ class Walk:
             if found is None:
                 return None
             self._keep = position = found.position
-            if not self._contradicted(found, floor, None):
+            if not self._find_contradiction(found, floor, None):
                 return found
 
     def _search(

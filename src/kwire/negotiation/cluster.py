@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..errors import LocalProtocolError, UnsupportedVersion
 from ..versions import NONE, VersionRange
-from .facts import key_of, name_of
+from .facts import find_api_key, name_of
 from .features import FEATURES
 from .finalized import FinalizedFeatures
 from .policy import DEFAULT_POLICY
@@ -80,7 +80,7 @@ class ClusterVersions:
 
     def range_of(self, api: Api) -> VersionRange:
         """Give what all brokers speak of one API, empty if nothing."""
-        key = key_of(api)
+        key = find_api_key(api)
         versions: VersionRange | None = None
         for broker in self._tables:
             theirs = self._alive(broker).range_of(key)
@@ -89,7 +89,7 @@ class ClusterVersions:
 
     def usable(self, api: Api, *constraints: Constraint) -> tuple[int, ...]:
         """List the versions that this side and all brokers can use, ascending."""
-        key = key_of(api)
+        key = find_api_key(api)
         fitting = self.range_of(key)
         for constraint in constraints:
             fitting &= constraint.ranges.get(key, fitting)
@@ -104,7 +104,7 @@ class ClusterVersions:
         usable = self.usable(api, *constraints)
         if usable:
             return usable[-1]
-        key = key_of(api)
+        key = find_api_key(api)
         theirs = {name: table.range_of(key) for name, table in self._tables.items()}
         for broker, versions in theirs.items():
             fitting = versions

@@ -8,7 +8,7 @@ A batch compressed with zstd needs Produce 7, a topic without a known id forbids
 
 from __future__ import annotations
 
-from .facts import as_range, facts, key_of
+from .facts import as_range, facts, find_api_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Constraint:
     ) -> None:
         self.name = name
         self.ranges: dict[int, VersionRange] = {
-            key_of(key): as_range(value) for key, value in ranges.items()
+            find_api_key(key): as_range(value) for key, value in ranges.items()
         }
 
     def __repr__(self) -> str:

@@ -44,7 +44,7 @@ def _ranges(text: str) -> dict[int, VersionRange]:
     return ranges
 
 
-def key_of(api: Api) -> int:
+def find_api_key(api: Api) -> int:
     """Take the API key out of what names an API: a class or the number itself."""
     key = api if isinstance(api, int) else getattr(api, "api_key", None)
     kind = "request" if isinstance(api, int) else getattr(api, "kind", None)

@@ -7,7 +7,7 @@ Not the features of KIP-584, which brokers name themselves: those are in ``final
 
 from __future__ import annotations
 
-from .facts import as_range, facts, key_of
+from .facts import as_range, facts, find_api_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Feature:
             raise TypeError(f"feature {name} must use at least one API (got none)")
         self.name = name
         self.alternatives: tuple[dict[int, VersionRange], ...] = tuple(
-            {key_of(key): as_range(value) for key, value in each.items()}
+            {find_api_key(key): as_range(value) for key, value in each.items()}
             for each in alternatives
         )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..schema import registry
 from ..versions import NONE, VersionRange
-from .facts import as_range, key_of
+from .facts import as_range, find_api_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,8 +41,10 @@ class VersionPolicy:
         *,
         unstable: bool = False,
     ) -> None:
-        self._speaks = {key_of(k): as_range(v) for k, v in (speaks or {}).items()}
-        self._exclude = {key_of(k): frozenset(v) for k, v in (exclude or {}).items()}
+        self._speaks = {find_api_key(k): as_range(v) for k, v in (speaks or {}).items()}
+        self._exclude = {
+            find_api_key(k): frozenset(v) for k, v in (exclude or {}).items()
+        }
         self._versions: dict[int, tuple[int, ...]] = {}
         self.unstable = unstable
 

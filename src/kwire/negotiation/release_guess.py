@@ -81,7 +81,7 @@ def guess_release(
     if listener is not None and listener not in releases.LISTENERS:
         known = ", ".join(releases.LISTENERS)
         raise ValueError(f"listener must be one of {known} (got {listener!r})")
-    mine = _rows_of(table)
+    mine = _read_rows(table)
     kinds = [listener] if listener else ["broker", "zkBroker", "controller"]
     lines = [_line(kind) for kind in kinds]
     # What all nodes of a release speak together is no node's answer, but is asked too.
@@ -94,7 +94,9 @@ def guess_release(
     )
 
 
-def _rows_of(table: Advertising | Mapping[int, Ends | VersionRange]) -> dict[int, Ends]:
+def _read_rows(
+    table: Advertising | Mapping[int, Ends | VersionRange],
+) -> dict[int, Ends]:
     rows = {}
     source: Any = table
     for key, ends in getattr(source, "advertised", source).items():

@@ -12,7 +12,7 @@ from .. import error_codes
 from ..errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
 from ..schema import releases
 from ..versions import HIGHEST, NONE, VersionRange
-from .facts import as_range, facts, key_of, name_of, range_or_none
+from .facts import as_range, facts, find_api_key, name_of, range_or_none
 from .features import FEATURES
 from .policy import DEFAULT_POLICY
 
@@ -126,12 +126,12 @@ class ApiVersionTable:
 
         A range is a ``VersionRange``, a pair of both ends, or a text such as "0-3".
         """
-        tidy = {key_of(key): as_range(value) for key, value in ranges.items()}
+        tidy = {find_api_key(key): as_range(value) for key, value in ranges.items()}
         return cls(
             {key: (each.min, each.max) for key, each in tidy.items()},
             policy,
-            supported_features=_ranges_of(supported_features),
-            finalized_features=_ranges_of(finalized_features),
+            supported_features=_make_ranges(supported_features),
+            finalized_features=_make_ranges(finalized_features),
             finalized_features_epoch=finalized_features_epoch,
         )
 
@@ -184,12 +184,12 @@ class ApiVersionTable:
 
     def range_of(self, api: Api) -> VersionRange:
         """Give what the broker speaks of one API, empty if nothing."""
-        return self._range(key_of(api))
+        return self._range(find_api_key(api))
 
     def usable(self, api: Api, *constraints: Constraint) -> tuple[int, ...]:
         """List the versions that both sides can use, ascending; none raises nothing."""
         self._check_alive()
-        key = key_of(api)
+        key = find_api_key(api)
         fitting = self.range_of(key)
         for constraint in constraints:
             fitting &= constraint.ranges.get(key, fitting)
@@ -202,7 +202,7 @@ class ApiVersionTable:
         ``UnsupportedVersion`` names both ranges and which side is too old.
         """
         self._check_alive()
-        key = key_of(api)
+        key = find_api_key(api)
         if not constraints and key in self._picked:
             return self._picked[key]
         usable = self.usable(key, *constraints)
@@ -327,5 +327,5 @@ def no_common_version(
     return UnsupportedVersion(reason, key, ours, theirs)
 
 
-def _ranges_of(features: Mapping[str, Range] | None) -> dict[str, VersionRange]:
+def _make_ranges(features: Mapping[str, Range] | None) -> dict[str, VersionRange]:
     return {name: as_range(value) for name, value in (features or {}).items()}

@@ -20,7 +20,7 @@ if find_spec("jinja2") is None:
         "writing a page requires Jinja2: pip install kwire[pages]", name="jinja2"
     )
 
-from .markup import Markup, attribute_text, text_of
+from .markup import Markup, attribute_text, make_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def stream(name: str, /, **values: Any) -> Iterator[str]:
     return pieces
 
 
-def hash_of(text: str) -> str:
+def make_policy_hash(text: str) -> str:
     """Name a style or a script as a policy does. Source: Content Security Policy 3."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
@@ -73,7 +73,7 @@ def _environment() -> Environment:
         loader=FunctionLoader(_read),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=text_of,
+        finalize=make_text,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -84,7 +84,9 @@ def _environment() -> Environment:
 def _shell(name: str) -> dict[str, Markup]:
     style = "".join(map(_compact, (_read("base.css"), _read(f"{name}.css"))))
     script = _compact(_read(f"{name}.js"))
-    policy = POLICY.format(style=hash_of(style), script=hash_of(script))
+    policy = POLICY.format(
+        style=make_policy_hash(style), script=make_policy_hash(script)
+    )
     # These are files of this package: what else is Markup was made by markup.py.
     return {
         "policy": Markup(policy),

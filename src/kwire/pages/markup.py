@@ -17,10 +17,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Markup", "attribute_text", "tag", "text_of"]
+__all__ = ["Markup", "attribute_text", "make_text", "tag"]
 
 
-def text_of(value: Any) -> Markup:
+def make_text(value: Any) -> Markup:
     """Write anything as text, with escapes for what is not seen; Markup stays."""
     return value if isinstance(value, Markup) else escape(escape_line(str(value)))
 
@@ -47,4 +47,4 @@ def tag(name: str, /, *inside: Any, **attributes: Any) -> Markup:
     )
     if not inside:
         return Markup(f"<{name}{words}/>")
-    return Markup(f"<{name}{words}>{''.join(map(text_of, inside))}</{name}>")
+    return Markup(f"<{name}{words}>{''.join(map(make_text, inside))}</{name}>")

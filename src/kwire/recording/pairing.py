@@ -140,20 +140,20 @@ def _find_secrets(frame: bytes) -> _Secrets:
     if api_key == SaslHandshakeRequest.api_key and not _is_request(frame):
         return _TOKEN
     if api_key != EnvelopeRequest.api_key:
-        return _secrets_of(api_key)
+        return _load_secrets(api_key)
     for _ in range(_MOST_ENVELOPES + 1):
         try:
             request = framing.decode_request(frame, compat="java", limits=NO_LIMITS)[1]
         except KwireError:
             break
         if not isinstance(request, EnvelopeRequest):
-            return _secrets_of(request.api_key)
+            return _load_secrets(request.api_key)
         frame = request.request_data
     return _TOKEN
 
 
 @lru_cache(maxsize=4096)
-def _secrets_of(api_key: int) -> _Secrets:
+def _load_secrets(api_key: int) -> _Secrets:
     try:
         entries = [registry.find_by_key(api_key, kind) for kind in _Secrets._fields]
     except KeyError:

@@ -146,7 +146,7 @@ def read_request_log(
     """
     name = os.fspath(path)
     with _open(path) as file:
-        place, shown = _Place(name), format_name(name)
+        place, shown = _LineCounter(name), format_name(name)
         try:
             for position, line in _lines(file, start, end):
                 place.lines += 1
@@ -161,7 +161,7 @@ def read_request_log(
             yield BadLine(shown, place.lines + 1, file.tell(), reason, "")
 
 
-class _Place:
+class _LineCounter:
     """Counts lines; those before a range are counted when one has to be named."""
 
     def __init__(self, path: str) -> None:

@@ -92,7 +92,7 @@ def find_fate(api_key: int, api_version: int) -> Fate:
         is_spoken = api_version in _ranges(release).get(api_key, NONE)
         if is_spoken:
             removed_in = None
-            deprecated = api_version in _deprecated(release).get(api_key, NONE)
+            deprecated = api_version in _find_deprecated(release).get(api_key, NONE)
         elif was_spoken:
             removed_in = release
         was_spoken = is_spoken
@@ -105,7 +105,7 @@ def _ranges(release: str) -> dict[int, VersionRange]:
 
 
 @cache
-def _deprecated(release: str) -> dict[int, VersionRange]:
+def _find_deprecated(release: str) -> dict[int, VersionRange]:
     return releases.deprecated(release)
 
 

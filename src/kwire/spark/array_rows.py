@@ -39,7 +39,7 @@ def is_valid(array: pa.Array) -> np.ndarray:
     return valid
 
 
-def memory_of(array: pa.BinaryArray) -> tuple[Any, np.ndarray]:
+def view_memory(array: pa.BinaryArray) -> tuple[Any, np.ndarray]:
     """Give the bytes of a binary array, and where its rows begin: one place more."""
     _, offsets, data = array.buffers()
     if offsets is None or not offsets.size:
@@ -59,7 +59,7 @@ def row_bytes(array: pa.BinaryArray, row: int) -> bytes:
 
 def int16_heads(array: pa.BinaryArray, missing: int) -> np.ndarray:
     """Read the INT16 that each row begins with; ``missing`` where there is none."""
-    data, places = memory_of(array)
+    data, places = view_memory(array)
     numbers: np.ndarray = np.full(len(array), missing, np.int64)
     rows = np.flatnonzero((np.diff(places) >= 2) & is_valid(array))
     starts = places[rows]
@@ -74,7 +74,7 @@ def cut_heads(
     """Take some rows, each from its position on; none lies beyond its row."""
     if not len(rows):
         return pa.array([], pa.binary())
-    data, places = memory_of(array)
+    data, places = view_memory(array)
     # Heads and what follows them become rows in turn, every second one is wanted.
     turns: np.ndarray = np.empty(2 * len(array) + 1, np.int32)
     turns[::2] = places
@@ -86,7 +86,7 @@ def cut_heads(
     return both.take(pa.array(2 * rows + 1))
 
 
-def taken(array: pa.Array, rows: np.ndarray) -> pa.Array:
+def take_rows(array: pa.Array, rows: np.ndarray) -> pa.Array:
     """Take some rows, in ascending order and each once: all of them are the array."""
     return array if len(rows) == len(array) else array.take(pa.array(rows))
 
@@ -122,7 +122,7 @@ def text_column(texts: Mapping[int, str], count: int) -> pa.StringArray:
     return pa.array([texts.get(row) for row in range(count)], pa.string())
 
 
-def struct_of(
+def make_struct(
     kind: pa.StructType, fields: list[pa.Array], valid: np.ndarray
 ) -> pa.StructArray:
     """Make structs of their fields; those of rows that are not valid are null."""

@@ -64,7 +64,7 @@ def bundle(
     if target.suffix != ".zip":
         raise ValueError(f"{target}: Spark unpacks archives whose names end with .zip")
     if wheel is None:
-        files = dict(_installed(compression))
+        files = dict(_find_installed(compression))
     elif isinstance(wheel, (str, os.PathLike)):
         files = dict(_of_wheel(wheel))
     else:
@@ -93,7 +93,7 @@ def setting(path: str | os.PathLike[str]) -> str:
     return f"{os.fspath(path)}#{_ALIAS}"
 
 
-def _installed(compression: bool) -> Iterator[Source]:
+def _find_installed(compression: bool) -> Iterator[Source]:
     package = Path(__file__).parents[1]
     for place in (package, *sorted(package.parent.glob("pyspark_kwire*"))):
         if place.is_file():

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def bounds_of(filters: Iterable[Filter], view: str) -> Bounds:
+def gather_bounds(filters: Iterable[Filter], view: str) -> Bounds:
     """Gather the bounds of the rows that pass all filters."""
     bounds = Bounds()
     for each in filters:

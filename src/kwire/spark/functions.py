@@ -26,7 +26,7 @@ from .message_reading import JSON, read_json, read_messages
 from .message_types import (
     ddl,
     find_message,
-    list_of,
+    make_list_type,
     message_type,
     names_its_version,
     table_ddl,
@@ -196,7 +196,7 @@ def from_kafka_records(data: ColumnOrName, options: Options = None) -> Column:
     """
     chosen = _read(options, "mode", "errors")
     failfast, errors = _failfast(chosen), chosen["errors"]
-    kind = list_of(RECORD if failfast else with_error(RECORD))
+    kind = make_list_type(RECORD if failfast else with_error(RECORD))
 
     def read(data: pa.Array) -> pa.Array:
         return record_lists(data, errors=errors, failfast=failfast)
@@ -341,7 +341,7 @@ def register_functions(spark: SparkSession) -> None:
 
     made = [
         _udf("kafka_header", headers, with_error(HEADER)),
-        _udf("from_kafka_records", records, list_of(with_error(RECORD))),
+        _udf("from_kafka_records", records, make_list_type(with_error(RECORD))),
         _udf("from_kafka_message", to_json, with_error(JSON)),
         *map(_topic_function, TOPICS),
     ]

@@ -24,11 +24,11 @@ from .array_rows import (
     cut_heads,
     int16_heads,
     is_valid,
-    memory_of,
+    make_struct,
     put_together,
     row_bytes,
-    struct_of,
     text_column,
+    view_memory,
 )
 from .message_columns import decode_versions
 from .message_reading import json_text
@@ -177,7 +177,7 @@ def read_topic(
     if not failfast:
         kind = with_error(kind)
         fields.append(text_column(errors, count))
-    return struct_of(kind, fields, heads.valid)
+    return make_struct(kind, fields, heads.valid)
 
 
 def read_topic_json(
@@ -216,9 +216,9 @@ def read_topic_json(
         *(text_column(texts, count) for texts in (key_texts, value_texts)),
     ]
     if failfast:
-        return struct_of(JSON, fields, heads.valid)
+        return make_struct(JSON, fields, heads.valid)
     fields.append(text_column(errors, count))
-    return struct_of(with_error(JSON), fields, heads.valid)
+    return make_struct(with_error(JSON), fields, heads.valid)
 
 
 def _key_alone(topic: str, key: bytes | None) -> Message | None:
@@ -269,7 +269,7 @@ def _keyed_heads(keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
 def _framed_heads(topic: str, keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
     """Read frame version, record type and version, which are one byte each mostly."""
     valid = is_valid(values)
-    data, places = memory_of(values)
+    data, places = view_memory(values)
     numbers = np.full(len(values), _NONE)
     versions, starts = numbers.copy(), np.full(len(values), 3)
     rows = np.flatnonzero(valid & (np.diff(places) >= 3))
@@ -327,7 +327,7 @@ def _union_of_keys(
             if array.type.get_field_index(field.name) >= 0
         ]
         fields.append(put_together(having, len(valid), field.type))
-    return struct_of(kind, fields, valid)
+    return make_struct(kind, fields, valid)
 
 
 def _key_type(topic: str, names: tuple[str, ...]) -> pa.StructType:

@@ -61,7 +61,7 @@ class LiveStream:
                 text = f"{name_place(place)} is new and begins at offset {begin}"
                 report_loss("kafka-live", text, self.options.fails_on_loss)
         known = {**new, **begins}
-        return self._topics.cut(
+        return self._topics.cut_ranges(
             [OffsetRange(*place, known[place], end) for place, end in ends.items()]
         )
 

@@ -116,9 +116,9 @@ class LiveTopics:
                     )
             start, end = max(start, earliest[place]), min(end, latest[place])
             ranges.append(OffsetRange(*place, start, end))
-        return self.cut(ranges)
+        return self.cut_ranges(ranges)
 
-    def cut(self, ranges: list[OffsetRange]) -> list[OffsetRange]:
+    def cut_ranges(self, ranges: list[OffsetRange]) -> list[OffsetRange]:
         """Cut ranges into what each task reads, as Spark's own source does.
 
         One for each partition, unless ``maxRecordsPerPartition`` or ``minPartitions``

@@ -131,7 +131,7 @@ class PushdownReader(LogReader):
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         """Take what filters say about files; leave all of them to Spark as well."""
         if self._options.view in ("records", "batches"):
-            from .filters import bounds_of
+            from .filters import gather_bounds
 
-            self._bounds = bounds_of(filters, self._options.view)
+            self._bounds = gather_bounds(filters, self._options.view)
         return filters

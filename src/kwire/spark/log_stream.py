@@ -16,7 +16,7 @@ from .offsets import report_loss
 from .planning import (
     Bounds,
     check_loss,
-    cut,
+    cut_partition,
     find_partitions,
     look_again,
     offset_from,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..log import Partition
     from .layout import Layout
     from .options import LogOptions
-    from .planning import Piece
+    from .planning import FileSplit
     from .topic_options import Place
 
 
@@ -64,7 +64,8 @@ class LogStream:
         """Find where the partitions end now."""
         return look_again(
             lambda: {
-                place: self._end_of(each) for place, each in self._partitions().items()
+                place: self._find_end(each)
+                for place, each in self._partitions().items()
             }
         )
 
@@ -86,11 +87,11 @@ class LogStream:
 
     def plan(
         self, begins: dict[Place, int], ends: dict[Place, int]
-    ) -> list[tuple[Piece, ...]]:
+    ) -> list[tuple[FileSplit, ...]]:
         """Cut one micro-batch into what each task reads."""
         return look_again(lambda: self._plan(begins, ends))
 
-    def read(self, pieces: tuple[Piece, ...]) -> Iterator[Any]:
+    def read(self, pieces: tuple[FileSplit, ...]) -> Iterator[Any]:
         """Read what one task is for, as Arrow batches."""
         return read_pieces(pieces, self._layout, self.options)
 
@@ -101,13 +102,13 @@ class LogStream:
             if number == EARLIEST:
                 number = partition.start_offset
             elif number == LATEST:
-                number = self._end_of(partition)
+                number = self._find_end(partition)
             places[place] = number
         return places
 
     def _plan(
         self, begins: dict[Place, int], ends: dict[Place, int]
-    ) -> list[tuple[Piece, ...]]:
+    ) -> list[tuple[FileSplit, ...]]:
         options, there = self.options, self._partitions()
         wanted = []
         for place, end in ends.items():
@@ -127,7 +128,9 @@ class LogStream:
             wanted.append((partition, first, end))
         size = split_size(sum(each.size for each, _, _ in wanted), options)
         pieces = chain.from_iterable(
-            cut(partition, first, end, options, size, Bounds(), is_micro_batch=True)
+            cut_partition(
+                partition, first, end, options, size, Bounds(), is_micro_batch=True
+            )
             for partition, first, end in wanted
         )
         return pack(list(pieces), options)
@@ -153,7 +156,7 @@ class LogStream:
             )
         return found
 
-    def _end_of(self, partition: Partition) -> int:
+    def _find_end(self, partition: Partition) -> int:
         # The checkpoint of a log's start may be newer than a copy of its segments.
         end = max(_whole_end(partition), partition.start_offset)
         if self.options.isolation_level == "read_committed":

@@ -17,8 +17,8 @@ import pyarrow as pa
 from .. import arrow, messages, plan
 from ..errors import version_failure
 from ..schema import registry
-from .array_rows import is_valid, put_together, taken
-from .message_types import message_type, plan_of
+from .array_rows import is_valid, put_together, take_rows
+from .message_types import compile_version, message_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,9 +47,11 @@ def decode_versions(
         rows = np.flatnonzero(versions == version)
         if version not in valid:
             text = str(version_failure(name, valid, version))
-            errors |= dict.fromkeys(rows[is_valid(taken(bodies, rows))].tolist(), text)
+            errors |= dict.fromkeys(
+                rows[is_valid(take_rows(bodies, rows))].tolist(), text
+            )
             continue
-        array, texts = decode_version(taken(bodies, rows), name, version)
+        array, texts = decode_version(take_rows(bodies, rows), name, version)
         errors |= {int(rows[row]): text for row, text in texts.items()}
         parts.append((rows, array))
     return put_together(parts, len(bodies), message_type(name)), errors
@@ -67,7 +69,7 @@ def decode_version(
     if texts.null_count < len(texts):
         bad = np.flatnonzero(is_valid(texts))
         errors = {row: texts[row].as_py() for row in bad.tolist()}
-    return _struct(made, plan_of(name, version), message_type(name)), errors
+    return _struct(made, compile_version(name, version), message_type(name)), errors
 
 
 def _struct(array: pa.Array, layout: plan.Plan, kind: pa.StructType) -> pa.Array:

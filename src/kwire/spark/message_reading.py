@@ -27,11 +27,11 @@ from .array_rows import (
     cut_heads,
     int16_heads,
     is_valid,
-    memory_of,
+    make_struct,
     put_together,
     row_bytes,
-    struct_of,
     text_column,
+    view_memory,
 )
 from .message_columns import decode_versions
 from .message_types import (
@@ -81,14 +81,14 @@ def read_messages(
     array, more = decode_versions(bodies, name, found)
     for row, text in more.items():
         # Their offsets count from the body, the ones of ``read_row`` from the row.
-        errors[row] = _error_of(rows, row, name, int(asked[row]), framed) or text
+        errors[row] = _find_error(rows, row, name, int(asked[row]), framed) or text
     if failfast:
         _raise_first(errors, rows, name, asked, framed)
         kind = message_type(name)
-        return struct_of(kind, _fields(array), is_valid(rows))
+        return make_struct(kind, _fields(array), is_valid(rows))
     kind = with_error(message_type(name))
     fields = [*_fields(array), text_column(errors, len(rows))]
-    return struct_of(kind, fields, is_valid(rows))
+    return make_struct(kind, fields, is_valid(rows))
 
 
 def read_json(
@@ -125,7 +125,7 @@ def read_json(
     if failfast:
         return made
     fields = [made, text_column(errors, len(rows))]
-    return struct_of(with_error(JSON), fields, is_valid(rows))
+    return make_struct(with_error(JSON), fields, is_valid(rows))
 
 
 def _by_row(given: Any) -> Iterable[Any]:
@@ -221,7 +221,7 @@ def _disagree(offset: int, path: str, name: str, found: int, asked: int) -> NoRe
     raise InvalidValue(text, offset, path, name)
 
 
-def _error_of(
+def _find_error(
     rows: pa.BinaryArray, row: int, name: str, version: int, framed: bool
 ) -> str | None:
     try:
@@ -315,7 +315,7 @@ def _response_heads(
     rows: pa.BinaryArray, name: str, versions: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find the bodies of responses: after the correlation id and an empty section."""
-    data, places = memory_of(rows)
+    data, places = view_memory(rows)
     sizes = np.diff(places)
     flexible = np.isin(versions, _tagged_heads(name))
     positions = np.where(flexible, _CORRELATION_ID + 1, _CORRELATION_ID)

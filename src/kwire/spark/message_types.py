@@ -86,7 +86,7 @@ def message_facts(name: str) -> Message:
 
 
 @cache
-def plan_of(name: str, version: int) -> plan.Plan:
+def compile_version(name: str, version: int) -> plan.Plan:
     """Compile one version of a message, once."""
     return plan.compile_plan(message_facts(name), version)
 
@@ -113,10 +113,10 @@ def field_type(field: Field) -> pa.DataType:
         kind = _ARROW_TYPES[OF_PLAN[plan.CODES[field.type]]]
     else:
         kind = struct_type(field.struct)
-    return list_of(kind) if field.is_array else kind
+    return make_list_type(kind) if field.is_array else kind
 
 
-def list_of(kind: pa.DataType) -> pa.ListType:
+def make_list_type(kind: pa.DataType) -> pa.ListType:
     """Give the type of an array; its child has the name that it has in Spark."""
     return pa.list_(pa.field("element", kind))
 

@@ -18,9 +18,15 @@ import pyarrow as pa
 from .. import codec, framing, json_form, messages
 from ..errors import EncodeError, InvalidJson, KwireError, version_failure
 from ..schema import registry
-from .array_rows import is_valid, struct_of, text_column
+from .array_rows import is_valid, make_struct, text_column
 from .message_reading import version_numbers
-from .message_types import ERROR, message_facts, message_type, plan_of, with_error
+from .message_types import (
+    ERROR,
+    compile_version,
+    message_facts,
+    message_type,
+    with_error,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +87,7 @@ def write_messages(
     if failfast:
         return made
     fields = [made, text_column(errors, len(written))]
-    return struct_of(with_error(DATA), fields, is_valid(values))
+    return make_struct(with_error(DATA), fields, is_valid(values))
 
 
 def _encode(message: Any, version: int, framed: bool, head: dict[str, Any]) -> bytes:
@@ -117,7 +123,7 @@ def _from_struct(value: dict[str, Any], name: str, version: int) -> Message:
     if version not in valid:
         raise version_failure(name, valid, version)
     message: Message = _Maker(getattr(messages, name)).struct(
-        value, message_facts(name).struct, plan_of(name, version)
+        value, message_facts(name).struct, compile_version(name, version)
     )
     return message
 

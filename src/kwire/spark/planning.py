@@ -42,7 +42,7 @@ _LOOKS = 5
 """Times to look at a folder whose files vanish while it is looked at."""
 
 
-class Piece(NamedTuple):
+class FileSplit(NamedTuple):
     """Batches that begin in bytes ``start`` to ``end`` of a segment; None is its end.
 
     Of them the records from ``start_offset`` to ``end_offset`` (not included) are
@@ -109,7 +109,7 @@ def find_partitions(
         missing = options.subscribe - {each.topic for each in found}
         _must_be_there(sorted(missing), {each.topic for each in every}, options)
     if options.assign is not None and must_be_there:
-        there = {_name_of(each) for each in every}
+        there = {_name_partition(each) for each in every}
         wanted = {f"{topic}-{number}" for topic, number in options.assign}
         _must_be_there(sorted(wanted - there), there, options)
     if options.duplicates == "keep":
@@ -121,7 +121,7 @@ def find_partitions(
     for several in replicas.values():
         if len(several) > 1 and options.duplicates == "error":
             raise ValueError(
-                f"{_name_of(several[0])} is there {len(several)} times:"
+                f"{_name_partition(several[0])} is there {len(several)} times:"
                 f" {', '.join(format_name(each.path) for each in several)}; read one of"
                 " the folders, or choose with duplicates=longest"
             )
@@ -156,7 +156,7 @@ def longest(replicas: Sequence[Partition]) -> Partition:
     return max(replicas, key=lambda each: (each.end_offset, each.size))
 
 
-def _name_of(partition: Partition) -> str:
+def _name_partition(partition: Partition) -> str:
     return f"{partition.topic}-{partition.partition}"
 
 
@@ -185,8 +185,8 @@ def offset_range(
     end = _offset_of_batch(partition, "ending", options)
     if start is not None and end is not None and start > end:
         raise ValueError(
-            f"{_name_of(partition)} would be read from offset {start} to {end}; give a"
-            " start that is not above the end"
+            f"{_name_partition(partition)} would be read from offset {start} to {end};"
+            " give a start that is not above the end"
         )
     if start is None and "log-start" in partition.checkpoints:
         # Records that were deleted may still be in the files, and are gone for Kafka.
@@ -224,8 +224,8 @@ def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
     found = partition.offset_for_timestamp(number)
     if found is None and side == "starting" and options.strategy == "error":
         raise ValueError(
-            f"{_name_of(partition)} has no record of timestamp {number} or later;"
-            " startingOffsetsByTimestampStrategy=latest begins at its end then"
+            f"{_name_partition(partition)} has no record of timestamp {number} or"
+            " later; startingOffsetsByTimestampStrategy=latest begins at its end then"
         )
     if found is None:
         return LATEST if side == "ending" else partition.end_offset
@@ -237,7 +237,7 @@ def check_loss(partition: Partition, start: int | None, end: int | None) -> None
 
     Those that a cleaner took are not; None is an end of the log.
     """
-    name, path = _name_of(partition), format_name(partition.path)
+    name, path = _name_partition(partition), format_name(partition.path)
     first, last = partition.start_offset, partition.end_offset
     if start is not None and start < first:
         raise DataLoss(
@@ -271,7 +271,7 @@ def check_loss(partition: Partition, start: int | None, end: int | None) -> None
 
 def plan_pieces(
     partitions: Sequence[Partition], options: LogOptions, bounds: Bounds
-) -> list[Piece]:
+) -> list[FileSplit]:
     """Make the pieces of all partitions, each no larger than a split should be."""
     wanted = []
     for partition in filter(bounds.takes, partitions):
@@ -283,7 +283,7 @@ def plan_pieces(
     return [
         piece
         for partition, start, end in wanted
-        for piece in cut(partition, start, end, options, size, bounds)
+        for piece in cut_partition(partition, start, end, options, size, bounds)
     ]
 
 
@@ -294,7 +294,7 @@ def split_size(total: int, options: LogOptions) -> int:
     return max(1, min(options.max_partition_bytes, max(least, -(-total // parts))))
 
 
-def cut(
+def cut_partition(
     partition: Partition,
     start: int | None,
     end: int | None,
@@ -302,7 +302,7 @@ def cut(
     size: int,
     bounds: Bounds,
     is_micro_batch: bool = False,
-) -> Iterator[Piece]:
+) -> Iterator[FileSplit]:
     """Make the pieces of one partition's offsets, in order.
 
     A piece has offsets of one range of ``maxRecordsPerPartition`` alone. Those of a
@@ -322,7 +322,7 @@ def cut(
         ):
             if transactions is not None and segment not in of_segments:
                 of_segments[segment] = _of_segment(transactions, segment)
-            yield Piece(
+            yield FileSplit(
                 str(segment.path),
                 segment.topic,
                 segment.partition,
@@ -441,13 +441,15 @@ def _ends_before(segment: Segment, timestamp: int) -> bool:
     return index.entries[-1][0] < timestamp
 
 
-def pack(pieces: Sequence[Piece], options: LogOptions) -> list[tuple[Piece, ...]]:
+def pack(
+    pieces: Sequence[FileSplit], options: LogOptions
+) -> list[tuple[FileSplit, ...]]:
     """Put small pieces together, in order, until a split is about as large as it may.
 
     With ``maxRecordsPerPartition`` a split has the pieces of one range of offsets.
     """
     size = split_size(sum(piece.size for piece in pieces), options)
-    splits: list[list[Piece]] = []
+    splits: list[list[FileSplit]] = []
     room = 0
     for piece in pieces:
         if not splits or piece.size > room or _is_apart(splits[-1][-1], piece, options):
@@ -458,7 +460,7 @@ def pack(pieces: Sequence[Piece], options: LogOptions) -> list[tuple[Piece, ...]
     return [tuple(each) for each in splits]
 
 
-def _is_apart(one: Piece, other: Piece, options: LogOptions) -> bool:
+def _is_apart(one: FileSplit, other: FileSplit, options: LogOptions) -> bool:
     """Whether two pieces may not share a split: they are of different ranges."""
     return options.max_records_per_partition is not None and (
         (os.path.dirname(one.path), one.start_offset, one.end_offset)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..log import Partition, Problem, Segment
     from .options import LogOptions
-    from .planning import Piece
+    from .planning import FileSplit
 
 _CHUNK = 3 << 20
 """Bytes of a file that are decoded at once."""
@@ -35,7 +35,7 @@ _SHOWN = 4096
 
 
 def read_pieces(
-    pieces: Iterable[Piece], layout: Layout, options: LogOptions
+    pieces: Iterable[FileSplit], layout: Layout, options: LogOptions
 ) -> Iterator[Any]:
     """Read the records of some pieces as Arrow batches of the layout.
 
@@ -62,7 +62,7 @@ def read_pieces(
 class CorruptRows:
     """Takes the problems of one piece and does with them what the mode says."""
 
-    def __init__(self, piece: Piece, layout: Layout, options: LogOptions) -> None:
+    def __init__(self, piece: FileSplit, layout: Layout, options: LogOptions) -> None:
         self._piece = piece
         self._layout = layout
         self._mode = options.mode
@@ -141,7 +141,7 @@ class CorruptRows:
                 "position": problem.position,
                 "length": problem.length,
                 "reason": problem.reason,
-                "bytes": _bytes_of(self._piece.path, problem),
+                "bytes": _read_damage(self._piece.path, problem),
             }
         return row
 
@@ -155,7 +155,7 @@ def _offsets(problem: Problem) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-def _bytes_of(path: str, problem: Problem) -> bytes | None:
+def _read_damage(path: str, problem: Problem) -> bytes | None:
     try:
         with log.Segment(path).open() as file:
             end = problem.position + min(problem.length, _SHOWN)
@@ -165,7 +165,7 @@ def _bytes_of(path: str, problem: Problem) -> bytes | None:
 
 
 def _read_records(
-    piece: Piece,
+    piece: FileSplit,
     segment: Segment,
     layout: Layout,
     options: LogOptions,
@@ -197,7 +197,7 @@ def _read_records(
 
 
 def _read_batches(
-    piece: Piece,
+    piece: FileSplit,
     segment: Segment,
     layout: Layout,
     options: LogOptions,
@@ -206,7 +206,7 @@ def _read_batches(
     low = -(2**63) if piece.start_offset is None else piece.start_offset
     high = 2**63 if piece.end_offset is None else piece.end_offset
 
-    def found() -> Iterator[dict[str, Any]]:
+    def make_rows() -> Iterator[dict[str, Any]]:
         behind = low
         for header in segment.headers(
             piece.start,
@@ -243,7 +243,7 @@ def _read_batches(
                 "file_path": format_name(piece.path),
             }
 
-    for batch in _rows_to_batches(found(), layout):
+    for batch in _rows_to_batches(make_rows(), layout):
         yield batch
         yield from rows.batches()
 

@@ -20,8 +20,8 @@ import pyarrow as pa
 from .. import arrow
 from ..batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS, SIZE_AT
 from ..errors import DecodeError
-from .array_rows import as_binary, is_valid, memory_of, struct_of, text_column
-from .message_types import list_of, with_error
+from .array_rows import as_binary, is_valid, make_struct, text_column, view_memory
+from .message_types import make_list_type, with_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ RECORD = pa.struct(
         ("timestampType", pa.int32()),
         ("key", pa.binary()),
         ("value", pa.binary()),
-        ("headers", list_of(_HEADER)),
+        ("headers", make_list_type(_HEADER)),
     ]
 )
 """A record, with the names and types of Spark's own source ``kafka``.
@@ -49,7 +49,7 @@ _CHUNK = 4 << 20
 """Bytes of record sets that become one Arrow batch, unless one row alone is larger."""
 
 
-class Fault(NamedTuple):
+class RowFault(NamedTuple):
     """What is damaged in a row, and how many records of all are before it."""
 
     row: int
@@ -85,7 +85,7 @@ def read_records(
     validity = None
     if rows.null_count:
         validity = pa.py_buffer(np.packbits(is_valid(rows), bitorder="little"))
-    kind = list_of(made.type)
+    kind = make_list_type(made.type)
     buffers = [validity, pa.py_buffer(ends)]
     return pa.Array.from_buffers(kind, len(rows), buffers, children=[made])
 
@@ -120,7 +120,7 @@ def explode_records(
 
 def _chunks(batch: pa.RecordBatch, column: str) -> Iterator[pa.RecordBatch]:
     """Cut a batch into parts of some MiB of record sets."""
-    _, places = memory_of(as_binary(batch.column(column)))
+    _, places = view_memory(as_binary(batch.column(column)))
     start = 0
     while start < batch.num_rows:
         end = int(np.searchsorted(places, int(places[start]) + _CHUNK, "right")) - 1
@@ -131,10 +131,10 @@ def _chunks(batch: pa.RecordBatch, column: str) -> Iterator[pa.RecordBatch]:
 
 def _decode(
     rows: pa.BinaryArray, errors: Literal["strict", "replace"], failfast: bool
-) -> tuple[pa.StructArray, np.ndarray, list[Fault]]:
+) -> tuple[pa.StructArray, np.ndarray, list[RowFault]]:
     """Decode all records of all rows; return them, their counts by row, and faults."""
     read = partial(arrow.records_to_arrow, timestamp_unit="us", errors=errors)
-    data, places = memory_of(rows)
+    data, places = view_memory(rows)
     if _are_whole(rows, data, places):
         first, last = int(places[0]), int(places[-1])
         try:
@@ -146,7 +146,7 @@ def _decode(
             ends = np.searchsorted(found, places[1:] - first)
             return _records([made]), np.diff(ends, prepend=0), []
     batches: list[Any] = []
-    faults: list[Fault] = []
+    faults: list[RowFault] = []
     counts: np.ndarray = np.zeros(len(rows), np.int64)
     total = 0
     for row in np.flatnonzero(is_valid(rows)).tolist():
@@ -156,7 +156,7 @@ def _decode(
             counts[row] += made.num_rows
             total += made.num_rows
             if text is not None:
-                faults.append(Fault(row, total, text))
+                faults.append(RowFault(row, total, text))
     return _records(batches), counts, faults
 
 
@@ -229,7 +229,7 @@ def _records(batches: list[pa.RecordBatch]) -> pa.StructArray:
     return pa.StructArray.from_arrays(columns, fields=list(RECORD))
 
 
-def _with_faults(made: pa.StructArray, faults: list[Fault]) -> pa.StructArray:
+def _with_faults(made: pa.StructArray, faults: list[RowFault]) -> pa.StructArray:
     """Append the field for errors, and put a record of its own in for each fault."""
     count = len(made)
     texts = {}
@@ -241,4 +241,4 @@ def _with_faults(made: pa.StructArray, faults: list[Fault]) -> pa.StructArray:
         made = pa.concat_arrays([made, pa.nulls(1, RECORD)]).take(pa.array(places))
         texts = {fault.place + turn: fault.text for turn, fault in enumerate(faults)}
     fields = [*made.flatten(), text_column(texts, len(made))]
-    return struct_of(with_error(RECORD), fields, np.ones(len(made), bool))
+    return make_struct(with_error(RECORD), fields, np.ones(len(made), bool))

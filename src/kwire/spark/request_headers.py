@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from .. import arrow
 from ..schema import registry, releases
-from .array_rows import as_binary, is_valid, struct_of
+from .array_rows import as_binary, is_valid, make_struct
 from .message_types import with_error
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ def read_headers(data: Any, *, failfast: bool = False) -> pa.StructArray:
     """
     rows = as_binary(data)
     kind = HEADER if failfast else with_error(HEADER)
-    return struct_of(kind, _columns(rows, failfast), is_valid(rows))
+    return make_struct(kind, _columns(rows, failfast), is_valid(rows))
 
 
 def flat_headers(

@@ -77,13 +77,13 @@ def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     waiting = _Waiting()
     kept: pa.RecordBatch | None = None
     for batch in batches:
-        whole = batch if kept is None else _joined(kept, batch)
+        whole = batch if kept is None else _join(kept, batch)
         pairs = waiting.take(whole, len(whole) - len(batch))
         if pairs:
-            yield _paired(whole, pairs)
+            yield _make_pairs(whole, pairs)
         kept = whole.take(pa.array(waiting.renumber(), pa.int64()))
     if kept is not None and len(kept):
-        yield _paired(kept, [(row, None) for row in range(len(kept))])
+        yield _make_pairs(kept, [(row, None) for row in range(len(kept))])
 
 
 class _Waiting:
@@ -110,7 +110,7 @@ class _Waiting:
                 pairs.extend(self.give_up(0))
                 self.place = recording, connection
             if direction == "response":
-                request = self.answered(number, api_key)
+                request = self.take_request(number, api_key)
                 if request is not None:
                     pairs.append((request, row))
             elif number is None or (
@@ -123,7 +123,7 @@ class _Waiting:
                 pairs.extend(self.give_up(_IN_FLIGHT))
         return pairs
 
-    def answered(self, number: int, api_key: int | None) -> int | None:
+    def take_request(self, number: int, api_key: int | None) -> int | None:
         """Find the request that a response of this id answers; it waits no more."""
         for row in self.by_id.get(number, ()):
             asked = self.requests[row][1]
@@ -162,14 +162,14 @@ def _wants_none(frame: pa.Scalar) -> bool:
     return bool(frame.is_valid) and not is_answered(frame.as_buffer())
 
 
-def _joined(first: pa.RecordBatch, second: pa.RecordBatch) -> pa.RecordBatch:
+def _join(first: pa.RecordBatch, second: pa.RecordBatch) -> pa.RecordBatch:
     columns = [
         pa.concat_arrays([first.column(name), second.column(name)]) for name in COLUMNS
     ]
     return pa.RecordBatch.from_arrays(columns, names=list(COLUMNS))
 
 
-def _paired(
+def _make_pairs(
     batch: pa.RecordBatch, pairs: list[tuple[int, int | None]]
 ) -> pa.RecordBatch:
     rows = [pa.array(side, pa.int64()) for side in zip(*pairs, strict=True)]

@@ -169,7 +169,7 @@ if KNOWS_LIMITS:
             if self._delays(sum(waiting.values())):
                 return write_offsets(known)
             if isinstance(limit, ReadMaxRows):
-                ends = self._limited(begins, ends, waiting, limit.max_rows)
+                ends = self._limit_ends(begins, ends, waiting, limit.max_rows)
             return write_offsets(ends)
 
         def _delays(self, waiting: int) -> bool:
@@ -188,7 +188,7 @@ if KNOWS_LIMITS:
             self._last_trigger = now
             return False
 
-        def _limited(
+        def _limit_ends(
             self,
             begins: dict[Place, int],
             ends: dict[Place, int],

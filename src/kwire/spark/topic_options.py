@@ -124,7 +124,7 @@ def read_topic_options(
         "max_offsets_per_trigger": most,
         "min_offsets_per_trigger": least,
         "max_trigger_delay_ms": read_duration(found, "maxTriggerDelay", "15m"),
-        "_pattern": _compiled(pattern),
+        "_pattern": _compile_pattern(pattern),
     }
 
 
@@ -148,7 +148,7 @@ def _pattern_text(found: Mapping[str, str]) -> str | None:
     return pattern.strip()
 
 
-def _compiled(pattern: str | None) -> re.Pattern[str] | None:
+def _compile_pattern(pattern: str | None) -> re.Pattern[str] | None:
     if pattern is None:
         return None
     try:

@@ -99,8 +99,10 @@ def command(
     """
     name = protocol_guide.NEWEST
     if release is not None:
-        name = _known(protocol_guide.release_name, release, "--release")
-    names = _known(protocol_guide.find_messages, message, "MESSAGE") if message else []
+        name = _find_known(protocol_guide.release_name, release, "--release")
+    names = (
+        _find_known(protocol_guide.find_messages, message, "MESSAGE") if message else []
+    )
     chosen = Chosen(name, names, _range(version), release is not None)
     if version is not None and not names:
         raise click.UsageError("--version requires a MESSAGE")
@@ -113,7 +115,7 @@ def command(
         return
     with open_output() as output:
         if since is not None:
-            old = _known(protocol_guide.release_name, since, "--since")
+            old = _find_known(protocol_guide.release_name, since, "--since")
             _write_changes(output, form, chosen, old)
         elif names:
             _write_layouts(output, form, chosen)
@@ -121,7 +123,7 @@ def command(
             _write_list(output, form, chosen, everything)
 
 
-def _known(find: Callable[[str], Found], text: str, option: str) -> Found:
+def _find_known(find: Callable[[str], Found], text: str, option: str) -> Found:
     try:
         return find(text)
     except KeyError as error:

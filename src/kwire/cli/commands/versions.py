@@ -205,7 +205,7 @@ def _write_apis(
     """Write a line for each API: its versions by broker, and what is usable of it."""
     keys = sorted({key for group in groups for key in group.table.advertised})
     shared = cluster.ranges()
-    marked = _deprecated(groups)
+    marked = _find_deprecated(groups)
     names = {key: escape_line(name_of(key)) for key in keys}
     columns = [("API", max(map(len, names.values()), default=0)), ("KEY", -3)]
     if len(groups) == 1:
@@ -231,7 +231,7 @@ def _range_text(ends: tuple[int, int] | None) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 
-def _deprecated(groups: Sequence[Alike]) -> Mapping[int, VersionRange]:
+def _find_deprecated(groups: Sequence[Alike]) -> Mapping[int, VersionRange]:
     """Give what the newest release among the brokers calls deprecated."""
     guesses = [guess_release(group.table).at_least for group in groups]
     known = [releases.NAMES.index(release) for release in guesses if release]
@@ -251,7 +251,7 @@ def _note(
     elif not ours & spoken:
         notes.append("too old" if spoken.max < ours.min else "too new")
     for group in groups:
-        refused = _refused(key, group.table)
+        refused = _find_refused(key, group.table)
         if refused:
             notes.append(f"{refused} refused")
             break
@@ -260,7 +260,7 @@ def _note(
     return ", ".join(notes)
 
 
-def _refused(key: int, table: ApiVersionTable) -> VersionRange:
+def _find_refused(key: int, table: ApiVersionTable) -> VersionRange:
     """Give the versions that a broker offers although it refuses them."""
     low, high = table.advertised.get(key, (0, -1))
     first = table.range_of(key).min

@@ -113,7 +113,7 @@ def decode(
     Kafka's magic 2. Offsets of errors are bytes of ``data``, and of what was compressed
     the first byte of its message.
     """
-    source = _bytes_of(data)
+    source = _read_bytes(data)
     found: list[Message] = []
     for start, end in _entries(source):
         if check_crc:
@@ -133,7 +133,7 @@ def dialect_of(data: Buffer) -> Dialect | None:
     at byte 17 over all from byte 21 on.
     Raises ``CorruptBatch`` for entries whose sizes cannot be.
     """
-    source = _bytes_of(data)
+    source = _read_bytes(data)
     for start, end in _entries(source):
         if source[start + _MAGIC_AT] == 2:
             return _dialect(source, start, end)
@@ -147,7 +147,7 @@ def require_dialect(data: Buffer, dialect: Dialect) -> None:
     """
     if dialect not in _ASIDE:
         raise ValueError(f'dialect must be "kip87" or "kafka" (got {dialect!r:.40})')
-    source = _bytes_of(data)
+    source = _read_bytes(data)
     for start, end in _entries(source):
         if source[start + _MAGIC_AT] == 2:
             found = _dialect(source, start, end)
@@ -155,7 +155,7 @@ def require_dialect(data: Buffer, dialect: Dialect) -> None:
                 raise _foreign(found, start)
 
 
-def _bytes_of(data: Buffer) -> bytes:
+def _read_bytes(data: Buffer) -> bytes:
     view = memoryview(data)
     if not view.c_contiguous:
         raise TypeError("only contiguous bytes can be decoded")

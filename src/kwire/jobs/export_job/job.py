@@ -103,7 +103,7 @@ class _Passes:
 
     def _scan(self, found: ExportInputs, total: int, scratch: Path) -> list[FileScan]:
         sized = [(segment.size, (place, segment)) for place, segment in found.segments]
-        packs = list(_packed(sized, TASK_BYTES))
+        packs = list(_pack_tasks(sized, TASK_BYTES))
         tasks = [
             ScanTask(str(scratch / f"{number}.arrow"), pack, self._limits)
             for number, pack in enumerate(packs)
@@ -131,7 +131,7 @@ class _Passes:
                 self._compression,
                 self._limits,
             )
-            for number, pack in enumerate(_packed(sized, _TASK_BATCHES))
+            for number, pack in enumerate(_pack_tasks(sized, _TASK_BATCHES))
         ]
         decided = running.run_tasks(
             decide, tasks, sizes=[0] * len(tasks), **self._options
@@ -144,7 +144,7 @@ class _Passes:
             for each in decisions
             for step in each.steps
         ]
-        packs = list(_packed(sized, TASK_BYTES)) or [()]
+        packs = list(_pack_tasks(sized, TASK_BYTES)) or [()]
         tasks = [
             WriteTask(
                 self._output.table_path("records", number),
@@ -158,7 +158,7 @@ class _Passes:
         return running.run_tasks(write, tasks, sizes=sizes, **self._options)
 
 
-def _packed(
+def _pack_tasks(
     sized: Iterable[tuple[int, Thing]], most: int
 ) -> Iterator[tuple[Thing, ...]]:
     """Pack things that belong together into tasks of about a size."""

@@ -235,19 +235,21 @@ class GroupRecords:
             row["epoch"] = current.member_epoch
             if group.kind == "streams":
                 row["assignment"] = [
-                    _assigned(None, None, each.subtopology_id, each.partitions)
+                    _make_assignment(None, None, each.subtopology_id, each.partitions)
                     for each in current.active_tasks
                 ]
             else:
                 row["assignment"] = [
-                    self._assigned(each.topic_id, each.partitions)
+                    self._make_assignment_by_id(each.topic_id, each.partitions)
                     for each in current.assigned_partitions
                 ]
         return row
 
-    def _assigned(self, topic_id: Any, partitions: Iterable[int]) -> dict[str, Any]:
+    def _make_assignment_by_id(
+        self, topic_id: Any, partitions: Iterable[int]
+    ) -> dict[str, Any]:
         text = format_uuid(topic_id)
-        return _assigned(self._topics.get(text or ""), text, None, partitions)
+        return _make_assignment(self._topics.get(text or ""), text, None, partitions)
 
 
 def _find_state(group: _Group) -> str | None:
@@ -284,7 +286,7 @@ def _make_member_row(member_id: str) -> dict[str, Any]:
     }
 
 
-def _assigned(
+def _make_assignment(
     topic: str | None,
     topic_id: str | None,
     subtopology: str | None,
@@ -322,7 +324,7 @@ def _make_classic_member(member: Any, protocol_type: str, tell: Tell) -> dict[st
     )
     if assignment is not None:
         row["assignment"] = [
-            _assigned(each.topic, None, None, each.partitions)
+            _make_assignment(each.topic, None, None, each.partitions)
             for each in assignment.assigned_partitions
         ]
     return row

@@ -19,7 +19,7 @@ from .lag import LagTask, PartitionCommits, measure_lag
 from .page import write_page
 from .reading import OffsetsTask, read_offsets
 from .sums import COMMIT_COLUMNS, STATE_COLUMNS, GroupTotals
-from .tables import COLUMNS, read_back, table_of, write_rows
+from .tables import COLUMNS, make_table_of, read_back, write_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def run(
         last = output.table_path("problems", len(files["problems"]) + len(problems))
         write_rows("problems", last, inputs.problems)
         for name, rows in sums.tables().items():
-            output.write_table(name, table_of(name, rows))
+            output.write_table(name, make_table_of(name, rows))
         found = read_back(
             "problems", [*files["problems"], *problems, last], COLUMNS["problems"]
         )

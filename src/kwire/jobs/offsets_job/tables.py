@@ -169,7 +169,7 @@ def make_schema_of(name: str) -> Any:
     return make_schema(COLUMNS[name])
 
 
-def table_of(name: str, rows: Sequence[tuple[Any, ...]]) -> Any:
+def make_table_of(name: str, rows: Sequence[tuple[Any, ...]]) -> Any:
     """Make an Arrow table of rows."""
     arrow = load_pyarrow()
     schema = make_schema_of(name)
@@ -204,7 +204,7 @@ class RowWriter:
             self._flush()
 
     def _flush(self) -> None:
-        self._file.write(table_of(self._name, self._rows))
+        self._file.write(make_table_of(self._name, self._rows))
         self._rows.clear()
 
     def __exit__(
