@@ -20,6 +20,7 @@ import socket
 import ssl as tls
 from collections import deque
 from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from . import error_codes
 from .connection import (
@@ -41,10 +42,8 @@ from .limits import DEFAULT, Limits
 from .messages import SaslAuthenticateRequest, SaslHandshakeRequest
 from .negotiation import DEFAULT_POLICY
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from typing import Any, Literal, Protocol
 
     from .connection import Event
     from .messages import Request

@@ -17,7 +17,7 @@ length, null, and a default that is not zero or empty. A tag follows the field's
 from __future__ import annotations
 
 from json import dumps
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import plan as plans
 from .errors import version_failure
@@ -25,10 +25,8 @@ from .formatting import suggest_names
 from .schema import registry, releases
 from .versions import NONE, VersionRange
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
 
     from .plan import Plan, Step
     from .schema.model import Message

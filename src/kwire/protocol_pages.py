@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from itertools import groupby
 from re import split
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import pages, protocol_guide
 from .schema import registry, releases
 from .versions import VersionRange
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -11,6 +11,8 @@ record set. A map of damaged bytes has the spans before the damage, and the erro
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .. import plan
 from .._backend import engine
 from ..limits import DEFAULT, Limits
@@ -18,7 +20,6 @@ from .message_walk import MessageWalk
 from .record_walk import RecordWalk
 from .spans import KINDS, ByteMap, Span
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 

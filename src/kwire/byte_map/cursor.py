@@ -10,14 +10,13 @@ Noting what was read is done in ``spans.py``.
 from __future__ import annotations
 
 from struct import Struct
+from typing import TYPE_CHECKING, Any
 
 from .. import errors, plan, wire
 from ..errors import DecodeError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
 _FIXED = {
     plan.BOOL: Struct(">?"),

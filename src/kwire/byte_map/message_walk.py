@@ -10,6 +10,7 @@ with the error that decoding raises. Frames and headers are read here as well;
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from .. import errors, framing, plan
 from .._backend import engine
@@ -21,10 +22,8 @@ from .cursor import MapCursor
 from .record_walk import RecordWalk
 from .spans import KIND_OF, ByteMap, SpanNotes, measure_varint
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from ..messages import Message, Response
 

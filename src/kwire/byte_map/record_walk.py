@@ -24,6 +24,8 @@ bytes of their own in the input; they are one span.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .. import errors, plan, records
 from ..batch_layout import CODEC_MASK, LOG_APPEND_TIME
 from ..control_records import decode_control_record
@@ -32,7 +34,6 @@ from ..limits import Limits
 from .cursor import MapCursor, join_path
 from .spans import Span, SpanNotes
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..record_classes import BatchHeader
 

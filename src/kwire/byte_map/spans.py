@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import plan
 from ..error_codes import name as error_name
@@ -12,10 +12,7 @@ from ..protocol_guide import TYPES
 from ..schema import registry
 from .cursor import join_path
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..errors import DecodeError, KwireError
     from .cursor import MapCursor
 

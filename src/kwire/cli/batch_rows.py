@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Protocol
+
 from ..formatting import format_name, format_time
 from .output import Table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from .. import log
     from ..records import BatchHeader
     from .output import Output, RowFormat

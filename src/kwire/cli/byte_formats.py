@@ -13,13 +13,9 @@ import base64
 import binascii
 import re
 from json import dumps
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..formatting import escape_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 BYTE_FORMATS = ("text", "base64", "hex")
 

@@ -13,14 +13,11 @@ import binascii
 import os
 import re
 import sys
+from typing import BinaryIO
 
 import click
 
 from ..limits import MIB
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 _MOST_BYTES = 256 * MIB
 """The largest frame twice, as hex has it, and something for the spaces."""

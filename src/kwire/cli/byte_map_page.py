@@ -9,13 +9,12 @@ The tree is made in ``byte_map_tree.py``.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import pages
 from ..formatting import format_count
 from .byte_map_tree import LOOKS, draw_tree
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

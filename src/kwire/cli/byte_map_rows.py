@@ -7,14 +7,12 @@ from __future__ import annotations
 import base64
 import math
 import uuid
+from typing import TYPE_CHECKING, Any
 
 from ..formatting import escape_line, format_count, format_time
 from .byte_formats import make_cell
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..byte_map import Span
 
 _LONGEST = 200

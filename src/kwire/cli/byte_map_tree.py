@@ -9,7 +9,7 @@ no bytes of their own in the input: they point at those of the whole batch.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import records
 from ..byte_map import Span
@@ -17,7 +17,6 @@ from ..errors import KwireError
 from ..formatting import format_count
 from .byte_map_rows import value_text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -8,7 +8,7 @@ pieces: one after another where it holds several frames, else one.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -19,10 +19,8 @@ from ..protocol_guide import find_messages
 from ..schema import registry
 from .byte_inputs import FORMS, read_input
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, TypeVar
 
     Command = TypeVar("Command", bound=Callable[..., Any])
 

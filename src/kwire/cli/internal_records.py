@@ -9,16 +9,15 @@ shown as they are.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .. import codec, internal_topics, messages, wire
 from ..control_records import decode_control_record
 from ..errors import KwireError
 from ..json_form import to_json
 from .byte_formats import NULL, Cell
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..messages import Message
     from ..records import Record
 

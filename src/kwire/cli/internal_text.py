@@ -8,13 +8,11 @@ The cells are made in ``internal_records.py``; JSON lines and CSV have them as J
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
 
 from .byte_formats import NULL, compact_json, format_cell
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .byte_formats import Cell
 
 _PLAIN = re.compile(r"""[^\s"'=\[{,\\]+""")

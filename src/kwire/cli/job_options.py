@@ -7,11 +7,9 @@ The jobs themselves are in ``kwire.jobs``.
 
 from __future__ import annotations
 
-import click
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+import click
 
 out_option = click.option(
     "--out",

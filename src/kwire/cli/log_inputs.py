@@ -9,6 +9,7 @@ same everywhere.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,10 +19,8 @@ from ..regular_files import NotRegularFile, open_regular
 from .main import explain
 from .terminal import say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, TypeVar
 
     Command = TypeVar("Command", bound=Callable[..., Any])
 

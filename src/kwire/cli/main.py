@@ -14,6 +14,7 @@ import os
 import pkgutil
 import sys
 from pathlib import Path
+from typing import Any, NoReturn
 
 import click
 
@@ -22,10 +23,6 @@ from .._backend import backend
 from ..errors import KwireError
 from ..formatting import escape_line, format_name, suggest_names
 from .terminal import guard_terminals, say, say_usage
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, NoReturn
 
 FINE = 0
 PROBLEMS = 1

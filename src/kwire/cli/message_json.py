@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import json
+from typing import TYPE_CHECKING, Any
 
 from ..errors import DecodeError
 from ..json_form import to_json
@@ -19,10 +20,7 @@ from ..schema.model import snake_case
 from .byte_formats import make_cell
 from .record_rows import RowMaker
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..records import Batch
     from .byte_formats import Cell
 

@@ -20,7 +20,7 @@ import time
 from contextlib import contextmanager
 from functools import wraps
 from json import dumps
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TextIO
 
 import click
 from rich.cells import cell_len
@@ -31,10 +31,8 @@ from .byte_formats import compact_json
 from .terminal import EscapingConsole, write_bold
 from .text_columns import cut_text, fold, pad
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, Protocol, TextIO
 
     Row = Mapping[str, object]
 

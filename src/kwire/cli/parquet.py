@@ -10,14 +10,13 @@ among the input, ``key_json``, ``value_json`` and ``error`` come after them.
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..atomic_files import create_file
 from .byte_formats import compact_json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, BinaryIO
 
     from .byte_formats import Cell
     from .record_rows import RecordRow

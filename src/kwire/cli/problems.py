@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..formatting import escape_line
 from .output import clear_unknown
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .. import log
     from .output import Output, RowFormat

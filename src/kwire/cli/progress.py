@@ -8,6 +8,7 @@ Shown on stderr, and only where that is a terminal.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.progress import (
@@ -24,7 +25,6 @@ from rich.progress import (
 from ..formatting import escape_line
 from .terminal import error_console
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

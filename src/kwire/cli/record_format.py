@@ -14,14 +14,13 @@ A null is no byte, in headers NULL. Nothing comes between records but what is as
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..formatting import escape_line
 from .byte_formats import compact_json, make_cell
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from functools import wraps
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import click
 
@@ -21,10 +21,8 @@ from .parquet import open_arrow_file
 from .record_format import RecordFormat, RecordWriter
 from .record_rows import RowMaker, open_records
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, Protocol
 
     from .record_rows import RecordRow
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -18,10 +18,8 @@ from ..limits import MIB
 from .log_inputs import list_files
 from .terminal import say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
 
     from .. import log
     from ..records import Batch, BatchHeader, Record

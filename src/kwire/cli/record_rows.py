@@ -9,7 +9,7 @@ are fixed, ``key_encoding`` does.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..formatting import escape_line, format_time
 from .byte_formats import NULL, Cell, compact_json, format_cell, make_cell
@@ -17,10 +17,7 @@ from .internal_records import decode_control, decode_internal
 from .internal_text import is_decoded, record_words
 from .output import Csv, JsonLines, Table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..records import Batch, Record
     from .output import Output, RowFormat
 

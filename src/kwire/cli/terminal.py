@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import io
 import sys
+from typing import TYPE_CHECKING, TextIO
 
 import click
 from rich.console import Console
@@ -24,10 +25,8 @@ from rich.segment import Segment
 
 from ..formatting import escape_controls, escape_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import TextIO
 
     from rich.console import ConsoleOptions, RenderableType
 

@@ -8,9 +8,10 @@ tables that are made of this are in ``output.py``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.cells import cell_len, chop_cells, set_cell_size
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from struct import Struct
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import __version__, framing
 from ..errors import (
@@ -47,10 +48,7 @@ from .events import (
     Unanswered,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
-
     from ..frame_splitter import Frame
     from ..messages import Request
     from ..negotiation import ApiVersionTable, VersionPolicy

@@ -9,14 +9,13 @@ Bytes are cut into frames here, events handed out, errors kept, and the end reme
 from __future__ import annotations
 
 from collections import deque
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import KwireError, LocalProtocolError
 from ..frame_splitter import FrameSplitter
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Literal
 
     from typing_extensions import Buffer
 

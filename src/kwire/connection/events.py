@@ -8,12 +8,11 @@ request is an event; what goes wrong for the connection is an exception.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..errors import UnsupportedVersion
 from ..plan import mask_secret
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..messages import Request, Response
     from ..negotiation import ApiVersionTable

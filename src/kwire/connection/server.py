@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections import deque
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from .. import framing
 from ..errors import LocalProtocolError, RemoteProtocolError, quote
@@ -27,10 +28,7 @@ from .events import (
     UnsupportedReceived,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, TypeAlias
-
     from ..frame_splitter import Frame
     from ..messages import Response
     from ..negotiation import ApiVersionTable

@@ -10,6 +10,8 @@ sockets: bytes to send come out, frames (without their size) go in.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Literal
+
 from .. import codec, errors
 from .._backend import engine
 from ..errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
@@ -17,10 +19,7 @@ from ..limits import DEFAULT, Limits
 from ..messages import RequestHeader, ResponseHeader
 from ..negotiation import DEFAULT_POLICY, fallback_table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
-
     from ..negotiation import ApiVersionTable, VersionPolicy
 
 _HEADER_VERSION = 1

@@ -14,6 +14,7 @@ the same: only configuration can tell which of the two a broker speaks.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .. import codec
 from ..errors import InvalidValue, UnsupportedVersion
@@ -23,10 +24,8 @@ from ..schema import releases
 from . import exchange, schemas
 from .provenance import Provenance
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, Literal, TypeAlias
 
     from ..negotiation import VersionPolicy
     from ..versions import VersionRange

@@ -12,6 +12,7 @@ information. It gives no API key, so the caller chooses one.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .. import codec
 from ..limits import DEFAULT, Limits
@@ -20,10 +21,8 @@ from ..schema import registry
 from . import exchange, schemas
 from .provenance import Provenance
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, Literal, TypeAlias
 
     Columns: TypeAlias = Literal[3, 4]
     Order: TypeAlias = Literal["last", "first"]

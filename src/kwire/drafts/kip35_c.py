@@ -10,6 +10,8 @@ chooses one.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Literal
+
 from .. import codec
 from ..errors import RemoteProtocolError
 from ..limits import DEFAULT, Limits
@@ -18,10 +20,8 @@ from ..negotiation import DEFAULT_POLICY, ApiVersionTable
 from . import exchange, schemas
 from .provenance import Provenance
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, Literal
 
     from ..negotiation import VersionPolicy
 

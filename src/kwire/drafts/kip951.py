@@ -11,7 +11,7 @@ leaders from the draft's responses and from those that Kafka released in its pla
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..error_codes import FENCED_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER
 from ..errors import RemoteProtocolError
@@ -19,10 +19,8 @@ from ..schema import message_class, releases
 from .provenance import Provenance
 from .schemas import schema_text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Literal
     from uuid import UUID
 
 PROVENANCE = Provenance(

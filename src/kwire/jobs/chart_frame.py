@@ -9,11 +9,11 @@ which the style has a class each.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from ..pages.markup import Markup, tag
 from .chart_text import check_tone, choose_time_ticks, measure_text, shorten
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

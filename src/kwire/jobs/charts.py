@@ -11,7 +11,7 @@ of ``pages/templates/report.css``.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..pages.markup import Markup, tag
 from .chart_frame import (
@@ -46,7 +46,6 @@ from .chart_text import (
     shorten,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

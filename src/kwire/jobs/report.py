@@ -10,16 +10,14 @@ so they stay plain text until then. Every number is in the page as a raw value t
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import pages
 from ..formatting import format_time
 from .chart_text import check_tone, format_amount, to_milliseconds
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from ..pages.markup import Markup
 

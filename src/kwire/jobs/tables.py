@@ -14,12 +14,11 @@ import os
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..arrow_types import load_arrow_types
 from ..atomic_files import create_file, sync_folder
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import TracebackType

@@ -12,17 +12,15 @@ from __future__ import annotations
 
 import binascii
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from uuid import UUID
 
 from ..errors import InvalidValue
 from ..formatting import format_name
 from .indexes import read_small_file
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import NoReturn
 
     from .storage import Named
 

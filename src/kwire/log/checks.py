@@ -8,13 +8,14 @@ it the batches.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..errors import DecodeError
 from ..formatting import format_name
 from . import problems
 from .problems import Problem
 from .transactions import ABORT, read_marker
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

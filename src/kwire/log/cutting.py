@@ -11,14 +11,13 @@ request to a store, from a search at the place itself.
 from __future__ import annotations
 
 from bisect import bisect_left
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..limits import MIB
 from .problems import Problem
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeAlias
 
     from .file_bytes import FileBytes
     from .walk import SegmentWalk

@@ -9,6 +9,8 @@ may leave the memory when the walk goes on.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Literal
+
 from ..errors import DecodeError, UnsupportedVersion
 from ..limits import MIB, Limits
 from ..read_options import check_errors
@@ -17,10 +19,8 @@ from . import problems
 from .problems import Problem, in_file, report_problem
 from .walk import Run
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, Literal
 
     from ..columns import Records
     from ..records import BatchHeader

@@ -16,7 +16,7 @@ import re
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from ..errors import DecodeError
 from ..formatting import format_name, suggest_names
@@ -27,7 +27,6 @@ from .partitions import Partition
 from .segments import FOLDER, Segment
 from .storage import StoredPath, locate
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 

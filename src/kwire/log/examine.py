@@ -8,12 +8,13 @@ are compared by ``checks.py``, for callers that give a ``Checks``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..formatting import format_name
 from . import problems
 from .decoding import check_records
 from .problems import Problem
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 

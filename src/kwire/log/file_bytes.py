@@ -14,13 +14,12 @@ from __future__ import annotations
 import mmap
 import os
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..regular_files import open_regular
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Any, Literal
 
     Access = Literal["map", "read"]
 

@@ -14,6 +14,7 @@ import os
 import re
 import struct
 import sys
+from typing import TYPE_CHECKING
 
 from ..errors import DecodeError, InvalidValue, LimitExceeded, UnsupportedVersion
 from ..formatting import format_name
@@ -24,7 +25,6 @@ from ..regular_files import open_regular
 from .problems import in_file
 from .storage import StoredPath, locate
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..limits import Limits
     from .storage import Named, Place

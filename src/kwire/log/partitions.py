@@ -8,6 +8,8 @@ Folders are found by ``directory.py``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ..limits import DEFAULT
 from .checkpoints import read_leader_epochs, read_partition_metadata
 from .examine import examine
@@ -15,10 +17,8 @@ from .segments import find_transactions
 from .snapshots import ProducerSnapshot
 from .transactions import check_isolation_level
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
     from uuid import UUID
 
     from ..columns import Records

@@ -10,13 +10,12 @@ to the error of a decoder. Problems are found by ``walk.py`` and ``verify.py``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import CorruptBatch, DecodeError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Literal
 
     OnCorrupt = Literal["raise", "skip"] | Callable[["Problem"], object]
 

@@ -13,6 +13,7 @@ import re
 import time
 from bisect import bisect_left, bisect_right
 from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import DecodeError
 from ..formatting import format_name
@@ -32,10 +33,8 @@ from .transactions import (
 )
 from .walk import SegmentWalk
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, Literal
 
     from ..columns import Records
     from ..limits import Limits

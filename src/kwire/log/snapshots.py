@@ -8,6 +8,8 @@ KRaft, which are called snapshots too, are segments and not read here.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .. import messages
 from .._backend import record_engine as engine
 from ..errors import DecodeError, InvalidValue, UnsupportedVersion
@@ -18,10 +20,7 @@ from .indexes import parse_base_offset, read_small_file
 from .problems import in_file
 from .storage import locate
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..limits import Limits
     from .storage import Named
 

@@ -8,10 +8,11 @@ goes on; then one range is fetched while the one before it is read.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..limits import MIB
 from .file_bytes import FileBytes, place_of_own
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
     from types import TracebackType

@@ -10,15 +10,13 @@ consumer with ``isolation.level=read_committed`` would have seen.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DecodeError, UnsupportedVersion
 from ..records import Batch, read_records
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from ..records import BatchHeader
 

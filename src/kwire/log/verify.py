@@ -8,6 +8,8 @@ in the same pass. Here are the files of the partition, and what a torn tail excu
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..errors import DecodeError
 from ..formatting import format_name
 from ..limits import DEFAULT
@@ -20,7 +22,6 @@ from .problems import Problem
 from .segments import Segment
 from .snapshots import ProducerSnapshot
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

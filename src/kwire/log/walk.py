@@ -13,7 +13,7 @@ What batches hold is not read here; ``segments.py`` does.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ..batch_layout import LOG_OVERHEAD, MAGIC_AT, SIZE_AT
 from ..errors import CorruptBatch
@@ -22,7 +22,6 @@ from ..records import measure_run, read_batch_header
 from . import problems
 from .problems import Problem
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -8,7 +8,7 @@ version 0 and without reading its body, so that every client finds its way (KIP-
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import error_codes, framing
 from ..errors import RemoteProtocolError
@@ -17,7 +17,6 @@ from ..messages import ApiVersionsRequest, ApiVersionsResponse
 from .handshake import FIRST_WITH_NAMES, SOFTWARE_NAME
 from .tables import ApiVersionTable
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

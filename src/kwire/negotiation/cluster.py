@@ -7,6 +7,8 @@ For requests that may go to any of them, and for features that need all of them.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..errors import LocalProtocolError, UnsupportedVersion
 from ..versions import NONE, VersionRange
 from .facts import find_api_key, name_of
@@ -15,7 +17,6 @@ from .finalized import FinalizedFeatures
 from .policy import DEFAULT_POLICY
 from .tables import no_common_version
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -8,9 +8,10 @@ A batch compressed with zstd needs Produce 7, a topic without a known id forbids
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .facts import as_range, facts, find_api_key
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -7,13 +7,13 @@ Also the one place that turns what users call an API (a class, a number) into it
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeAlias
+
 from ..schema import registry, releases
 from ..versions import NONE, VersionRange
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import TypeAlias
 
     Api: TypeAlias = type | int
     Range: TypeAlias = VersionRange | tuple[int, int] | str

@@ -7,9 +7,10 @@ Not the features of KIP-584, which brokers name themselves: those are in ``final
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .facts import as_range, facts, find_api_key
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 

@@ -10,6 +10,7 @@ No sockets: bytes to send come out, frames go in.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from .. import __version__, error_codes, framing
 from ..errors import (
@@ -26,7 +27,6 @@ from .facts import first_version
 from .policy import DEFAULT_POLICY
 from .tables import ApiVersionTable, fallback_table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .policy import VersionPolicy
 

@@ -8,11 +8,12 @@ A policy is configuration and outlives connections; what a broker offers is a ta
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..schema import registry
 from ..versions import NONE, VersionRange
 from .facts import as_range, find_api_key
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

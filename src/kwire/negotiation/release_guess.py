@@ -12,15 +12,13 @@ The tables of the releases are ``schema/releases.py``.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from ..schema import releases
 from ..versions import VersionRange
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Protocol, TypeAlias
 
     Ends: TypeAlias = tuple[int, int]
 

@@ -8,6 +8,8 @@ upgraded in between: the owner of the connection calls ``expire`` when it ends.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .. import error_codes
 from ..errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
 from ..schema import releases
@@ -16,7 +18,6 @@ from .facts import as_range, facts, find_api_key, name_of, range_or_none
 from .features import FEATURES
 from .policy import DEFAULT_POLICY
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

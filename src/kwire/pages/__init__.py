@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 if find_spec("jinja2") is None:
     raise ImportError(
@@ -22,10 +23,8 @@ if find_spec("jinja2") is None:
 
 from .markup import Markup, attribute_text, make_text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from jinja2 import Environment, Template
 

@@ -9,13 +9,11 @@ value as it is.
 
 from __future__ import annotations
 
+from typing import Any
+
 from markupsafe import Markup, escape
 
 from ..formatting import escape_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 __all__ = ["Markup", "attribute_text", "make_text", "tag"]
 

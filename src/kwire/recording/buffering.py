@@ -12,13 +12,12 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from .capture_files import CaptureFile, CaptureWriter
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from typing import Any
 
 FLUSH_BYTES = 64 << 20
 _MERGED_BYTES = 64 << 20

@@ -16,17 +16,15 @@ import secrets
 import time
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ..arrow_types import load_arrow_types
 from ..atomic_files import create_file, sync_folder
 from ..errors import KwireError
 from ..formatting import format_name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any, NoReturn
 
 CAPTURE_TYPES = {
     "recording": "string",

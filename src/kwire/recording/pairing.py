@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 from functools import lru_cache
 from struct import Struct
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import framing, plan, wire
 from ..errors import KwireError
@@ -27,7 +27,6 @@ from ..messages import (
 )
 from ..schema import registry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from ..net import address_text, split_address
 from .relay import MAX_CONNECTIONS, MAX_HELD, Relay, read_listen
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
 

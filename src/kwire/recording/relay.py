@@ -15,7 +15,7 @@ import os
 import socket
 import time
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DecodeError, KwireError, LimitExceeded
 from ..framing import FrameSplitter
@@ -27,11 +27,9 @@ from .buffering import CaptureBuffer
 from .capture_files import REQUEST, RESPONSE
 from .pairing import Conversation
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from pathlib import Path
-    from typing import Any
 
     Address = tuple[str, int]
     Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]

@@ -20,7 +20,7 @@ import os
 import re
 import zlib
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ..formatting import format_name
 from ..regular_files import open_regular
@@ -28,10 +28,8 @@ from ..schema import releases
 from ..versions import VersionRange
 from .requests import Request, find_fate
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, BinaryIO
 
 _MARK = b"Completed request:"
 _TEXT_MARK = _MARK.decode()

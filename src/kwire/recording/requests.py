@@ -10,15 +10,13 @@ A column is named once here, with its type. What a release thinks of a version i
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..schema import releases
 from ..versions import NONE, VersionRange
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
 REQUEST_TYPES = {
     "timestamp": "timestamp",

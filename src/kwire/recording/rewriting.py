@@ -9,6 +9,8 @@ there is nothing to change, the bytes stay those of the broker. No sockets.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .. import error_codes, framing
 from ..messages import (
     ApiVersionsResponse,
@@ -25,10 +27,8 @@ from ..negotiation import name_of
 from ..schema import registry
 from .pairing import NO_LIMITS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from .pairing import Header
 

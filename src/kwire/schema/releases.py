@@ -11,12 +11,11 @@ asked by release. Which release a broker is of is ``negotiation/release_guess.py
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..versions import NONE, VersionRange
 from . import registry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     NAMES: tuple[str, ...]
 

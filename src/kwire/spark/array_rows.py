@@ -8,13 +8,13 @@ an offset and nulls everywhere. Places are numpy's integers.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pyarrow as pa
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any
 
 
 def as_binary(array: Any) -> pa.BinaryArray:

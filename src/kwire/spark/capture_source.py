@@ -9,6 +9,8 @@ Files are found and read by ``kwire.recording``; what Spark asks for is answered
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from ..recording import (
@@ -19,10 +21,8 @@ from ..recording import (
 )
 from .short_errors import SparkEntry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
 
     from pyspark.sql.types import StructType
 

@@ -9,6 +9,7 @@ files; what is not understood is passed over.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import (
     EqualTo,
@@ -21,10 +22,8 @@ from pyspark.sql.datasource import (
 
 from .planning import Bounds
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from pyspark.sql.datasource import Filter
 

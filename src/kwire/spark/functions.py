@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import inspect
 from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
@@ -40,10 +41,8 @@ from .request_headers import read_headers as header_structs
 from .request_pairs import COLUMNS, ORDER, PAIRS, pair_batches
 from .short_errors import shorten_errors
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, TypeAlias
 
     from pyspark.sql import Column, DataFrame, SparkSession
 

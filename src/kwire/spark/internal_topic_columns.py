@@ -10,7 +10,7 @@ pyarrow in and out.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -34,10 +34,7 @@ from .message_columns import decode_versions
 from .message_reading import json_text
 from .message_types import message_type, with_error
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
     from ..messages import Message
 
     Part: TypeAlias = tuple[np.ndarray, pa.Array]

@@ -9,14 +9,12 @@ two byte by byte. ``record_batches.py`` and ``reading.py`` fill the columns.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..arrow_types import load_arrow_types
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from pyspark.sql.types import StructType
 

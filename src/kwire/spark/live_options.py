@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import client
 from ..cluster import NotAuthorized, TopicNotFound
@@ -18,7 +18,6 @@ from .option_names import LIVE_OPTIONS
 from .option_values import read_count, read_flag, read_size
 from .topic_options import EARLIEST, LATEST, TopicOptions, read_topic_options
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

@@ -7,6 +7,8 @@ It fetches from the leader of the partition. Nothing here knows Spark.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ..cluster import ClusterError, DataLost, TopicNotFound
 from ..columns import decode_records
 from ..errors import DecodeError, LimitExceeded
@@ -14,10 +16,8 @@ from .offsets import report_loss
 from .record_batches import make_assembler
 from .topic_options import name_place
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from ..client import Chunk, KafkaSync
     from ..columns import Records

@@ -11,6 +11,8 @@ driver, records fetched by ``live_reading.py`` in the tasks, streams are in
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from .layout import chosen_live_layout, default_live_layout, list_columns
@@ -23,10 +25,8 @@ from .option_values import read_flag
 from .short_errors import SparkEntry
 from .stream_reader import make_stream_reader
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
     from pyspark.sql.datasource import DataSourceStreamReader
     from pyspark.sql.types import StructType

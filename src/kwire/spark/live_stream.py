@@ -8,15 +8,15 @@ here.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .live_reading import read_range
 from .live_topics import LiveTopics, OffsetRange
 from .offsets import report_loss
 from .topic_options import name_place
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
     from .layout import Layout
     from .live_options import LiveOptions

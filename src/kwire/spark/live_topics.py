@@ -8,16 +8,14 @@ Everything here runs on the driver. Records are read by ``live_reading.py`` alon
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..cluster import TopicNotFound
 from .offsets import divide, report_loss
 from .topic_options import EARLIEST, EVERYWHERE, LATEST, find_given, name_place
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from ..client import KafkaSync
     from .live_options import LiveOptions

@@ -11,6 +11,7 @@ are in ``log_stream.py``.
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
@@ -20,10 +21,8 @@ from .planning import Bounds, find_partitions, look_again, pack, plan_pieces
 from .reading import read_indexes, read_pieces, read_problems
 from .short_errors import SparkEntry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
 
     from pyspark.sql.datasource import DataSourceStreamReader, Filter
     from pyspark.sql.types import StructType

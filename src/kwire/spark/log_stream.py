@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from ..formatting import format_name
 from .offsets import report_loss
@@ -26,10 +27,8 @@ from .planning import (
 from .reading import read_pieces
 from .topic_options import EARLIEST, LATEST, name_place
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
     from ..log import Partition
     from .layout import Layout

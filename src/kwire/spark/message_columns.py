@@ -10,6 +10,7 @@ read in ``message_frames.py``. No Spark here: arrays of pyarrow in and out.
 from __future__ import annotations
 
 from binascii import b2a_base64
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,10 +20,6 @@ from ..errors import version_failure
 from ..schema import registry
 from .array_rows import is_valid, put_together, take_rows
 from .message_types import compile_version, message_type
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _WIDENED = (plan.UINT16, plan.UINT32)
 

@@ -15,6 +15,7 @@ import json
 from functools import cache
 from itertools import repeat
 from struct import Struct
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -42,10 +43,8 @@ from .message_types import (
     with_error,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, NoReturn
 
     from ..messages import Message
     from .message_types import Api

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
@@ -18,10 +19,7 @@ from .. import plan
 from ..arrow_types import OF_PLAN, load_arrow_types
 from ..schema import registry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
     from ..schema.model import Field, Message, Struct
 
     Api: TypeAlias = str | type | int

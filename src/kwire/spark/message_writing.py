@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64decode
 from itertools import repeat
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import pyarrow as pa
@@ -28,10 +29,7 @@ from .message_types import (
     with_error,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..messages import Message
     from ..plan import Plan
     from ..schema.model import Field, Struct

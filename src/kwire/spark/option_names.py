@@ -10,11 +10,10 @@ the names with the guides.
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..consumer_properties import FOLLOWED, PASSED_OVER
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -10,6 +10,7 @@ where the files are known.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..limits import DEFAULT, Limits
 from .layout import VIEWS
@@ -17,7 +18,6 @@ from .option_names import LOG_OPTIONS
 from .option_values import read_flag, read_json, read_size, read_word
 from .topic_options import TopicOptions, read_topic_options
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -12,17 +12,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .. import log
 from ..formatting import format_name
 from .offsets import DataLoss, divide
 from .topic_options import EARLIEST, LATEST, find_given
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import TypeVar
 
     from ..log import Partition, Segment, Transactions
     from ..records import BatchHeader

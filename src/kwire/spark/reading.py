@@ -9,16 +9,16 @@ mode says.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .. import log
 from ..errors import CorruptBatch, DecodeError
 from ..formatting import format_name
 from .layout import BATCH_COLUMNS, Layout, arrow_schema
 from .record_batches import make_assembler
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
 
     from ..log import Partition, Problem, Segment
     from .options import LogOptions

@@ -7,13 +7,13 @@ Where the records come from, files or brokers, is not known here.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ..arrow import null_empty_lists
 from .layout import arrow_schema
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
 
     from ..columns import Records
     from .layout import Layout

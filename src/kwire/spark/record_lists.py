@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 from struct import Struct
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,10 +23,8 @@ from ..errors import DecodeError
 from .array_rows import as_binary, is_valid, make_struct, text_column, view_memory
 from .message_types import make_list_type, with_error
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any, Literal
 
 _HEADER = pa.struct([("key", pa.string()), ("value", pa.binary())])
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions
 
@@ -14,7 +16,6 @@ from .log_source import KafkaLogSource
 from .request_log_source import KafkaRequestLogSource
 from .worker_python import find_worker_problem
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.datasource import DataSource

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -13,10 +14,8 @@ from ..schema import registry, releases
 from .array_rows import as_binary, is_valid, make_struct
 from .message_types import with_error
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
 
 HEADER = pa.struct(
     [

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, tzinfo
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -27,10 +27,8 @@ from ..recording.requests import REQUEST_TYPES, Request, requests_batch
 from .option_values import read_size
 from .short_errors import SparkEntry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
 
     from pyspark.sql.types import StructType
 

@@ -10,6 +10,7 @@ in and out, in the order of connections and of what went over them.
 from __future__ import annotations
 
 from collections import deque
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,6 @@ import pyarrow as pa
 from ..messages import ProduceRequest
 from ..recording.pairing import is_answered
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from math import inf
 from time import monotonic
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
@@ -20,10 +21,8 @@ from .offsets import read_offsets, report_loss, write_offsets
 from .short_errors import SparkEntry
 from .topic_options import name_place
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, Protocol
 
     from .offsets import StreamOffset
     from .topic_options import Place, TopicOptions

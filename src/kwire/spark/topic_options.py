@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .option_names import ISOLATION
 from .option_values import (
@@ -23,10 +24,8 @@ from .option_values import (
     read_word,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Literal, TypeAlias
 
     IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]
     Place: TypeAlias = "tuple[str, int]"

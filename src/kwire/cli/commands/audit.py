@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, tzinfo
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import click
@@ -18,10 +19,7 @@ from ..output import RowFormat, format_option, open_output, write_table
 from ..progress import Progress
 from ..terminal import say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from click.shell_completion import CompletionItem
 
 BREAKS = 3

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 from rich.highlighter import JSONHighlighter
 from rich.text import Text
@@ -16,10 +18,8 @@ from ..message_json import MessageJson, indent_json
 from ..output import open_output
 from ..terminal import say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from ..byte_pieces import Reading
     from ..output import Output

@@ -9,6 +9,7 @@ how records are written in ``record_output.py``, batches in ``batch_rows.py``.
 from __future__ import annotations
 
 from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,10 +24,8 @@ from ..record_output import KeyBytes, add_output_options, write_rows
 from ..record_reading import RecordReader, Wanted
 from ..terminal import say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from ..output import Output
     from ..record_output import RecordOutput

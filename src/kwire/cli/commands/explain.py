@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 from rich.text import Text
 
@@ -15,10 +17,8 @@ from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..output import JsonLines, open_output
 from ..terminal import say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from ...byte_map import ByteMap, Span
     from ..byte_pieces import BytePiece

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import click
 
@@ -21,10 +22,6 @@ from ..output import (
 )
 from ..progress import Progress
 from ..terminal import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _NAMES = (
     *("topic", "partition", "start_offset", "end_offset", "records", "lost_offsets"),

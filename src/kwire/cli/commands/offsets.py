@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,10 +16,8 @@ from ..output import RowFormat, format_option, open_output, write_table
 from ..progress import Progress
 from ..terminal import say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
-    from typing import Any
 
 _TITLES = (
     *("GROUP", "STATE", " PARTITIONS", " LAG", " UNKNOWN", " STUCK"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -23,10 +24,8 @@ from ..progress import Progress
 from ..record_output import KeyBytes, add_output_options, write_rows
 from ..terminal import say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, TypeAlias
 
     from ...client import Chunk, KafkaSync
     from ..record_output import RecordOutput

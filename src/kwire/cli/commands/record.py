@@ -11,6 +11,7 @@ import asyncio
 import signal
 import time
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
 
@@ -27,7 +28,6 @@ from ...recording.relay import (
 from ..main import EXIT_CODES, FINE
 from ..terminal import error_console, say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -9,7 +9,7 @@ chosen and printed.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -20,10 +20,8 @@ from ...versions import HIGHEST, NONE, VersionRange
 from ..output import JsonLines, Table, open_output
 from ..terminal import say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeVar
 
     from ...protocol_guide import Api, Layout
     from ..output import Output

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 import click
 
 from ... import error_codes
@@ -14,10 +16,7 @@ from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..output import RowFormat, format_option, open_output, write_table
 from ..terminal import say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
     from ...client import KafkaSync
     from ...cluster import TopicInfo
 

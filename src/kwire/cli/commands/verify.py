@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import click
 
@@ -17,10 +18,6 @@ from ..output import RowFormat, format_option, open_output
 from ..problems import ProblemWriter
 from ..progress import Progress
 from ..terminal import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 @click.command(epilog=EXIT_CODES, short_help="Check log files and report problems.")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import textwrap
 from contextlib import AsyncExitStack
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -29,10 +29,8 @@ from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS
 from ..output import JsonLines, Table, open_output
 from ..terminal import say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from ...negotiation import ApiVersionTable
     from ..brokers import Access, Node

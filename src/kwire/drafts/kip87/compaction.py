@@ -14,9 +14,10 @@ what a broker does with a message in which stage.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .messages import TOMBSTONE_BIT
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 

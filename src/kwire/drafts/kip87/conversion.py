@@ -9,11 +9,12 @@ was no delete turns into one. ``kwire.records`` converts Kafka's own magics.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...errors import EncodeError
 from .compaction import check_bit
 from .messages import CODEC_MASK, LOG_APPEND_TIME, TOMBSTONE_BIT
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import struct
 import zlib
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ... import compression as codecs
 from ..._backend import record_engine as engine
@@ -31,10 +31,8 @@ from ...errors import (
 )
 from ...limits import DEFAULT, Limits
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Literal
 
     from typing_extensions import Buffer
 

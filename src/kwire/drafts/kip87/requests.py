@@ -10,15 +10,13 @@ reads the responses; requests are read here, as it knows Kafka's own alone.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..._backend import engine
 from ...errors import TRAILING_BYTES, UnsupportedVersion, decode_failure
 from ...limits import DEFAULT, Limits
 from ...messages import RequestHeader
 from ..schemas import message_class
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 ProduceRequest = message_class("kip87_produce_request")
 ProduceResponse = message_class("kip87_produce_response")

@@ -16,7 +16,7 @@ What brokers do between magic 0 and 1 for old producers is left out.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...error_codes import INVALID_RECORD, NONE
 from ...errors import EncodeError, UnsupportedVersion
@@ -24,7 +24,6 @@ from .compaction import is_tombstone
 from .conversion import TombstoneReport, down_convert, up_convert
 from .messages import TOMBSTONE_BIT
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...recording.requests import find_fate
 from .sightings import Client, SeenRequests, Sightings, Usage
@@ -20,10 +20,8 @@ from .verdicts import (
     judge,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
 _RISK = {BREAKS: 0, UNKNOWN: 1, OK: 2}
 

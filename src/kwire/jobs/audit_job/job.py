@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, tzinfo
+from typing import TYPE_CHECKING, Any
 
 from .. import running
 from ..tables import Output, make_table
@@ -14,10 +15,8 @@ from .page import write_page
 from .tasks import AuditTask, find_sources, read_source
 from .verdicts import BREAKS, Target
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
     from ..tables import Result
 

@@ -8,6 +8,7 @@ All numbers are those of the tables; nothing is decided here.
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 from ...formatting import format_count
 from ...recording.requests import find_fate
@@ -16,10 +17,7 @@ from ..report import Report
 from .sightings import MINUTE, SeenRequests
 from .verdicts import BREAKS, OK, UNKNOWN, find_api_name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .findings import AuditFindings
 
 TONES = {BREAKS: "bad", UNKNOWN: "warning", OK: "good"}

@@ -12,7 +12,7 @@ import os
 from collections import deque
 from datetime import tzinfo
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import framing
 from ...errors import KwireError
@@ -37,10 +37,8 @@ from ..tables import TableWriter
 from .sightings import API_VERSIONS, MINUTE, Client, InputProblem, Sightings, split_host
 from .verdicts import Target
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
 
 PIECE_BYTES = 128 << 20
 """Larger request logs are cut into pieces of this size."""

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...recording.requests import find_fate
 from ...schema import releases
 from ...versions import NONE, VersionRange
 from .sightings import API_VERSIONS, SeenRequests
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...batch_layout import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from ...compression import NAMES
 from ..tables import load_pyarrow, make_schema
 from .headers import USES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..tables import TableWriter
     from .headers import ScannedHeaders, SourceFile

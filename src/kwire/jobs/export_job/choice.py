@@ -11,7 +11,7 @@ a cleaner made one of the other, so that both are read, or one of them is wrong.
 from __future__ import annotations
 
 import heapq
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ... import log
 from ...batch_layout import CODEC_MASK, CONTROL
@@ -30,7 +30,6 @@ from .headers import (
 )
 from .replicas import Lineage, ReplicaChain
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

@@ -10,13 +10,12 @@ in its name, then the replica of the lowest rank.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...batch_layout import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 from ...errors import KwireError
 from .headers import DOUBTFUL, Candidate, ScannedHeaders, SourceFile
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

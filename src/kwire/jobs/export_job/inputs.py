@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ... import log
 from ...errors import DecodeError
@@ -19,7 +19,6 @@ from ...regular_files import NotRegularFile
 from .problems import FileProblem
 from .replicas import ReplicaFolder
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 

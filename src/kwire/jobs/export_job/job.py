@@ -9,6 +9,7 @@ import shutil
 from contextlib import nullcontext
 from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...limits import DEFAULT, MIB, Limits
 from .. import running
@@ -20,10 +21,8 @@ from .page import write_page
 from .records import WriteSummary, WriteTask, write
 from .scan import ScanTask, scan
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
-    from typing import Any, TypeVar
 
     from ..tables import Result
     from .inputs import ExportInputs

@@ -10,7 +10,7 @@ too: of a compacted log only those are lost for which there is a reason.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ...compression import NAMES
 from ...limits import Limits
@@ -31,10 +31,8 @@ from .replicas import (
 )
 from .scan import FileFlaw, FileScan
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any, TypeAlias
 
     from .ranges import Range
 

@@ -5,16 +5,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .choice import CodecSums
 from .problems import LostRange
 from .ranges import count, find_overlapping, merge_ranges, subtract_ranges
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from .inputs import ExportInputs
     from .losses import Decision

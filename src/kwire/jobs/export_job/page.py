@@ -8,16 +8,15 @@ All numbers are those of the tables; nothing is decided here.
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 from ...formatting import format_count, format_size
 from .. import charts
 from ..report import Report, list_columns
 from .outcome import TABLES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from .outcome import ExportOutcome
 

@@ -7,12 +7,9 @@ Every pass makes these, ``outcome`` turns them into rows of ``problems`` and ``l
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     PartitionKey: TypeAlias = tuple[str, int]
     """Topic and partition."""
 

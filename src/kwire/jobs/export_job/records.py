@@ -10,7 +10,7 @@ other.
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...arrow import null_empty_lists
 from ...columns import decode_records
@@ -24,10 +24,8 @@ from .choice import FileSlice, ReadStep
 from .problems import FileProblem, LostRange
 from .ranges import merge_ranges, subtract_ranges
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from ...records import BatchHeader
     from .problems import PartitionKey

@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 from array import array
 from struct import unpack_from
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import log
 from ...atomic_files import create_file
@@ -30,10 +30,8 @@ from ...formatting import format_name
 from ...limits import Limits
 from ..tables import load_pyarrow
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from ...records import BatchHeader
 

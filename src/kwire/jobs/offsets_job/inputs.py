@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import errno
 import os
+from typing import TYPE_CHECKING, Any
 
 from ...errors import DecodeError
 from ...log import LogDirectory
 from .groups import format_uuid
 from .reading import TOPIC, make_failure_row
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from ...log import Partition
 

@@ -10,7 +10,7 @@ Here they are put in a row, and their summaries become the small tables and the 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import running
 from ..tables import Output
@@ -21,11 +21,9 @@ from .reading import OffsetsTask, read_offsets
 from .sums import COMMIT_COLUMNS, STATE_COLUMNS, GroupTotals
 from .tables import COLUMNS, make_table_of, read_back, write_rows
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
-    from typing import Any
 
     from ..running import Progress
     from ..tables import Result

@@ -14,17 +14,15 @@ from array import array
 from bisect import bisect_right
 from itertools import compress, groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import DecodeError
 from .groups import format_uuid
 from .reading import make_failure_row, make_problem_row
 from .tables import RowWriter
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
     from ...log import Partition, Problem
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ...formatting import format_count, format_name, format_size, format_time
 from .. import charts
 from ..chart_text import format_duration
@@ -12,10 +14,8 @@ from .groups import ASSIGNING, DEAD, EMPTY, RECONCILING, STABLE
 from .reading import TOPIC
 from .tables import COLUMNS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from .inputs import LogInputs
     from .sums import GroupTotals

@@ -10,7 +10,7 @@ unreadable is a row of ``problems`` and costs nothing else.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import internal_topics, messages
 from ...errors import DecodeError, UnsupportedVersion
@@ -19,10 +19,7 @@ from ...regular_files import NotRegularFile
 from .groups import GroupRecords, format_uuid
 from .tables import RowWriter
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ...log import Partition, Problem, Segment
     from ...log.storage import Named
     from ...record_classes import Batch, Record

@@ -9,9 +9,10 @@ is documented where they are made, and in docs/offsets.md.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..tables import TableWriter, load_pyarrow, make_schema
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from types import TracebackType
