@@ -7,6 +7,7 @@ output stays in ``demo-output/``, which each run replaces.
 """
 
 import argparse
+import re
 import shutil
 import signal
 import subprocess
@@ -104,11 +105,11 @@ def recording(checks: Checks, upstream: str) -> Iterator[str]:
     command += ["--upstream", upstream, "--out", str(OUT / "capture")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
-        first = process.stderr.readline().removeprefix("kwire: ")
-        address = first.partition(" ")[0]
-        if ":" not in address:
+        first = process.stderr.readline()
+        listening = re.match(r"kwire: listening on (\S+) ", first)
+        if listening is None:
             raise OSError(f"kwire record did not start: {first.strip()}")
-        yield address
+        yield listening[1]
     finally:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=SECONDS_TO_END)
