@@ -3,7 +3,7 @@
 """The classes of ``records.py``: a record, a batch header and a batch.
 
 Records and headers are structs of the active engine, as messages are: frozen, compared
-by value. ``records.py`` decodes them.
+by class and value. ``records.py`` decodes them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes struct classes: frozen, keyword-only, with slots, compared by value.
+"""Makes struct classes: frozen, keyword-only, compared by class and value.
 
 ``make_struct`` makes one class for a struct in all its versions: a final heap type
 that the garbage collector does not track, as frozen structs in tuples can build no

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes struct classes: frozen, keyword-only, with slots, compared by value.
+"""Makes struct classes: frozen, keyword-only, compared by class and value.
 
 ``make_struct`` makes one class for a struct in all its versions. Each class has a
 builder beside it, with the same slots and no lock: decoders fill a builder's slots

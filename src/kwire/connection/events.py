@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happens on a connection, one class for each kind of event.
 
-Plain tuples with names: match them, compare them, keep them. What goes wrong for one
-request is an event; what goes wrong for the connection is an exception.
+Events are named tuples, so ``==`` compares their values alone: two events of different
+classes can be equal. Find the class with ``match`` or ``isinstance``. What goes wrong
+for one request is an event; what goes wrong for the connection is an exception.
 """
 
 from __future__ import annotations
