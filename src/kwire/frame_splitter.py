@@ -20,9 +20,11 @@ from .limits import DEFAULT, Limits
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
     from typing_extensions import Buffer
+
+    from ._pure.arrays import Memory
 
     Frame: TypeAlias = bytes | memoryview
 
@@ -66,7 +68,7 @@ class FrameSplitter:
         self._limits = limits
         # The bytes of the incomplete frame are the first ``_pending`` of ``_memory``,
         # and ``_wanted`` make it complete, as far as is known.
-        self._memory: Any = None
+        self._memory: Memory | None = None
         self._view: memoryview | None = None
         self._pending = 0
         self._wanted = _SIZE_BYTES
@@ -195,15 +197,20 @@ class FrameSplitter:
     def _room(self, least: int) -> memoryview:
         """Find or make room after the bytes that are pending."""
         view = self._view
-        if view is None:
-            self._memory = _engine().new_memory(least)
+        if view is None or self._memory is None:
+            # Only once bytes come: importing this file loads no engine.
+            from ._backend import record_engine
+
+            self._memory = record_engine.new_memory(least)
             view = self._view = memoryview(self._memory)
         elif self._pending == len(view):
+            from ._backend import record_engine
+
             view.release()
             # Not a byte after the end of a large frame, as it is handed out as it is.
             size = min(max(2 * self._pending, self._largest), self._wanted)
             size = max(size, self._pending + 1)
-            self._memory = _engine().grow_memory(self._memory, self._pending, size)
+            self._memory = record_engine.grow_memory(self._memory, self._pending, size)
             view = self._view = memoryview(self._memory)
         return view[self._pending :]
 
@@ -227,10 +234,3 @@ class FrameSplitter:
         elif head == b"HTTP":
             reason += "; the bytes are HTTP, so the peer is no Kafka"
         return LimitExceeded, reason
-
-
-def _engine() -> Any:
-    """Load what has memory to give, once bytes come; importing this needs none."""
-    from ._backend import record_engine
-
-    return record_engine

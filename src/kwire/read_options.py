@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .limits import Limits
     from .record_classes import AbortedTransaction
 
-    ReadOptions = Any
-
 _INT64 = 2**63 - 1
 
 
@@ -37,7 +35,7 @@ def make_read_options(
     aborted_transactions: Iterable[AbortedTransaction]
     | TransactionFilter
     | None = None,
-) -> ReadOptions:
+) -> engine.ReadOptions:
     """Check the options of ``records.decode_batches`` and its like.
 
     Raises ``ValueError`` for another ``errors`` than "strict" and "replace".

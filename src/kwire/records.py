@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from .conversion import ConversionReport as ConversionReport
     from .conversion import convert_batches as convert_batches
-    from .read_options import ReadOptions
     from .record_classes import AbortedTransaction as AbortedTransaction
 
     Headers: TypeAlias = Sequence[tuple[str, Buffer | None]]
@@ -103,7 +102,7 @@ def decode_batches(
 
 
 def _batches(
-    data: Any, position: int, end: int, options: ReadOptions
+    data: Any, position: int, end: int, options: engine.ReadOptions
 ) -> Iterator[Batch]:
     try:
         while (found := engine.read_batch(data, position, end, options)) is not None:

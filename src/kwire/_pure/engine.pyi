@@ -4,7 +4,7 @@
 # What an engine offers to the floors above it, with the types that users see: the
 # class that goes into a decoder is the class that comes out.
 
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from typing_extensions import Buffer
 
@@ -63,5 +63,5 @@ def make_struct(
     attributes: tuple[str, ...],
     defaults: tuple[object, ...],
     arrays: tuple[bool, ...],
-    namespace: dict[str, Any],
+    namespace: dict[str, object],
 ) -> type: ...

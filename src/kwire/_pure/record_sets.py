@@ -56,7 +56,7 @@ class ReadOptions:
 
     def __init__(
         self,
-        decompress: Callable[[int, Any, int, int], Any],
+        decompress: Callable[[int, memoryview, int, int], memoryview],
         transactions: Any = None,
         lowest: int = _LOWEST,
         highest: int = _HIGHEST,
