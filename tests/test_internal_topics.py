@@ -196,7 +196,7 @@ def test_keys_where_none_belong_and_none_where_one_belongs(kwire, topics):
     with pytest.raises(kwire.DecodeError, match="no key") as caught:
         topics.decode("__cluster_metadata", b"", find("NoOpRecord").value)
     assert caught.value.path == "key"
-    with pytest.raises(kwire.DecodeError, match="the key is null") as caught:
+    with pytest.raises(kwire.DecodeError, match="the key cannot be null") as caught:
         topics.decode("__transaction_state", None, b"")
     assert caught.value.path == "key"
 

@@ -354,7 +354,8 @@ def test_kwire_reads_what_the_mock_cluster_stores_for_librdkafka(kwire, mock):
             (answer,) = ask(mock, request, 11).responses
             data = answer.partitions[0].records
             batches = list(kwire.records.decode_batches(data))
-            assert {batch.compression for batch in batches} == {codec}
+            # A small batch that would not become smaller is sent as it is.
+            assert {batch.compression for batch in batches} <= {codec, "none"}
             found += [record for batch in batches for record in batch.records]
         assert found == [
             kwire.records.Record(**row._asdict()) for row in expected(2, PLAIN, {})

@@ -46,7 +46,7 @@ def talk_until_it_ends(going, out, size=40):
     """Send frames through the relay until it is gone; give the last that was named."""
     last = -1
     deadline = time.monotonic() + TIMEOUT_S
-    while not (found := re.search(r"127\.0\.0\.1:(\d+) stands", going.said())):
+    while not (found := re.search(r"listening on 127\.0\.0\.1:(\d+) ", going.said())):
         assert time.monotonic() < deadline, going.said()
         if "Error" in going.said():
             return last

@@ -141,7 +141,7 @@ def test_unknown_compressions_are_refused(kwire, records, magic, codec, start):
         if magic == 2
         else message(magic, 0, attributes=codec)
     )
-    with pytest.raises(kwire.errors.CorruptBatch, match=f"number {codec}") as caught:
+    with pytest.raises(kwire.errors.CorruptBatch, match=f"codec {codec}") as caught:
         list(records.decode_batches(start * good + bad))
     assert caught.value.offset == start * len(good)
 

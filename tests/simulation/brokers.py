@@ -80,6 +80,8 @@ class SimulatedBroker:
         self.become(release)
         # What this broker believes of (topic, partition): id, leader, epoch.
         self.view: dict[tuple[str, int], tuple[UUID, int, int]] = {}
+        # The brokers that ran when this one learned of them last, and itself.
+        self.alive = {node}
 
     def become(self, release):
         """Be upgraded or downgraded to a release."""
@@ -101,6 +103,9 @@ class SimulatedBroker:
 
     def learn(self):
         """Believe what is true now."""
+        brokers = self._cluster.brokers
+        self.alive = {node for node, each in brokers.items() if each.is_up}
+        self.alive.add(self.node)
         self.view = {
             (topic.name, index): (topic.topic_id, leader, topic.logs[index].epoch)
             for topic in self._cluster.topics.values()
@@ -131,7 +136,7 @@ class SimulatedBroker:
         return make(
             brokers=[
                 make.MetadataResponseBroker(node_id=node, host="sim", port=9000 + node)
-                for node in self._cluster.brokers
+                for node in sorted(self.alive)
             ],
             controller_id=1,
             topics=[

@@ -245,6 +245,7 @@ class Scenario:
         for broker in self.cluster.brokers.values():
             broker.is_up = True
             broker.throttle_ms = 0
+        for broker in self.cluster.brokers.values():
             broker.learn()
         for topic in self.cluster.topics.values():
             for log in topic.logs:

@@ -67,9 +67,9 @@ def test_memory_of_workers_is_seen(spark):
 def made_up(slow=1.0, private=100):
     """Make the JSON of a run in which kwire takes ``slow`` times as long as it may."""
     seconds = {
-        work.CEILING: 0.84,
-        work.CEILING_VALUE: 0.84,
-        work.HEADERS_CEILING: 0.89,
+        work.REPLAY: 0.84,
+        work.REPLAY_VALUE: 0.84,
+        work.HEADERS_REPLAY: 0.89,
         work.LOG: 0.95,
         work.LOG_VALUE: 0.95,
         work.HEADERS: 0.95,

@@ -91,6 +91,8 @@ class LookupMachine:
             self._look_up(now)
             self._fetch(now)
             self._check_progress(now)
+            # Some of these may have found metadata wanting.
+            self.cluster.refresh_metadata(now)
 
     def close(self, now: float) -> None:
         """End all links."""

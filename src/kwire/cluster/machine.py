@@ -96,8 +96,7 @@ class ClusterMachine:
                 self.wake(link.wake_at())
                 if link.quiet_until > now:
                     self.wake(link.quiet_until)
-        if self.failure is None:
-            self._refresh_metadata(now)
+        self.refresh_metadata(now)
 
     def wake(self, at: float) -> None:
         """Have ``advance`` called at a time, or earlier."""
@@ -211,8 +210,12 @@ class ClusterMachine:
         ):
             self.failure = BrokersUnreachable(self.reasons())
 
-    def _refresh_metadata(self, now: float) -> None:
-        if self._is_asking or self.topics == set():
+    def refresh_metadata(self, now: float) -> None:
+        """Fetch metadata if it is wanted and time, or have ``advance`` called then.
+
+        A part of ``advance``; who finds out later that metadata is wanted calls it.
+        """
+        if self.failure is not None or self._is_asking or self.topics == set():
             return
         due = self._refresh_at if self._is_stale else self._expires_at
         if now < due:
