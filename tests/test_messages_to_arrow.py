@@ -256,7 +256,7 @@ def test_arrays_without_messages(kwire, rows):
 )
 def test_other_input_is_a_mistake_of_the_caller(kwire, array):
     """It is a TypeError that names what came."""
-    with pytest.raises(TypeError, match="expected an"):
+    with pytest.raises(TypeError, match="is required"):
         to_arrow(kwire, array, kwire.messages.HeartbeatRequest, 4)
 
 
@@ -429,16 +429,16 @@ def test_offsets_are_not_trusted(kwire):
     for offsets in ([0, len(row) + 1], [-1, len(row) - 1], [len(row), 0], [0, -1]):
         with pytest.raises(ValueError, match="offsets of row 0"):
             call(offsets)
-    with pytest.raises(ValueError, match="too few"):
+    with pytest.raises(ValueError, match="too short"):
         call([0, len(row)], count=2)
-    with pytest.raises(ValueError, match="too few"):
+    with pytest.raises(ValueError, match="too short"):
         call([0] * 10, count=9, validity=b"\xff")
-    with pytest.raises(ValueError, match="no array"):
+    with pytest.raises(ValueError, match="start and count"):
         call([0], count=-1)
-    with pytest.raises(ValueError, match="no array"):
+    with pytest.raises(ValueError, match="start and count"):
         call([0], start=-1)
     for huge in (2**62, 2**63 - 1):
-        with pytest.raises(ValueError, match="too few"):
+        with pytest.raises(ValueError, match="too short"):
             call([0], start=huge, count=1)
 
 

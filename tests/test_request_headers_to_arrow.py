@@ -262,7 +262,7 @@ def test_all_forms_of_input_give_the_same(kwire):
 
 def test_other_input_is_a_mistake_of_the_caller(kwire):
     """No array, or an unknown policy."""
-    with pytest.raises(TypeError, match="expected an"):
+    with pytest.raises(TypeError, match="is required"):
         to_arrow(kwire, (b"",))
     with pytest.raises(ValueError, match="on_error"):
         to_arrow(kwire, [], on_error="ignore")
@@ -320,11 +320,11 @@ def test_offsets_are_not_trusted(kwire):
     for offsets in ([0, len(frame) + 1], [-1, len(frame) - 1], [len(frame), 0]):
         with pytest.raises(ValueError, match="offsets of row 0"):
             call(offsets)
-    with pytest.raises(ValueError, match="too few"):
+    with pytest.raises(ValueError, match="too short"):
         call([0, len(frame)], count=2)
-    with pytest.raises(ValueError, match="too few"):
+    with pytest.raises(ValueError, match="too short"):
         call([0] * 10, b"\xff", count=9)
-    with pytest.raises(ValueError, match="no array"):
+    with pytest.raises(ValueError, match="start and count"):
         call([0], start=-1)
 
 

@@ -186,7 +186,7 @@ def _binary_array(array: Any, pyarrow: Any) -> Any:
     elif hasattr(array, "__arrow_c_stream__"):
         return _binary_array(pyarrow.chunked_array(array), pyarrow)
     else:
-        raise TypeError(f"expected an Arrow array, got {type(array).__name__}")
+        raise TypeError(f"an Arrow array is required (got {type(array).__name__})")
     types = pyarrow.types
     if types.is_string(kind):
         array = array.cast(pyarrow.binary())
@@ -199,7 +199,7 @@ def _binary_array(array: Any, pyarrow: Any) -> Any:
     ):
         array = array.cast(pyarrow.large_binary())
     elif not types.is_binary(kind) and not types.is_large_binary(kind):
-        raise TypeError(f"expected an array of binary, got one of {kind}")
+        raise TypeError(f"an array of binary is required (got one of {kind})")
     if isinstance(array, pyarrow.ChunkedArray):
         # Chunks of 2 GiB together require 64-bit offsets as one chunk.
         if types.is_binary(array.type) and array.nbytes >= 2**31:
@@ -228,6 +228,6 @@ def load_pyarrow() -> Any:
         import pyarrow
     except ImportError:
         raise ImportError(
-            "kwire.arrow needs pyarrow: pip install kwire[arrow]"
+            "kwire.arrow requires pyarrow: pip install kwire[arrow]"
         ) from None
     return pyarrow

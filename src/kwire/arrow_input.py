@@ -25,13 +25,13 @@ def split_table(table: Any) -> tuple[Any, ...]:
         import pyarrow
     except ImportError:
         raise ImportError(
-            "columns that are not kwire's own need pyarrow: pip install kwire[arrow]"
+            "columns that are not kwire's own require pyarrow: pip install kwire[arrow]"
         ) from None
     if not isinstance(table, (pyarrow.RecordBatch, pyarrow.Table)):
         table = _import_table(table, pyarrow)
     names = table.schema.names
     if "key" not in names or "value" not in names:
-        raise TypeError(f"expected columns key and value, got {', '.join(names)}")
+        raise TypeError(f"columns key and value are required (got {', '.join(names)})")
     binary = pyarrow.binary()
     pair = pyarrow.struct([("key", pyarrow.string()), ("value", binary)])
     kinds = {
@@ -78,8 +78,8 @@ def _import_table(table: Any, pyarrow: Any) -> Any:
     except MemoryError:
         raise
     except pyarrow.ArrowException as error:
-        raise TypeError(f"expected columns, got an array: {error}") from None
-    raise TypeError(f"expected columns, got {type(table).__name__}")
+        raise TypeError(f"columns are required (got an array): {error}") from None
+    raise TypeError(f"columns are required (got {type(table).__name__})")
 
 
 def _column(table: Any, name: str, kind: Any) -> Any:
@@ -87,7 +87,7 @@ def _column(table: Any, name: str, kind: Any) -> Any:
     import pyarrow
 
     if table.schema.names.count(name) > 1:
-        raise EncodeError(f"expected one column {name}, got more of that name", name)
+        raise EncodeError(f"several columns have the name {name}; leave one", name)
     column = table.column(name)
     try:
         if isinstance(column, pyarrow.ChunkedArray):
@@ -101,7 +101,7 @@ def _column(table: Any, name: str, kind: Any) -> Any:
     except pyarrow.ArrowException as error:
         # The first line only: the others name lines of Arrow's own source.
         reason = str(error).partition("\n")[0]
-        words = f"expected a column of {kind}, got {column.type}: {reason}"
+        words = f"the column must be of {kind} (got {column.type}): {reason}"
         raise EncodeError(words, name) from None
 
 

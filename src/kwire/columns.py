@@ -205,8 +205,8 @@ class Records:
         """
         if not isinstance(rows, slice):
             raise TypeError(
-                "expected a slice of records, such as records[10:20], got"
-                f" {type(rows).__name__}; the columns have single values:"
+                "records must be indexed by a slice, such as records[10:20] (got"
+                f" {type(rows).__name__}); the columns have single values:"
                 " records.offset[10], records.key[10]"
             )
         start, stop, step = rows.indices(len(self))
@@ -420,6 +420,6 @@ def load_numpy() -> Any:
         import numpy
     except ImportError:
         raise ImportError(
-            "the arrays of kwire.columns need numpy: pip install kwire[numpy]"
+            "the arrays of kwire.columns require numpy: pip install kwire[numpy]"
         ) from None
     return numpy

@@ -465,7 +465,7 @@ def _load_cramjam() -> Any:
         import cramjam
     except ImportError:
         raise ImportError(
-            "snappy, lz4 and zstd need cramjam: pip install kwire[compression]"
+            "snappy, lz4 and zstd require cramjam: pip install kwire[compression]"
         ) from None
     return cramjam
 

@@ -62,7 +62,7 @@ def find_snappy_blocks(data: memoryview) -> Iterator[tuple[int, int]]:
     if end < 16:
         raise Damaged("it ends within its header")
     if int.from_bytes(data[12:16], "big") > 1:
-        raise Damaged("its header asks for a newer reader")
+        raise Damaged("its header requires a newer reader")
     at = 16
     count = 0
     while at < end:
@@ -83,9 +83,9 @@ def read_snappy_size(block: memoryview) -> int:
         if byte < 0x80:
             break
     else:
-        raise Damaged("a block does not say how long it is")
+        raise Damaged("a block has no length")
     if size > SNAPPY_GROWTH * len(block):
-        raise Damaged("a block says that it holds more than its bytes can")
+        raise Damaged("a block claims more content than its bytes can hold")
     return size
 
 
@@ -112,7 +112,7 @@ def read_lz4_header(data: memoryview, magic: int) -> tuple[int, int, int]:
     # In magic 0 Kafka itself wrote the checksum of too many bytes, and others wrote
     # the right one.
     if magic and data[at : at + 1] != make_lz4_checksum(bytes(data[4:at])):
-        raise Damaged("the checksum of its header does not fit")
+        raise Damaged("the checksum of its header does not match")
     return 1 << 8 + (sizes >> 4) * 2, 4 if flags & 0x10 else 0, at + 1
 
 
@@ -211,7 +211,7 @@ def measure_zstd(data: memoryview, limit: int, result: int | None = None) -> int
         at += 4 if head[0] & 0x04 else 0
         if content is not None:
             if content > held:
-                raise Damaged("a frame says that it holds more than its blocks can")
+                raise Damaged("a frame claims more content than its blocks can hold")
             held = content
             declared += content
             if declared > limit:

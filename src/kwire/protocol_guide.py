@@ -297,7 +297,7 @@ def release_name(text: str) -> str:
         if name in releases.NAMES:
             return name
     first, *_, last = releases.NAMES
-    raise KeyError(f"no release {text:.40}; they go from {first} to {last}, as in 2.8")
+    raise KeyError(f"no release {text:.40}; kwire has {first} to {last}, such as 2.8")
 
 
 def apis(release: str = NEWEST) -> list[Api]:
@@ -363,7 +363,7 @@ def find_messages(text: str) -> list[str]:
         keys = {str(key): key for key in registry.keys("request")}
         if text not in keys:
             raise KeyError(
-                f"no API has the key {text:.40}; they go from 0 to {max(keys.values())}"
+                f"no API has the key {text:.40}; kwire has 0 to {max(keys.values())}"
             )
         wanted = releases.name_of(keys[text]).lower()
     for endings in ("",), *_ENDINGS:

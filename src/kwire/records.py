@@ -95,7 +95,7 @@ def decode_batches(
     )
     view = memoryview(data)
     if not view.c_contiguous:
-        raise TypeError("only contiguous bytes can be decoded")
+        raise TypeError("the input must be contiguous in memory; pass bytes(data)")
     end = view.nbytes if end is None else end
     engine.check_range(position, end, view.nbytes)
     return _batches(data if isinstance(data, bytes) else view, position, end, options)

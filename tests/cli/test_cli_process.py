@@ -209,7 +209,7 @@ def test_without_click_one_line_says_what_to_install(tmp_path, environment):
     process = start(["ls", tmp_path], environment)
     out, err = process.communicate()
     assert (process.returncode, out) == (2, b"")
-    assert err == b"kwire: the command line needs click: pip install kwire[cli]\n"
+    assert err == b"kwire: the command line requires click: pip install kwire[cli]\n"
 
 
 def test_without_pyarrow_one_line_says_what_to_install(orders, tmp_path, environment):
@@ -219,7 +219,7 @@ def test_without_pyarrow_one_line_says_what_to_install(orders, tmp_path, environ
     process = start(["dump", orders, "--output", target], environment)
     _, err = process.communicate()
     assert process.returncode == 2 and not target.exists()
-    assert err == b"kwire: parquet needs pyarrow: pip install kwire[arrow]\n"
+    assert err == b"kwire: parquet requires pyarrow: pip install kwire[arrow]\n"
 
 
 def test_the_library_loads_no_command_line(environment):

@@ -202,8 +202,8 @@ def test_a_file_that_exists_is_not_touched(run, tmp_path):
     ("args", "words"),
     [
         (["fetc"], "no message fetc; did you mean Fetch, "),
-        (["95"], "no API has the key 95; they go from 0 to 94"),
-        (["--release", "5.9"], "no release 5.9; they go from 0.8.0 to "),
+        (["95"], "no API has the key 95; kwire has 0 to 94"),
+        (["--release", "5.9"], "no release 5.9; kwire has 0.8.0 to "),
         (["--since", "x"], "no release x; "),
         (["--since", "4.0", "--release", "3.9"], "--since 4.0 is not before 3.9"),
         (["--since", "4.0", "TopicRecord"], "--since compares requests and responses"),

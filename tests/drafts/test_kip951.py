@@ -246,7 +246,9 @@ def test_other_messages_have_no_leaders(kwire, kip951):
     """A request or another response is a mistake of the caller's."""
     for name in ("ProduceRequest", "MetadataResponse"):
         message = getattr(kwire.messages, name)()
-        with pytest.raises(TypeError, match="expected a FetchResponse or ProduceR"):
+        with pytest.raises(
+            TypeError, match="must be a FetchResponse or ProduceResponse"
+        ):
             kip951.leader_changes(message)
 
 

@@ -218,9 +218,10 @@ def test_an_unknown_key_names_what_there_is(log, tmp_path):
             directory[key]
         (text,) = caught.value.args
         assert text == (
-            "no topic 'order': there are 'orders', 'payments'; did you mean orders?"
+            "no topic 'order'; the topics are 'orders', 'payments'"
+            "; did you mean orders?"
         )
-    with pytest.raises(KeyError, match="'payments' has no partition 3: there is 0"):
+    with pytest.raises(KeyError, match="'payments' has no partition 3; it has 0"):
         directory["payments", 3]
     with pytest.raises(KeyError, match="8, 9 and 2 more"):
         directory["orders", 99]

@@ -216,16 +216,16 @@ except ImportError as error:
 @pytest.mark.parametrize(
     ("blocked", "call", "words"),
     [
-        (["numpy"], "table.offset", "need numpy: pip install kwire[numpy]"),
+        (["numpy"], "table.offset", "numpy: pip install kwire[numpy]"),
         (
             ["numpy", "pyarrow"],
             "kwire.arrow.records_to_arrow(data)",
-            "kwire.arrow needs pyarrow: pip install kwire[arrow]",
+            "pyarrow: pip install kwire[arrow]",
         ),
         (
             ["numpy", "pyarrow"],
             "kwire.columns.encode_batch(object())",
-            "need pyarrow: pip install kwire[arrow]",
+            "pyarrow: pip install kwire[arrow]",
         ),
     ],
 )

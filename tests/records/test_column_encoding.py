@@ -8,6 +8,7 @@ in ``test_lying_columns.py``.
 """
 
 import datetime
+import re
 
 import polars
 import pyarrow
@@ -221,11 +222,11 @@ def test_rows_that_no_batch_can_carry(kwire, columns):
 def test_what_is_no_table_is_refused(columns):
     """By type, or by the columns that are missing."""
     for wrong, words in (
-        (5, "expected columns, got int"),
-        ([(b"k", b"v")], "expected columns, got list"),
-        (pyarrow.table({"key": [b"k"]}), "expected columns key and value, got key"),
+        (5, "(got int)"),
+        ([(b"k", b"v")], "(got list)"),
+        (pyarrow.table({"key": [b"k"]}), "key and value are required (got key)"),
     ):
-        with pytest.raises(TypeError, match=words):
+        with pytest.raises(TypeError, match=re.escape(words)):
             columns.encode_batch(wrong)
     table = columns.decode_records(SETS["headers"], timestamp_unit="us")
     with pytest.raises(TypeError, match="timestamps in ms"):

@@ -132,7 +132,7 @@ def test_what_is_no_slice_is_refused(columns):
             table[wrong]
     with pytest.raises(TypeError):
         table["a":"b"]
-    with pytest.raises(TypeError, match="expected a slice"):
+    with pytest.raises(TypeError, match="indexed by a slice"):
         list(table)
 
 

@@ -341,7 +341,7 @@ def test_replicas_are_all_kept_or_the_longest_is_chosen_or_none(rooms, tmp_path)
     paths = rooms.read(tmp_path, duplicates="longest", includeFilePath="true")
     assert offsets(paths) == list(range(12))
     assert {Path(p).parts[-3] for p in paths.column("file_path").to_pylist()} == {"b"}
-    with pytest.raises(ValueError, match=r"orders-0 is there 3 times: .*longest"):
+    with pytest.raises(ValueError, match=r"orders-0 is in 3 folders: .*longest"):
         rooms.read(tmp_path, duplicates="error")
 
 

@@ -268,7 +268,7 @@ def test_messages_are_found_by_what_people_call_them(guide, text, names):
     ("text", "words"),
     [
         ("fetc", "no message fetc; did you mean Fetch, FetchRequest or FetchSnapshot?"),
-        ("999", "no API has the key 999; they go from 0 to 94"),
+        ("999", "no API has the key 999; kwire has 0 to 94"),
         ("qqqq", "no message qqqq; kwire schema --all lists every message"),
     ],
 )
@@ -281,7 +281,7 @@ def test_unknown_messages_get_a_hint(guide, text, words):
 def test_releases_are_found_by_any_of_their_versions(guide):
     assert guide.release_name("3.9.1") == guide.release_name("3.9") == "3.9"
     assert guide.release_name("0.10.2.1") == "0.10.2"
-    with pytest.raises(KeyError, match=r"no release 9\.1; they go from 0\.8\.0 to"):
+    with pytest.raises(KeyError, match=r"no release 9\.1; kwire has 0\.8\.0 to"):
         guide.release_name("9.1")
 
 

@@ -308,19 +308,19 @@ def test_feature_levels_are_kafkas_and_begin_with_3_0_iv1(releases):
     [
         (
             lambda releases: releases.ranges("5.0"),
-            f"no release line '5.0': they go from '0.8.0' to '{NEWEST}', as in '2.8'",
+            f"no release line '5.0'; kwire has '0.8.0' to '{NEWEST}', such as '2.8'",
         ),
         (
             lambda releases: releases.changes("3.9", "4.0.1"),
-            f"no release line '4.0.1': they go from '0.8.0' to '{NEWEST}', as in '2.8'",
+            f"no release line '4.0.1'; kwire has '0.8.0' to '{NEWEST}', such as '2.8'",
         ),
         (
             lambda releases: releases.protocol_version(67),
-            "no protocol version 67: they go from 0 (0.8.0) to 66 (4.4-IV2)",
+            "no protocol version 67; kwire has 0 (0.8.0) to 66 (4.4-IV2)",
         ),
         (
             lambda releases: releases.protocol_version("0.10.0"),
-            "0.10.0 has the protocol versions 0.10.0-IV0, 0.10.0-IV1",
+            "0.10.0 has several protocol versions: give one of 0.10.0-IV0, 0.10.0-IV1",
         ),
         (
             lambda releases: releases.key_of("ListOffset"),

@@ -224,7 +224,9 @@ cpdef Memory grow_memory(Memory memory, Py_ssize_t used, Py_ssize_t size):
     """
     cdef Memory larger
     if not 0 <= used <= memory.size <= size:
-        raise ValueError(f"{used} of {memory.size} bytes cannot be kept in {size}")
+        raise ValueError(
+            f"a Memory of {memory.size} bytes cannot grow to {size} and keep {used}"
+        )
     if memory.exports:
         larger = new_memory(size)
         memcpy(larger.data, memory.data, <size_t>used)

@@ -333,7 +333,9 @@ cdef int entry_of(object header, Entry* entry) except -1:
     """Read the fields of a header object; ``TypeError`` for another object."""
     cdef PyObject** slots
     if _header_class == NULL or type_of(<void*>header) != _header_class:
-        raise TypeError(f"expected a BatchHeader, got {errors.quote(header, 80)}")
+        raise TypeError(
+            f"header must be a BatchHeader (got {errors.quote(header, 80)})"
+        )
     slots = slots_of(<void*>header)
     entry.position = <object>slots[0]
     entry.size = <object>slots[1]

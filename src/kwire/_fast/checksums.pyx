@@ -101,7 +101,7 @@ cdef object checksum(object data, object value, Kernel kernel):
         if not forget_exception():
             raise_pending()
         if PyObject_CheckBuffer(<PyObject*>data):
-            raise TypeError("only contiguous bytes have a checksum")
+            raise TypeError("the input must be contiguous in memory; pass bytes(data)")
         raise TypeError(f"a bytes-like object is required, not {type(data).__name__!r}")
     if buffer.len < LARGE:
         crc = kernel(crc, <const uint8_t*>buffer.buf, buffer.len)

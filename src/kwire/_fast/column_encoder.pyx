@@ -342,7 +342,9 @@ cdef const uint8_t* copy_buffer(
         done = True
     PyBuffer_Release(&buffer)
     if not is_there:
-        raise errors.EncodeError("expected columns as long as their count", "records")
+        raise errors.EncodeError(
+            "a column is shorter than the number of rows", "records"
+        )
     if not done:
         raise MemoryError
     return copy.data
@@ -355,7 +357,9 @@ cdef int64_t row_number(object number) except -1:
     if -LARGEST <= int(number) <= LARGEST:
         row = int(number)
     if not 0 <= row <= LARGEST:
-        raise errors.EncodeError("expected columns as long as their count", "records")
+        raise errors.EncodeError(
+            "a column is shorter than the number of rows", "records"
+        )
     return row
 
 
@@ -446,7 +450,9 @@ cdef object make_failure(Source* s, RowFault fault, Entry* entry):
     """Turn a fault into the exception."""
     cdef str path = f"records[{s.row}]"
     if fault == BAD_OFFSETS:
-        return errors.EncodeError("expected offsets within the column's bytes", path)
+        return errors.EncodeError(
+            "the offsets are not within the bytes of the column", path
+        )
     if fault == BAD_OFFSET:
         return errors.EncodeError(
             f"expected ascending offsets from {entry.base_offset} to "

@@ -590,7 +590,7 @@ cdef bint exceeds(Py_ssize_t size, object limits) except -1:
 cdef object view_of(object data):
     view = memoryview(data)
     if not view.c_contiguous:
-        raise TypeError("only contiguous bytes can be decoded")
+        raise TypeError("the input must be contiguous in memory; pass bytes(data)")
     return view.cast("B") if view.nbytes else memoryview(b"")
 
 
@@ -599,7 +599,7 @@ cdef int get_input(object data, Py_buffer* buffer) except -1:
         if not forget_exception():
             return -1
         if PyObject_CheckBuffer(<PyObject*>data):
-            raise TypeError("only contiguous bytes can be decoded")
+            raise TypeError("the input must be contiguous in memory; pass bytes(data)")
         raise TypeError(f"a bytes-like object is required, not {type(data).__name__!r}")
     return 0
 

@@ -48,7 +48,9 @@ def encode_request(request, version, correlation_id=0, client_id=""):
     if program.request_header is None:
         message = program.binding.message
         if message.kind != "request":
-            raise TypeError(f"expected a request, got {message.name}, a {message.kind}")
+            raise TypeError(
+                f"a request is required (got {message.name}, a {message.kind})"
+            )
         program.api_key = message.api_key
         program.request_header = find_program(
             _request_header, request_header_version(message, version)
@@ -115,7 +117,7 @@ cdef Program response_header_of(Program program, version):
         message = program.binding.message
         if message.kind != "response":
             raise TypeError(
-                f"expected a response, got {message.name}, a {message.kind}"
+                f"a response is required (got {message.name}, a {message.kind})"
             )
         program.response_header = find_program(
             _response_header, response_header_version(message, version)

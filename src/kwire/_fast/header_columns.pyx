@@ -170,7 +170,7 @@ def decode_request_headers(
                     reason = AT_NO_MEMORY
             if reason == AT_BAD_OFFSETS:
                 raise ValueError(
-                    f"the offsets of row {rows.row} do not lie within the data"
+                    f"the offsets of row {rows.row} are not within the data"
                 )
             if reason == AT_LARGEST_OFFSET:
                 raise column_failure(find_program(cls, 0).layout)

@@ -156,12 +156,16 @@ cdef int check_sizes(
 ) except -1:
     """Check that the buffers are long enough for the rows."""
     if start < 0 or count < 0:
-        raise ValueError(f"no array has {count} rows from row {start} on")
+        raise ValueError(f"start and count must be 0 or more (got {start} and {count})")
     last = int(start) + count
     if validity_size is not None and validity_size < (last + 7) // 8:
-        raise ValueError(f"{validity_size} bytes of validity, too few for {last} rows")
+        raise ValueError(
+            f"validity is too short for {last} rows (got {validity_size} bytes)"
+        )
     if count and offsets_size < (last + 1) * (8 if is_large else 4):
-        raise ValueError(f"{offsets_size} bytes of offsets, too few for {last} rows")
+        raise ValueError(
+            f"offsets are too short for {last} rows (got {offsets_size} bytes)"
+        )
     return 0
 
 
@@ -548,7 +552,7 @@ cdef object walk_failure(RowWalk* w, Program program, int64_t row):
     if w.cursor.fault == PYTHON_ERROR:
         return MemoryError()
     if w.cursor.fault == BAD_OFFSETS:
-        return ValueError(f"the offsets of row {row} do not lie within the data")
+        return ValueError(f"the offsets of row {row} are not within the data")
     if w.cursor.fault == COLUMN_FULL:
         return column_failure(program.layout)
     note_index(&w.path, row)

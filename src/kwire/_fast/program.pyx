@@ -117,7 +117,9 @@ cdef Program find_program(object cls, object version):
     cdef Program program
     cdef int64_t number = -1
     if layout == NULL or <object>layout.binding is None:
-        raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")
+        raise TypeError(
+            f"a message class of kwire.messages is required (got {cls!r:.80})"
+        )
     if is_small_int(<PyObject*>version):
         number = small_int(<PyObject*>version)
     if not 0 <= number < CACHED_VERSIONS:

@@ -616,7 +616,9 @@ cdef int check_place(Entry* entry, Py_ssize_t size) except -1:
         or not 0 <= entry.position <= size
         or entry.size > size - entry.position
     ):
-        raise ValueError("the header is not that of an entry of this input")
+        raise ValueError(
+            "the header must be of a batch in this input; read it from the same bytes"
+        )
     return 0
 
 

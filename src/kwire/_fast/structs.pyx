@@ -183,7 +183,9 @@ def make_struct(
     spec.slots = slots
     made = PyType_FromSpec(&spec)
     if methods_of(<void*>made) != &layout.methods[0]:
-        raise SystemError("this Python copies method tables; use KWIRE_BACKEND=pure")
+        raise SystemError(
+            "the compiled engine cannot run on this Python; set KWIRE_BACKEND=pure"
+        )
     set_vectorcall(<PyObject*>made, <void*>struct_vectorcall)
     made.__qualname__ = qualname
     made.__match_args__ = attributes
@@ -269,7 +271,9 @@ def binding_of(cls):
     """Return the binding of a message class; ``TypeError`` for another object."""
     cdef Layout* layout = layout_of(<PyObject*>cls)
     if layout == NULL or <object>layout.binding is None:
-        raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")
+        raise TypeError(
+            f"a message class of kwire.messages is required (got {cls!r:.80})"
+        )
     return <object>layout.binding
 
 
@@ -425,7 +429,7 @@ cdef object as_array(object value):
         return value
     if isinstance(value, (str, bytes, bytearray, memoryview)):
         kind = type(value).__name__
-        raise TypeError(f"expected a sequence of an array's elements, got {kind}")
+        raise TypeError(f"an array must be a sequence of its elements (got {kind})")
     return tuple(value)
 
 

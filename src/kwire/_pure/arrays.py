@@ -141,7 +141,9 @@ def grow_memory(memory: Memory, used: int, size: int) -> Memory:
     ``memory`` is of no more use, but for the views of it that are alive.
     """
     if not 0 <= used <= len(memory) <= size:
-        raise ValueError(f"{used} of {len(memory)} bytes cannot be kept in {size}")
+        raise ValueError(
+            f"a Memory of {len(memory)} bytes cannot grow to {size} and keep {used}"
+        )
     larger = new_memory(size)
     # Between views: a bytearray would copy what it is assigned once more.
     with memoryview(memory) as source, memoryview(larger) as target:

@@ -65,7 +65,7 @@ def read_batch_header(
     """
     view = memoryview(data)
     if not view.c_contiguous:
-        raise TypeError("only contiguous bytes can be decoded")
+        raise TypeError("the input must be contiguous in memory; pass bytes(data)")
     # An empty view cannot be cast; it has nothing to read either.
     with view, view.cast("B") if view.nbytes else memoryview(b"") as source:
         stop = len(source) if end is None else end
@@ -91,7 +91,7 @@ def read_last_header(data: Any, position: int = 0, *, end: int | None = None) ->
     last = None
     view = memoryview(data)
     if not view.c_contiguous:
-        raise TypeError("only contiguous bytes can be decoded")
+        raise TypeError("the input must be contiguous in memory; pass bytes(data)")
     with view, view.cast("B") if view.nbytes else memoryview(b"") as source:
         stop = len(source) if end is None else end
         check_range(position, stop, len(source))
@@ -127,7 +127,7 @@ def measure_run(
     first = position
     view = memoryview(data)
     if not view.c_contiguous:
-        raise TypeError("only contiguous bytes can be decoded")
+        raise TypeError("the input must be contiguous in memory; pass bytes(data)")
     with view, view.cast("B") if view.nbytes else memoryview(b"") as source:
         check_range(position, end, len(source))
         while position < last_start:

@@ -94,7 +94,7 @@ def view_bytes(data: Any) -> memoryview:
     """View the input as bytes."""
     view = memoryview(data)
     if not view.c_contiguous:
-        raise TypeError("only contiguous bytes have a checksum")
+        raise TypeError("the input must be contiguous in memory; pass bytes(data)")
     if view.ndim == 1 and view.format == "B":
         return view
     return memoryview(view.tobytes())

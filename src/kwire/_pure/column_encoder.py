@@ -177,7 +177,9 @@ class BytesColumn:
 def row_number(number: int) -> int:
     """Check a count of rows, or the row that a column begins with."""
     if not 0 <= number <= LARGEST:
-        raise errors.EncodeError("expected columns as long as their count", "records")
+        raise errors.EncodeError(
+            "a column is shorter than the number of rows", "records"
+        )
     return number
 
 
@@ -187,7 +189,9 @@ def view_buffer(data: Any, size: int) -> memoryview:
     if data is not None and memoryview(data).nbytes:
         view = memoryview(data).cast("B")
     if view.nbytes < size:
-        raise errors.EncodeError("expected columns as long as their count", "records")
+        raise errors.EncodeError(
+            "a column is shorter than the number of rows", "records"
+        )
     return view
 
 
@@ -198,4 +202,6 @@ def view_validity(validity: Any, rows: int) -> memoryview | None:
 
 def stray_offsets(path: str) -> errors.EncodeError:
     """Make the exception for offsets that do not ascend within the bytes."""
-    return errors.EncodeError("expected offsets within the column's bytes", path)
+    return errors.EncodeError(
+        "the offsets are not within the bytes of the column", path
+    )

@@ -281,7 +281,7 @@ def decode_part(
 def _get_input(data: Any, zero_copy: bool) -> bytes | memoryview:
     view = memoryview(data)
     if not view.c_contiguous:
-        raise TypeError("only contiguous bytes can be decoded")
+        raise TypeError("the input must be contiguous in memory; pass bytes(data)")
     if zero_copy:
         return view.cast("B") if view.nbytes else memoryview(b"")
     with view:

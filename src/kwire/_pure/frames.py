@@ -42,7 +42,7 @@ def encode_request(
     """
     message = find_program(type(request), version).binding.message
     if message.kind != "request":
-        raise TypeError(f"expected a request, got {message.name}, a {message.kind}")
+        raise TypeError(f"a request is required (got {message.name}, a {message.kind})")
     header = _headers["request"](
         request_api_key=message.api_key,
         request_api_version=version,
@@ -62,7 +62,9 @@ def encode_response(response: Any, version: int, correlation_id: int = 0) -> byt
     """
     message = find_program(type(response), version).binding.message
     if message.kind != "response":
-        raise TypeError(f"expected a response, got {message.name}, a {message.kind}")
+        raise TypeError(
+            f"a response is required (got {message.name}, a {message.kind})"
+        )
     header = _headers["response"](correlation_id=correlation_id)
     start = encode(header, response_header_version(message, version))
     return frame(start, encode(response, version))
@@ -85,7 +87,9 @@ def decode_response(
     """
     message = find_program(cls, version).binding.message
     if message.kind != "response":
-        raise TypeError(f"expected a response, got {message.name}, a {message.kind}")
+        raise TypeError(
+            f"a response is required (got {message.name}, a {message.kind})"
+        )
     lenient = is_lenient(compat)
     try:
         header, at = decode_part(

@@ -109,12 +109,16 @@ def check_sizes(
 ) -> None:
     """Check that the buffers are long enough for the rows."""
     if start < 0 or count < 0:
-        raise ValueError(f"no array has {count} rows from row {start} on")
+        raise ValueError(f"start and count must be 0 or more (got {start} and {count})")
     last = start + count
     if validity_size is not None and validity_size < (last + 7) // 8:
-        raise ValueError(f"{validity_size} bytes of validity, too few for {last} rows")
+        raise ValueError(
+            f"validity is too short for {last} rows (got {validity_size} bytes)"
+        )
     if count and offsets_size < (last + 1) * (8 if is_large else 4):
-        raise ValueError(f"{offsets_size} bytes of offsets, too few for {last} rows")
+        raise ValueError(
+            f"offsets are too short for {last} rows (got {offsets_size} bytes)"
+        )
 
 
 def iterate_rows(
@@ -148,7 +152,7 @@ def iterate_rows(
             elif 0 <= ends[row] <= ends[row + 1] <= size:
                 yield bytes(raw[ends[row] : ends[row + 1]])
             else:
-                raise ValueError(f"the offsets of row {row} do not lie within the data")
+                raise ValueError(f"the offsets of row {row} are not within the data")
 
 
 def _is_ascending(ends: array[int], size: int) -> bool:

@@ -396,7 +396,9 @@ def check_place(header: Any, size: int) -> None:
         or not 0 <= header.position <= size
         or header.size > size - header.position
     ):
-        raise ValueError("the header is not that of an entry of this input")
+        raise ValueError(
+            "the header must be of a batch in this input; read it from the same bytes"
+        )
 
 
 def make_failure(fault: CursorFault, cursor: Cursor) -> errors.DecodeError:

@@ -133,7 +133,9 @@ def binding_of(cls: Any) -> plan.Binding:
     """Return the binding of a message class; ``TypeError`` for another object."""
     binding = getattr(cls, "_binding", None)
     if not isinstance(cls, type) or type(binding) is not plan.Binding:
-        raise TypeError(f"expected a message class of kwire.messages, got {cls!r:.80}")
+        raise TypeError(
+            f"a message class of kwire.messages is required (got {cls!r:.80})"
+        )
     return binding
 
 
@@ -142,7 +144,7 @@ def _array(value: object) -> object:
         return value
     if isinstance(value, (str, bytes, bytearray, memoryview)):
         kind = type(value).__name__
-        raise TypeError(f"expected a sequence of an array's elements, got {kind}")
+        raise TypeError(f"an array must be a sequence of its elements (got {kind})")
     return tuple(value)  # type: ignore[arg-type]
 
 

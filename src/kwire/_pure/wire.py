@@ -372,7 +372,7 @@ def open_input(data: Any, offset: int) -> Cursor:
     """Open the input at an offset."""
     with memoryview(data) as view:
         if not view.c_contiguous:
-            raise TypeError("only contiguous bytes can be decoded")
+            raise TypeError("the input must be contiguous in memory; pass bytes(data)")
         size = view.nbytes
         body = data if type(data) is bytes else view.tobytes()
     if not 0 <= offset <= size:

@@ -74,7 +74,7 @@ def frame_map(
         message = engine.binding_of(cls).message
         if message.kind != "response":
             raise TypeError(
-                f"expected a response, got {message.name}, a {message.kind}"
+                f"a response is required (got {message.name}, a {message.kind})"
             )
         layout = engine.binding_of(cls).plan(version)
     walk = MessageWalk(_copy_bytes(data), start, end, limits)
@@ -136,5 +136,5 @@ def _copy_bytes(data: Buffer) -> bytes:
         return data
     with memoryview(data) as view:
         if not view.c_contiguous:
-            raise TypeError("only contiguous bytes can be decoded")
+            raise TypeError("the input must be contiguous in memory; pass bytes(data)")
         return view.tobytes()

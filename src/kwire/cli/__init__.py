@@ -28,7 +28,7 @@ def main() -> NoReturn:
         if error.name not in ("click", "rich"):
             raise
         print(
-            f"kwire: the command line needs {error.name}: pip install kwire[cli]",
+            f"kwire: the command line requires {error.name}: pip install kwire[cli]",
             file=sys.stderr,
         )
         sys.exit(2)

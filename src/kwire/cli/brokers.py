@@ -316,7 +316,7 @@ async def _find(bootstrap: Sequence[tuple[str, int]], access: Access) -> list[No
             if number == len(bootstrap):
                 raise
             say(explain(error))
-    raise AssertionError("click wants one address at least")
+    raise AssertionError("at least one address is required (got none)")
 
 
 async def _nodes(broker: net.Broker) -> list[Node]:

@@ -34,7 +34,7 @@ def _load_pyarrow(form: str) -> Any:
         import pyarrow.parquet
     except ImportError:
         raise ImportError(
-            f"{form} needs pyarrow: pip install kwire[arrow]", name="pyarrow"
+            f"{form} requires pyarrow: pip install kwire[arrow]", name="pyarrow"
         ) from None
     return pyarrow
 

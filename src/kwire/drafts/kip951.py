@@ -102,7 +102,9 @@ def leader_changes(response: Any) -> tuple[LeaderChange, ...]:
         _PRODUCE,
     ):
         name = type(response).__name__
-        raise TypeError(f"expected a FetchResponse or ProduceResponse, got {name}")
+        raise TypeError(
+            f"response must be a FetchResponse or ProduceResponse (got {name})"
+        )
     return tuple(_changes(response))
 
 

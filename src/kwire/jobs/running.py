@@ -137,7 +137,7 @@ def _import_pyspark() -> None:
         import pyspark.sql  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            f"Spark needs {error.name or 'pyspark'}: pip install 'pyspark>=4'",
+            f"Spark requires {error.name or 'pyspark'}: pip install 'pyspark>=4'",
             name=error.name,
         ) from None
 

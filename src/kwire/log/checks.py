@@ -92,7 +92,7 @@ class Checks:
         if index is not None and index.has_stray_bytes:
             at = width * len(index.entries)
             size = path.stat().st_size
-            detail = f"no entries that ascend after the first {len(index.entries)}"
+            detail = f"the entries after the first {len(index.entries)} do not ascend"
             self._unless_torn.append(
                 Problem(
                     *(format_name(path), *self._place, at, size - at, reason),

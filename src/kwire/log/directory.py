@@ -180,14 +180,14 @@ class LogDirectory:
             return found[0]
         if found:
             raise KeyError(
-                f"{len(found)} folders have {key[0]}-{key[1]}; ask for replicas()"
+                f"{key[0]}-{key[1]} is in {len(found)} folders; call replicas()"
             )
         topic, number = key
         numbers = sorted({p.partition for p in self.partitions if p.topic == topic})
         if not numbers:
             raise KeyError(self._name_topics(topic))
         raise KeyError(
-            f"{topic!r} has no partition {number!r}: there {_are(len(numbers))}"
+            f"{topic!r} has no partition {number!r}; it has"
             f" {_list_names(list(map(str, numbers)))}"
         )
 
@@ -198,7 +198,7 @@ class LogDirectory:
             where = format_name(self.path)
             return f"no topic {topic!r}: no partitions were found in {where}"
         return (
-            f"no topic {topic!r}: there {_are(len(topics))}"
+            f"no topic {topic!r}; the topics are"
             f" {_list_names(list(map(repr, topics)))}"
             f"{suggest_names(str(topic), topics)}"
         )
@@ -210,10 +210,6 @@ class LogDirectory:
             for each in self.partitions
             if (each.topic, each.partition) == (topic, partition)
         )
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def _list_names(names: list[str]) -> str:

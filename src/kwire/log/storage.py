@@ -71,8 +71,8 @@ class StoredPath:
         if ":" in host.rpartition("@")[0] or "secret" in (options or ""):
             raise OSError(
                 errno.EINVAL,
-                "a secret has no place in a path, which is shown in errors and tables;"
-                " set it in the environment, as the store wants it",
+                "a path cannot contain a secret, because errors and tables show paths;"
+                " set it in the environment, as the store documents it",
                 f"{scheme}://...",
             )
         self._root = f"{_SAME.get(scheme, scheme)}://{host}"

@@ -82,7 +82,7 @@ def load_pyarrow() -> Any:
         import pyarrow.parquet
     except ImportError:
         raise ImportError(
-            "captures need pyarrow: pip install kwire[arrow]", name="pyarrow"
+            "captures require pyarrow: pip install kwire[arrow]", name="pyarrow"
         ) from None
     return pyarrow
 

@@ -151,7 +151,7 @@ class _Reader:
             text = line.lstrip(" ")
             depth = (len(line) - len(text)) // 2
             if not 1 <= depth <= len(levels):
-                self.fail("the indent fits no line above", number)
+                self.fail("the indent matches no line above", number)
             del levels[depth:]
             words = text.split(" ", 3)
             if words[0] == "struct":

@@ -74,7 +74,7 @@ def find_by_key(api_key: int, kind: str, family: str | None = None) -> Entry:
         where = f" in {family}" if family else ""
         raise KeyError(f"no {kind} has the key {api_key}{where}")
     choice = ", ".join(f"{entry.name} in {entry.family}" for entry in entries)
-    raise KeyError(f"{kind} {api_key} is {choice}: say which with family=")
+    raise KeyError(f"{kind} {api_key} is ambiguous: {choice}; give family=")
 
 
 def keys(kind: str) -> list[int]:

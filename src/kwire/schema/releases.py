@@ -142,10 +142,13 @@ def protocol_version(id_or_name: int | str) -> ProtocolVersion:
             return each
     steps = [each.name for each in protocols if each.release == id_or_name]
     if steps:
-        raise KeyError(f"{id_or_name} has the protocol versions {', '.join(steps)}")
+        raise KeyError(
+            f"{id_or_name} has several protocol versions: give one of"
+            f" {', '.join(steps)}"
+        )
     first, last = protocols[0], protocols[-1]
     raise KeyError(
-        f"no protocol version {id_or_name!r}: they go from {first.id} ({first.name})"
+        f"no protocol version {id_or_name!r}; kwire has {first.id} ({first.name})"
         f" to {last.id} ({last.name})"
     )
 
@@ -179,7 +182,7 @@ def _release(name: str) -> _Release:
     if name not in found:
         first, *_, last = found
         raise KeyError(
-            f"no release line {name!r}: they go from {first!r} to {last!r}, as in '2.8'"
+            f"no release line {name!r}; kwire has {first!r} to {last!r}, such as '2.8'"
         )
     return found[name]
 

@@ -143,7 +143,7 @@ class LogStream:
                 one, other = format_name(found[place].path), format_name(each.path)
                 raise ValueError(
                     f"{each.topic}-{each.partition} is in {one} and in"
-                    f" {other}; a stream reads it once: duplicates=longest chooses"
+                    f" {other}; set duplicates=longest to read one of them"
                 )
             found[place] = each
         if not found and not self._has_warned:

@@ -138,7 +138,9 @@ def _message_of_row(api: Api | None, kind: str | None) -> str | None:
         return None
     try:
         if api is None or kind is None:
-            raise ValueError("neither the row nor a column says which message it is")
+            raise ValueError(
+                "the message of this row is not known; pass api, or a column with it"
+            )
         return find_message(api, kind)
     except ValueError as error:
         raise UnsupportedVersion(str(error)) from None

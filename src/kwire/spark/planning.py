@@ -119,9 +119,9 @@ def find_partitions(
     for several in replicas.values():
         if len(several) > 1 and options.duplicates == "error":
             raise ValueError(
-                f"{_name_partition(several[0])} is there {len(several)} times:"
+                f"{_name_partition(several[0])} is in {len(several)} folders:"
                 f" {', '.join(format_name(each.path) for each in several)}; read one of"
-                " the folders, or choose with duplicates=longest"
+                " them, or set duplicates=longest"
             )
         chosen.append(longest(several))
     return chosen
@@ -166,7 +166,7 @@ def _must_be_there(
         listed = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
         raise ValueError(
             f"no {', '.join(missing)} under {', '.join(options.paths)};"
-            f" there is {listed or 'no log at all'}"
+            f" {f'found {listed}' if listed else 'no partition was found'}"
         )
 
 
@@ -223,7 +223,7 @@ def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
     if found is None and side == "starting" and options.strategy == "error":
         raise ValueError(
             f"{_name_partition(partition)} has no record of timestamp {number} or"
-            " later; startingOffsetsByTimestampStrategy=latest begins at its end then"
+            " later; startingOffsetsByTimestampStrategy=latest starts at its end"
         )
     if found is None:
         return LATEST if side == "ending" else partition.end_offset

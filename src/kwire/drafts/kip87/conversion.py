@@ -118,7 +118,7 @@ def _plain(messages: Iterable[Message]) -> Iterable[Message]:
     for index, message in enumerate(messages):
         if message.attributes & CODEC_MASK:
             raise EncodeError(
-                "expected a message that is not compressed; decode it first",
+                "the message is compressed; decode it first",
                 f"messages[{index}].attributes",
             )
         yield message

@@ -156,7 +156,7 @@ def require_dialect(data: Buffer, dialect: Dialect) -> None:
 def _read_bytes(data: Buffer) -> bytes:
     view = memoryview(data)
     if not view.c_contiguous:
-        raise TypeError("only contiguous bytes can be decoded")
+        raise TypeError("the input must be contiguous in memory; pass bytes(data)")
     return data if isinstance(data, bytes) else view.tobytes()
 
 
@@ -168,7 +168,7 @@ def _check(message: Message, path: str) -> None:
         expected = f"expected 0 to 255, got {attributes!r:.40}"
         raise EncodeError(expected, f"{path}.attributes")
     if attributes & CODEC_MASK:
-        expected = "expected no compression bits; encode sets them itself"
+        expected = "the compression bits must be 0; encode sets them"
         raise EncodeError(expected, f"{path}.attributes")
     for name in ("offset", "timestamp"):
         number = getattr(message, name)
@@ -199,12 +199,14 @@ def _wrap(rows: tuple[Message, ...], codec: int) -> Message:
     codecs.check_magic(codec, _CODECS_OF)
     magic, kind = rows[0].magic, rows[0].attributes & LOG_APPEND_TIME
     if any((r.magic, r.attributes & LOG_APPEND_TIME) != (magic, kind) for r in rows):
-        raise EncodeError("expected one magic and timestamp type", "messages")
+        raise EncodeError(
+            "must have the same magic and timestamp type", "messages"
+        )
     if kind and len({row.timestamp for row in rows}) > 1:
-        raise EncodeError("expected one log append time", "messages")
+        raise EncodeError("must have the same log append time", "messages")
     offsets = [row.offset for row in rows]
     if offsets[0] < 0 or any(one >= other for one, other in pairwise(offsets)):
-        raise EncodeError("expected ascending offsets from 0 on", "messages")
+        raise EncodeError("offsets must be 0 or more and ascend", "messages")
     base = offsets[0] if magic else 0
     inner = b"".join(_encode_one(r._replace(offset=r.offset - base)) for r in rows)
     return Message(
@@ -222,17 +224,19 @@ def _entries(source: bytes) -> Iterator[tuple[int, int]]:
     while len(source) - start >= _LOG_OVERHEAD:
         (size,) = struct.unpack_from(">i", source, start + 8)
         if size < _LEAST_SIZES[0]:
-            raise CorruptBatch(f"{size} bytes are too few for a message", start)
+            raise CorruptBatch(
+                f"a message of {size} bytes is smaller than its own header", start
+            )
         if len(source) - start <= _MAGIC_AT:
             return
         magic = source[start + _MAGIC_AT]
         if magic > 2:
-            raise CorruptBatch(f"magic {magic} is none of 0, 1 and 2", start)
+            raise CorruptBatch(f"magic must be 0, 1 or 2 (got {magic})", start)
         end = start + _LOG_OVERHEAD + size
         if end > len(source):
             return
         if size < _LEAST_SIZES[magic]:
-            words = f"{size} bytes are too few for a message of magic {magic}"
+            words = f"a message of {size} bytes is smaller than its own header"
             raise CorruptBatch(words, start)
         yield start, end
         start = end

@@ -121,7 +121,7 @@ class Stage(NamedTuple):
             return Outcome(SERVE, message, is_delete, zero_copy=True)
         if message.magic == 2:
             if self.fetch_old != DOWN:
-                expected = f"expected magic 0 or 1, which alone {self.name} stores"
+                expected = f"a broker at {self.name} stores magic 0 and 1 alone (got 2)"
                 raise EncodeError(expected, "message.magic")
             if is_delete:
                 marked = message.attributes | self.tombstone_bit
