@@ -7,6 +7,8 @@ each input of the page is decoded, strictly and with ``compat="java"``, and a pa
 is wrong is found.
 """
 
+import importlib
+
 import pytest
 
 from tools.oracle import deviations
@@ -40,6 +42,24 @@ def test_kwire_does_what_the_page_says(kwire, entry, example):
     strict = deviations.done_by_kwire(kwire, example, None)
     java = deviations.done_by_kwire(kwire, example, "java") if example.message else None
     assert list(deviations.faults(example, None, strict, java)) == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "example"), [each for each in EXAMPLES if each[1].message], ids=title
+)
+def test_a_pattern_of_the_entry_matches_the_error(kwire, entry, example):
+    """``make interop`` finds the entry of a difference by the text of its error."""
+    cls = getattr(kwire.messages, example.message)
+    try:
+        kwire.decode(cls, example.input, example.version)
+    except kwire.DecodeError as error:
+        layout = (
+            importlib.import_module(f"{kwire.__name__}._backend")
+            .engine.binding_of(cls)
+            .plan(example.version)
+        )
+        text = f"strict: {deviations.describe_error(error, layout)}"
+        assert deviations.name_of(text, ENTRIES) == entry.name
 
 
 MADE_UP = """# A page

@@ -108,6 +108,27 @@ def name_of(
     return None
 
 
+def describe_error(error: Any, layout: Any) -> str:
+    """Describe an error for the patterns of the page.
+
+    ``layout`` is the plan of the message and version. The text ends with whether the
+    bad bytes are in a tagged field, in a tag section, or a length over 2^31.
+    """
+    from kwire import plan
+
+    text = f"{type(error).__name__}: {error.reason}, {error.path} byte {error.offset}"
+    for attribute in re.findall("[a-z_][a-z_0-9]*", error.path):
+        steps = [step for step in layout.steps if step.attribute == attribute]
+        if not steps or steps[0].place == plan.TAGGED:
+            text += " in a tag" if steps else " in a section"
+            break
+        layout = steps[0].plan
+    # A length this large is refused for what is missing: up to 1 MiB was there.
+    if any(int(n) > 2**31 - 2**20 for n in re.findall(r"\d+", error.reason)):
+        text += " over 2^31"
+    return text
+
+
 def done_by_kwire(kwire: ModuleType, example: Example, compat: str | None) -> Any:
     """Decode an example, and give what happens in the words of the page."""
     try:

@@ -32,6 +32,7 @@ from deviations import (
     PAGE,
     Deviation,
     Example,
+    describe_error,
     done_by_kafka,
     done_by_kwire,
     faults,
@@ -162,7 +163,7 @@ def differences(mutant: Mutant, answer: oracle.Row) -> Iterator[str]:
         value, end = engine.decode_prefix(cls, data, version, compat="java")
     except DecodeError as error:
         if was_read(answer):
-            yield f"compat: {described(error, plan_of(version))}"
+            yield f"compat: {describe_error(error, plan_of(version))}"
             return
     else:
         lenient = difference(value, version, len(data) - end, answer)
@@ -172,7 +173,7 @@ def differences(mutant: Mutant, answer: oracle.Row) -> Iterator[str]:
         value = engine.decode(cls, data, version)
     except DecodeError as error:
         if was_read(answer):
-            yield f"strict: {described(error, plan_of(version))}"
+            yield f"strict: {describe_error(error, plan_of(version))}"
     else:
         strict = difference(value, version, 0, answer)
         if strict and strict != lenient:
@@ -199,23 +200,6 @@ def difference(value: Any, version: int, left: int, answer: oracle.Row) -> str |
     if written != kafka:
         return f"kwire writes {written.hex()}, Kafka {kafka.hex()}"
     return None
-
-
-def described(error: Any, layout: Any) -> str:
-    """Describe a refusal, and whether it fell in a tag, a tag section or a number."""
-    from kwire import plan
-
-    text = f"{type(error).__name__}: {error.reason}, {error.path} byte {error.offset}"
-    for attribute in re.findall("[a-z_][a-z_0-9]*", error.path):
-        steps = [step for step in layout.steps if step.attribute == attribute]
-        if not steps or steps[0].place == plan.TAGGED:
-            text += " in a tag" if steps else " in a section"
-            break
-        layout = steps[0].plan
-    # A length this large is refused for what is missing: up to 1 MiB was there.
-    if any(int(n) > 2**31 - 2**20 for n in re.findall(r"\d+", error.reason)):
-        text += " over 2^31"
-    return text
 
 
 def report(engine: str, page: list[Deviation], verdict: Verdict) -> bool:
