@@ -384,7 +384,7 @@ def test_mixed_streams_become_json(kwire):
     assert texts[3:] == [None, None]
     assert errors[:3] == [None] * 3
     assert "Kafka has no response with API key 999" in errors[4]
-    assert "which message it is" in errors[3]
+    assert "message of this row" in errors[3]
 
 
 def test_bad_values_are_errors_of_their_rows(kwire):
