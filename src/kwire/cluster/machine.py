@@ -60,18 +60,24 @@ class ClusterMachine:
         self.metadata = Metadata()
         self.topics: set[str] | None = set()
         self.failure: KwireError | None = None
-        self.wake_at = now
         self.version = 0
         self._bootstrap = list(bootstrap)
         self._links: dict[tuple[str, int], Link] = {}
         self._new_links: list[Link] = []
         self._failures: dict[tuple[str, int], _Failures] = {}
+        self._wake_at = now
         self._has_answered = False
         self._is_asking = False
         self._is_stale = True
         self._refreshes = 0
         self._refresh_at = now
         self._expires_at = now
+
+    @property
+    def wake_at(self) -> float:
+        """When to call ``advance`` if nothing happens before."""
+        # A request that was sent after ``advance`` had checked its link counts too.
+        return min([self._wake_at, *[link.wake_at() for link in self._links.values()]])
 
     def take_new_links(self) -> list[Link]:
         """Return the links to open now, once."""
@@ -84,7 +90,7 @@ class ClusterMachine:
 
     def advance(self, now: float) -> None:
         """Do what can be done now; ``wake_at`` is when there is more to do."""
-        self.wake_at = NEVER
+        self._wake_at = NEVER
         for place, link in list(self._links.items()):
             link.check(now)
             if link.has_answered:
@@ -92,15 +98,13 @@ class ClusterMachine:
             if link.is_over:
                 del self._links[place]
                 self._note_failure(place, link, now)
-            else:
-                self.wake(link.wake_at())
-                if link.quiet_until > now:
-                    self.wake(link.quiet_until)
+            elif link.quiet_until > now:
+                self.wake(link.quiet_until)
         self.refresh_metadata(now)
 
     def wake(self, at: float) -> None:
         """Have ``advance`` called at a time, or earlier."""
-        self.wake_at = min(self.wake_at, at)
+        self._wake_at = min(self._wake_at, at)
 
     def want_metadata(self) -> None:
         """Have metadata fetched again, once the pause between refreshes is over."""
@@ -182,7 +186,6 @@ class ClusterMachine:
         link = Link(*place, node_id, self.settings, now)
         self._links[place] = link
         self._new_links.append(link)
-        self.wake(link.wake_at())
         return None
 
     def _retry_at(self, place: tuple[str, int]) -> float:
