@@ -65,12 +65,16 @@ class SimulatedCluster:
 
 
 class SimulatedBroker:
-    """One broker: what it offers, whether it runs, and what it believes."""
+    """One broker: what it offers, whether it runs, and what it believes.
+
+    While it is silent, it takes connections and bytes, and does nothing with them.
+    """
 
     def __init__(self, cluster, node, release):
         """Speak as ``release`` does; run from the start."""
         self.node = node
         self.is_up = True
+        self.is_silent = False
         self.gives_hints = True
         self.is_describable = True
         self.throttle_ms = 0

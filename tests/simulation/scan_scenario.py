@@ -125,6 +125,7 @@ class Scenario:
             self._move_leader,
             self._break_wire,
             self._stop_broker,
+            self._silence,
             self._append,
             self._append,
             self._learn,
@@ -194,6 +195,12 @@ class Scenario:
 
         self.world.after(self.random.uniform(0.1, 5), start)
 
+    def _silence(self):
+        node = self._any_broker().node
+        self.cluster.brokers[node].is_silent = True
+        pause = self.random.choice([0.3, 4, 12])
+        self.world.after(pause, lambda: self.world.wake_broker(node))
+
     def _append(self):
         self._append_to(self._any_log()[2])
 
@@ -245,6 +252,7 @@ class Scenario:
         for broker in self.cluster.brokers.values():
             broker.is_up = True
             broker.throttle_ms = 0
+            self.world.wake_broker(broker.node)
         for broker in self.cluster.brokers.values():
             broker.learn()
         for topic in self.cluster.topics.values():

@@ -11,7 +11,7 @@ import os
 import pytest
 from scan_scenario import run_seed
 
-SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "600"))
+SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "1200"))
 """In the gate there are 2000."""
 
 SHARE = {"fast": 4, "pure": 1}

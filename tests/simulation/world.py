@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from collections import deque
 
 START_S = 1000.0
 POLL_S = 0.05
@@ -27,16 +28,29 @@ class World:
         self.requests = 0
         self.fruitless: list[float] = []
         """When a request was answered without records."""
+        self.has_news = True
+        """Whether anything came of an event that the machine has not seen yet."""
+        self.deeds = 0
+        """How often something was done to the cluster, or may have been."""
         self._queue: list[tuple] = []
         self._order = itertools.count()
 
     def at(self, when, action):
-        """Have an action done at a time, as a function without arguments."""
-        heapq.heappush(self._queue, (when, next(self._order), action))
+        """Have something done to the cluster at a time: a function without arguments."""
+
+        def do():
+            self.deeds += 1
+            action()
+
+        self.carry(when, do)
 
     def after(self, delay, action):
-        """Have an action done after a delay."""
+        """Have something done to the cluster after a delay."""
         self.at(self.now + delay, action)
+
+    def carry(self, when, action):
+        """Have something happen on a wire at a time: nothing else changes by it."""
+        heapq.heappush(self._queue, (when, next(self._order), action))
 
     def delay(self):
         """Return how long something takes on the network: mostly little."""
@@ -45,12 +59,20 @@ class World:
         return self.random.uniform(0.0005, 0.02)
 
     def run(self, machine, is_over, until):
-        """Move a machine until ``is_over``, or the time ``until``; whether it was."""
-        machine.advance(self.now)
+        """Move a machine until ``is_over``, or the time ``until``; whether it was.
+
+        As the runners do: it advances when a link has news for it, and at ``wake_at``.
+        """
+        self.has_news = True
+        # Between two runs, a test does what it likes.
+        self.deeds += 1
         while True:
-            self._connect(machine)
-            if is_over():
-                return True
+            if self.has_news or self.now >= machine.wake_at:
+                self.has_news = False
+                machine.advance(self.now)
+                self._connect(machine)
+                if is_over():
+                    return True
             is_event = bool(self._queue) and self._queue[0][0] <= machine.wake_at
             when = self._queue[0][0] if is_event else machine.wake_at
             if when > until:
@@ -59,16 +81,22 @@ class World:
             self.now = max(self.now, when)
             if is_event:
                 heapq.heappop(self._queue)[2]()
-            machine.advance(self.now)
 
     def _connect(self, machine):
         for link in machine.cluster.take_new_links():
             wire = Wire(self, link)
             self.wires.append(wire)
-            self.after(self.delay(), wire.open)
+            self.carry(self.now + self.delay(), wire.open)
         self.wires = [wire for wire in self.wires if not wire.is_over]
         for wire in self.wires:
             wire.send()
+
+    def wake_broker(self, node):
+        """Have a broker that was silent do its work again."""
+        self.cluster.brokers[node].is_silent = False
+        for wire in self.wires:
+            if wire.broker.node == node:
+                wire.read_on()
 
     def break_wires(self, node):
         """Break all connections with a broker."""
@@ -88,6 +116,7 @@ class Wire:
         self.server = None
         self.is_broken = False
         self._arrives_at = {"there": 0.0, "back": 0.0}
+        self._unread: deque[bytes] = deque()
 
     @property
     def is_over(self):
@@ -98,6 +127,7 @@ class Wire:
         """Let the broker accept, if it runs."""
         if self.link.is_over:
             return
+        self.world.has_news = True
         if not self.broker.is_up:
             self.is_broken = True
             self.link.note_failure("connection refused", self.world.now)
@@ -109,6 +139,7 @@ class Wire:
         """Break the connection; what is on its way is lost."""
         if not self.is_over:
             self.is_broken = True
+            self.world.has_news = True
             self.link.receive_data(b"", self.world.now)
 
     def send(self):
@@ -129,13 +160,22 @@ class Wire:
             at += size
             when = max(self.world.now + self.world.delay(), self._arrives_at[way])
             self._arrives_at[way] = when
-            self.world.at(when, lambda piece=piece: self._pass(arrive, piece))
+            self.world.carry(when, lambda piece=piece: self._pass(arrive, piece))
 
     def _pass(self, arrive, piece):
         if not self.is_over:
             arrive(piece)
 
     def _arrive(self, piece):
+        self._unread.append(piece)
+        self.read_on()
+
+    def read_on(self):
+        """Have the broker read what has come, unless it is silent."""
+        while self._unread and not self.broker.is_silent and not self.is_over:
+            self._read(self._unread.popleft())
+
+    def _read(self, piece):
         for event in self.server.receive_data(piece):
             if type(event).__name__ == "RequestReceived":
                 self.world.requests += 1
@@ -151,15 +191,21 @@ class Wire:
             self.world.fruitless.append(self.world.now)
             self.server.send(event, self.broker.answer(request, version))
 
-    def _answer_fetch(self, event, fetch, since):
-        """Answer a Fetch when there is something to fetch, or its time is over."""
+    def _answer_fetch(self, event, fetch, since, deeds=-1):
+        """Answer a Fetch when there is something to fetch, or its time is over.
+
+        ``deeds`` is how much had been done when there was nothing.
+        """
         if self.is_over:
             return
-        is_late = self.world.now >= since + fetch.max_wait_ms / 1000
-        answer = self.broker.answer_fetch(fetch, event.version, is_late)
+        world, answer = self.world, None
+        is_late = world.now >= since + fetch.max_wait_ms / 1000
+        if not self.broker.is_silent and (is_late or deeds != world.deeds):
+            answer = self.broker.answer_fetch(fetch, event.version, is_late)
         if answer is None:
-            again = lambda: self._answer_fetch(event, fetch, since)  # noqa: E731
-            self.world.after(POLL_S, again)
+            deeds = world.deeds
+            again = lambda: self._answer_fetch(event, fetch, since, deeds)  # noqa: E731
+            world.carry(world.now + POLL_S, again)
             return
         parts = [part for each in answer.responses for part in each.partitions]
         if not any(part.records for part in parts):
@@ -181,5 +227,7 @@ class Wire:
             room = self.link.get_buffer()
             count = min(len(room), len(piece) - at)
             room[:count] = piece[at : at + count]
-            self.link.buffer_updated(count, self.world.now)
+            self.world.has_news |= self.link.buffer_updated(count, self.world.now)
             at += count
+        # Negotiation goes on without the machine.
+        self.send()
