@@ -50,6 +50,8 @@ class PartitionLog:
         self.aborted: list[Aborted] = []
         self.ever: dict[int, set[bytes]] = {}
         """Each value that was ever readable at an offset."""
+        self.last: dict[int, bytes] = {}
+        """The value that was written last at an offset, compacted since or not."""
         self.cut: list[int] = []
         """Where the log was truncated, in order."""
         self._kwire = kwire
@@ -123,6 +125,7 @@ class PartitionLog:
             self.end = whole[-1].last_offset + 1 if whole else self.start
             self.batches = whole
             self.cut.append(self.end)
+            self.last = {k: v for k, v in self.last.items() if k < self.end}
             self.open = {k: v for k, v in self.open.items() if v < self.end}
             self.aborted = [a for a in self.aborted if a.last_offset < self.end]
         self.epoch_starts[self.epoch] = self.end
@@ -197,6 +200,7 @@ class PartitionLog:
         self.batches.append(batch)
         for offset, value in values.items():
             self.ever.setdefault(offset, set()).add(value)
+            self.last[offset] = value
         self.end = last + 1
 
     def _rewritten(self, batch, values):
