@@ -14,6 +14,9 @@ from scan_scenario import run_seed
 SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "1200"))
 """In the gate there are 2000."""
 
+FIRST = int(os.environ.get("KWIRE_SIMULATION_FIRST", "0"))
+"""The seed to begin with, for runs over others than before."""
+
 SHARE = {"fast": 4, "pure": 1}
 """How the seeds are shared between the engines: the logic is the same for both."""
 
@@ -28,7 +31,8 @@ def test_a_scan_reads_each_record_once_whatever_happens(kwire, part):
     """In order, none aborted, within its memory, with an end, and losses reported."""
     share = SHARE[kwire.backend] if len(SHARE) > 1 else 1
     count = SEEDS * share // sum(SHARE.values()) // PARTS
-    first = part * SEEDS // PARTS + (count * 4 if kwire.backend == "pure" else 0)
+    first = FIRST + part * SEEDS // PARTS
+    first += count * 4 if kwire.backend == "pure" else 0
     losses = records = 0
     for seed in range(first, first + count):
         scenario = run_seed(kwire, seed)

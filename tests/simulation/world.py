@@ -36,7 +36,7 @@ class World:
         self._order = itertools.count()
 
     def at(self, when, action):
-        """Have something done to the cluster at a time: a function without arguments."""
+        """Have a function, which takes nothing, do something to the cluster."""
 
         def do():
             self.deeds += 1
