@@ -251,8 +251,11 @@ class BatchBuilder(engine.RowList):
     ``append(key, value, timestamp=None, headers=())`` takes a row and returns True, or
     False if the batch might then be larger, by an upper bound of its size, so ``build``
     gives no more. The first row is always taken, as a batch of one has to be as large
-    as it is. All other arguments are those of ``encode_batch``. ``len()`` counts the
-    rows. ``append`` raises ``EncodeError`` for what is no row.
+    as it is. ``extend(rows, start=0, timestamp=-1)`` takes rows of a list from index
+    ``start`` on while they fit, and returns the index of the first that does not; rows
+    without a timestamp get ``timestamp``. All other arguments are those of
+    ``encode_batch``; a transactional batch may get its producer id in ``build``.
+    ``len()`` counts the rows. Both raise ``EncodeError`` for what is no row.
     Source: ``MemoryRecordsBuilder.hasRoomFor``.
     """
 
@@ -260,7 +263,10 @@ class BatchBuilder(engine.RowList):
 
     def __init__(self, max_bytes: int, *, magic: int = 2, **options: Any) -> None:
         # Fails at once for what no row can mend.
-        encode_batch([(None, None)], magic=magic, **options)
+        checked = options
+        if options.get("is_transactional"):
+            checked = {**_ANY_PRODUCER, **options}
+        encode_batch([(None, None)], magic=magic, **checked)
         self._magic = magic
         self._codec = codecs.codec_of(options.get("compression", "none"))
         self._options = options
@@ -271,9 +277,27 @@ class BatchBuilder(engine.RowList):
         """The most bytes that ``build`` can give as things are."""
         return self._bound(self.content)
 
-    def build(self) -> bytes:
-        """Encode the rows; ``EncodeError`` if there are none."""
-        return encode_batch(self.rows, magic=self._magic, **self._options)
+    def build(
+        self,
+        *,
+        producer_id: int = -1,
+        producer_epoch: int = -1,
+        base_sequence: int = -1,
+    ) -> bytes:
+        """Encode the rows; ``EncodeError`` if there are none.
+
+        The arguments replace those of the constructor unless they are -1: a producer
+        learns its id, its epoch and the sequence number when it sends the batch. The
+        rows stay, so a batch can be built again, with other numbers too.
+        Source: ``ProducerBatch.setProducerState``.
+        """
+        given = {
+            "producer_id": producer_id,
+            "producer_epoch": producer_epoch,
+            "base_sequence": base_sequence,
+        }
+        options = self._options | {k: v for k, v in given.items() if v != -1}
+        return encode_batch(self.rows, magic=self._magic, **options)
 
     def _bound(self, content: int) -> int:
         size = codecs.bound(self._codec, content)
@@ -293,6 +317,10 @@ class BatchBuilder(engine.RowList):
             else:
                 high = middle - 1
         return low
+
+
+_ANY_PRODUCER = {"producer_id": 0, "producer_epoch": 0, "base_sequence": 0}
+"""Stands for the producer that a transactional batch gets when it is built."""
 
 
 def __getattr__(name: str) -> Any:

@@ -199,3 +199,101 @@ def test_nothing_is_no_batch(kwire, records):
     assert len(builder) == 0
     with pytest.raises(kwire.EncodeError, match="records: must not be empty"):
         builder.build()
+
+
+def test_a_batch_is_sealed_late(kwire, records):
+    """A producer's numbers may come with ``build``, again and again for a retry."""
+    builder = records.BatchBuilder(500, compression="gzip")
+    builder.append(b"k", b"v", 5)
+    numbers = {"producer_id": 5, "producer_epoch": 6, "base_sequence": 7}
+    built = builder.build(**numbers)
+    again = builder.build(producer_id=5, producer_epoch=7, base_sequence=0)
+    whole = records.encode_batch([(b"k", b"v", 5)], compression="gzip", **numbers)
+    assert built == whole
+    (found,) = records.decode_batches(again)
+    assert (found.producer_epoch, found.base_sequence) == (7, 0)
+    (plain,) = records.decode_batches(builder.build())
+    assert (plain.producer_id, plain.producer_epoch, plain.base_sequence) == (-1,) * 3
+    with pytest.raises(kwire.EncodeError, match="base_sequence: is required"):
+        builder.build(producer_id=5, producer_epoch=7)
+
+
+def test_what_build_does_not_name_is_the_constructors(records):
+    """The sequence alone changes from batch to batch of a producer."""
+    builder = records.BatchBuilder(
+        500, producer_id=5, producer_epoch=6, base_sequence=7
+    )
+    builder.append(b"k", b"v")
+    (found,) = records.decode_batches(builder.build(base_sequence=9))
+    assert (found.producer_id, found.producer_epoch, found.base_sequence) == (5, 6, 9)
+
+
+def test_a_transactional_batch_waits_for_its_producer(kwire, records):
+    """It may be begun without one, and not be built without."""
+    builder = records.BatchBuilder(500, is_transactional=True)
+    builder.append(b"k", b"v")
+    with pytest.raises(kwire.EncodeError, match="producer_id: is required"):
+        builder.build()
+    data = builder.build(producer_id=5, producer_epoch=0, base_sequence=0)
+    (found,) = records.decode_batches(data)
+    assert found.is_transactional
+
+
+def test_many_rows_are_taken_at_once(records):
+    """As if appended one by one; those without a timestamp get the one that is given.
+
+    What the caller changes afterwards is not in the batch.
+    """
+    record = records.Record(offset=9, key=b"f", value=b"6", headers=(("j", b"z"),))
+    value, headers = bytearray(b"3"), [("h", b"x")]
+    rows = [
+        (b"a", b"1"),
+        (None, b"2", 70),
+        [b"c", value, None, headers],
+        (memoryview(b"d"), None, 0, (("h", None),)),
+        (b"e", b"5", None, (("i", b"y"),)),
+        record,
+    ]
+    builder = records.BatchBuilder(10**6)
+    assert builder.extend(rows, timestamp=1234) == 6
+    value.extend(b"changed")
+    headers.append(("k", b"more"))
+    one_by_one = records.BatchBuilder(10**6)
+    one_by_one.append(b"a", b"1", 1234)
+    one_by_one.append(None, b"2", 70)
+    one_by_one.append(b"c", b"3", 1234, [("h", b"x")])
+    one_by_one.append(b"d", None, 0, [("h", None)])
+    one_by_one.append(b"e", b"5", 1234, [("i", b"y")])
+    one_by_one.append(b"f", b"6", 1234, [("j", b"z")])
+    assert builder.build() == one_by_one.build()
+    assert (len(builder), builder.content) == (6, one_by_one.content)
+    assert builder.extend(rows[:2]) == 2
+    assert [row[1] for row in built(records, builder)[-2:]] == [-1, 70]
+
+
+def test_rows_are_taken_while_they_fit(records):
+    """The index returned is where the next batch goes on; no row is lost or doubled."""
+    rows = [(b"%d" % n, bytes(n % 300)) for n in range(1000)]
+    at, taken = 0, []
+    while at < len(rows):
+        builder = records.BatchBuilder(2000)
+        at = builder.extend(rows, at, 5)
+        assert len(builder) >= 1
+        assert len(builder.build()) <= builder.size_bound <= 2000
+        taken += built(records, builder)
+    assert [row[2:4] for row in taken] == rows
+    assert builder.extend(rows, 1000) == 1000
+    assert builder.extend(rows, 2000) == 2000
+
+
+@pytest.mark.parametrize(("row", "path"), BAD)
+def test_what_is_no_row_is_refused_by_extend(kwire, records, row, path):
+    """The rows before it have been taken, and the builder goes on."""
+    builder = records.BatchBuilder(1000)
+    with pytest.raises(kwire.EncodeError) as caught:
+        builder.extend([(b"a", b"b"), row, (b"c", b"d")])
+    assert caught.value.path == f"records[1].{path}"
+    assert len(builder) == 1
+    assert builder.extend([(b"c", b"d")]) == 1
+    with pytest.raises(TypeError, match="rows must be a list or a tuple"):
+        builder.extend(iter([]))

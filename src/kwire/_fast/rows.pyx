@@ -9,8 +9,8 @@ a row becomes bytes is in ``record_encoder.pyx``.
 Twin: ``_pure/rows.py``. Differs from its twin in: noted faults for exceptions, and
 parts that are pointers into the caller's objects.
 C needs for itself: ``following``, ``take_integer``, ``take_bytes``, ``bytes_of``,
-``take_headers``, ``plain_headers``, ``plain_pair``, ``as_headers``, ``blame_value``,
-``clear``, ``drop``, ``guessed_size``, ``pending``, ``make_failure``.
+``take_headers``, ``plain_headers``, ``plain_pair``, ``as_headers``, ``kept_row``,
+``blame_value``, ``clear``, ``drop``, ``guessed_size``, ``pending``, ``make_failure``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -118,6 +118,70 @@ cdef class RowList:
         self.content = content
         self.rows.append(row if kept_as_is else (key, value, timestamp, headers))
         return True
+
+    def extend(self, rows, Py_ssize_t start=0, int64_t timestamp=-1):
+        """Take rows from index ``start`` on while they fit; return the index after.
+
+        ``rows`` is a list or tuple of rows; those without a timestamp get
+        ``timestamp`` (ms). Raises ``EncodeError`` with the row in its path for what is
+        no row, when the rows before it have been taken.
+        """
+        cdef Blame e
+        cdef Row parts
+        cdef int64_t content
+        cdef bint done
+        cdef Py_ssize_t index
+        if not isinstance(rows, (list, tuple)):
+            raise TypeError(
+                f"rows must be a list or a tuple (got {type(rows).__name__})"
+            )
+        for index in range(max(start, 0), len(rows)):
+            row = rows[index]
+            clear(&e)
+            done = split(&e, <PyObject*>row, 0, &parts)
+            if done and self.magic < 2:
+                done = check_no_headers(&e, &parts)
+            if not done:
+                drop(&parts)
+                e.record = index
+                raise make_failure(&e)
+            content = self.content + row_bound(self.magic, &parts)
+            if content > self.most and self.rows:
+                drop(&parts)
+                return index
+            if parts.timestamp < 0:
+                parts.timestamp = timestamp
+            try:
+                kept = kept_row(row, &parts, timestamp)
+            finally:
+                drop(&parts)
+            self.content = content
+            self.rows.append(kept)
+        return max(start, <Py_ssize_t>len(rows))
+
+
+cdef object kept_row(object row, Row* parts, int64_t timestamp):
+    """Keep a row that no one can change; make a tuple of another."""
+    cdef PyObject* item = <PyObject*>row
+    if type_of(item) == _record_class:
+        key, value = row.key, row.value
+    else:
+        if (
+            PyTuple_CheckExact(item)
+            and (timestamp < 0 or parts.timestamp != timestamp)
+            and parts.owned[0] == NULL
+            and parts.owned[1] == NULL
+            and parts.owned[2] == NULL
+        ):
+            return row
+        if parts.owned[3] != NULL:
+            row = <object>parts.owned[3]
+        key, value = row[0], row[1]
+    if parts.owned[0] != NULL:
+        key = <object>parts.owned[0]
+    if parts.owned[1] != NULL:
+        value = <object>parts.owned[1]
+    return key, value, parts.timestamp, <object>parts.headers
 
 
 cdef object as_headers(object headers):

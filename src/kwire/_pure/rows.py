@@ -96,6 +96,38 @@ class RowList:
             return True
         raise failure
 
+    def extend(self, rows: Any, start: int = 0, timestamp: int = -1) -> int:
+        """Take rows from index ``start`` on while they fit; return the index after.
+
+        ``rows`` is a list or tuple of rows; those without a timestamp get
+        ``timestamp`` (ms). Raises ``EncodeError`` with the row in its path for what is
+        no row, when the rows before it have been taken.
+        """
+        if not isinstance(rows, (list, tuple)):
+            raise TypeError(
+                f"rows must be a list or a tuple (got {type(rows).__name__})"
+            )
+        for index in range(max(start, 0), len(rows)):
+            path: list[str | int] = ["records", index]
+            try:
+                _, given, key, value, headers = split(rows[index], 0, path)
+                pairs = header_bytes(headers, path)
+                if self._magic < 2:
+                    check_no_headers(headers, path)
+                headers = tuple((name, read_bytes(each)) for name, each in headers)
+            except ValueFault as fault:
+                failure = make_encode_failure(fault, path)
+            else:
+                content = self.content + row_bound(self._magic, key, value, len(pairs))
+                if content > self._most and self.rows:
+                    return index
+                self.content = content
+                given = timestamp if given < 0 else given
+                self.rows.append((key, value, given, headers))
+                continue
+            raise failure
+        return max(start, len(rows))
+
 
 def row_bound(magic: int, key: Any, value: Any, headers_size: int) -> int:
     """Compute the most bytes that a row can take in a batch of its magic."""
