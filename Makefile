@@ -116,6 +116,7 @@ interop-classes: $(TESTED)
 	$(PY) tools/oracle/oracle.py check-errors
 	$(PY) tools/import_schemas.py check --release $(RELEASE)
 	$(PY) tools/oracle/records.py check
+	$(PY) tools/oracle/partitions.py
 
 interop-brokers: $(TESTED)
 	$(PY) tools/broker/live.py

@@ -45,7 +45,7 @@ FLOORS = [
         *("conversion", "control_records"),
     },
     {
-        *("columns", "arrow_input", "internal_topics"),
+        *("columns", "arrow_input", "internal_topics", "partitioners"),
         *("negotiation", "connection", "drafts", "sasl", "protocol_guide"),
         *("protocol_pages", "byte_map", "pages", "cluster"),
     },

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Splits a table of records into the Arrow buffers that the encoder reads.
+"""Splits tables of records, and columns of keys, into buffers that the engine reads.
 
 Columns are cast by pyarrow to the types that the engine reads: int64 offsets,
 timestamps in ms, binary keys and values, headers as lists of key and value.
@@ -21,12 +21,7 @@ def split_table(table: Any) -> tuple[Any, ...]:
     Raises ``TypeError`` for another object, or a table without keys and values, and
     ``EncodeError`` with the column as its path for one that cannot be cast.
     """
-    try:
-        import pyarrow
-    except ImportError:
-        raise ImportError(
-            "columns that are not kwire's own require pyarrow: pip install kwire[arrow]"
-        ) from None
+    pyarrow = _import_pyarrow()
     if not isinstance(table, (pyarrow.RecordBatch, pyarrow.Table)):
         table = _import_table(table, pyarrow)
     names = table.schema.names
@@ -68,6 +63,37 @@ def split_table(table: Any) -> tuple[Any, ...]:
     )
 
 
+def split_keys(keys: Any) -> tuple[int, tuple[Any, ...]]:
+    """Return the count and the buffers of a column of bytes or text.
+
+    ``TypeError`` for what is no such column.
+    """
+    pyarrow = _import_pyarrow()
+    words = "keys must be a column of bytes or text"
+    try:
+        if isinstance(keys, pyarrow.ChunkedArray):
+            keys = keys.combine_chunks()
+        elif not isinstance(keys, pyarrow.Array):
+            is_arrow = hasattr(keys, "__arrow_c_array__")
+            keys = pyarrow.array(keys, None if is_arrow else pyarrow.binary())
+        if pyarrow.types.is_dictionary(keys.type):
+            keys = keys.dictionary_decode()
+        if pyarrow.types.is_null(keys.type) or _is_bytes(keys.type):
+            keys = keys.cast(pyarrow.binary())
+            return len(keys), _buffers(keys)
+    except (pyarrow.ArrowException, TypeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise TypeError(f"{words}: {reason}") from None
+    raise TypeError(f"{words} (got {keys.type})")
+
+
+def _is_bytes(kind: Any) -> bool:
+    return str(kind).removeprefix("large_").removesuffix("_view") in (
+        "binary",
+        "string",
+    )
+
+
 def _import_table(table: Any, pyarrow: Any) -> Any:
     """Import the columns of another library through the Arrow C interface."""
     try:
@@ -80,6 +106,16 @@ def _import_table(table: Any, pyarrow: Any) -> Any:
     except pyarrow.ArrowException as error:
         raise TypeError(f"columns are required (got an array): {error}") from None
     raise TypeError(f"columns are required (got {type(table).__name__})")
+
+
+def _import_pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError(
+            "columns that are not kwire's own require pyarrow: pip install kwire[arrow]"
+        ) from None
+    return pyarrow
 
 
 def _column(table: Any, name: str, kind: Any) -> Any:

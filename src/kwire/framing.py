@@ -72,8 +72,7 @@ def _decode_request(
     except KeyError:
         known = registry.keys("request")
         raise UnsupportedVersion(
-            f"no request has the API key {api_key}; kwire has {known[0]} to"
-            f" {known[-1]}"
+            f"no request has the API key {api_key}; kwire has {known[0]} to {known[-1]}"
         ) from None
     message = engine.binding_of(cls).message
     header, start = engine.decode_prefix(

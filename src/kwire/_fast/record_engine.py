@@ -14,10 +14,16 @@ from .batches import check_range as check_range
 from .batches import measure_run as measure_run
 from .batches import read_batch_header as read_batch_header
 from .batches import read_last_header as read_last_header
+from .checksums import crc32 as crc32
 from .checksums import crc32c as crc32c
 from .column_encoder import encode_columns as encode_columns
 from .header_columns import decode_request_headers as decode_request_headers
 from .message_columns import decode_messages as decode_messages
+from .partitioning import CRC32 as CRC32
+from .partitioning import MURMUR2 as MURMUR2
+from .partitioning import hash_column as hash_column
+from .partitioning import murmur2 as murmur2
+from .partitioning import split_rows as split_rows
 from .record_columns import decode_columns as decode_columns
 from .record_decoder import bind_record as bind_record
 from .record_decoder import find_payload as find_payload

@@ -199,9 +199,7 @@ def _wrap(rows: tuple[Message, ...], codec: int) -> Message:
     codecs.check_magic(codec, _CODECS_OF)
     magic, kind = rows[0].magic, rows[0].attributes & LOG_APPEND_TIME
     if any((r.magic, r.attributes & LOG_APPEND_TIME) != (magic, kind) for r in rows):
-        raise EncodeError(
-            "must have the same magic and timestamp type", "messages"
-        )
+        raise EncodeError("must have the same magic and timestamp type", "messages")
     if kind and len({row.timestamp for row in rows}) > 1:
         raise EncodeError("must have the same log append time", "messages")
     offsets = [row.offset for row in rows]

@@ -1,0 +1,213 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The partitions of keys are those of the clients that people already have.
+
+A key whose records end up in another partition than before is out of order from then
+on, and nothing reports it. Beside Kafka's own class: ``tools/oracle/partitions.py``.
+"""
+
+import asyncio
+import importlib
+import random
+
+import numpy
+import pyarrow
+import pytest
+from aiokafka.partitioner import DefaultPartitioner
+from aiokafka.partitioner import murmur2 as aiokafka_murmur2
+from confluent_kafka import Producer
+
+# The values that Kafka's own UtilsTest has.
+KNOWN = {
+    b"21": -973932308,
+    b"foobar": -790332482,
+    b"a-little-bit-long-string": -985981536,
+    b"a-little-bit-longer-string": -1486304829,
+    b"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8": -58897971,
+    b"abc": 479470107,
+}
+CHECK = 0xCBF43926
+"""The CRC-32 of b"123456789", by which its variants are told apart."""
+
+
+@pytest.fixture
+def partitioners(kwire):
+    """``kwire.partitioners`` of the engine under test."""
+    return importlib.import_module(f"{kwire.__name__}.partitioners")
+
+
+def keys_of(seed, count):
+    """Make keys of every length, with bytes above 127, and empty ones."""
+    dice = random.Random(seed)
+    return [dice.randbytes(dice.randrange(40)) for _ in range(count)]
+
+
+def test_murmur2_is_that_of_java(partitioners):
+    """The values of Kafka's own test, and those of another client."""
+    for key, value in KNOWN.items():
+        assert partitioners.murmur2(key) == value
+        assert partitioners.murmur2(bytearray(key)) == value
+        assert partitioners.murmur2(memoryview(key)) == value
+    for key in keys_of(1, 500):
+        found = partitioners.murmur2(key)
+        assert -(2**31) <= found < 2**31
+        assert found & 0xFFFFFFFF == aiokafka_murmur2(key) & 0xFFFFFFFF
+
+
+def test_what_is_no_bytes_has_no_hash(partitioners):
+    """A str has no bytes before it is encoded, and a strided view has gaps."""
+    for key in ("text", None, 5, memoryview(b"abcdef")[::2]):
+        with pytest.raises(TypeError):
+            partitioners.murmur2(key)
+        with pytest.raises(TypeError):
+            partitioners.crc32(key)
+
+
+def test_crc32_is_that_of_zlib(partitioners):
+    """And the partition is its remainder, unsigned."""
+    assert partitioners.crc32(b"123456789") == CHECK
+    assert partitioners.consistent(b"123456789", range(1000), []) == CHECK % 1000
+
+
+@pytest.mark.parametrize("make", [list, pyarrow.array, numpy.array], ids=str)
+def test_a_column_has_the_hashes_of_its_keys(partitioners, make):
+    """Of a list, an Arrow array and a numpy array of objects; a null has 0."""
+    keys = [*keys_of(2, 300), None]
+    column = numpy.array(keys, object) if make is numpy.array else make(keys)
+    found = partitioners.murmur2_column(column)
+    assert (found.dtype, found[-1]) == (numpy.int32, 0)
+    assert found[:-1].tolist() == [partitioners.murmur2(key) for key in keys[:-1]]
+    crcs = partitioners.crc32_column(column)
+    assert (crcs.dtype, crcs[-1]) == (numpy.uint32, 0)
+    assert crcs[:-1].tolist() == [partitioners.crc32(key) for key in keys[:-1]]
+
+
+def test_columns_of_many_kinds_are_taken(kwire, partitioners):
+    """Slices, chunks, text, dictionaries, views, and columns that kwire decoded."""
+    texts = ["a", "bcd", None, "efghi", "é"]
+    wanted = [0 if t is None else partitioners.murmur2(t.encode()) for t in texts]
+    array = pyarrow.array(texts)
+    chunked = pyarrow.chunked_array([texts[:2], texts[2:]])
+    for column in (
+        *(array, chunked, array.cast(pyarrow.large_string())),
+        *(array.dictionary_encode(), array.cast(pyarrow.string_view())),
+    ):
+        assert partitioners.murmur2_column(column).tolist() == wanted
+    assert partitioners.murmur2_column(array[1:4]).tolist() == wanted[1:4]
+    rows = [(None if t is None else t.encode(), b"v") for t in texts]
+    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    records = columns.decode_records(kwire.records.encode_batch(rows))
+    assert partitioners.murmur2_column(records.key).tolist() == wanted
+    assert partitioners.murmur2_column(records[1:4].key).tolist() == wanted[1:4]
+    assert partitioners.murmur2_column(pyarrow.nulls(2)).tolist() == [0, 0]
+    assert partitioners.murmur2_column([]).tolist() == []
+
+
+def test_columns_of_no_bytes_are_refused(partitioners):
+    """Numbers have no bytes that two clients would agree on."""
+    for column in ([1, 2], pyarrow.array([1, 2]), pyarrow.array([[b"a"]]), 5):
+        with pytest.raises(TypeError, match="keys must be a column of bytes or text"):
+            partitioners.murmur2_column(column)
+
+
+def test_offsets_of_a_lying_column_are_checked(kwire, partitioners):
+    """No byte outside of the column is looked at."""
+    module = importlib.import_module(f"{kwire.__name__}._backend")
+    engine = module.record_engine
+    good = numpy.array([0, 1, 2], "int32")
+    for bad in ([0, 1, 3], [-1, 1, 2], [2, 1, 2]):
+        column = (None, numpy.array(bad, "int32"), b"ab", 0)
+        with pytest.raises(kwire.EncodeError, match="not within the bytes"):
+            engine.hash_column(2, column, engine.MURMUR2)
+    for count, start in ((3, 0), (2, 1), (-1, 0), (2**31, 0)):
+        with pytest.raises(kwire.EncodeError):
+            engine.hash_column(count, (None, good, b"ab", start), engine.MURMUR2)
+
+
+def test_java_keys_choose_as_aiokafka_does(partitioners):
+    """The same partition for each key, so that a producer can change its client."""
+    everything = list(range(7))
+    theirs = DefaultPartitioner()
+    for key in keys_of(3, 300):
+        found = partitioners.murmur2_random(key, everything, [])
+        assert found == theirs(key, everything, [])
+    for choose in (partitioners.murmur2_random, partitioners.consistent_random):
+        assert {choose(None, everything, [2, 3]) for _ in range(99)} == {2, 3}
+        assert {choose(None, everything, []) for _ in range(999)} == set(everything)
+    assert {partitioners.consistent_random(b"", [4, 5], [5])} == {5}
+    assert partitioners.consistent(None, everything) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [("murmur2", "murmur2_random"), ("consistent", "consistent")],
+)
+def test_librdkafka_chooses_alike(partitioners, name, function):
+    """Each key that it produced to its mock cluster is where kwire would put it."""
+    producer = Producer(
+        {
+            "bootstrap.servers": "mock",
+            "test.mock.num.brokers": 1,
+            "partitioner": name,
+            "topic.metadata.refresh.interval.ms": -1,
+        }
+    )
+    found = {}
+    keys = {key for key in keys_of(4, 200) if key}
+    count = len(producer.list_topics("orders", timeout=15).topics["orders"].partitions)
+    for key in keys:
+        producer.produce(
+            *("orders", b"v", key),
+            on_delivery=lambda _, message: found.update(
+                {message.key(): message.partition()}
+            ),
+        )
+    assert producer.flush(15) == 0
+    choose = getattr(partitioners, function)
+    assert found == {key: choose(key, range(count), []) for key in keys}
+    assert count > 1
+
+
+def test_aiokafka_takes_it_as_its_partitioner(partitioners):
+    """By the public argument, called as aiokafka calls it."""
+    from aiokafka import AIOKafkaProducer
+
+    async def run():
+        producer = AIOKafkaProducer(
+            bootstrap_servers="localhost:1", partitioner=partitioners.murmur2_random
+        )
+        found = producer._partitioner(b"21", [0, 1, 2], [1])
+        await producer.stop()
+        return found
+
+    assert asyncio.run(run()) == (KNOWN[b"21"] & 0x7FFFFFFF) % 3
+
+
+def test_rows_are_sorted_by_the_partition_of_their_key(kwire, partitioners):
+    """Each list has its rows in order; those without a key are apart."""
+    module = importlib.import_module(f"{kwire.__name__}._backend")
+    engine = module.record_engine
+    dice = random.Random(5)
+    keys = [None, *keys_of(6, 20)]
+    rows = [(dice.choice(keys), b"%d" % n) for n in range(500)]
+    record = kwire.records.Record(key=b"21", value=b"r")
+    rows += [[bytearray(b"21"), b"x"], (memoryview(b"21"), b"y", None, ()), record]
+    for kind, choose in (
+        (engine.MURMUR2, partitioners.murmur2_random),
+        (engine.CRC32, partitioners.consistent),
+    ):
+        lists, others = engine.split_rows(rows, 5, kind)
+        wanted = [[] for _ in range(5)]
+        for row in rows:
+            key = row.key if row is record else row[0]
+            if key is not None:
+                wanted[choose(bytes(key), range(5), [])].append(row)
+        assert lists == wanted
+        assert others == [row for row in rows[:500] if row[0] is None]
+    with pytest.raises(kwire.EncodeError) as caught:
+        engine.split_rows([(b"a", b"b"), (b"a", 5)], 3, engine.MURMUR2)
+    assert caught.value.path == "records[1].value"
+    with pytest.raises(TypeError, match="rows must be a list or a tuple"):
+        engine.split_rows(iter([]), 3, engine.MURMUR2)
+    with pytest.raises(ValueError, match="count must be positive"):
+        engine.split_rows([], 0, engine.MURMUR2)
