@@ -24,7 +24,8 @@ TESTS = "tests/spark"
 OLDEST = "4.0.0"
 LIBRARIES = ["pyarrow==16.0.0", "pandas==2.2.0", "numpy==1.26.4"]
 TOOLS = [
-    *("pytest", "pytest-randomly", "hypothesis", "fsspec", "crc32c", "aiokafka"),
+    *("pytest", "pytest-randomly", "pytest-rerunfailures", "hypothesis"),
+    *("fsspec", "crc32c", "aiokafka"),
     *("click", "rich", "jinja2", "cramjam", "isal", "zstandard", "cryptography"),
 ]
 
