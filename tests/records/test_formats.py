@@ -360,3 +360,22 @@ def test_lengths_of_every_size_of_varint(records):
     found = only(records, batch(*rows)).records
     assert [(e.key, e.value) for e in found] == [(bytes(s), b"x" * s) for s in sizes]
     assert varint(8192) == b"\x80\x80\x01"
+
+
+@pytest.mark.parametrize("wrap", [bytes, bytearray], ids=["bytes", "other buffers"])
+def test_offsets_reach_an_int32_from_the_base(kwire, wrap):
+    """The largest delta is written and read back; one more is refused."""
+
+    def encode(last):
+        rows = [
+            kwire.records.Record(offset=at, value=wrap(b"v"), timestamp=0)
+            for at in (5, last)
+        ]
+        return kwire.records.encode_batch(rows)
+
+    last = 5 + 2**31 - 1
+    rows, following = kwire.records.decode_rows(encode(last))
+    assert ([row.offset for row in rows], following) == ([5, last], last + 1)
+    with pytest.raises(kwire.EncodeError) as caught:
+        encode(last + 1)
+    assert caught.value.path == "records[1].offset"
