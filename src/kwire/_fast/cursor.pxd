@@ -112,7 +112,7 @@ cdef inline uint32_t read_unsigned_varint(Cursor* cursor) noexcept nogil:
     More than 32 bits are refused at the varint's first byte. Kafka's reader drops
     the bits of a fifth byte above 0x0f in silence, and so does a lenient cursor.
     This is the reference. Hot loops have copies: ``bulk.read_ints``,
-    ``record_walk.take_raw``, ``record_decoder.long_varint``,
+    ``record_walk.take_raw``, ``record_fast_lane._read_long_varint``,
     ``emitter.compact_length``.
     Source: ``ByteUtils.readUnsignedVarint``.
     """

@@ -26,11 +26,8 @@ from kwire._fast.record_sets cimport *
 from kwire._fast.record_walk cimport *
 
 from kwire import errors
-from kwire._fast.record_decoder import (
-    read_inner_messages,
-    read_message_run,
-    read_records,
-)
+from kwire._fast.legacy_records import read_inner_messages, read_message_run
+from kwire._fast.record_decoder import read_records
 
 LARGEST_OFFSET = 2**31 - 1
 

@@ -18,6 +18,7 @@ from kwire._fast.batches cimport *
 from kwire._fast.big_endian cimport load_int32
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
+from kwire._fast.legacy_records cimport payload_of, read_inner, read_run
 from kwire._fast.python_api cimport PyBuffer_Release, PyTuple_GET_ITEM
 from kwire._fast.record_decoder cimport *
 from kwire._fast.record_sets cimport *

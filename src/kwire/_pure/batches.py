@@ -4,8 +4,8 @@
 
 An entry is a record batch (magic 2), a compressed wrapper message or a plain message
 (both magic 0 or 1). All begin with the offset, INT64, and the size of what follows,
-INT32; the magic is always byte 16. What an entry holds is ``record_decoder.py``'s
-business.
+INT32; the magic is always byte 16. ``record_decoder.py`` and ``legacy_records.py``
+read what an entry holds.
 
 Twin: ``_fast/batches.pyx``. Differs from its twin in: faults as exceptions.
 """

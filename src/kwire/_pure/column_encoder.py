@@ -14,8 +14,8 @@ Python needs for itself: ``view_buffer``, ``view_validity``, ``stray_offsets``.
 from __future__ import annotations
 
 from .. import errors
-from .record_encoder import LARGEST, encode_batch
-from .rows import classes
+from .record_encoder import encode_batch
+from .rows import LARGEST, classes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

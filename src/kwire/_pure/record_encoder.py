@@ -6,9 +6,8 @@
 which format.
 
 Twin: ``_fast/record_encoder.pyx``. Differs from its twin in: faults as exceptions,
-and ``write_plainly``, which writes rows that are right at first sight.
-Python needs for itself: ``write_records``, ``write_plainly``, ``headers_at_sight``,
-``message_bytes``.
+and the call of ``record_fast_lane.py``, whose code writes rows without a fault.
+Python needs for itself: ``write_records``, ``message_bytes``.
 """
 
 from __future__ import annotations
@@ -26,8 +25,9 @@ from ..batch_layout import (
 )
 from .batches import wrap_int64
 from .checksums import crc32, crc32c
+from .record_fast_lane import try_write_records
 from .rows import (
-    VARINTS,
+    LARGEST,
     check_no_headers,
     classes,
     header_bytes,
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
         def __iter__(self) -> Iterator[Any]: ...
 
 
-LARGEST = 2**31 - 1
-
 _BATCH_HEAD = struct.Struct(">qii")
 _BATCH_REST = struct.Struct(">hiqqqhii")
 
@@ -69,7 +67,7 @@ def encode_batch(
     row in its path. Source: ``DefaultRecord.writeTo``, ``DefaultRecordBatch``.
     """
     check_base(header)
-    written = write_plainly(rows, header)
+    written = try_write_records(rows, header, classes["record"])
     if written is None:
         written = write_records(rows, header)
     payload, base_timestamp, largest, last = written
@@ -143,118 +141,6 @@ def write_records(rows: Rows, header: Any) -> tuple[Any, int, int, int]:
     else:
         return b"".join(parts), base_timestamp, largest, previous
     raise failure
-
-
-def write_plainly(rows: Rows, header: Any) -> tuple[Any, int, int, int] | None:
-    """Write records that are what they should be at first sight; None for others."""
-    base_offset = header.base_offset
-    previous = base_offset - 1
-    most = min(base_offset + LARGEST, 2**63 - 1)
-    largest = -1
-    base_timestamp = None
-    if header.attributes & DELETE_HORIZON:
-        base_timestamp = header.base_timestamp
-    parts: list[bytes] = []
-    push = parts.append
-    record, known, short = classes["record"], VARINTS, len(VARINTS)
-    timestamp: Any
-    headers: Any
-    pairs: bytes | None
-    size = 0
-    for row in rows:
-        timestamp, offset, headers = -1, previous + 1, ()
-        if type(row) is record:
-            key, value, headers = row.key, row.value, row.headers
-            timestamp, offset = row.timestamp, row.offset
-        elif type(row) is not tuple:
-            return None
-        elif len(row) == 3:
-            key, value, timestamp = row
-        elif len(row) == 4:
-            key, value, timestamp, headers = row
-        elif len(row) == 2:
-            key, value = row
-        else:
-            return None
-        if timestamp is None:
-            timestamp = -1
-        if type(timestamp) is not int or type(offset) is not int:
-            return None
-        if base_timestamp is None:
-            base_timestamp = timestamp
-        delta = timestamp - base_timestamp
-        if not (-1 <= timestamp < 2**63 and -(2**63) <= delta < 2**63):
-            return None
-        if not previous < offset <= most:
-            return None
-        previous = offset
-        if timestamp > largest:
-            largest = timestamp
-        raw = (delta << 1) ^ (delta >> 63)
-        stamp = known[raw] if raw < short else varint(raw)
-        raw = (offset - base_offset) << 1
-        place = known[raw] if raw < short else varint(raw)
-        if type(key) is bytes:
-            raw = len(key) << 1
-            key_size = known[raw] if raw < short else varint(raw)
-        elif key is None:
-            key, key_size = b"", b"\1"
-        else:
-            return None
-        if type(value) is bytes:
-            raw = len(value) << 1
-            value_size = known[raw] if raw < short else varint(raw)
-        elif value is None:
-            value, value_size = b"", b"\1"
-        else:
-            return None
-        pairs = b"\0"
-        if headers or type(headers) is not tuple:
-            pairs = headers_at_sight(headers)
-            if pairs is None:
-                return None
-        # The parts as they are: values are not copied before the end.
-        length = 1 + len(stamp) + len(place) + len(key_size) + len(key)
-        length += len(value_size) + len(value) + len(pairs)
-        raw = length << 1
-        push(known[raw] if raw < short else varint(raw))
-        parts += (b"\0", stamp, place, key_size, key, value_size, value, pairs)
-        size += length + 5
-    if size > LARGEST - BATCH_OVERHEAD:
-        return None
-    return (
-        b"".join(parts),
-        -1 if base_timestamp is None else base_timestamp,
-        largest,
-        previous,
-    )
-
-
-def headers_at_sight(headers: Any) -> bytes | None:
-    """Encode headers that are pairs of str and bytes at sight; None for others."""
-    known, short = VARINTS, len(VARINTS)
-    if type(headers) is not tuple and type(headers) is not list:
-        return None
-    try:
-        raw = len(headers) << 1
-        parts = [varint(raw)]
-        for name, value in headers:
-            text = str.encode(name)
-            raw = len(text) << 1
-            parts.append(known[raw] if raw < short else varint(raw))
-            parts.append(text)
-            if value is None:
-                parts.append(b"\1")
-            elif type(value) is bytes and type(name) is str:
-                raw = len(value) << 1
-                parts.append(known[raw] if raw < short else varint(raw))
-                parts.append(value)
-            else:
-                return None
-    except (TypeError, ValueError, AttributeError):
-        # Checked again, pair by pair, where that is said in words.
-        return None
-    return b"".join(parts)
 
 
 def check_base(header: Any) -> None:

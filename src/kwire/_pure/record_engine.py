@@ -18,6 +18,9 @@ from .checksums import crc32 as crc32
 from .checksums import crc32c as crc32c
 from .column_encoder import encode_columns as encode_columns
 from .header_columns import decode_request_headers as decode_request_headers
+from .legacy_records import find_payload as find_payload
+from .legacy_records import read_inner_messages as read_inner_messages
+from .legacy_records import read_message_run as read_message_run
 from .message_columns import decode_messages as decode_messages
 from .partitioning import CRC32 as CRC32
 from .partitioning import MURMUR2 as MURMUR2
@@ -26,9 +29,6 @@ from .partitioning import murmur2 as murmur2
 from .partitioning import split_rows as split_rows
 from .record_columns import decode_columns as decode_columns
 from .record_decoder import bind_record as bind_record
-from .record_decoder import find_payload as find_payload
-from .record_decoder import read_inner_messages as read_inner_messages
-from .record_decoder import read_message_run as read_message_run
 from .record_decoder import read_records as read_records
 from .record_encoder import encode_batch as encode_batch
 from .record_encoder import encode_messages as encode_messages

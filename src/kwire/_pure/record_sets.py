@@ -17,14 +17,13 @@ from .. import errors
 from ..batch_layout import CODEC_MASK, CONTROL, TRANSACTIONAL
 from .batches import read_batch_header
 from .cursor import Cursor, CursorFault
-from .record_decoder import (
+from .legacy_records import (
     find_payload,
-    make_failure,
     read_inner_messages,
     read_message,
     read_message_run,
-    read_records,
 )
+from .record_decoder import make_failure, read_records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -25,6 +25,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+LARGEST = 2**31 - 1
+"""The largest INT32: of sizes, and of offsets from the base of their batch."""
+
 _INT64 = 2**63
 
 classes: dict[str, Any] = {}
