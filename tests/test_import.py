@@ -32,7 +32,7 @@ FLOORS = [
     {
         *("__version__", "errors", "limits", "versions", "error_codes"),
         *("frame_hints", "java_utf8", "formatting", "atomic_files"),
-        *("regular_files", "batch_layout", "consumer_properties"),
+        *("regular_files", "batch_layout", "consumer_properties", "record_types"),
     },
     {"schema", "compression", "compression_frames"},
     {"plan"},

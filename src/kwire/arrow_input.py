@@ -14,8 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .record_types import TableRows
 
-def split_table(table: Any) -> tuple[Any, ...]:
+
+def split_table(table: Any) -> TableRows:
     """Return the count and the buffers of a table's columns of records.
 
     Raises ``TypeError`` for another object, or a table without keys and values, and

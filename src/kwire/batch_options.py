@@ -17,8 +17,7 @@ from .record_classes import BatchHeader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from .record_types import Compress
 
 _INT16 = 2**15 - 1
 _INT32 = 2**31 - 1
@@ -48,7 +47,7 @@ _RULES = (
 least and largest value, and the attribute that is set with it."""
 
 
-def make_compressor(options: BatchOptions) -> Callable[[Any], bytes] | None:
+def make_compressor(options: BatchOptions) -> Compress | None:
     """Make what the engine calls to compress the records; None for no compression."""
     codec, magic, level = options.codec, options.magic, options.level
     if not codec:

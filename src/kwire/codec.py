@@ -35,7 +35,7 @@ def build_class(message: Message, module: str = f"{__package__}.schema") -> type
     binding = plan.Binding(message)
     for struct in message.structs():
         _build(struct, f"{message.name}.{struct.name}", module, {}, binding)
-    facts = {
+    facts: dict[str, object] = {
         "api_key": message.api_key,
         "kind": message.kind,
         "valid_versions": message.valid_versions,
@@ -50,7 +50,7 @@ def _build(
     struct: Struct,
     qualname: str,
     module: str,
-    facts: dict[str, Any],
+    facts: dict[str, object],
     binding: plan.Binding,
 ) -> type:
     attributes = tuple(field.attribute for field in struct.fields)
@@ -89,7 +89,7 @@ def _default(field: Field, binding: plan.Binding) -> object:
     return binding.shared[field.type]
 
 
-def reduce_struct(cls: type, values: tuple[object, ...]) -> tuple[Any, ...]:
+def reduce_struct(cls: type, values: tuple[object, ...]) -> tuple[object, ...]:
     """Return what pickle requires to restore a message or struct on either engine."""
     if cls.__module__ != f"{__package__}.messages":
         raise TypeError(
@@ -99,12 +99,12 @@ def reduce_struct(cls: type, values: tuple[object, ...]) -> tuple[Any, ...]:
     return restore, (cls.__qualname__, values)
 
 
-def restore(qualname: str, values: tuple[object, ...]) -> Any:
+def restore(qualname: str, values: tuple[object, ...]) -> object:
     """Make the message or struct that a pickle describes, on the active engine."""
     from . import messages
 
     name, _, inner = qualname.partition(".")
-    cls = getattr(messages, name)
+    cls: Any = getattr(messages, name)
     if inner:
         cls = getattr(cls, inner)
     names = (*cls.__match_args__, "unknown_tagged_fields")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
+    from .record_types import BytesRows, HeaderLists, NumberRows, TableRows
     from .records import AbortedTransaction, TransactionFilter
 
     Unit: TypeAlias = Literal["s", "ms", "us", "ns"]
@@ -44,7 +45,7 @@ class BytesColumn:
 
     __slots__ = ("_array",)
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: engine.Array) -> None:
         self._array = array
 
     @property
@@ -65,10 +66,10 @@ class BytesColumn:
     @property
     def null_count(self) -> int:
         """How many rows are null."""
-        return int(self._array.null_count)
+        return self._array.null_count
 
     def __len__(self) -> int:
-        return int(self._array.length)
+        return self._array.length
 
     def __getitem__(self, row: int) -> bytes | None:
         row = range(len(self))[row] + self._array.offset
@@ -81,11 +82,13 @@ class BytesColumn:
         with memoryview(self._array.buffers[2]) as content:
             return bytes(content[start:end])
 
-    def __arrow_c_schema__(self) -> Any:
+    def __arrow_c_schema__(self) -> object:
         """Export the type."""
         return self._array.__arrow_c_schema__()
 
-    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+    def __arrow_c_array__(
+        self, requested_schema: object = None
+    ) -> tuple[object, object]:
         """Export the column without a copy."""
         return self._array.__arrow_c_array__(requested_schema)
 
@@ -99,7 +102,7 @@ class HeadersColumn:
 
     __slots__ = ("_array", "key", "value")
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: engine.Array) -> None:
         self._array = array
         pair = array.children[0]
         self.key = BytesColumn(pair.children[0])
@@ -111,13 +114,15 @@ class HeadersColumn:
         return _numbers(self._array, "int32", len(self) + 1)
 
     def __len__(self) -> int:
-        return int(self._array.length)
+        return self._array.length
 
-    def __arrow_c_schema__(self) -> Any:
+    def __arrow_c_schema__(self) -> object:
         """Export the type: a list of structs of key and value."""
         return self._array.__arrow_c_schema__()
 
-    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+    def __arrow_c_array__(
+        self, requested_schema: object = None
+    ) -> tuple[object, object]:
         """Export the column without a copy."""
         return self._array.__arrow_c_array__(requested_schema)
 
@@ -146,7 +151,7 @@ class Records:
     __slots__ = ("_array", "_children", "end_position", "next_offset")
 
     def __init__(
-        self, array: Any, end_position: int = 0, next_offset: int | None = None
+        self, array: engine.Array, end_position: int = 0, next_offset: int | None = None
     ) -> None:
         self._array = array
         self._children = {child.name: child for child in array.children}
@@ -196,7 +201,7 @@ class Records:
         return self._numbers(name)
 
     def __len__(self) -> int:
-        return int(self._array.length)
+        return self._array.length
 
     def __getitem__(self, rows: slice) -> Records:
         """Slice the records, without a copy.
@@ -227,11 +232,13 @@ class Records:
     def __repr__(self) -> str:
         return f"Records(<{len(self)}>, columns={', '.join(self.names)})"
 
-    def __arrow_c_schema__(self) -> Any:
+    def __arrow_c_schema__(self) -> object:
         """Export the type: a struct with a field for each column."""
         return self._array.__arrow_c_schema__()
 
-    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+    def __arrow_c_array__(
+        self, requested_schema: object = None
+    ) -> tuple[object, object]:
         """Export the columns as one struct array, without a copy."""
         return self._array.__arrow_c_array__(requested_schema)
 
@@ -351,40 +358,64 @@ def encode_batch(
     )
 
 
-def _split_columns(columns: Any) -> tuple[Any, ...]:
+def _split_columns(columns: Any) -> TableRows:
     """Take columns apart as the engine wants them: buffers, and where rows begin."""
     if isinstance(columns, Records):
         found = columns._children
         headers = found.get("headers")
+        lists: HeaderLists | None = None
         if found["timestamp"].format != "tsm:UTC":
             raise TypeError("a batch has timestamps in ms; decode them with that unit")
         if headers is not None:
             pair = headers.children[0]
-            below = ((*child.buffers, 0) for child in pair.children)
-            headers = (headers.buffers[1], headers.offset, pair.length, *below)
-        names = ("offset", "timestamp", "key", "value")
-        inputs = ((*found[name].buffers, found[name].offset) for name in names)
-        return (len(columns), *inputs, headers)
+            key, value = map(_bytes_rows, pair.children)
+            lists = (headers.buffers[1], headers.offset, pair.length, key, value)
+        return (
+            len(columns),
+            _number_rows(found["offset"]),
+            _number_rows(found["timestamp"]),
+            _bytes_rows(found["key"]),
+            _bytes_rows(found["value"]),
+            lists,
+        )
     from .arrow_input import split_table
 
     return split_table(columns)
 
 
-def _first_number(column: Any) -> int:
+def _number_rows(array: engine.Array) -> NumberRows:
+    validity, numbers = array.buffers
+    return validity, numbers, array.offset
+
+
+def _bytes_rows(array: engine.Array) -> BytesRows:
+    validity, offsets, content = array.buffers
+    return validity, offsets, content, array.offset
+
+
+def _first_number(column: NumberRows) -> int:
     _, data, start = column
+    assert data is not None  # as there are rows
     return int(unpack_from("=q", data, 8 * start)[0])
 
 
-def _slice(array: Any, start: int, count: int) -> Any:
+def _slice(array: engine.Array, start: int, count: int) -> engine.Array:
     """Make an array of some of the rows of a column, over the same memory."""
     start += array.offset
     return type(array)(
-        *(array.format, array.name, count, _count_nulls(array, start, count)),
-        *(array.buffers, array.children, array.nullable, array.metadata, start),
+        array.format,
+        array.name,
+        count,
+        _count_nulls(array, start, count),
+        array.buffers,
+        array.children,
+        array.nullable,
+        array.metadata,
+        start,
     )
 
 
-def _count_nulls(array: Any, start: int, count: int) -> int:
+def _count_nulls(array: engine.Array, start: int, count: int) -> int:
     validity = array.buffers[0]
     if validity is None or not array.null_count:
         return 0
@@ -393,18 +424,18 @@ def _count_nulls(array: Any, start: int, count: int) -> int:
     return count - (bits >> (start & 7) & (1 << count) - 1).bit_count()
 
 
-def _numbers(array: Any, kind: str, count: int) -> Any:
+def _numbers(array: engine.Array, kind: str, count: int) -> NDArray[Any]:
     """View the numbers of a column from its first row on."""
     return _view(array.buffers[1], kind)[array.offset : array.offset + count]
 
 
-def _view(memory: Any, kind: str) -> Any:
+def _view(memory: Buffer, kind: str) -> NDArray[Any]:
     array = load_numpy().frombuffer(memory, kind)
     array.flags.writeable = False
     return array
 
 
-def _validity(array: Any) -> Any:
+def _validity(array: engine.Array) -> NDArray[Any]:
     numpy = load_numpy()
     if array.buffers[0] is None:
         return numpy.ones(array.length, bool)

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from typing_extensions import Buffer
+
     from .limits import Limits
 
 __all__ = ["NAMES", "bound", "codec_of", "compress", "decompress"]
@@ -63,11 +65,11 @@ def codec_of(name: str) -> int:
 
 def decompress(
     codec: int,
-    data: Any,
+    data: Buffer,
     magic: int,
     limits: Limits,
     position: int,
-    allocate: Callable[[int], Any] = bytearray,
+    allocate: Callable[[int], Buffer] = bytearray,
 ) -> memoryview:
     """Decompress the payload of one batch.
 
@@ -111,7 +113,7 @@ def decompress(
     raise failure
 
 
-def compress(codec: int, data: Any, magic: int, level: int | None = None) -> bytes:
+def compress(codec: int, data: Buffer, magic: int, level: int | None = None) -> bytes:
     """Compress the records of one batch, framed as Kafka's own clients do.
 
     ``level`` is the library's: 0 to 9 for gzip (6 if None), 1 to 12 for lz4 (1),
@@ -151,7 +153,7 @@ def bound(codec: int, size: int) -> int:
     return result
 
 
-def _memory(allocate: Callable[[int], Any], size: int) -> memoryview:
+def _memory(allocate: Callable[[int], Buffer], size: int) -> memoryview:
     return memoryview(allocate(size)).cast("B")
 
 
@@ -173,7 +175,7 @@ def _bound_gzip(size: int) -> int:
 
 
 def _read_gzip(
-    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Any]
+    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Buffer]
 ) -> memoryview:
     library = _load_inflate()
     end = len(data)
@@ -228,7 +230,7 @@ def _write_gzip(data: memoryview, magic: int, level: int) -> bytes:
 
 
 def _read_snappy(
-    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Any]
+    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Buffer]
 ) -> memoryview:
     library = _load_cramjam()
     size = 0
@@ -276,7 +278,7 @@ def _write_snappy(data: memoryview, magic: int, level: int) -> bytes:
 
 
 def _read_lz4(
-    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Any]
+    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Buffer]
 ) -> memoryview:
     library = _load_cramjam()
     header = largest, _, _ = read_lz4_header(data, magic)
@@ -361,7 +363,7 @@ _ZSTD_LEVEL = 3
 
 
 def _read_zstd(
-    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Any]
+    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Buffer]
 ) -> memoryview:
     # One byte more than needed: the libraries check the end of a frame only if there
     # is room left, and a result that takes it is over the limit.

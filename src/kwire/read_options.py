@@ -17,7 +17,6 @@ from .record_classes import TransactionFilter
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from .limits import Limits
     from .record_classes import AbortedTransaction
@@ -69,7 +68,7 @@ def _to_int64(number: float) -> int:
 
 
 def _decompress_within(
-    limits: Limits, codec: int, payload: Any, magic: int, position: int
+    limits: Limits, codec: int, payload: memoryview, magic: int, position: int
 ) -> memoryview:
     return codecs.decompress(codec, payload, magic, limits, position, engine.new_memory)
 

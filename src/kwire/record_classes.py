@@ -21,66 +21,59 @@ from .batch_layout import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any, Protocol
+    from typing import Any
 
     from .control_records import ControlRecord
-
-    class AbortedTransaction(Protocol):
-        """What names an aborted transaction: a struct of a Fetch response, say."""
-
-        @property
-        def producer_id(self) -> int: ...
-        @property
-        def first_offset(self) -> int: ...
+    from .record_types import AbortedTransaction as AbortedTransaction
+    from .record_types import BatchHeader as BatchHeader
+    from .record_types import Record as Record
 
 
 _LARGEST_SEQUENCE = 2**31 - 1
 _ABORT = 0
 
 
-def _compression(self: Any) -> str:
+def _compression(self: BatchHeader) -> str:
     """The compression: "none", "gzip", "snappy", "lz4" or "zstd"."""
     name: str = codecs.NAMES[self.attributes & CODEC_MASK]
     return name
 
 
-def _timestamp_type(self: Any) -> int:
+def _timestamp_type(self: BatchHeader) -> int:
     """0 where the producer set the timestamps, 1 where the log did, -1 for magic 0."""
     if self.magic == 0:
         return -1
     return 1 if self.attributes & LOG_APPEND_TIME else 0
 
 
-def _is_transactional(self: Any) -> bool:
+def _is_transactional(self: BatchHeader) -> bool:
     """Whether the batch is part of a transaction."""
     return self.magic == 2 and bool(self.attributes & TRANSACTIONAL)
 
 
-def _is_control(self: Any) -> bool:
+def _is_control(self: BatchHeader) -> bool:
     """Whether the batch holds control records, which are not for applications."""
     return self.magic == 2 and bool(self.attributes & CONTROL)
 
 
-def _delete_horizon(self: Any) -> int | None:
+def _delete_horizon(self: BatchHeader) -> int | None:
     """When (ms) the cleaner may remove the batch's tombstones; None if not set."""
     if self.magic == 2 and self.attributes & DELETE_HORIZON:
-        return int(self.base_timestamp)
+        return self.base_timestamp
     return None
 
 
-def _next_offset(self: Any) -> int:
+def _next_offset(self: BatchHeader) -> int:
     """The offset after the batch, where the next fetch has to begin."""
-    return int(self.last_offset) + 1
+    return self.last_offset + 1
 
 
-def _last_sequence(self: Any) -> int:
+def _last_sequence(self: BatchHeader) -> int:
     """The sequence number of the last record, which wraps at 2^31; -1 for none."""
     if self.base_sequence < 0:
         return -1
-    return (
-        int(self.base_sequence + self.last_offset - self.base_offset)
-        & _LARGEST_SEQUENCE
-    )
+    following = self.base_sequence + self.last_offset - self.base_offset
+    return following & _LARGEST_SEQUENCE
 
 
 _DERIVED = {
@@ -94,93 +87,17 @@ _DERIVED = {
 }
 
 
-def _reduce(self: Any) -> tuple[Any, ...]:
+def _reduce(self: Record | BatchHeader) -> tuple[object, ...]:
     values = {name: getattr(self, name) for name in self.__match_args__}
     return _restore, (type(self).__name__, values)
 
 
-def _restore(name: str, values: dict[str, Any]) -> Any:
-    return globals()[name](**values)
+def _restore(name: str, values: dict[str, object]) -> Record | BatchHeader:
+    made: Record | BatchHeader = globals()[name](**values)
+    return made
 
 
-if TYPE_CHECKING:
-
-    class Record:
-        """One record: absolute offset, timestamp (ms), key, value and headers."""
-
-        __match_args__ = ("offset", "timestamp", "key", "value", "headers")
-
-        def __init__(
-            self,
-            *,
-            offset: int = 0,
-            timestamp: int = -1,
-            key: bytes | None = None,
-            value: bytes | None = None,
-            headers: Iterable[tuple[str, bytes | None]] = (),
-        ) -> None: ...
-        @property
-        def offset(self) -> int: ...
-        @property
-        def timestamp(self) -> int: ...
-        @property
-        def key(self) -> bytes | None: ...
-        @property
-        def value(self) -> bytes | None: ...
-        @property
-        def headers(self) -> tuple[tuple[str, bytes | None], ...]: ...
-        def replace(self, **changes: Any) -> Record: ...
-        def to_dict(self) -> dict[str, Any]: ...
-
-    class BatchHeader:
-        """The header of one entry of a record set."""
-
-        def __init__(self, **fields: int) -> None: ...
-        @property
-        def position(self) -> int: ...
-        @property
-        def size(self) -> int: ...
-        @property
-        def magic(self) -> int: ...
-        @property
-        def attributes(self) -> int: ...
-        @property
-        def crc(self) -> int: ...
-        @property
-        def base_offset(self) -> int: ...
-        @property
-        def last_offset(self) -> int: ...
-        @property
-        def base_timestamp(self) -> int: ...
-        @property
-        def max_timestamp(self) -> int: ...
-        @property
-        def producer_id(self) -> int: ...
-        @property
-        def producer_epoch(self) -> int: ...
-        @property
-        def base_sequence(self) -> int: ...
-        @property
-        def partition_leader_epoch(self) -> int: ...
-        @property
-        def count(self) -> int: ...
-        @property
-        def compression(self) -> str: ...
-        @property
-        def timestamp_type(self) -> int: ...
-        @property
-        def is_transactional(self) -> bool: ...
-        @property
-        def is_control(self) -> bool: ...
-        @property
-        def delete_horizon(self) -> int | None: ...
-        @property
-        def next_offset(self) -> int: ...
-        @property
-        def last_sequence(self) -> int: ...
-        def replace(self, **changes: int) -> BatchHeader: ...
-        def to_dict(self) -> dict[str, Any]: ...
-else:
+if not TYPE_CHECKING:
     Record = engine.make_struct(
         "Record",
         "Record",
@@ -283,7 +200,7 @@ def _passed_on(name: str) -> property:
     return property(get, doc=f"The header's ``{name}``.")
 
 
-for _name in (*BatchHeader.__match_args__, *_DERIVED):  # type: ignore[attr-defined]
+for _name in (*BatchHeader.__match_args__, *_DERIVED):
     setattr(Batch, _name, _passed_on(_name))
 
 

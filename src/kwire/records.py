@@ -22,22 +22,16 @@ from .record_classes import Batch, BatchHeader, Record, TransactionFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any, Literal, TypeAlias
+    from collections.abc import Iterable, Iterator
+    from typing import Any, Literal
 
     from typing_extensions import Buffer
 
     from .conversion import ConversionReport as ConversionReport
     from .conversion import convert_batches as convert_batches
     from .record_classes import AbortedTransaction as AbortedTransaction
-
-    Headers: TypeAlias = Sequence[tuple[str, Buffer | None]]
-    Row: TypeAlias = (
-        Record
-        | tuple[Buffer | None, Buffer | None]
-        | tuple[Buffer | None, Buffer | None, int | None]
-        | tuple[Buffer | None, Buffer | None, int | None, Headers]
-    )
+    from .record_types import Headers as Headers
+    from .record_types import Row as Row
 
 __all__ = [
     "Batch",
@@ -102,7 +96,7 @@ def decode_batches(
 
 
 def _batches(
-    data: Any, position: int, end: int, options: engine.ReadOptions
+    data: bytes | memoryview, position: int, end: int, options: engine.ReadOptions
 ) -> Iterator[Batch]:
     try:
         while (found := engine.read_batch(data, position, end, options)) is not None:
@@ -150,7 +144,7 @@ def decode_rows(
 
 
 def read_records(
-    data: Any,
+    data: Buffer,
     header: BatchHeader,
     replace: bool = False,
     check_crc: bool = True,
@@ -177,7 +171,7 @@ def read_records(
     return records
 
 
-def decompress_payload(data: Any, header: BatchHeader, limits: Limits) -> memoryview:
+def decompress_payload(data: Buffer, header: BatchHeader, limits: Limits) -> memoryview:
     """Decompress what a batch of magic 2 or a compressed message holds."""
     with memoryview(data) as view, view.cast("B") as source:
         start, end = engine.find_payload(source, header)

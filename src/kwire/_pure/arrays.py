@@ -64,7 +64,8 @@ class Array:
     name: str
     length: int
     null_count: int
-    buffers: tuple[Memory | None, ...]
+    # The first may be None, and no type expresses that the others may not.
+    buffers: tuple[Any, ...]
     children: tuple[Array, ...]
     nullable: bool
     metadata: _Metadata | None
@@ -107,11 +108,13 @@ class Array:
     def __len__(self) -> int:
         return self.length
 
-    def __arrow_c_schema__(self) -> Any:
+    def __arrow_c_schema__(self) -> object:
         """Export the type as a capsule of an ``ArrowSchema``."""
         return load_interface().schema_capsule(self)
 
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[Any, Any]:
+    def __arrow_c_array__(
+        self, requested_schema: object = None
+    ) -> tuple[object, object]:
         """Export type and data as capsules of ``ArrowSchema`` and ``ArrowArray``.
 
         The data comes as it is whatever schema is requested, as the protocol allows.

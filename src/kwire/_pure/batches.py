@@ -33,26 +33,28 @@ from .cursor import CursorFault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing_extensions import Buffer
+
+    from ..record_types import BatchHeader
 
 _BATCH_HEADER = struct.Struct(">qiibIhiqqqhii")
 _MESSAGE_HEADER = struct.Struct(">qiIbb")
 
-_classes: dict[str, Any] = {}
+_classes: dict[str, type[BatchHeader]] = {}
 
 
-def bind_batch_header(cls: type) -> None:
+def bind_batch_header(cls: type[BatchHeader]) -> None:
     """Tell the engine which class a batch header is."""
     _classes["header"] = cls
 
 
 def read_batch_header(
-    data: Any,
+    data: Buffer,
     position: int = 0,
     *,
     check_crc: bool = True,
     end: int | None = None,
-) -> Any:
+) -> BatchHeader | None:
     """Read the header of the entry at byte ``position``; None at the end of the input.
 
     The input ends where it has no complete entry any more: a fetch may cut its last
@@ -78,7 +80,9 @@ def read_batch_header(
     raise failure
 
 
-def read_last_header(data: Any, position: int = 0, *, end: int | None = None) -> Any:
+def read_last_header(
+    data: Buffer, position: int = 0, *, end: int | None = None
+) -> BatchHeader | None:
     """Read the header of the last complete entry from byte ``position`` on.
 
     None where no complete entry is left. Walks from header to header and looks at
@@ -106,7 +110,7 @@ def read_last_header(data: Any, position: int = 0, *, end: int | None = None) ->
 
 
 def measure_run(
-    data: Any,
+    data: Buffer,
     position: int,
     end: int,
     *,
@@ -166,7 +170,9 @@ def check_range(position: int, end: int, size: int) -> None:
         )
 
 
-def read_entry(data: Any, position: int, end: int, check_crc: bool) -> Any:
+def read_entry(
+    data: bytes | memoryview, position: int, end: int, check_crc: bool
+) -> BatchHeader | None:
     """Read the header of an entry and check the entry; None at the end.
 
     Shape: offset INT64, size INT32, then for magic 2: partition leader epoch INT32,
@@ -236,8 +242,8 @@ def read_entry(data: Any, position: int, end: int, check_crc: bool) -> Any:
 
 
 def read_message_head(
-    data: Any, position: int, size: int, magic: int, check_crc: bool
-) -> Any:
+    data: bytes | memoryview, position: int, size: int, magic: int, check_crc: bool
+) -> BatchHeader:
     """Read the header of a complete entry of magic 0 or 1."""
     if size < MESSAGE_OVERHEADS[magic]:
         raise CursorFault(errors.BAD_BATCH_SIZE, position, size)

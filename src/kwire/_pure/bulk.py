@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from typing_extensions import Buffer
+
 __all__ = [
     "decode_unsigned_varints",
     "decode_varints",
@@ -44,7 +46,9 @@ def encode_unsigned_varints(values: Any) -> bytes:
     return bytes(writer.out)
 
 
-def decode_unsigned_varints(data: Any, count: int, offset: int = 0) -> tuple[Any, int]:
+def decode_unsigned_varints(
+    data: Buffer, count: int, offset: int = 0
+) -> tuple[Any, int]:
     """Decode ``count`` UNSIGNED_VARINTs into a uint32 array.
 
     Shape: 1 to 5 bytes each, 7 bits a byte, low bits first.
@@ -65,7 +69,7 @@ def encode_varints(values: Any) -> bytes:
     return bytes(writer.out)
 
 
-def decode_varints(data: Any, count: int, offset: int = 0) -> tuple[Any, int]:
+def decode_varints(data: Buffer, count: int, offset: int = 0) -> tuple[Any, int]:
     """Decode ``count`` VARINTs into an int32 array.
 
     Shape: the zigzag form of an int32 in 1 to 5 bytes each.
@@ -86,7 +90,7 @@ def encode_varlongs(values: Any) -> bytes:
     return bytes(writer.out)
 
 
-def decode_varlongs(data: Any, count: int, offset: int = 0) -> tuple[Any, int]:
+def decode_varlongs(data: Buffer, count: int, offset: int = 0) -> tuple[Any, int]:
     """Decode ``count`` VARLONGs into an int64 array.
 
     Shape: the zigzag form of an int64 in 1 to 10 bytes each.
@@ -116,7 +120,7 @@ def make_array(values: Any, dtype: str, code: int) -> Any:
 
 
 def decode_values(
-    data: Any,
+    data: Buffer,
     count: int,
     offset: int,
     dtype: str,

@@ -24,7 +24,7 @@ from itertools import pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing_extensions import Buffer
 
 __all__ = ["crc32", "crc32c"]
 
@@ -59,7 +59,7 @@ CHUNK = (STATE - HIGH) // 8
 """The bytes that it folds at once."""
 
 
-def crc32c(data: Any, value: int = 0) -> int:
+def crc32c(data: Buffer, value: int = 0) -> int:
     """Give the CRC-32C of any contiguous bytes-like object.
 
     The polynomial of Castagnoli, as in RFC 3720; it covers batches of magic 2.
@@ -80,7 +80,7 @@ def crc32c(data: Any, value: int = 0) -> int:
     return ~crc & 0xFFFFFFFF
 
 
-def crc32(data: Any, value: int = 0) -> int:
+def crc32(data: Buffer, value: int = 0) -> int:
     """Give the CRC-32 of any contiguous bytes-like object.
 
     The polynomial of IEEE 802.3, as in ``zlib``; it covers messages of magic 0 and 1.
@@ -90,7 +90,7 @@ def crc32(data: Any, value: int = 0) -> int:
         return zlib.crc32(view, value)
 
 
-def view_bytes(data: Any) -> memoryview:
+def view_bytes(data: Buffer) -> memoryview:
     """View the input as bytes."""
     view = memoryview(data)
     if not view.c_contiguous:

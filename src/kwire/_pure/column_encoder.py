@@ -19,19 +19,29 @@ from .rows import LARGEST, classes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
+    from collections.abc import Iterator
+
+    from typing_extensions import Buffer
+
+    from ..record_types import (
+        BatchHeader,
+        BytesRows,
+        Compress,
+        HeaderLists,
+        NumberRows,
+        Record,
+    )
 
 
 def encode_columns(
     count: int,
-    offsets: Any,
-    timestamps: Any,
-    key: Any,
-    value: Any,
-    headers: Any,
-    header: Any,
-    compress: Callable[[Any], bytes] | None = None,
+    offsets: NumberRows | None,
+    timestamps: NumberRows | None,
+    key: BytesRows,
+    value: BytesRows,
+    headers: HeaderLists | None,
+    header: BatchHeader,
+    compress: Compress | None = None,
 ) -> bytes:
     """Encode ``count`` rows as one batch of magic 2.
 
@@ -58,11 +68,11 @@ class Rows:
     def __init__(
         self,
         count: int,
-        offsets: Any,
-        timestamps: Any,
-        key: Any,
-        value: Any,
-        headers: Any,
+        offsets: NumberRows | None,
+        timestamps: NumberRows | None,
+        key: BytesRows,
+        value: BytesRows,
+        headers: HeaderLists | None,
         base_offset: int,
     ) -> None:
         self._count = count
@@ -70,7 +80,7 @@ class Rows:
         self._offsets = None if offsets is None else Numbers(offsets, count)
         self._timestamps = None if timestamps is None else Numbers(timestamps, count)
         self._key, self._value = BytesColumn(key, count), BytesColumn(value, count)
-        self._lists: Any = None
+        self._lists: memoryview | None = None
         if headers is not None and count:
             lists, start, items, names, values = headers
             start, items = row_number(start), row_number(items)
@@ -84,9 +94,9 @@ class Rows:
     def __len__(self) -> int:
         return self._count
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Record]:
         record = classes["record"]
-        base = self._base_offset
+        base, lists = self._base_offset, self._lists
         offset, timestamp = base - 1, -1
         for row in range(self._count):
             path = f"records[{row}]"
@@ -113,11 +123,13 @@ class Rows:
                 timestamp=timestamp,
                 key=self._key.read(row, path),
                 value=self._value.read(row, path),
-                headers=() if self._lists is None else self._headers(row, path),
+                headers=() if lists is None else self._headers(lists, row, path),
             )
 
-    def _headers(self, row: int, path: str) -> tuple[Any, ...]:
-        first, last = self._lists[row], self._lists[row + 1]
+    def _headers(
+        self, lists: memoryview, row: int, path: str
+    ) -> tuple[tuple[str, bytes | None], ...]:
+        first, last = lists[row], lists[row + 1]
         if not 0 <= first <= last <= self._items:
             raise stray_offsets(path)
         found = []
@@ -138,7 +150,7 @@ class Rows:
 class Numbers:
     """A column of int64; null is -1."""
 
-    def __init__(self, column: Any, count: int) -> None:
+    def __init__(self, column: NumberRows, count: int) -> None:
         validity, data, start = column
         self._start = row_number(start)
         self._bits = view_validity(validity, self._start + count)
@@ -155,7 +167,7 @@ class Numbers:
 class BytesColumn:
     """A column of bytes."""
 
-    def __init__(self, column: Any, count: int) -> None:
+    def __init__(self, column: BytesRows, count: int) -> None:
         validity, offsets, data, start = column
         self._start = row_number(start)
         self._bits = view_validity(validity, self._start + count)
@@ -183,7 +195,7 @@ def row_number(number: int) -> int:
     return number
 
 
-def view_buffer(data: Any, size: int) -> memoryview:
+def view_buffer(data: Buffer | None, size: int) -> memoryview:
     """Look at a buffer that has to have ``size`` bytes."""
     view = memoryview(b"")
     if data is not None and memoryview(data).nbytes:
@@ -195,7 +207,7 @@ def view_buffer(data: Any, size: int) -> memoryview:
     return view
 
 
-def view_validity(validity: Any, rows: int) -> memoryview | None:
+def view_validity(validity: Buffer | None, rows: int) -> memoryview | None:
     """Look at the validity of rows; None where there is none."""
     return None if validity is None else view_buffer(validity, (rows + 7) // 8)
 

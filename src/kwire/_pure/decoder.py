@@ -31,6 +31,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from typing_extensions import Buffer
+
 _TAGS = "unknown_tagged_fields"
 
 
@@ -185,7 +187,7 @@ def read_tagged_field(
 
 def decode(
     cls: type,
-    data: Any,
+    data: Buffer,
     version: int,
     *,
     zero_copy: bool = False,
@@ -216,7 +218,7 @@ def decode(
 
 def decode_prefix(
     cls: type,
-    data: Any,
+    data: Buffer,
     version: int,
     start: int = 0,
     *,
@@ -234,7 +236,7 @@ def decode_prefix(
 
 def decode_part(
     cls: type,
-    data: Any,
+    data: Buffer,
     version: int,
     start: int,
     zero_copy: bool,
@@ -278,7 +280,7 @@ def decode_part(
         del failure
 
 
-def _get_input(data: Any, zero_copy: bool) -> bytes | memoryview:
+def _get_input(data: Buffer, zero_copy: bool) -> bytes | memoryview:
     view = memoryview(data)
     if not view.c_contiguous:
         raise TypeError("the input must be contiguous in memory; pass bytes(data)")

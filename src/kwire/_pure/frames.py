@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from typing_extensions import Buffer
+
 _headers: dict[str, Any] = {}
 
 
@@ -72,7 +74,7 @@ def encode_response(response: Any, version: int, correlation_id: int = 0) -> byt
 
 def decode_response(
     cls: type,
-    frame: Any,
+    frame: Buffer,
     version: int,
     *,
     zero_copy: bool = False,

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from typing_extensions import Buffer
+
 LARGEST_OFFSET = 2**31 - 1
 
 _UNKNOWN = 255
@@ -53,9 +55,9 @@ _table: list[tuple[bytes, int]] = []
 def decode_request_headers(
     cls: type,
     judge: Callable[[bytes], object],
-    validity: Any,
-    offsets: Any,
-    data: Any,
+    validity: Buffer | None,
+    offsets: Buffer | None,
+    data: Buffer | None,
     start: int,
     count: int,
     is_large: bool,
@@ -158,7 +160,9 @@ def header_versions() -> tuple[bytes, int]:
     return _table[0]
 
 
-def judge_row(judge: Callable[[bytes], object], frame: bytes) -> KwireError:
+def judge_row(
+    judge: Callable[[bytes], object], frame: bytes
+) -> DecodeError | UnsupportedVersion:
     """Have a bad row read by ``judge``; return the exception that it raises.
 
     If it raises none, the row has changed since it was found bad.
@@ -170,7 +174,7 @@ def judge_row(judge: Callable[[bytes], object], frame: bytes) -> KwireError:
     return decode_failure(INPUT_CHANGED, 0, 0, "")
 
 
-def error_of_row(error: Any, row: int) -> KwireError:
+def error_of_row(error: DecodeError | UnsupportedVersion, row: int) -> KwireError:
     """Make of the exception for a frame the one for a row: it says which."""
     if isinstance(error, UnsupportedVersion):
         return UnsupportedVersion(f"[{row}]: {error.reason}")

@@ -22,12 +22,14 @@ from .record_fast_lane import try_read_inner, try_read_run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing_extensions import Buffer
+
+    from ..record_types import BatchHeader, Record
 
 
 def read_message_run(
-    data: Any, header: Any, *, check_crc: bool = True, end: int | None = None
-) -> Any:
+    data: Buffer, header: BatchHeader, *, check_crc: bool = True, end: int | None = None
+) -> tuple[tuple[Record, ...], BatchHeader]:
     """Read a plain message of magic 0 or 1 and those after it that are like it.
 
     ``header`` is the first one's. The run ends before the first entry that is
@@ -54,15 +56,15 @@ def read_message_run(
 
 
 def collect_run(
-    view: memoryview, first: Any, stop: int, check_crc: bool
-) -> tuple[tuple[Any, ...], int, int]:
+    view: memoryview, first: BatchHeader, stop: int, check_crc: bool
+) -> tuple[tuple[Record, ...], int, int]:
     """Read a run of messages, each checked field by field.
 
     Returns the records, the position after them, and their max timestamp.
     """
     entry = first
     place, largest = first.position, first.max_timestamp
-    records: list[Any] = []
+    records: list[Record] = []
     while True:
         cursor = Cursor(view, entry.position, entry.position + entry.size)
         try:
@@ -88,7 +90,7 @@ def collect_run(
     raise failure
 
 
-def read_message(cursor: Cursor, header: Any) -> Any:
+def read_message(cursor: Cursor, header: BatchHeader) -> Record:
     """Read key and value of a message of magic 0 or 1; all of its bytes are used.
 
     Shape: INT32 length (-1 is null) and bytes, twice.
@@ -119,7 +121,7 @@ def read_classic(cursor: Cursor, name: str) -> tuple[int, int] | None:
     return None if length < 0 else (cursor.at - length, cursor.at)
 
 
-def find_payload(data: Any, header: Any) -> tuple[int, int]:
+def find_payload(data: Buffer, header: BatchHeader) -> tuple[int, int]:
     """Find the compressed bytes of a batch or wrapper message: start and end.
 
     A wrapper's key is skipped; one without a value is refused at its first byte.
@@ -146,7 +148,9 @@ def find_payload(data: Any, header: Any) -> tuple[int, int]:
     raise failure
 
 
-def read_inner_messages(data: Any, header: Any, *, check_crc: bool = True) -> Any:
+def read_inner_messages(
+    data: Buffer, header: BatchHeader, *, check_crc: bool = True
+) -> tuple[Record, ...]:
     """Read the messages that a compressed wrapper message holds.
 
     ``data`` is what decompression gave, ``header`` the wrapper's. Offsets of magic 0
@@ -157,12 +161,13 @@ def read_inner_messages(data: Any, header: Any, *, check_crc: bool = True) -> An
     Raises ``DecodeError`` at the wrapper's first byte.
     Source: ``AbstractLegacyRecordBatch.DeepRecordsIterator``.
     """
-    view = memoryview(data).cast("B") if len(data) else memoryview(b"")
+    view = memoryview(data)
+    view = view.cast("B") if view.nbytes else memoryview(b"")
     body = bytes(view)
     done = try_read_inner(body, header, check_crc, classes["record"])
     if done is not None:
         return done
-    records = []
+    records: list[Record] = []
     cursor = Cursor(view, 0, len(view))
     try:
         at = 0
@@ -196,10 +201,10 @@ def read_inner_messages(data: Any, header: Any, *, check_crc: bool = True) -> An
     raise failure
 
 
-def base_of_messages(last: int, header: Any) -> int:
+def base_of_messages(last: int, header: BatchHeader) -> int:
     """Compute what to add to the offsets within a wrapper; ``last`` is the last one."""
     if header.magic == 0 or header.last_offset == 0:
         return 0
     if header.last_offset < last:
         raise CursorFault(errors.BAD_WRAPPER_OFFSET, 0, last)
-    return int(header.last_offset - last)
+    return header.last_offset - last

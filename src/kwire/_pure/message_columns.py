@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from typing_extensions import Buffer
+
 LARGEST_OFFSET = 2**31 - 1
 
 _FORMATS = {
@@ -50,9 +52,9 @@ _FORMATS = {
 def decode_messages(
     cls: type,
     version: int,
-    validity: Any,
-    offsets: Any,
-    data: Any,
+    validity: Buffer | None,
+    offsets: Buffer | None,
+    data: Buffer | None,
     start: int,
     count: int,
     is_large: bool,
@@ -122,8 +124,8 @@ def check_sizes(
 
 
 def iterate_rows(
-    validity: Any,
-    offsets: Any,
+    validity: Buffer | None,
+    offsets: Buffer | None,
     data: memoryview,
     start: int,
     count: int,
@@ -132,6 +134,7 @@ def iterate_rows(
     """Yield the rows of a binary array, null rows as None."""
     if not count:
         return
+    assert offsets is not None  # check_sizes has looked
     width = 8 if is_large else 4
     ends = array("q" if is_large else "i")
     with memoryview(offsets) as view, view.cast("B") as raw:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from typing_extensions import Buffer
+
+    from ..record_types import BatchHeader, Record
     from .record_sets import ReadOptions
 
 LARGEST_OFFSET = 2**31 - 1
@@ -45,7 +48,7 @@ _BATCH_COLUMNS = (
 
 
 def decode_columns(
-    data: Any,
+    data: Buffer,
     options: ReadOptions,
     position: int = 0,
     end: int | None = None,
@@ -66,9 +69,9 @@ def decode_columns(
     ``LimitExceeded`` where keys, values or headers outgrow 32-bit offsets.
     """
     walk = EntryWalk(data, position, end, options)
-    records: list[Any] = []
+    records: list[Record] = []
     kinds: list[int] = []
-    entries: list[Any] = []
+    entries: list[BatchHeader] = []
     keys = values = 0
     while find_wanted(walk):
         # With columns of the batch, each plain message is a batch of its own.
@@ -92,7 +95,7 @@ def decode_columns(
 
 
 def make_columns(
-    records: list[Any], kinds: list[int], headers: bool, unit: str
+    records: list[Record], kinds: list[int], headers: bool, unit: str
 ) -> list[Array]:
     """Turn records into the columns that all have."""
     stamps = [each.timestamp for each in records]

@@ -36,21 +36,27 @@ from .record_fast_lane import try_read_records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing_extensions import Buffer
+
+    from ..record_types import BatchHeader, Record
 
 _LEAST_HEADER = 2
 
-classes: dict[str, Any] = {}
+classes: dict[str, type[Record]] = {}
 
 
-def bind_record(cls: type) -> None:
+def bind_record(cls: type[Record]) -> None:
     """Tell the engine which class a record is."""
     classes["record"] = cls
 
 
 def read_records(
-    data: Any, header: Any, *, compressed: bool = False, replace: bool = False
-) -> tuple[Any, ...]:
+    data: Buffer,
+    header: BatchHeader,
+    *,
+    compressed: bool = False,
+    replace: bool = False,
+) -> tuple[Record, ...]:
     """Read the records of a batch of magic 2.
 
     ``data`` is the input that ``header.position`` counts in, or, if ``compressed``,
@@ -98,7 +104,7 @@ def read_records(
     raise failure
 
 
-def read_record(cursor: Cursor, header: Any, replace: bool) -> Any:
+def read_record(cursor: Cursor, header: BatchHeader, replace: bool) -> Record:
     """Read one record of magic 2; the cursor may end after it."""
     end = cursor.end
     start = cursor.at
@@ -157,7 +163,7 @@ def read_sized(cursor: Cursor) -> bytes | None:
     return bytes(cursor.data[cursor.at - length : cursor.at])
 
 
-def check_place(header: Any, size: int) -> None:
+def check_place(header: BatchHeader, size: int) -> None:
     """Check that the input has the bytes of the entry of a header."""
     least = BATCH_OVERHEAD
     if 0 <= header.magic < 2:

@@ -39,22 +39,14 @@ from .writer import ValueFault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, Protocol
-
-    class Rows(Protocol):
-        """What can be counted and gone through, more than once."""
-
-        def __len__(self) -> int: ...
-        def __iter__(self) -> Iterator[Any]: ...
-
+    from ..record_types import BatchHeader, Compress, Rows
 
 _BATCH_HEAD = struct.Struct(">qii")
 _BATCH_REST = struct.Struct(">hiqqqhii")
 
 
 def encode_batch(
-    rows: Rows, header: Any, compress: Callable[[Any], bytes] | None = None
+    rows: Rows, header: BatchHeader, compress: Compress | None = None
 ) -> bytes:
     """Encode a batch of magic 2.
 
@@ -93,7 +85,7 @@ def encode_batch(
     return b"".join((head, b"\2", crc.to_bytes(4, "big"), rest, payload))
 
 
-def write_records(rows: Rows, header: Any) -> tuple[Any, int, int, int]:
+def write_records(rows: Rows, header: BatchHeader) -> tuple[bytes, int, int, int]:
     """Write the records of a batch, each checked field by field.
 
     Returns them with the base timestamp, the largest one, and the last offset.
@@ -143,14 +135,14 @@ def write_records(rows: Rows, header: Any) -> tuple[Any, int, int, int]:
     raise failure
 
 
-def check_base(header: Any) -> None:
+def check_base(header: BatchHeader) -> None:
     """Refuse a header that no batch can have."""
     if header.base_offset < 0:
         raise errors.EncodeError("expected an int64 from 0", "base_offset")
 
 
 def encode_messages(
-    rows: Rows, header: Any, compress: Callable[[Any], bytes] | None = None
+    rows: Rows, header: BatchHeader, compress: Compress | None = None
 ) -> bytes:
     """Encode messages of magic 0 or 1, each for itself or all in a compressed one.
 
@@ -207,8 +199,8 @@ def message_bytes(
     offset: int,
     timestamp: int,
     attributes: int,
-    key: Any,
-    value: Any,
+    key: bytes | None,
+    value: bytes | None,
 ) -> bytes:
     """Encode one message of magic 0 or 1."""
     head = (magic, attributes, timestamp) if magic else (magic, attributes)

@@ -7,6 +7,7 @@ Differs from its twin in: nothing.
 
 from __future__ import annotations
 
+from .arrays import Array as Array
 from .arrays import grow_memory as grow_memory
 from .arrays import new_memory as new_memory
 from .batches import bind_batch_header as bind_batch_header

@@ -31,6 +31,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..record_types import BatchHeader, Record
+
 _INT64 = 2**63 - 1
 _LEAST_HEADER = 2
 _MESSAGES = (struct.Struct(">qiIbbi"), struct.Struct(">qiIbbqi"))
@@ -38,8 +40,8 @@ _MESSAGES = (struct.Struct(">qiIbbi"), struct.Struct(">qiIbbqi"))
 
 
 def try_read_records(
-    data: bytes, at: int, end: int, header: Any, cls: Any
-) -> tuple[Any, ...] | None:
+    data: bytes, at: int, end: int, header: BatchHeader, cls: Any
+) -> tuple[Record, ...] | None:
     """Read the records of a batch of magic 2; None to give up."""
     try:
         return _read_records(data, at, end, header, cls)
@@ -48,8 +50,8 @@ def try_read_records(
 
 
 def _read_records(
-    data: bytes, at: int, end: int, header: Any, cls: Any
-) -> tuple[Any, ...]:
+    data: bytes, at: int, end: int, header: BatchHeader, cls: Any
+) -> tuple[Record, ...]:
     """Read records with nothing but slices; any exception is a fault.
 
     Each field's size moves the position, and each record's end is compared with it,
@@ -152,8 +154,8 @@ def _read_records(
 
 
 def try_read_run(
-    data: Any, header: Any, end: int, check_crc: bool, cls: Any
-) -> tuple[tuple[Any, ...], int, int] | None:
+    data: bytes | memoryview, header: BatchHeader, end: int, check_crc: bool, cls: Any
+) -> tuple[tuple[Record, ...], int, int] | None:
     """Read plain messages that are like the first, as far as they have no fault.
 
     Returns them, the position after them, and their max timestamp; None to give up.
@@ -167,8 +169,8 @@ def try_read_run(
 
 
 def try_read_inner(
-    data: bytes, header: Any, check_crc: bool, cls: Any
-) -> tuple[Any, ...] | None:
+    data: bytes, header: BatchHeader, check_crc: bool, cls: Any
+) -> tuple[Record, ...] | None:
     """Read the messages within a compressed one with this header; None to give up."""
     made, place, _ = _read_messages(data, 0, len(data), header.magic, 0, check_crc, cls)
     if not made or place != len(data):
@@ -189,7 +191,13 @@ def try_read_inner(
 
 
 def _read_messages(
-    data: Any, at: int, end: int, magic: int, wanted: int, check_crc: bool, cls: Any
+    data: bytes | memoryview,
+    at: int,
+    end: int,
+    magic: int,
+    wanted: int,
+    check_crc: bool,
+    cls: Any,
 ) -> tuple[list[Any], int, int]:
     """Read messages of one magic with the wanted attributes up to the first fault.
 
@@ -255,7 +263,7 @@ def _read_long_varint(
 
 
 def try_write_records(
-    rows: Any, header: Any, cls: Any
+    rows: Any, header: BatchHeader, cls: Any
 ) -> tuple[bytes, int, int, int] | None:
     """Write the rows of a batch of magic 2; None to give up.
 

@@ -27,8 +27,9 @@ from .record_decoder import make_failure, read_records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from typing_extensions import Buffer
+
+    from ..record_types import BatchFilter, BatchHeader, Decompress, Record
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
@@ -55,8 +56,8 @@ class ReadOptions:
 
     def __init__(
         self,
-        decompress: Callable[[int, memoryview, int, int], memoryview],
-        transactions: Any = None,
+        decompress: Decompress,
+        transactions: BatchFilter | None = None,
         lowest: int = _LOWEST,
         highest: int = _HIGHEST,
         most_records: int = _HIGHEST,
@@ -75,8 +76,8 @@ class ReadOptions:
 class EntryWalk:
     """A walk over the entries between two bytes of the input.
 
-    ``entry`` is the header of the one that was found last, None at first; the next
-    begins at ``position``. ``is_hidden`` is what the filter of transactions answered.
+    ``entry`` is the header of the one that was found last; the next begins at
+    ``position``. ``is_hidden`` is what the filter of transactions answered.
     A walk ``with_control`` stops at hidden entries too, and at control batches.
     """
 
@@ -85,9 +86,11 @@ class EntryWalk:
         "with_control",
     )
 
+    entry: BatchHeader
+
     def __init__(
         self,
-        data: Any,
+        data: Buffer,
         position: int,
         end: int | None,
         options: ReadOptions,
@@ -99,7 +102,6 @@ class EntryWalk:
         self.position = position
         self.options = options
         self.with_control = with_control
-        self.entry: Any = None
         self.is_hidden = False
         self.last_offset: int | None = None
 
@@ -109,7 +111,9 @@ class EntryWalk:
         return None if self.last_offset is None else self.last_offset + 1
 
 
-def read_batch(data: Any, position: int, end: int, options: ReadOptions) -> Any:
+def read_batch(
+    data: Buffer, position: int, end: int, options: ReadOptions
+) -> tuple[BatchHeader, tuple[Record, ...]] | None:
     """Read the first batch from byte ``position`` on that has wanted offsets.
 
     Returns its header and its records, or None if there is no such batch before
@@ -124,7 +128,7 @@ def read_batch(data: Any, position: int, end: int, options: ReadOptions) -> Any:
     return walk.entry, records
 
 
-def decode_rows(data: Any, options: ReadOptions) -> tuple[list[Any], int | None]:
+def decode_rows(data: Buffer, options: ReadOptions) -> tuple[list[Record], int | None]:
     """Read the records of a record set into one list, in one call.
 
     Returns it and the offset after the last complete entry, whatever its records are;
@@ -132,7 +136,7 @@ def decode_rows(data: Any, options: ReadOptions) -> tuple[list[Any], int | None]
     Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do.
     """
     walk = EntryWalk(data, 0, None, options)
-    rows: list[Any] = []
+    rows: list[Record] = []
     while find_wanted(walk):
         rows += read_found(walk, options.replace)
     return rows, walk.next_offset
@@ -144,13 +148,13 @@ def find_wanted(walk: EntryWalk) -> bool:
     A walk ``with_control`` stops at hidden ones too, and at control batches.
     """
     while find_entry(walk):
-        entry = walk.entry
+        entry, transactions = walk.entry, walk.options.transactions
         if (
-            walk.options.transactions is not None
+            transactions is not None
             and entry.magic == 2
             and entry.attributes & (TRANSACTIONAL | CONTROL)
         ):
-            walk.is_hidden = filter_entry(walk)
+            walk.is_hidden = filter_entry(walk, transactions)
             if is_outside(walk) or (walk.is_hidden and not walk.with_control):
                 continue
         return True
@@ -191,20 +195,20 @@ def is_outside(walk: EntryWalk) -> bool:
     )
 
 
-def filter_entry(walk: EntryWalk) -> bool:
+def filter_entry(walk: EntryWalk, transactions: BatchFilter) -> bool:
     """Let the filter of transactions see a batch; return whether it is hidden.
 
     Of a control batch the filter sees the records.
     """
-    records: tuple[Any, ...] = ()
+    records: tuple[Record, ...] = ()
     if walk.entry.attributes & CONTROL:
         records = read_every(walk, True)
-    return bool(walk.options.transactions.hides(walk.entry, records))
+    return transactions.hides(walk.entry, records)
 
 
 def read_found(
     walk: EntryWalk, replace: bool, by_the_run: bool = True
-) -> tuple[Any, ...]:
+) -> tuple[Record, ...]:
     """Read the wanted records of the entry that was found; see ``read_every``."""
     records = read_every(walk, replace, by_the_run)
     entry, options = walk.entry, walk.options
@@ -220,7 +224,7 @@ def read_found(
 
 def read_every(
     walk: EntryWalk, replace: bool, by_the_run: bool = True
-) -> tuple[Any, ...]:
+) -> tuple[Record, ...]:
     """Read all records of the entry that was found; plain messages by the run.
 
     The entry is then that of the run; a wrapper's has the offset of its first message.
@@ -228,7 +232,7 @@ def read_every(
     entry, options, data = walk.entry, walk.options, walk.data
     if entry.count > options.most_records:
         raise too_many_records(entry)
-    records: tuple[Any, ...]
+    records: tuple[Record, ...]
     if not entry.attributes & CODEC_MASK:
         if entry.magic == 2:
             return read_records(data, entry, replace=replace)
@@ -252,14 +256,16 @@ def read_every(
     return records
 
 
-def cut_records(records: tuple[Any, ...], lowest: int, highest: int) -> tuple[Any, ...]:
+def cut_records(
+    records: tuple[Record, ...], lowest: int, highest: int
+) -> tuple[Record, ...]:
     """Leave out the records whose offset is not wanted."""
     if lowest == _LOWEST and highest == _HIGHEST:
         return records
     return tuple(each for each in records if lowest <= each.offset <= highest)
 
 
-def decompress_entry(walk: EntryWalk) -> Any:
+def decompress_entry(walk: EntryWalk) -> Buffer:
     """Decompress the payload of an entry."""
     entry = walk.entry
     codec = entry.attributes & CODEC_MASK
@@ -269,14 +275,14 @@ def decompress_entry(walk: EntryWalk) -> Any:
         return decompress(codec, payload, entry.magic, entry.position)
 
 
-def too_many_records(entry: Any) -> errors.DecodeError:
+def too_many_records(entry: BatchHeader) -> errors.DecodeError:
     """Make the exception of an entry with more records than the limit."""
     return errors.decode_failure(
         errors.TOO_MANY_RECORDS, entry.count, entry.position, ""
     )
 
 
-def single_message(data: Any, header: Any) -> Any:
+def single_message(data: Buffer, header: BatchHeader) -> Record:
     """Read one plain message of magic 0 or 1."""
     with memoryview(data) as view, view.cast("B") as source:
         cursor = Cursor(source, header.position, header.position + header.size)

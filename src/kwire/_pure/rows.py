@@ -23,17 +23,24 @@ from .writer import ValueFault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+    from typing_extensions import Buffer
+
+    from ..record_types import Headers, Record, Row
+
+    Parts = tuple[int, int, bytes | None, bytes | None, tuple[Any, ...]]
 
 LARGEST = 2**31 - 1
 """The largest INT32: of sizes, and of offsets from the base of their batch."""
 
 _INT64 = 2**63
 
-classes: dict[str, Any] = {}
+classes: dict[str, type[Record]] = {}
 
 
-def bind_rows(cls: type) -> None:
+def bind_rows(cls: type[Record]) -> None:
     """Tell the engine which class a record is."""
     classes["record"] = cls
 
@@ -49,7 +56,7 @@ class RowList:
     """
 
     def __init__(self, magic: int, most: int) -> None:
-        self.rows: list[Any] = []
+        self.rows: list[Row] = []
         self.content = 0
         self._most = most
         self._magic = magic
@@ -58,7 +65,11 @@ class RowList:
         return len(self.rows)
 
     def append(
-        self, key: Any, value: Any, timestamp: Any = None, headers: Any = ()
+        self,
+        key: Buffer | None,
+        value: Buffer | None,
+        timestamp: int | None = None,
+        headers: Headers = (),
     ) -> bool:
         """Take one more row; False if the batch might then be too large.
 
@@ -99,7 +110,7 @@ class RowList:
             return True
         raise failure
 
-    def extend(self, rows: Any, start: int = 0, timestamp: int = -1) -> int:
+    def extend(self, rows: Sequence[Row], start: int = 0, timestamp: int = -1) -> int:
         """Take rows from index ``start`` on while they fit; return the index after.
 
         ``rows`` is a list or tuple of rows; those without a timestamp get
@@ -132,7 +143,9 @@ class RowList:
         return max(start, len(rows))
 
 
-def row_bound(magic: int, key: Any, value: Any, headers_size: int) -> int:
+def row_bound(
+    magic: int, key: bytes | None, value: bytes | None, headers_size: int
+) -> int:
     """Compute the most bytes that a row can take in a batch of its magic."""
     content = len(key or b"") + len(value or b"")
     if magic < 2:
@@ -141,7 +154,7 @@ def row_bound(magic: int, key: Any, value: Any, headers_size: int) -> int:
     return 5 + 1 + 10 + 5 + 5 + 5 + headers_size + content
 
 
-def check_no_headers(headers: Any, path: list[str | int]) -> None:
+def check_no_headers(headers: tuple[Any, ...], path: list[str | int]) -> None:
     """Refuse headers, which magic 0 and 1 have no place for."""
     if headers:
         header_bytes(headers, path)
@@ -149,8 +162,12 @@ def check_no_headers(headers: Any, path: list[str | int]) -> None:
         raise wrong_type(headers, "no headers, which require magic 2")
 
 
-def split(row: Any, offset: int, path: list[str | int]) -> tuple[Any, ...]:
+def split(row: Any, offset: int, path: list[str | int]) -> Parts:
     """Take a row apart: offset, timestamp, key, value and headers."""
+    # Those of a record are not checked when it is made.
+    key: Any
+    value: Any
+    headers: Any
     if type(row) is classes["record"]:
         offset, timestamp = row.offset, row.timestamp
         key, value, headers = row.key, row.value, row.headers
@@ -214,7 +231,7 @@ def read_bytes(value: Any) -> bytes | None:
         return view.tobytes()
 
 
-def wrong_type(value: Any, expected: str) -> ValueFault:
+def wrong_type(value: object, expected: str) -> ValueFault:
     """Make the fault of a value that is of another type."""
     return ValueFault(errors.WRONG_TYPE, value, expected)
 
@@ -226,7 +243,7 @@ def make_encode_failure(fault: ValueFault, path: list[str | int]) -> errors.Enco
     )
 
 
-def header_bytes(headers: Any, path: list[str | int]) -> bytes:
+def header_bytes(headers: tuple[Any, ...], path: list[str | int]) -> bytes:
     """Encode the headers of a record: VARINT count, then key and value of each."""
     path.append("headers")
     parts = [varint(len(headers) << 1)]

@@ -44,7 +44,11 @@ from .writer import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
+    from uuid import UUID
+
+    from typing_extensions import Buffer
 
 __all__ = [
     "decode_array",
@@ -80,7 +84,7 @@ __all__ = [
 ]
 
 
-def encode_unsigned_varint(value: Any) -> bytes:
+def encode_unsigned_varint(value: int) -> bytes:
     """Encode an UNSIGNED_VARINT.
 
     Shape: 1 to 5 bytes, 7 bits each, low bits first; 0 to 2**32 - 1.
@@ -89,7 +93,7 @@ def encode_unsigned_varint(value: Any) -> bytes:
     return finish_write("a uint32", write_uint32, value)
 
 
-def decode_unsigned_varint(data: Any, offset: int = 0) -> tuple[int, int]:
+def decode_unsigned_varint(data: Buffer, offset: int = 0) -> tuple[int, int]:
     """Decode an UNSIGNED_VARINT.
 
     Shape: 1 to 5 bytes, 7 bits each, low bits first; 0 to 2**32 - 1.
@@ -98,7 +102,7 @@ def decode_unsigned_varint(data: Any, offset: int = 0) -> tuple[int, int]:
     return finish_read(open_input(data, offset), read_unsigned_varint)
 
 
-def encode_varint(value: Any) -> bytes:
+def encode_varint(value: int) -> bytes:
     """Encode a VARINT.
 
     Shape: the zigzag form of an int32 in 1 to 5 bytes.
@@ -107,7 +111,7 @@ def encode_varint(value: Any) -> bytes:
     return finish_write("an int32", write_varint, value)
 
 
-def decode_varint(data: Any, offset: int = 0) -> tuple[int, int]:
+def decode_varint(data: Buffer, offset: int = 0) -> tuple[int, int]:
     """Decode a VARINT.
 
     Shape: the zigzag form of an int32 in 1 to 5 bytes.
@@ -116,7 +120,7 @@ def decode_varint(data: Any, offset: int = 0) -> tuple[int, int]:
     return finish_read(open_input(data, offset), read_varint)
 
 
-def encode_varlong(value: Any) -> bytes:
+def encode_varlong(value: int) -> bytes:
     """Encode a VARLONG.
 
     Shape: the zigzag form of an int64 in 1 to 10 bytes.
@@ -125,7 +129,7 @@ def encode_varlong(value: Any) -> bytes:
     return finish_write("an int64", write_varlong, value)
 
 
-def decode_varlong(data: Any, offset: int = 0) -> tuple[int, int]:
+def decode_varlong(data: Buffer, offset: int = 0) -> tuple[int, int]:
     """Decode a VARLONG.
 
     Shape: the zigzag form of an int64 in 1 to 10 bytes.
@@ -134,7 +138,7 @@ def decode_varlong(data: Any, offset: int = 0) -> tuple[int, int]:
     return finish_read(open_input(data, offset), read_varlong)
 
 
-def encode_string(value: Any) -> bytes:
+def encode_string(value: str) -> bytes:
     """Encode a STRING.
 
     Shape: INT16 size, then as many bytes of UTF-8.
@@ -143,7 +147,7 @@ def encode_string(value: Any) -> bytes:
     return finish_write("a str", write_string, value, False, False)
 
 
-def decode_string(data: Any, offset: int = 0) -> tuple[str, int]:
+def decode_string(data: Buffer, offset: int = 0) -> tuple[str, int]:
     """Decode a STRING.
 
     Shape: INT16 size, then as many bytes of UTF-8.
@@ -152,7 +156,7 @@ def decode_string(data: Any, offset: int = 0) -> tuple[str, int]:
     return finish_read(open_input(data, offset), read_string, False, False)
 
 
-def encode_compact_string(value: Any) -> bytes:
+def encode_compact_string(value: str) -> bytes:
     """Encode a COMPACT_STRING.
 
     Shape: UNSIGNED_VARINT size + 1, then the bytes of UTF-8; at most 32767.
@@ -161,7 +165,7 @@ def encode_compact_string(value: Any) -> bytes:
     return finish_write("a str", write_string, value, True, False)
 
 
-def decode_compact_string(data: Any, offset: int = 0) -> tuple[str, int]:
+def decode_compact_string(data: Buffer, offset: int = 0) -> tuple[str, int]:
     """Decode a COMPACT_STRING.
 
     Shape: UNSIGNED_VARINT size + 1, then the bytes of UTF-8; at most 32767.
@@ -170,7 +174,7 @@ def decode_compact_string(data: Any, offset: int = 0) -> tuple[str, int]:
     return finish_read(open_input(data, offset), read_string, True, False)
 
 
-def encode_nullable_string(value: Any) -> bytes:
+def encode_nullable_string(value: str | None) -> bytes:
     """Encode a NULLABLE_STRING.
 
     Shape: INT16 size, -1 for null, then as many bytes of UTF-8.
@@ -179,7 +183,7 @@ def encode_nullable_string(value: Any) -> bytes:
     return finish_write("a str or None", write_string, value, False, True)
 
 
-def decode_nullable_string(data: Any, offset: int = 0) -> tuple[str | None, int]:
+def decode_nullable_string(data: Buffer, offset: int = 0) -> tuple[str | None, int]:
     """Decode a NULLABLE_STRING.
 
     Shape: INT16 size, -1 for null, then as many bytes of UTF-8.
@@ -188,7 +192,7 @@ def decode_nullable_string(data: Any, offset: int = 0) -> tuple[str | None, int]
     return finish_read(open_input(data, offset), read_string, False, True)
 
 
-def encode_compact_nullable_string(value: Any) -> bytes:
+def encode_compact_nullable_string(value: str | None) -> bytes:
     """Encode a COMPACT_NULLABLE_STRING.
 
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes of UTF-8.
@@ -198,7 +202,7 @@ def encode_compact_nullable_string(value: Any) -> bytes:
 
 
 def decode_compact_nullable_string(
-    data: Any, offset: int = 0
+    data: Buffer, offset: int = 0
 ) -> tuple[str | None, int]:
     """Decode a COMPACT_NULLABLE_STRING.
 
@@ -208,7 +212,7 @@ def decode_compact_nullable_string(
     return finish_read(open_input(data, offset), read_string, True, True)
 
 
-def encode_bytes(value: Any) -> bytes:
+def encode_bytes(value: Buffer) -> bytes:
     """Encode BYTES.
 
     Shape: INT32 size, then as many bytes.
@@ -217,7 +221,7 @@ def encode_bytes(value: Any) -> bytes:
     return finish_write("bytes", write_bytes, value, False, False)
 
 
-def decode_bytes(data: Any, offset: int = 0) -> tuple[bytes, int]:
+def decode_bytes(data: Buffer, offset: int = 0) -> tuple[bytes, int]:
     """Decode BYTES.
 
     Shape: INT32 size, then as many bytes.
@@ -226,7 +230,7 @@ def decode_bytes(data: Any, offset: int = 0) -> tuple[bytes, int]:
     return finish_read(open_input(data, offset), read_bytes, False, False)
 
 
-def encode_compact_bytes(value: Any) -> bytes:
+def encode_compact_bytes(value: Buffer) -> bytes:
     """Encode COMPACT_BYTES.
 
     Shape: UNSIGNED_VARINT size + 1, then the bytes.
@@ -235,7 +239,7 @@ def encode_compact_bytes(value: Any) -> bytes:
     return finish_write("bytes", write_bytes, value, True, False)
 
 
-def decode_compact_bytes(data: Any, offset: int = 0) -> tuple[bytes, int]:
+def decode_compact_bytes(data: Buffer, offset: int = 0) -> tuple[bytes, int]:
     """Decode COMPACT_BYTES.
 
     Shape: UNSIGNED_VARINT size + 1, then the bytes.
@@ -244,7 +248,7 @@ def decode_compact_bytes(data: Any, offset: int = 0) -> tuple[bytes, int]:
     return finish_read(open_input(data, offset), read_bytes, True, False)
 
 
-def encode_nullable_bytes(value: Any) -> bytes:
+def encode_nullable_bytes(value: Buffer | None) -> bytes:
     """Encode NULLABLE_BYTES.
 
     Shape: INT32 size, -1 for null, then as many bytes.
@@ -253,7 +257,7 @@ def encode_nullable_bytes(value: Any) -> bytes:
     return finish_write("bytes or None", write_bytes, value, False, True)
 
 
-def decode_nullable_bytes(data: Any, offset: int = 0) -> tuple[bytes | None, int]:
+def decode_nullable_bytes(data: Buffer, offset: int = 0) -> tuple[bytes | None, int]:
     """Decode NULLABLE_BYTES.
 
     Shape: INT32 size, -1 for null, then as many bytes.
@@ -262,7 +266,7 @@ def decode_nullable_bytes(data: Any, offset: int = 0) -> tuple[bytes | None, int
     return finish_read(open_input(data, offset), read_bytes, False, True)
 
 
-def encode_compact_nullable_bytes(value: Any) -> bytes:
+def encode_compact_nullable_bytes(value: Buffer | None) -> bytes:
     """Encode COMPACT_NULLABLE_BYTES.
 
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes.
@@ -272,7 +276,7 @@ def encode_compact_nullable_bytes(value: Any) -> bytes:
 
 
 def decode_compact_nullable_bytes(
-    data: Any, offset: int = 0
+    data: Buffer, offset: int = 0
 ) -> tuple[bytes | None, int]:
     """Decode COMPACT_NULLABLE_BYTES.
 
@@ -282,7 +286,7 @@ def decode_compact_nullable_bytes(
     return finish_read(open_input(data, offset), read_bytes, True, True)
 
 
-def encode_uuid(value: Any) -> bytes:
+def encode_uuid(value: UUID) -> bytes:
     """Encode a UUID.
 
     Shape: 16 bytes, most significant first.
@@ -291,7 +295,7 @@ def encode_uuid(value: Any) -> bytes:
     return finish_write("a uuid.UUID", write_fixed, plan.UUID, value)
 
 
-def decode_uuid(data: Any, offset: int = 0) -> tuple[Any, int]:
+def decode_uuid(data: Buffer, offset: int = 0) -> tuple[UUID, int]:
     """Decode a UUID.
 
     Shape: 16 bytes, most significant first.
@@ -300,7 +304,7 @@ def decode_uuid(data: Any, offset: int = 0) -> tuple[Any, int]:
     return finish_read(open_input(data, offset), read_fixed, plan.UUID)
 
 
-def encode_array(value: Any, type: str = "int32") -> bytes:
+def encode_array(value: Iterable[object] | None, type: str = "int32") -> bytes:
     """Encode an ARRAY.
 
     Shape: INT32 count, -1 for null, then the elements.
@@ -312,7 +316,7 @@ def encode_array(value: Any, type: str = "int32") -> bytes:
 
 
 def decode_array(
-    data: Any, type: str = "int32", offset: int = 0
+    data: Buffer, type: str = "int32", offset: int = 0
 ) -> tuple[tuple[Any, ...] | None, int]:
     """Decode an ARRAY.
 
@@ -324,7 +328,7 @@ def decode_array(
     return finish_read(open_input(data, offset), read_array, find_code(type), False)
 
 
-def encode_compact_array(value: Any, type: str = "int32") -> bytes:
+def encode_compact_array(value: Iterable[object] | None, type: str = "int32") -> bytes:
     """Encode a COMPACT_ARRAY.
 
     Shape: UNSIGNED_VARINT count + 1, 0 for null, then the elements.
@@ -336,7 +340,7 @@ def encode_compact_array(value: Any, type: str = "int32") -> bytes:
 
 
 def decode_compact_array(
-    data: Any, type: str = "int32", offset: int = 0
+    data: Buffer, type: str = "int32", offset: int = 0
 ) -> tuple[tuple[Any, ...] | None, int]:
     """Decode a COMPACT_ARRAY.
 
@@ -348,7 +352,7 @@ def decode_compact_array(
     return finish_read(open_input(data, offset), read_array, find_code(type), True)
 
 
-def encode_tagged_fields(value: Any) -> bytes:
+def encode_tagged_fields(value: dict[int, bytes]) -> bytes:
     """Encode a TAGGED_FIELDS section.
 
     Shape: UNSIGNED_VARINT count; for each tag, in ascending order, tag, size, bytes.
@@ -358,7 +362,7 @@ def encode_tagged_fields(value: Any) -> bytes:
     return finish_write("a dict of tags to bytes", write_tagged_fields, value)
 
 
-def decode_tagged_fields(data: Any, offset: int = 0) -> tuple[dict[int, bytes], int]:
+def decode_tagged_fields(data: Buffer, offset: int = 0) -> tuple[dict[int, bytes], int]:
     """Decode a TAGGED_FIELDS section.
 
     Shape: UNSIGNED_VARINT count; for each tag, in ascending order, tag, size, bytes.
@@ -368,7 +372,7 @@ def decode_tagged_fields(data: Any, offset: int = 0) -> tuple[dict[int, bytes], 
     return finish_read(open_input(data, offset), read_tagged_fields)
 
 
-def open_input(data: Any, offset: int) -> Cursor:
+def open_input(data: Buffer, offset: int) -> Cursor:
     """Open the input at an offset."""
     with memoryview(data) as view:
         if not view.c_contiguous:

@@ -18,6 +18,8 @@ from ..records import Batch, read_records
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from typing_extensions import Buffer
+
     from ..records import BatchHeader
 
 ABORT, COMMIT = 0, 1
@@ -116,7 +118,7 @@ def gather_transactions(
     return Transactions(aborted, ongoing)
 
 
-def read_marker(data: object, header: BatchHeader) -> int | None:
+def read_marker(data: Buffer, header: BatchHeader) -> int | None:
     """Read the type of the first record of a control batch; None if it has none."""
     try:
         found = Batch(header, read_records(data, header)).control_records
