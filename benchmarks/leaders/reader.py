@@ -44,8 +44,8 @@ class MovedScan(ScanMachine):
         self._served_at: dict[int, float] = {}
         self._refusals: dict[int, int] = {}
 
-    def _take_hint(self, reader: Any, part: Any, response: Any) -> bool:
-        return self._has_hints and super()._take_hint(reader, part, response)
+    def _take_hint(self, reader: Any, part: Any, endpoints: Any) -> bool:
+        return self._has_hints and super()._take_hint(reader, part, endpoints)
 
     def _take_fault(self, reader: Any, error_code: int, *rest: Any) -> None:
         place = reader.partition

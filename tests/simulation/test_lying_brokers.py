@@ -23,16 +23,33 @@ KINDS = ("offset", "records", "error", "leader", "array", "epoch", "throttle")
 
 
 class Liar:
-    """Changes one kind of field, now and then or always: drawn once."""
+    """Changes some kinds of fields, now and then or always: drawn once."""
 
     def __init__(self, kwire, random):
         self.kwire = kwire
         self.random = random
-        self.kind = random.choice(KINDS)
+        self.kinds = random.sample(KINDS, random.choice([1, 1, 2, 4]))
         self.often = random.choice([0.02, 0.2, 1.0])
         self.number = random.choice(NUMBERS)
         self.error = random.randint(1, 130)
         self.batch = self._batch()
+
+    def in_place_of(self, answer):
+        """Return what answers as a broker would, and lies."""
+
+        def lie(request, version, *more):
+            response = answer(request, version, *more)
+            if response is None:
+                return None
+            try:
+                changed = self.lie(response)
+                self.kwire.encode(changed, version)
+            except self.kwire.EncodeError:
+                # Not even a liar can write what the version has no place for.
+                return response
+            return changed
+
+        return lie
 
     def lie(self, struct):
         """Return the struct with some of its fields changed, at any depth."""
@@ -43,8 +60,10 @@ class Liar:
                 value = self._array(value)
             elif hasattr(type(value), "__match_args__"):
                 value = self.lie(value)
-            elif self._kind_of(name) == self.kind and self.random.random() < self.often:
-                value = self._other(value)
+            elif (
+                kind := self._kind_of(name)
+            ) in self.kinds and self.random.random() < self.often:
+                value = self._other(kind)
             changed[name] = value
         return struct.replace(**changed)
 
@@ -67,11 +86,12 @@ class Liar:
             self.lie(each) if hasattr(type(each), "__match_args__") else each
             for each in values
         ]
-        if self.kind == "array" and values and self.random.random() < self.often / 4:
+        is_true = self.random.random() >= self.often / 4
+        if "array" in self.kinds and values and not is_true:
             values = self.random.choice([values[1:], values + values[:1], []])
         return values
 
-    def _other(self, value):
+    def _other(self, kind):
         random = self.random
         return {
             "offset": lambda: self.number,
@@ -80,7 +100,7 @@ class Liar:
             "leader": lambda: random.randint(-1, 5),
             "epoch": lambda: random.randint(-1, 5),
             "throttle": lambda: random.choice([0, 1, 5000]),
-        }[self.kind]()
+        }[kind]()
 
     def _batch(self):
         random = self.random
@@ -110,21 +130,8 @@ def test_a_scan_of_liars_ends(kwire, first):
         liar = Liar(kwire, random)
         for broker in cluster.brokers.values():
             broker.learn()
-            tell = broker.answer
-
-            def answer(request, version, tell=tell, liar=liar):
-                response = tell(request, version)
-                if response is None:
-                    return None
-                try:
-                    lie = liar.lie(response)
-                    kwire.encode(lie, version)
-                except kwire.EncodeError:
-                    # Not even a liar can write what the version has no place for.
-                    return response
-                return lie
-
-            broker.answer = answer
+            broker.answer = liar.in_place_of(broker.answer)
+            broker.answer_fetch = liar.in_place_of(broker.answer_fetch)
         world = World(cluster, random)
         settings = module.ClusterSettings(timeout_s=20.0)
         options = module.ScanOptions(

@@ -34,6 +34,14 @@ if TYPE_CHECKING:
 _UNKNOWN_TOPIC_S = 3.0
 """How long a topic may be unknown before that is believed: news travels."""
 
+_LONGEST_NAME = 1000
+"""Longer names, which Kafka does not allow (it has 249), match no pattern."""
+
+REDIRECTS = 3
+"""How often in a row a request goes to another broker at once, because one said so:
+brokers that name each other in a circle are left alone for a while.
+"""
+
 _DOUBTS = 6
 """After how many tries, some seconds, an older leader epoch is believed: the cluster
 agrees on a new leader within that time.
@@ -154,6 +162,7 @@ class LookupMachine:
             each.name
             for each in self.cluster.metadata.topics.values()
             if not each.is_internal and not each.error_code
+            if len(each.name) <= _LONGEST_NAME and each.name.isprintable()
             if pattern.fullmatch(each.name)
         )
 
@@ -239,12 +248,14 @@ class LookupMachine:
             # Each log has a start and an end; this leader does not know them yet.
             self._retry(reader, now)
             return
-        reader.failures = 0
-        self._progress_at = now
         if part.offset < 0:
             # No record is as late as that: the end of the log.
             reader.lookups[kind] = LATEST
             return
+        if kind not in reader.found:
+            reader.found.add(kind)
+            reader.failures = 0
+            self._progress_at = now
         del reader.lookups[kind]
         self._set_offset(reader, kind, part.offset)
 
@@ -265,8 +276,10 @@ class LookupMachine:
             self._retry(reader, now)
         elif reaction is not Reaction.NEW_LEADER:
             self.failure = faults.failure(reader.name, error_code)
-        elif not is_hinted:
-            # With a hint, the new leader is asked at once (KIP-951).
+        elif is_hinted and reader.failures < REDIRECTS:
+            # The new leader gets a request at once (KIP-951).
+            reader.failures += 1
+        else:
             self.cluster.want_metadata()
             self._retry(reader, now)
             if reader.failures >= _DOUBTS:

@@ -162,7 +162,13 @@ class ClusterMachine:
             for place, each in self._failures.items()
             if each.count
         ]
-        return "; ".join(texts[:5]) or "no broker has answered"
+        if not texts:
+            return (
+                "the brokers answer, but not with what was requested"
+                if self._has_answered
+                else "no broker has answered"
+            )
+        return "; ".join(texts[:5])
 
     def close(self, now: float) -> None:
         """End all links."""
@@ -255,9 +261,12 @@ _COMING = {error_codes.LEADER_NOT_AVAILABLE, error_codes.UNKNOWN_TOPIC_OR_PARTIT
 """Errors of topics that pass when the cluster has made up its mind."""
 
 
-def hinted_brokers(endpoints: Iterable[Any]) -> list[Broker]:
-    """Read the broker addresses that an error response has (KIP-951)."""
-    return [Broker(each.node_id, each.host, each.port, each.rack) for each in endpoints]
+def hinted_brokers(endpoints: Iterable[Any]) -> dict[int, Broker]:
+    """Read the broker addresses that an error response has, by node id (KIP-951)."""
+    return {
+        each.node_id: Broker(each.node_id, each.host, each.port, each.rack)
+        for each in endpoints
+    }
 
 
 def _address_text(host: str, port: int) -> str:

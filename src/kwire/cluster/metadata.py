@@ -16,7 +16,7 @@ from .. import error_codes
 from ..messages import MetadataRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 NO_ID = UUID(int=0)
 """The topic id of brokers that have none (before Metadata version 10)."""
@@ -95,7 +95,7 @@ class Metadata:
         partition: int,
         leader: int,
         leader_epoch: int,
-        brokers: Iterable[Broker],
+        brokers: Mapping[int, Broker],
     ) -> bool:
         """Take the leader that an error response names; return whether it is news.
 
@@ -105,11 +105,10 @@ class Metadata:
         known = self.partition(topic, partition)
         if known is None or leader < 0 or leader_epoch <= known.leader_epoch:
             return False
-        hinted = {each.node_id: each for each in brokers}
-        if leader not in hinted and leader not in self.brokers:
+        if leader not in brokers and leader not in self.brokers:
             return False
-        if leader in hinted:
-            self.brokers[leader] = hinted[leader]
+        if leader in brokers:
+            self.brokers[leader] = brokers[leader]
         self.topics[topic].partitions[partition] = known._replace(
             leader=leader, leader_epoch=leader_epoch
         )

@@ -22,6 +22,7 @@ class PartitionReader:
         "epoch",
         "failures",
         "fetch_bytes",
+        "found",
         "generation",
         "is_busy",
         "is_done",
@@ -45,6 +46,8 @@ class PartitionReader:
         self.end: int | None = None
         # What is still to be found before the first fetch: "start", "end".
         self.lookups: dict[str, Lookup] = {}
+        # What was found once: to find it again is no progress.
+        self.found: set[str] = set()
         # The epoch of the record read last; the leader's in the request in flight;
         # and the leader's when a response showed that the log was not cut.
         self.epoch = -1

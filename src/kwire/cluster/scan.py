@@ -23,7 +23,7 @@ from . import faults
 from .errors import ClusterError, DataLost
 from .faults import Reaction
 from .fetch_session import FetchSession
-from .lookups import LookupMachine
+from .lookups import REDIRECTS, LookupMachine
 from .machine import hinted_brokers
 from .metadata import NO_ID
 from .partition_reader import Asked, PartitionReader
@@ -31,12 +31,12 @@ from .scan_options import EARLIEST, LATEST, Fetched, choose_spec
 from .scan_requests import epoch_ends_request, fetch_request, leader_epoch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from random import Random
     from uuid import UUID
 
     from .link import Link
-    from .metadata import TopicInfo
+    from .metadata import Broker, TopicInfo
     from .scan_options import ScanOptions, Spec
     from .settings import ClusterSettings
 
@@ -291,28 +291,37 @@ class ScanMachine(LookupMachine):
         has_news = has_records
         # A session leaves out those of which there is nothing to say.
         quiet = dict.fromkeys(readers)
+        left = set(readers)
+        endpoints = hinted_brokers(response.node_endpoints)
         for topic in response.responses:
             for part in topic.partitions:
                 index = part.partition_index
                 reader = by_name.get((topic.topic, index)) or by_id.get(
                     (topic.topic_id, index)
                 )
-                if reader is None:
+                if reader not in left:
+                    # Not requested, or in the response twice.
                     continue
+                left.discard(reader)
                 diverging = part.diverging_epoch
                 if part.error_code:
                     quiet.pop(reader, None)
-                    is_hinted = self._take_hint(reader, part, response)
+                    is_hinted = self._take_hint(reader, part, endpoints)
                     self._take_fault(reader, part.error_code, now, node, is_hinted)
                     has_news = has_news or is_hinted
                 elif diverging.end_offset >= 0:
                     quiet.pop(reader, None)
                     self._truncate(reader, diverging.epoch, diverging.end_offset)
+                    self._retry(reader, now)
                 elif part.preferred_read_replica >= 0 and not part.records:
                     quiet.pop(reader, None)
                     reader.replica = part.preferred_read_replica
                     reader.replica_until = now + _REPLICA_S
-                    has_news = True
+                    if reader.failures < REDIRECTS:
+                        reader.failures += 1
+                        has_news = True
+                    else:
+                        self._retry(reader, now)
                 else:
                     session.note_limit(reader, self._limit(part))
                     if part.records:
@@ -403,14 +412,16 @@ class ScanMachine(LookupMachine):
 
     # What goes wrong.
 
-    def _take_hint(self, reader: PartitionReader, part: Any, response: Any) -> bool:
+    def _take_hint(
+        self, reader: PartitionReader, part: Any, endpoints: Mapping[int, Broker]
+    ) -> bool:
         leader = part.current_leader
         return self.cluster.metadata.take_hint(
             reader.topic,
             reader.partition,
             leader.leader_id,
             leader.leader_epoch,
-            hinted_brokers(response.node_endpoints),
+            endpoints,
         )
 
     def _take_fault(
@@ -427,6 +438,7 @@ class ScanMachine(LookupMachine):
             self._retry(reader, now)
         elif faults.choose_reaction(error_code) is Reaction.OUT_OF_RANGE:
             self._take_out_of_range(reader)
+            self._retry(reader, now)
         else:
             super()._take_fault(reader, error_code, now, node, is_hinted)
 
