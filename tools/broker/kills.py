@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import random
 import signal
 import sys
@@ -33,6 +34,7 @@ from cluster import Cluster
 from confluent_kafka import OFFSET_BEGINNING, TopicPartition
 
 from kwire import client
+from kwire.cluster import BrokersUnreachable
 
 TOPIC = "kills"
 PARTITIONS = 6
@@ -187,23 +189,36 @@ class AsyncReader(Reader):
 class BoundedReader(Task):
     """Reads the newest part of the topic to its end, again and again.
 
-    ``scans`` has for each one the first offsets and what it was given.
+    ``scans`` has for each one the first offsets and what it was given; ``refused`` is
+    how many began while no broker ran, until ``down_until``, which is an error.
     """
 
     def __init__(self, kafka: Cluster) -> None:
         super().__init__("scans with an end")
         self.scans: list[tuple[dict[int, int], dict[int, list[Fields]]]] = []
+        self.refused = 0
+        self.down_until = 0.0
         self._address = kafka.address
 
     def work(self) -> None:
         """Read until the thread is to end."""
         with client.connect_sync(self._address) as kafka:
             while not self.is_ending:
-                ends = kafka.offsets(TOPIC)
-                start = {each: max(end - 1000, 0) for each, end in ends.items()}
-                seen: dict[int, list[Fields]] = {each: [] for each in start}
-                for chunk in kafka.scan(TOPIC, start=start, memory_bytes=1 << 15):
-                    seen[chunk.partition] += map(fields_of, chunk.rows())
+                begun = time.monotonic()
+                start: dict[int, int] = {}
+                seen: dict[int, list[Fields]] = {}
+                try:
+                    ends = kafka.offsets(TOPIC)
+                    start |= {each: max(end - 1000, 0) for each, end in ends.items()}
+                    seen |= {each: [] for each in start}
+                    for chunk in kafka.scan(TOPIC, start=start, memory_bytes=1 << 15):
+                        seen[chunk.partition] += map(fields_of, chunk.rows())
+                except BrokersUnreachable:
+                    if any(seen.values()) or begun > self.down_until:
+                        raise
+                    self.refused += 1
+                    time.sleep(0.2)
+                    continue
                 for partition, end in ends.items():
                     got = seen[partition]
                     if end and (not got or got[-1][0] < end - 1):
@@ -258,7 +273,7 @@ def wait_for(what: str, is_so: Callable[[], bool], tasks: list[Task]) -> None:
 
 
 def disturb(
-    kafka: Cluster, kills: int, rolling: int, seed: int
+    kafka: Cluster, bounded: BoundedReader, kills: int, rolling: int, seed: int
 ) -> Iterator[tuple[str, float]]:
     """Kill and restart brokers; yields what was done, and how long it took."""
     source = random.Random(seed)
@@ -270,6 +285,7 @@ def disturb(
             chosen = [kafka.nodes[max(node, 1)]]
         else:
             chosen = list(kafka.nodes.values())
+            bounded.down_until = math.inf
         for each in chosen:
             each.kill()
         # Back at once, or after the others have noticed.
@@ -279,6 +295,7 @@ def disturb(
         for each in chosen:
             each.wait()
         kafka.wait_in_sync(TOPIC)
+        bounded.down_until = min(bounded.down_until, time.monotonic())
         yield f"kill {number}, of {len(chosen)}", time.monotonic() - begun
         if number in restarts:
             begun = time.monotonic()
@@ -341,7 +358,7 @@ def run(version: str, kills: int, rolling: int, seed: int) -> None:
             lambda: bool(bounded.scans) and all(each.position for each in readers),
             tasks,
         )
-        for what, seconds in disturb(kafka, kills, rolling, seed):
+        for what, seconds in disturb(kafka, bounded, kills, rolling, seed):
             for each in tasks:
                 each.check()
             print(f"  {what}: {seconds:.1f} s", flush=True)
@@ -368,7 +385,8 @@ def run(version: str, kills: int, rolling: int, seed: int) -> None:
             f"Kafka {kafka.release}, 3 brokers, {kills} kills and {rolling} rolling"
             f" restarts: {len(writer.acknowledged)} records, each once and in order in"
             f" both scans that follow (longest silence {silences}) and in"
-            f" {len(bounded.scans)} scans with an end"
+            f" {len(bounded.scans)} scans with an end ({bounded.refused} more began"
+            " while no broker ran, and said so)"
         )
 
 
