@@ -8,7 +8,7 @@
     data = kwire.encode(MetadataRequest(topics=None), version=12)
     kwire.decode(MetadataRequest, data, version=12)
 
-Names resolve on first touch, so that importing kwire costs next to nothing.
+Names resolve on first use, so that importing kwire costs next to nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The names at the top of kwire, which the package itself resolves on first touch.
+# The names at the top of kwire, which the package itself resolves on first use.
 
 from typing import Any, TypeVar
 

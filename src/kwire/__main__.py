@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m kwire``: which kwire this is, which engine runs, and why.
+"""``python -m kwire``: prints the version, the engine that runs, and why.
 
 With arguments it is the program ``kwire``.
 """

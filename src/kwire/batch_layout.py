@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the fields of record batches and messages are, in bytes from their start.
+"""Offsets of the fields in record batches and in messages of magic 0 and 1.
 
 A record batch, magic 2::
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a batch is written with besides its records, and which of it is legal.
+"""The options of writing a batch, such as magic and producer id, and their checks.
 
 The public functions take options as keywords; the engine takes a ``BatchHeader``.
 """
@@ -56,7 +56,7 @@ def make_compressor(options: BatchOptions) -> Compress | None:
 
 
 def make_header(options: BatchOptions, count: int) -> BatchHeader:
-    """Check what does not depend on single rows, and make a batch header of it.
+    """Check the options, and make a batch header of them; rows are checked later.
 
     Raises ``EncodeError`` with the name of the option in its path.
     Source: ``MemoryRecordsBuilder``'s and ``ProduceRequest.validateRecords``' rules.

@@ -110,7 +110,7 @@ class HeadersColumn:
 
     @property
     def offsets(self) -> NDArray[Any]:
-        """Which header of all is the first of each record, and the end of the last."""
+        """The index of each record's first header, and the end of the last."""
         return _numbers(self._array, "int32", len(self) + 1)
 
     def __len__(self) -> int:
@@ -314,7 +314,7 @@ def encode_batch(
     log_append_time: int | None = None,
     delete_horizon: int | None = None,
 ) -> bytes:
-    """Encode columns as one batch; the rest is as with ``records.encode_batch``.
+    """Encode columns as one batch; the options are those of ``records.encode_batch``.
 
     ``columns`` is what ``decode_records`` gives (timestamps in ms), or a table of any
     kind that has ``__arrow_c_array__`` and pyarrow reads: columns key and value, and
@@ -359,7 +359,7 @@ def encode_batch(
 
 
 def _split_columns(columns: Any) -> TableRows:
-    """Take columns apart as the engine wants them: buffers, and where rows begin."""
+    """Split columns into the buffers that the engine reads, and their first rows."""
     if isinstance(columns, Records):
         found = columns._children
         headers = found.get("headers")

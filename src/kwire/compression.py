@@ -1,15 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compressed records: gzip, snappy, lz4 and zstd as Kafka frames them.
+"""Compresses and decompresses records with gzip, snappy, lz4 and zstd.
 
 The framings are read and written block by block, so that every size is checked before
-memory is asked for. Where the blocks are is for ``compression_frames.py`` to say, what
-is inside a block is the libraries' work. They are loaded when a codec is first used.
-This file knows only bytes, no batch and no record. A codec is one row of ``CODECS``,
-which both engines know.
+memory is allocated. ``compression_frames.py`` finds the blocks; the libraries, which
+are imported on first use, decode them. This file has no batch and no record. A codec is
+one row of ``CODECS``, which both engines use.
 
-How much a payload can grow to is known before it is decompressed, or found out in small
-steps, and no step goes further than one block past the limit.
+The size of the result is known before a payload is decompressed, or found in small
+steps, none of which goes further than one block past the limit.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ __all__ = ["NAMES", "bound", "codec_of", "compress", "decompress"]
 
 
 def codec_of(name: str) -> int:
-    """Give the number of a codec; ``EncodeError`` for a name that is none."""
+    """Return the number of a codec; ``EncodeError`` for a name that is none."""
     try:
         return NAMES.index(name)
     except ValueError:

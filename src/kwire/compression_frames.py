@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the blocks of compressed records are: the framings of snappy, lz4 and zstd.
+"""Finds the blocks of compressed records, to check their sizes beforehand.
 
 Headers, lengths and marks are read here, nothing is decompressed and no library is
 needed; that is ``compression.py``'s part. What is not right raises ``Damaged``.
@@ -25,7 +25,7 @@ class Damaged(Exception):
 
 
 class TooLarge(Exception):
-    """The bytes are, or say that they are, more than the limit allows."""
+    """The bytes are over the limit, or claim to be."""
 
 
 FREE_PIECES = 16
@@ -146,7 +146,7 @@ def find_lz4_blocks(
 
 @lru_cache(maxsize=16)
 def make_lz4_checksum(header: bytes) -> bytes:
-    """Give the second byte of the xxh32 of fewer than 16 bytes."""
+    """Return the second byte of the xxh32 of fewer than 16 bytes."""
     mask = 0xFFFFFFFF
     whole = len(header) & ~3
     value = 0x165667B1 + len(header)

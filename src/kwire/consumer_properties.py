@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The names of the properties of Kafka's consumer, and what becomes of each.
+"""The properties of Kafka's consumer, and how kwire treats each.
 
 One list for ``kwire.client`` and for the sources of Spark, which write ``kafka.`` in
 front of each. What the values mean is in ``client/properties.py``.

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Control records: what brokers and controllers write between the records of users.
+"""Decodes control records, which brokers and controllers write between user records.
 
-The key says which type it is, the value is a message of that type. ``records`` finds
-them in a log. What the records of Kafka's own topics mean is in
-``internal_topics``, which shares the last functions here: both read messages that
-fill the key or the value of a record, and say in errors which of the two it was.
+The key has the type, the value is a message of that type. ``records`` finds them in a
+log. ``internal_topics`` decodes the records of Kafka's own topics and shares the last
+functions of this file, which read a message that fills the key or value of a record,
+and name the key or value in errors.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class ConversionReport:
 
     @property
     def is_lossless(self) -> bool:
-        """Whether all that the batches said is still there."""
+        """Whether nothing was lost."""
         kept = ("converted", "copied", "trailing_bytes")
         return not any(getattr(self, n) for n in self.__slots__ if n not in kept)
 

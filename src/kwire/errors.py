@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kwire's exceptions, and the texts of all faults that an engine finds.
+"""kwire's exceptions, and the texts of the faults that the engines find.
 
 An engine writes no text. It notes a fault, one of the numbers below, with the byte
 offset and one number of detail. ``decode_failure`` and ``encode_failure`` build the

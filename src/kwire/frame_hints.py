@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recognizes frames with their size, and bodies with a header, after a failure.
+"""Explains a failed decode: the bytes begin with a frame's size, or with a header.
 
     size int32 | api key int16 | version int16 | ...   a request as it is sent
     size int32 | correlation id int32 | ...            a response as it is sent

@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``FrameSplitter``: a stream of bytes, cut into frames.
+"""``FrameSplitter``: splits a stream of bytes into frames.
 
     INT32 size | frame of that size | INT32 size | frame | ...
 
-Bytes come in one of two ways: a chunk that the caller received, or straight into memory
-of the splitter, where a large frame then stays. ``framing.py`` knows what a frame
-means.
+Bytes come in one of two ways: as a chunk that the caller received, or received into
+memory of the splitter, where a large frame then stays. ``framing.py`` decodes frames.
 """
 
 from __future__ import annotations

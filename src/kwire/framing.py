@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames: sizes, headers and bodies, and the splitting of a stream into frames.
+"""Encodes and decodes frames: the size, the header and the body of a message.
 
-A frame on the wire is an INT32 size and as many bytes: a request or response header
-and a message. Functions that take a ``frame`` take what follows the size. No sockets
-here, and no memory of requests.
+A frame on the wire is an INT32 size and as many bytes: a request or response header and
+a message. Functions that take a ``frame`` take what follows the size. Nothing here has
+a socket or remembers a request.
 """
 
 from __future__ import annotations

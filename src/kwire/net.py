@@ -1,15 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A small client over asyncio: one connection to one broker, one question at a time.
+"""A small client with asyncio: one connection to one broker, one request at a time.
 
     async with await connect("127.0.0.1", 9092) as broker:
         broker.table.pick(MetadataRequest)
         answer = await broker.ask(MetadataRequest(topics=()))
 
-Enough for tools: TCP, TLS, SASL, a limit to every wait. Beside ``recording``'s relay
-this is the only file with a socket; ``connection`` knows what goes over it, and there
-is neither a pool nor a retry here. Each error names the address, and where it can, what
-to do.
+Enough for tools: TCP, TLS, SASL, and a limit to every wait, but neither a pool nor a
+retry. ``connection`` has the protocol. Each error names the address, and what to do
+where that is known.
 """
 
 from __future__ import annotations
@@ -179,7 +178,7 @@ class Broker:
 
     @property
     def table(self) -> ApiVersionTable:
-        """What the broker speaks; the table ends with the connection."""
+        """The versions that the broker supports; closed with the connection."""
         table = self._connection.table
         assert table is not None, "connect returns after negotiation"
         return table
@@ -244,7 +243,7 @@ class Broker:
         await self.close()
 
     async def _start(self, sasl: Mechanism | None) -> ApiVersionTable | None:
-        """Negotiate and authenticate; a table means: connect again, and assume it."""
+        """Negotiate and authenticate; return a table that needs a new connection."""
         try:
             if self._connection.table is None:
                 event = await self._event(closes=True)
@@ -304,7 +303,7 @@ class Broker:
         return event
 
     def _explain_close(self, closed: ConnectionClosed) -> str:
-        """Say why a broker hung up on the question for its versions."""
+        """Describe why a broker closed the connection on the ApiVersions request."""
         if self._writer.get_extra_info("ssl_object") is None:
             return closed.reason
         return (
@@ -321,7 +320,7 @@ class Broker:
 
     @asynccontextmanager
     async def _limit_wait(self, what: str) -> AsyncIterator[None]:
-        """Bound a wait, and end the connection unless it ends well."""
+        """Limit a wait, and end the connection unless it succeeds."""
         try:
             async with _deadline(self.address, self._timeout_s, what):
                 yield
@@ -373,7 +372,7 @@ async def _open(
 
 
 def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
-    """Say why there is no connection, and what to do about it.
+    """Describe why there is no connection, and what to do about it.
 
     ``context`` is that of TLS, if the connection was to have it.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The layouts of messages as Kafka's protocol guide writes them, and APIs by release.
+"""Lists APIs by release, and formats layouts as Kafka's protocol guide does.
 
 Layouts are made from plans (``plan.py``); the versions that a release supports come
 from ``schema/releases.py``. The text form is here, the HTML page in

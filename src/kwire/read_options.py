@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Options of reading a record set, checked once for batches, rows, columns and Arrow.
+"""Builds the options of reading a record set, and checks them in one place.
 
 The public functions take them as keywords; the engine takes one ``ReadOptions``.
 """
@@ -57,7 +57,7 @@ def make_read_options(
 
 
 def check_errors(errors: str) -> None:
-    """Refuse a word for header keys that are not UTF-8 which kwire does not know."""
+    """Check the option ``errors``, which is for header keys that are not UTF-8."""
     if errors not in ("strict", "replace"):
         raise ValueError(f'errors must be "strict" or "replace" (got {errors!r:.40})')
 

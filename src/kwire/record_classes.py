@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The classes of ``records.py``: a record, a batch header and a batch.
+"""The classes that ``records.py`` returns: ``Record``, ``BatchHeader``, ``Batch``.
 
 Records and headers are structs of the active engine, as messages are: frozen, compared
 by class and value. ``records.py`` decodes them.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records: batches of every format, in and out, as objects.
+"""Encodes and decodes record batches of every format, as objects.
 
 ``decode_batches`` reads what a Fetch response or a segment holds, magic 0, 1 and 2;
 ``encode_batch`` and ``BatchBuilder`` write it. ``batch_options.py``
@@ -268,7 +268,7 @@ class BatchBuilder(engine.RowList):
 
     @property
     def size_bound(self) -> int:
-        """The most bytes that ``build`` can give as things are."""
+        """The most bytes that ``build`` can return for the present rows."""
         return self._bound(self.content)
 
     def build(
@@ -314,7 +314,7 @@ class BatchBuilder(engine.RowList):
 
 
 _ANY_PRODUCER = {"producer_id": 0, "producer_epoch": 0, "base_sequence": 0}
-"""Stands for the producer that a transactional batch gets when it is built."""
+"""Replaces the producer that a transactional batch gets when it is built."""
 
 
 def __getattr__(name: str) -> Any:

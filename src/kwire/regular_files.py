@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Opens regular files that were found in a folder, and refuses all other kinds.
+"""Opens files that were found in a folder, and refuses those that are not regular.
 
 Opening a FIFO waits for a writer, and reading a device may never end. So every file
 that a scan of folders finds is opened here. Streams that a user names, such as

@@ -4,10 +4,10 @@
 
 Sources: RFC 4616; RFC 5802 and RFC 7677; RFC 7628.
 
-No sockets: ``first`` gives the bytes that open the exchange, ``challenge`` takes what
-the server says and gives the bytes that answer it, until it gives None. ``connection``
-sends and receives the bytes; anything else with these members, and with ``mechanism``,
-does as well.
+No sockets: ``first`` returns the bytes that open the exchange; ``challenge`` takes the
+bytes of the server and returns the answer, or None at the end. ``connection`` sends and
+receives the bytes. Any other object with these members, and with ``mechanism``, can be
+used in place of these classes.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ class Plain:
         self.is_done = False
 
     def first(self) -> bytes:
-        """Give the bytes to send first, which are all."""
+        """Return the bytes to send first, which are all."""
         return self._token
 
     def challenge(self, data: bytes) -> None:
-        """Take the server's answer: empty when it lets us in, else ``SaslError``."""
+        """Take the server's answer: empty if it accepts, otherwise ``SaslError``."""
         if data:
             raise SaslError(
                 f"the server must answer PLAIN with no bytes (got {len(data)})"
@@ -263,7 +263,7 @@ def _utf8(text: str, mechanism: str) -> bytes:
 
 
 def _attributes(data: bytes) -> dict[str, str]:
-    """Read ``a=text,b=text``; an attribute that stands twice is refused."""
+    """Read ``a=text,b=text``; an attribute that is there twice is refused."""
     try:
         text = data.decode()
     except UnicodeDecodeError:

@@ -27,7 +27,7 @@ KNOWN = {
     b"abc": 479470107,
 }
 CHECK = 0xCBF43926
-"""The CRC-32 of b"123456789", by which its variants are told apart."""
+"""The CRC-32 of b"123456789", by which its variants are distinguished."""
 
 
 @pytest.fixture

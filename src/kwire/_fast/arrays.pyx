@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of columns, and Arrow arrays over it.
+"""Allocates the memory of columns, and makes Arrow arrays of it.
 
 ``Memory`` is a block of bytes with the buffer protocol. ``Array`` is a node of an
 Arrow array over such blocks, and leaves kwire through the Arrow PyCapsule interface:
@@ -118,7 +118,7 @@ cdef bint resize_block(Block* block, Py_ssize_t used, Py_ssize_t room) noexcept 
 
 
 cdef void give_block(Block* block) noexcept nogil:
-    """Give memory back; a large block is kept for the next to come."""
+    """Free memory; a large block is kept for the next request."""
     global _kept_count, _kept_bytes
     cdef void* oldest
     if block.room < SMALLEST_KEPT or block.room > MOST_BYTES_KEPT or (
@@ -382,7 +382,7 @@ cdef class Array:
         return self.__arrow_c_schema__(), made
 
     def import_with(self, take, schema):
-        """Give the data to ``take(address, schema)``, such as ``_import_from_c``.
+        """Pass the data to ``take(address, schema)``, such as ``_import_from_c``.
 
         ``address`` is that of an ``ArrowArray`` that ``take`` moves its content out of.
         A consumer that passes a schema it has already made need not read one again.

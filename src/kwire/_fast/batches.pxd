@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The header of an entry as a C struct, and how to read one without the lock.
+"""A batch header as a C struct, and functions that read it without the GIL.
 
 Twin: ``_pure/batches.py``.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The entries of a record set: where one ends, whether it is valid, and its header.
+"""Reads batch headers: where a batch ends, whether it is valid, and its fields.
 
 An entry is a record batch (magic 2), a compressed wrapper message or a plain message
 (both magic 0 or 1). All begin with the offset, INT64, and the size of what follows,
@@ -42,7 +42,7 @@ cdef enum:
 
 
 def bind_batch_header(cls):
-    """Tell the engine which class a batch header is."""
+    """Set the class of batch headers, which the engine cannot import."""
     global _header_class
     _header_class = <PyTypeObject*>cls
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The checksums for other modules: of memory, without the lock.
+"""Declares the checksums of memory, which run without the GIL.
 
 ``value`` is the checksum of what came before, 0 at the start.
 """

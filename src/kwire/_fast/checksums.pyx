@@ -47,7 +47,7 @@ prepare_checksums()
 
 
 def crc32c(data, value=0):
-    """Give the CRC-32C of any contiguous bytes-like object.
+    """Return the CRC-32C of any contiguous bytes-like object.
 
     The polynomial of Castagnoli, as in RFC 3720; it covers batches of magic 2.
     Source: ``Crc32C``.
@@ -56,7 +56,7 @@ def crc32c(data, value=0):
 
 
 def crc32(data, value=0):
-    """Give the CRC-32 of any contiguous bytes-like object.
+    """Return the CRC-32 of any contiguous bytes-like object.
 
     The polynomial of IEEE 802.3, as in ``zlib``; it covers messages of magic 0 and 1.
     Source: ``Crc32``.
@@ -65,7 +65,7 @@ def crc32(data, value=0):
 
 
 def _implementations():
-    """Give all that this machine can run: by name, ``crc32c`` and ``crc32``."""
+    """Return all that this machine can run: by name, ``crc32c`` and ``crc32``."""
     return {
         usable[index].name.decode(): (
             lambda data, value=0, index=index: checksum(
@@ -82,14 +82,14 @@ def _implementations():
 cdef uint32_t crc32c_of(
     uint32_t value, const uint8_t* data, size_t size
 ) noexcept nogil:
-    """Give the CRC-32C of memory."""
+    """Return the CRC-32C of memory."""
     return ~usable[0].crc32c(~value, data, size)
 
 
 cdef uint32_t crc32_of(
     uint32_t value, const uint8_t* data, size_t size
 ) noexcept nogil:
-    """Give the CRC-32 of memory."""
+    """Return the CRC-32 of memory."""
     return ~usable[0].crc32(~value, data, size)
 
 

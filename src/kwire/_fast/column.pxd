@@ -344,7 +344,7 @@ cdef inline int64_t nulls_of(Column* column, int64_t rows) noexcept nogil:
 
 
 cdef inline void free_columns(Column* columns, int count) noexcept nogil:
-    """Give back what the columns of a tree still own."""
+    """Free what the columns of a tree still own."""
     cdef int index
     for index in range(count):
         give_block(&columns[index].validity)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns into the bytes of a batch of magic 2, without an object for each record.
+"""Encodes columns as a batch of magic 2, without an object for each record.
 
 A column of bytes is a tuple of its validity (None: no nulls), its 32-bit offsets, its
 bytes, and the row that it begins with; one of numbers lacks the offsets. So slices of

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``frames.pyx`` takes from the encoder."""
+"""Declares what ``frames.pyx`` uses of the encoder."""
 
 from cpython.object cimport PyObject
 

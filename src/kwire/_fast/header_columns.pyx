@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Headers of requests by the thousand, from a binary array into columns.
+"""Decodes a binary array of request headers into columns.
 
-A row is a frame without its size. Which header it has is looked up by API key and
-version in a table that ``plan`` filled; the body is left alone. What is wrong with a
-bad row is not said here: ``judge``, the caller's reader of whole frames, reads it again
-and raises.
+A row is a frame without its size. Its API key and version are looked up in a table of
+header versions, which is made from the plans; the body is not read. A bad row is read
+again by ``judge``, the caller's reader of whole frames, which raises the error.
 
 Twin: ``_pure/header_columns.py``. Differs from its twin in: no Python object is made
 for a good row and the GIL is released, where the twin decodes headers to objects.
@@ -349,7 +348,7 @@ cdef Reason put_error(Rows* rows, Column* errors, bytes text) noexcept:
 
 
 def header_versions():
-    """Tell the header's version by API key and version, in rows of equal width.
+    """Return a table of header versions: a row for each API key, of equal width.
 
     255 stands where there is no such request.
     """
@@ -367,7 +366,7 @@ def header_versions():
 
 
 def judge_row(judge, frame):
-    """Have a bad row read by ``judge``; return the exception that it raises.
+    """Read a bad row with ``judge``; return the exception that it raises.
 
     If it raises none, the row has changed since it was found bad.
     """
@@ -379,7 +378,7 @@ def judge_row(judge, frame):
 
 
 def error_of_row(error, row):
-    """Make of the exception for a frame the one for a row: it says which."""
+    """Add the number of the row to the exception for its frame."""
     if isinstance(error, UnsupportedVersion):
         return UnsupportedVersion(f"[{row}]: {error.reason}")
     return type(error)(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a walk over the rows of a binary array checks before and says at its end.
+"""Declares the checks and errors that ``header_columns.pyx`` uses too.
 
 Twin: ``_pure/message_columns.py``. What differs there is said in
 ``message_columns.pyx``.

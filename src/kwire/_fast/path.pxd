@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The path of a fault: the fields and elements that lead to it.
+"""The path in an error: the fields and elements that lead to the bad bytes.
 
 Noted while the functions return, innermost first, so that it costs nothing without a
 fault. Twin: ``_pure/path.py``. Differs from its twin in: the path is kept in C and

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Python's C API with plain pointers, where Cython's own declarations count for us.
+"""Python's C API with plain pointers: Cython's declarations count references.
 
 The hot functions keep references by hand and note faults instead of raising, so
 nothing here is declared to raise: the caller looks for NULL or -1. Without a twin.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records by the thousand, from the bytes of batches into columns.
+"""Decodes batches into columns, without an object for each record.
 
 The third walk over bytes: it reads as ``record_decoder.pyx`` does and refuses what
 that refuses, but appends to the columns of ``column.pxd`` instead of making objects.

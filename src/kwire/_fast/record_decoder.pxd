@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What one call that makes records knows, and its steps for a C entry.
+"""The state of a call that decodes records, and its functions on C headers.
 
 Twin: ``_pure/record_decoder.py``.
 C needs for itself: ``make_record``.

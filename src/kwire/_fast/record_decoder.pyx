@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records of magic 2 out of the bytes of a batch, as objects.
+"""Decodes the records of a batch of magic 2 into objects.
 
 The bytes are those of an entry that ``batches.pyx`` has checked, or what their
 decompression gave. Faults of plain bytes point to where they are in the input; those
@@ -38,7 +38,7 @@ cdef enum:
 
 
 def bind_record(cls):
-    """Tell the engine which class a record is."""
+    """Set the class of records, which the engine cannot import."""
     global _record_class
     _record_class = <PyTypeObject*>cls
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the parts of a record are written where there is room for them.
+"""Writes the parts of a record into a buffer that has room for them.
 
 Twin: ``_pure/record_encoder.py``.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A walk over the entries of a record set as C sees it.
+"""Declares the walk over the batches of a record set.
 
 Twin: ``_pure/record_sets.py``.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Record sets: which of their entries are read, and the records of those as objects.
+"""Decides which batches of a record set are read, and decodes these into objects.
 
 ``find_entry`` goes from one entry to the next. It is the one place that decides by
 offsets, control batches and transactions which entry is read: batches and rows, which
@@ -138,7 +138,7 @@ cdef int begin_walk(
 
 
 cdef bint find_wanted(EntryWalk* w, object data, ReadOptions options) except -1:
-    """Go to the next entry with wanted offsets that is not hidden; False at the end.
+    """Advance to the next entry with wanted offsets that is not hidden, or to the end.
 
     A walk ``with_control`` stops at hidden ones too, and at control batches.
     """
@@ -170,7 +170,7 @@ cdef bint is_large(EntryWalk* w) noexcept nogil:
 
 
 cdef Step find_entry(EntryWalk* w) noexcept nogil:
-    """Go to the next entry that is read, or that the filter has to see before."""
+    """Advance to the next entry that is read, or that the filter has to see first."""
     while True:
         if not read_entry(&w.cursor, w.position, w.end, w.check_crc, &w.entry):
             return SET_FAULT if w.cursor.fault else SET_END

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The walk that appends records to columns, and how it ends."""
+"""Declares the decoding of records into columns, and how it can end."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 

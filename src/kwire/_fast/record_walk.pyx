@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The walk that appends records to columns, without Python. Without a twin.
+"""Decodes records into columns in C, without Python objects. Without a twin.
 
 It reads as ``record_decoder.pyx`` does and stops at what that would refuse.
 ``record_columns.pyx`` makes the error.

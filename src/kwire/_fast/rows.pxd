@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A row as C sees it, and what is wrong with one. Twin: ``_pure/rows.py``."""
+"""A row as a C struct, and its faults. Twin: ``_pure/rows.py``."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t

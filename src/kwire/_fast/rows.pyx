@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows: the records that a caller wants written, taken apart and checked.
+"""Checks rows that are to be written, and splits them into their parts.
 
 A row is a record, or a tuple of key, value, timestamp (ms, None for none) and headers
 of which the last two may be missing. Offsets of tuples go on from the row before. How
@@ -53,7 +53,7 @@ cdef enum:
 
 
 def bind_rows(cls):
-    """Tell the engine which class a record is."""
+    """Set the class of records, which the engine cannot import."""
     global _record_class
     _record_class = <PyTypeObject*>cls
 
@@ -83,7 +83,7 @@ cdef class RowList:
         return len(self.rows)
 
     def append(self, key, value, timestamp=None, headers=()):
-        """Take one more row; False if the batch might then be too large.
+        """Add a row; return False if the batch might then be too large.
 
         Raises ``EncodeError`` for what is no row.
         """
@@ -222,7 +222,7 @@ cdef int64_t following(int64_t offset) noexcept nogil:
 cdef bint split(
     Blame* e, PyObject* item, int64_t offset, Row* row
 ) noexcept:
-    """Take a row apart: offset, timestamp, key, value and headers."""
+    """Split a row into offset, timestamp, key, value and headers."""
     cdef PyObject* key
     cdef PyObject* value
     cdef PyObject* timestamp = NONE
@@ -306,7 +306,7 @@ cdef inline bint take_bytes(
     Py_ssize_t* size,
     PyObject** owned,
 ) noexcept:
-    """Get the bytes of anything contiguous that has some; None stays."""
+    """Return the bytes of a contiguous buffer; None stays None."""
     if likely(PyBytes_CheckExact(value)):
         data[0] = PyBytes_AS_STRING(value)
         size[0] = PyBytes_GET_SIZE(value)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The C side of struct classes: where the slots are and what a class knows.
+"""The memory layout of struct objects and of their classes.
 
     object                       type
      0 reference count            ...

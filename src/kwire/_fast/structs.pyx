@@ -434,7 +434,7 @@ cdef object as_array(object value):
 
 
 cdef inline void fill(Layout* layout, PyObject* made) noexcept:
-    """Give the slots that are still empty their defaults."""
+    """Fill the slots that are still empty with their defaults."""
     cdef Py_ssize_t index
     for index in range(layout.count):
         if slots_of(made)[index] == NULL:

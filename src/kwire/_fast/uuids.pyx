@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``uuid.UUID`` objects out of two 64-bit halves and back, without calling Python.
+"""Makes ``uuid.UUID`` objects of two 64-bit halves, and the reverse, in C.
 
 Importing the ``uuid`` module takes some 5 ms and most messages have no uuid, so the
 first one imports it. Without a twin: ``_pure/primitives.py`` has ``make_uuid``.

@@ -3,5 +3,5 @@
 """The engine in plain Python: the specification that ``_fast`` follows.
 
 Each file has its twin of the same name in ``_fast``, with the same functions in the
-same order. ``emitter.py`` alone has none: see its head.
+same order. ``emitter.py`` and ``arrow_interface.py`` have none.
 """

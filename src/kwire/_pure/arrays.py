@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of columns, and Arrow arrays over it.
+"""Allocates the memory of columns, and makes Arrow arrays of it.
 
 ``Memory`` is a block of bytes with the buffer protocol. ``Array`` is a node of an
 Arrow array over such blocks, and leaves kwire through the Arrow PyCapsule interface:
@@ -123,7 +123,7 @@ class Array:
         return interface.schema_capsule(self), interface.array_capsule(self)
 
     def import_with(self, take: Callable[[int, Any], Any], schema: object) -> Any:
-        """Give the data to ``take(address, schema)``, such as ``_import_from_c``.
+        """Pass the data to ``take(address, schema)``, such as ``_import_from_c``.
 
         ``address`` is that of an ``ArrowArray`` that ``take`` moves its content out of.
         A consumer that passes a schema it has already made need not read one again.

@@ -73,7 +73,7 @@ _living: dict[int, _Export] = {}
 
 
 class _Export:
-    """The structs of a tree, counted; by its address the root is found again."""
+    """The structs of a tree and how many are in use, found by the root's address."""
 
     def __init__(self, array: Array, kind: type[_Schema] | type[_Data]) -> None:
         self.kept: list[Any] = [array]
@@ -178,7 +178,7 @@ def array_capsule(array: Array) -> Any:
 
 
 def import_with(array: Array, take: Callable[[int, Any], Any], schema: object) -> Any:
-    """Give the data to ``take``, which moves it out."""
+    """Pass the data to ``take``, which moves it out."""
     export = _Export(array, _Data)
     try:
         return take(export.address, schema)

@@ -60,7 +60,7 @@ CHUNK = (STATE - HIGH) // 8
 
 
 def crc32c(data: Buffer, value: int = 0) -> int:
-    """Give the CRC-32C of any contiguous bytes-like object.
+    """Return the CRC-32C of any contiguous bytes-like object.
 
     The polynomial of Castagnoli, as in RFC 3720; it covers batches of magic 2.
     Source: ``Crc32C``.
@@ -81,7 +81,7 @@ def crc32c(data: Buffer, value: int = 0) -> int:
 
 
 def crc32(data: Buffer, value: int = 0) -> int:
-    """Give the CRC-32 of any contiguous bytes-like object.
+    """Return the CRC-32 of any contiguous bytes-like object.
 
     The polynomial of IEEE 802.3, as in ``zlib``; it covers messages of magic 0 and 1.
     Source: ``Crc32``.
@@ -132,7 +132,7 @@ def fold_message(view: memoryview, start: int) -> int:
 def cuts(
     sparse: list[tuple[int, tuple[int, ...]]],
 ) -> list[tuple[int, int, int, list[int]]]:
-    """Give the steps of ``SPARSE``: bits before, after, mask of the cut, shifts."""
+    """Return the steps of ``SPARSE``: bits before, after, mask of the cut, shifts."""
     return [
         (
             before,
@@ -145,7 +145,7 @@ def cuts(
 
 
 def rows_of_table(count: int) -> list[list[int]]:
-    """Give the CRC of each byte with 0, 1, 2 and more zeros after it."""
+    """Return the CRC of each byte with 0, 1, 2 and more zeros after it."""
     basis = []
     for bit in range(8):
         crc = 1 << bit

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns into the bytes of a batch of magic 2, without an object for each record.
+"""Encodes columns as a batch of magic 2, without an object for each record.
 
 A column of bytes is a tuple of its validity (None: no nulls), its 32-bit offsets, its
 bytes, and the row that it begins with; one of numbers lacks the offsets. So slices of
@@ -196,7 +196,7 @@ def row_number(number: int) -> int:
 
 
 def view_buffer(data: Buffer | None, size: int) -> memoryview:
-    """Look at a buffer that has to have ``size`` bytes."""
+    """View a buffer, which must have ``size`` bytes or more."""
     view = memoryview(b"")
     if data is not None and memoryview(data).nbytes:
         view = memoryview(data).cast("B")
@@ -208,7 +208,7 @@ def view_buffer(data: Buffer | None, size: int) -> memoryview:
 
 
 def view_validity(validity: Buffer | None, rows: int) -> memoryview | None:
-    """Look at the validity of rows; None where there is none."""
+    """View the validity of rows; None if there is none."""
     return None if validity is None else view_buffer(validity, (rows + 7) // 8)
 
 

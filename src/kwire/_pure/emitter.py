@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Emits straight-line Python for one plan: the fast lane of the Python engine.
+"""Emits straight-line Python for one plan, the fast path of the Python engine.
 
 Without a twin: ``_fast`` interprets the plan. This module writes Python source from the
 same plan, one fragment for each kind of step in the interpreter's order, and compiles

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an engine offers to the floors above it. Twin: ``_fast/engine.py``."""
+"""The functions that each engine offers. Twin: ``_fast/engine.py``."""
 
 from __future__ import annotations
 

@@ -317,7 +317,7 @@ def make_validity(is_null: list[bool]) -> Memory:
 
 
 def pack_bits(values: list[Any]) -> Memory:
-    """Pack truths into bits, the lowest of a byte first."""
+    """Pack booleans into bits, the lowest bit of a byte first."""
     if not values:
         return Memory()
     text = "".join(["1" if value else "0" for value in reversed(values)])

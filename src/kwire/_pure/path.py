@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The path of a fault: the fields and elements that lead to it.
+"""The path in an error: the fields and elements that lead to the bad bytes.
 
 The walk keeps it as a list of names and indexes, outermost first.
 Twin: ``_fast/path.pxd``. Differs from its twin in: the list needs no noting.

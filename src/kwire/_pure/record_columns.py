@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records by the thousand, from the bytes of batches into columns.
+"""Decodes batches into columns, without an object for each record.
 
 The columns are what the records of ``record_decoder.py`` give when they are turned by
 a quarter: one array for each field of all records.

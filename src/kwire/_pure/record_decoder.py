@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records of magic 2 out of the bytes of a batch, as objects.
+"""Decodes the records of a batch of magic 2 into objects.
 
 The bytes are those of an entry that ``batches.py`` has checked, or what their
 decompression gave. Faults of plain bytes point to where they are in the input; those
@@ -46,7 +46,7 @@ classes: dict[str, type[Record]] = {}
 
 
 def bind_record(cls: type[Record]) -> None:
-    """Tell the engine which class a record is."""
+    """Set the class of records, which the engine cannot import."""
     classes["record"] = cls
 
 

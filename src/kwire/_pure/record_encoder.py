@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records into the bytes of a batch, from rows.
+"""Encodes rows as a batch.
 
 ``rows.py`` reads and checks the rows; ``batch_options.py`` checks what is legal in
 which format.
@@ -144,7 +144,7 @@ def check_base(header: BatchHeader) -> None:
 def encode_messages(
     rows: Rows, header: BatchHeader, compress: Compress | None = None
 ) -> bytes:
-    """Encode messages of magic 0 or 1, each for itself or all in a compressed one.
+    """Encode messages of magic 0 or 1, one by one or all in a compressed message.
 
     Within a compressed one offsets of magic 1 count from 0, and the wrapper has the
     offset of the last and, but for log append time, their max timestamp.

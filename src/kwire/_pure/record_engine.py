@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an engine offers for records. Twin: ``_fast/record_engine.py``.
+"""The functions for records that each engine offers. Twin: ``_fast/record_engine.py``.
 
 Differs from its twin in: nothing.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Record sets: which of their entries are read, and the records of those as objects.
+"""Decides which batches of a record set are read, and decodes these into objects.
 
 ``find_entry`` goes from one entry to the next. It is the one place that decides by
 offsets, control batches and transactions which entry is read: batches and rows, which
@@ -143,7 +143,7 @@ def decode_rows(data: Buffer, options: ReadOptions) -> tuple[list[Record], int |
 
 
 def find_wanted(walk: EntryWalk) -> bool:
-    """Go to the next entry with wanted offsets that is not hidden; False at the end.
+    """Advance to the next entry with wanted offsets that is not hidden, or to the end.
 
     A walk ``with_control`` stops at hidden ones too, and at control batches.
     """
@@ -162,7 +162,7 @@ def find_wanted(walk: EntryWalk) -> bool:
 
 
 def find_entry(walk: EntryWalk) -> bool:
-    """Go to the next entry that is read, or that the filter has to see before."""
+    """Advance to the next entry that is read, or that the filter has to see first."""
     options = walk.options
     while True:
         entry = read_batch_header(

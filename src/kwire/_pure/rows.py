@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows: the records that a caller wants written, taken apart and checked.
+"""Checks rows that are to be written, and splits them into their parts.
 
 A row is a record, or a tuple of key, value, timestamp (ms, None for none) and headers
 of which the last two may be missing. Offsets of tuples go on from the row before. How
@@ -41,7 +41,7 @@ classes: dict[str, type[Record]] = {}
 
 
 def bind_rows(cls: type[Record]) -> None:
-    """Tell the engine which class a record is."""
+    """Set the class of records, which the engine cannot import."""
     classes["record"] = cls
 
 
@@ -71,7 +71,7 @@ class RowList:
         timestamp: int | None = None,
         headers: Headers = (),
     ) -> bool:
-        """Take one more row; False if the batch might then be too large.
+        """Add a row; return False if the batch might then be too large.
 
         Raises ``EncodeError`` for what is no row.
         """
@@ -163,7 +163,7 @@ def check_no_headers(headers: tuple[Any, ...], path: list[str | int]) -> None:
 
 
 def split(row: Any, offset: int, path: list[str | int]) -> Parts:
-    """Take a row apart: offset, timestamp, key, value and headers."""
+    """Split a row into offset, timestamp, key, value and headers."""
     # Those of a record are not checked when it is made.
     key: Any
     value: Any
@@ -218,7 +218,7 @@ def integer(value: Any, low: int, name: str, path: list[str | int]) -> int:
 
 
 def read_bytes(value: Any) -> bytes | None:
-    """Get the bytes of anything contiguous that has some; None stays."""
+    """Return the bytes of a contiguous buffer; None stays None."""
     if value is None or type(value) is bytes:
         return value
     try:

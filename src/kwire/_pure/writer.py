@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The write buffer: bytes that grow at their end, and varints into them.
+"""The write buffer, which grows at its end, and the writers of varints.
 
 Twin: ``_fast/writer.pxd``. Differs from its twin in: a ``bytearray`` for memory of
 our own, and the ``ValueFault`` exception for a noted fault code.

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: ``kwire versions``, ``schema``, ``decode``, ``ls`` and the others.
 
-A guest of the house: it uses public names only. What is needed beside kwire (click
-and rich) is loaded when a command runs, never by ``import kwire``. The program is in
-``main.py``, each command in a file of ``commands/``.
+The command line uses public names of kwire only. click and rich are imported when a
+command runs, never by ``import kwire``. The program is in ``main.py``, each command in
+a file of ``commands/``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A batch as a row: of a table, of JSON lines, of CSV."""
+"""Formats a batch as a row of a table, of JSON lines or of CSV."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Item = tuple[log.Segment, BatchHeader]
 
     class BatchWriter(Protocol):
-        """What takes batches."""
+        """A writer of batches."""
 
         def write(self, item: Item) -> None: ...
 
@@ -54,7 +54,7 @@ class BatchLines:
 
 
 class BatchTable:
-    """Batches as lines for people, a heading for each file."""
+    """Batches as a table, with a heading for each file."""
 
     def __init__(self, output: Output) -> None:
         columns = ("POSITION", -9), ("SIZE", -7), ("OFFSETS", 11), ("COUNT", -5)

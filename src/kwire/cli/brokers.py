@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the brokers of a cluster and keeps a connection to each.
 
-Here lives what a command needs to speak with brokers: how to connect, where, and with
-which proofs. What brokers are asked about is the commands' business.
+This file has the addresses, the options of a connection and the credentials. The
+commands choose the requests.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ class Node(NamedTuple):
 
     @property
     def address(self) -> str:
-        """Where it listens."""
+        """Its host and port."""
         return net.address_text(self.host, self.port)
 
 
 class Access(NamedTuple):
-    """How to connect: what all options of a command line come to."""
+    """How to connect, as the options of the command line say."""
 
     context: ssl.SSLContext | None
     credentials: tuple[str, str, str] | None
@@ -89,7 +89,7 @@ def _mechanism(name: str, username: str, password: str) -> net.Mechanism:
 
 
 def add_broker_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the arguments and options that ``read_access`` takes."""
+    """Add to a command the arguments and options that ``read_access`` takes."""
     option = click.option(
         "--fallback",
         metavar="VERSION",
@@ -105,7 +105,7 @@ def add_broker_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def add_cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the argument and options that ``connect_cluster`` takes."""
+    """Add to a command the argument and options that ``connect_cluster`` takes."""
     argument = click.argument("address", metavar="HOST:PORT[,HOST:PORT]")
     option = click.option(
         "--config",
@@ -166,7 +166,7 @@ def read_access(
     timeout_s: float,
     fallback: str | None = None,
 ) -> Access:
-    """Turn options into what they mean together; ``UsageError`` if they do not fit."""
+    """Combine the options; ``UsageError`` if they exclude each other."""
     for name, value in (("--ca", ca), ("--cert", cert), ("--key", key)):
         if value is not None and not tls:
             raise click.UsageError(f"{name} requires --tls")
@@ -202,7 +202,7 @@ def read_access(
 
 
 def connect_cluster(address: str, *, config: str | None, **options: Any) -> KafkaSync:
-    """Name the cluster of an address, to be read with the options of a command line."""
+    """Make the client of a cluster from an address and the options."""
     from .. import client
 
     if config is not None and (options["tls"] or options["mechanism"]):
@@ -288,7 +288,7 @@ def read_addresses(texts: Sequence[str]) -> list[tuple[str, int]]:
 async def reach_all(
     bootstrap: Sequence[tuple[str, int]], access: Access, stack: AsyncExitStack
 ) -> list[Node]:
-    """Ask the first broker that answers for all of them, and connect to each.
+    """Get the list of brokers from the first that answers, and connect to each.
 
     The connections close with ``stack``. The nodes are sorted by id; one that cannot
     be reached has an error instead. Raises the last error if no broker answers.

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keys and values as something that can be printed, and the way back for ``--key``.
+"""Formats keys and values as text, and parses the text after ``--key``.
 
-A ``Cell`` says how its content is to be read, so that text that looks like base64 is
-never taken for bytes: "text", "base64", "hex", "json" (a decoded message), "control"
-(the type of a control record) or "" for null.
+The ``encoding`` of a ``Cell`` names the form of its content, so that text that looks
+like base64 is never taken for bytes: "text", "base64", "hex", "json" (a decoded
+message), "control" (the type of a control record) or "" for null.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def read_bytes(text: str) -> bytes:
 
 
 def format_cell(cell: Cell) -> str:
-    """Write a cell for people, in one line and without what moves a cursor."""
+    """Format a cell as one line, with control characters escaped."""
     if cell.encoding == "text":
         # What could be taken for something else is marked as the text that it is.
         marked = cell.content.startswith(_MARKS)
@@ -81,5 +81,5 @@ def format_cell(cell: Cell) -> str:
 
 
 def compact_json(value: object) -> str:
-    """Write JSON in one line, other alphabets as they are."""
+    """Format JSON on one line; characters beyond ASCII are not escaped."""
     return dumps(value, ensure_ascii=False, separators=(",", ":"))

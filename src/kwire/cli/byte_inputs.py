@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes as people have them: hex in any spacing, dumps, escapes, base64, files.
+"""Parses bytes that users pass: hex, hex dumps, escapes, base64 and files.
 
-``read_input`` finds out which of these an input is. What the bytes mean is the business
-of ``byte_pieces.py``.
+``read_input`` recognizes the form. ``byte_pieces.py`` finds out what the bytes are.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Byte maps as one HTML page that needs nothing else: the bytes left, the tree right.
+"""Writes a byte map as an HTML page: bytes on the left, fields on the right.
 
 All of it is in the page as text; the script only highlights what belongs together.
 The middle of long values is left out, so that a page grows with the number of values.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A span of a byte map as text for people, and as a row of JSON lines."""
+"""Formats a span of a byte map as text, or as a row of JSON lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MEANS = {"tag": "tag {}", "bytes": "{} bytes", "size": "{} bytes"}
 
 
 def value_text(span: Span) -> str:
-    """Write the value of a span in one line, with what it means."""
+    """Format the value of a span on one line, with its meaning."""
     if span.kind in ("damaged", "unread"):
         return escape_line(str(span.meaning or ""))
     if span.kind == "cut":

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tree of a byte map, line by line: structs, arrays, values, and unpacked records.
+"""Prints a byte map as a tree of structs, arrays, values and decompressed records.
 
-A line of an array's element says what is in it. Records inside a compressed batch have
-no bytes of their own in the input: they point at those of the whole batch.
+The line of an array's element summarizes it. Records in a compressed batch have no
+bytes of their own in the input: their lines point at those of the batch.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class TreeLine(NamedTuple):
 
 
 def draw_tree(data: bytes, spans: Sequence[Span]) -> Iterator[TreeLine]:
-    """Give the lines of the tree of an input, from its top to its bottom."""
+    """Yield the lines of the tree of an input, from top to bottom."""
     tree = _Tree(data, spans)
     for root in tree.roots:
         yield from tree.node(root, True)
@@ -118,7 +118,7 @@ class _Tree:
             self.roots[-1].add(_STEP.findall(span.path) or [span.kind], number)
 
     def node(self, node: _Node, is_open: bool) -> Iterator[TreeLine]:
-        """Give the lines of a node and of what is below it."""
+        """Yield the lines of a node and of what is below it."""
         if not node.below:
             yield from self._leaves(node.name, node.own)
             return
@@ -147,7 +147,7 @@ class _Tree:
         return _with_value(line, number, self._spans[number])
 
     def _summary(self, node: _Node) -> str:
-        """Say in a few words what an element of an array is."""
+        """Summarize an element of an array in a few words."""
         if node.name[0] != "[":
             return ""
         found = {
@@ -169,7 +169,7 @@ class _Tree:
         return _summary_text(telling[:_MOST_SUMMARIZED])
 
     def _draw_batch(self, name: str, number: int) -> Iterator[TreeLine]:
-        """Give the lines of a compressed batch: its records as they were packed."""
+        """Yield the lines of the records in a compressed batch."""
         found, count = self._unpack_batch(number)
         if not found:
             yield self._with_value(TreeLine("leaf", name), number)
@@ -190,7 +190,7 @@ class _Tree:
         yield TreeLine("close")
 
     def _unpack_batch(self, number: int) -> tuple[list[Record], int]:
-        """Unpack the batch of a compressed span; give some records, and their count."""
+        """Decompress a batch; return its first records, and their count."""
         first = number
         while first and self._spans[first - 1].owner == self._spans[number].owner:
             first -= 1
@@ -233,7 +233,7 @@ def _summary_text(spans: Sequence[Span]) -> str:
 
 
 def _record_spans(record: Record) -> Iterator[Span]:
-    """Give the values of a record as spans of no bytes."""
+    """Return the values of a record as spans of no bytes."""
 
     def span(path: str, type: str, value: object, kind: str) -> Span:
         meaning = value if kind == "timestamp" else None

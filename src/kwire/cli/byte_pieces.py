@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What bytes mean: frames, message bodies, record sets, by option or by guess.
+"""Splits input bytes into frames, message bodies and record sets, or guesses these.
 
-The options that ``decode`` and ``explain`` share stand here. An input is a list of
-pieces: one after another where it holds several frames, else one.
+The options that ``decode`` and ``explain`` share are here. An input is a list of
+pieces: several if it holds several frames, otherwise one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SIZE_BYTES = 4
 
 
 def add_byte_options(command: Command) -> Command:
-    """Give a command its input and the options that say what it is."""
+    """Add to a command its input and the options that say what it is."""
     for add in (
         click.option(
             "--input",
@@ -63,7 +63,7 @@ def add_byte_options(command: Command) -> Command:
 
 
 class Reading(NamedTuple):
-    """What a piece holds; of a record set the message is its batches, as they come."""
+    """The content of a piece; that of a record set is an iterator over its batches."""
 
     header: Any
     header_version: int
@@ -158,7 +158,7 @@ def find_pieces(
     prefixed: bool,
     is_records: bool,
 ) -> BytePieces:
-    """Read the input, and cut it into pieces as the options say, or by a guess."""
+    """Read the input, and split it into pieces by the options, or by a guess."""
     if sum((response is not None, message is not None, is_records)) > 1:
         raise click.UsageError(
             "--response, --message and --records exclude each other; give one of them"
@@ -219,7 +219,7 @@ def _choose_version(cls: Any, version: int | None) -> int:
 
 
 def _guess_pieces(content: bytes) -> BytePieces:
-    """Find out what bytes are whose form the command line does not name."""
+    """Guess what the bytes are, because no option says it."""
     whole = content, 0, len(content)
     frames = list(_frames("request", content))
     candidates = []
@@ -241,7 +241,7 @@ def _guess_pieces(content: bytes) -> BytePieces:
 
 
 def _frames(form: str, content: bytes, **asked: Any) -> Iterator[BytePiece]:
-    """Cut bytes into frames, each after its size; the last one may be cut short."""
+    """Split bytes into frames, each after its size; the last one may be incomplete."""
     at = 0
     while at < len(content):
         size = int.from_bytes(content[at : at + _SIZE_BYTES], "big", signed=True)

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keys and values that Kafka itself writes, decoded into JSON cells.
+"""Decodes keys and values of Kafka's internal topics into JSON cells.
 
-Records of Kafka's internal topics and control records. What cannot be decoded, a
-newer Kafka's say, is no reason to stop: the reason is handed out, and the bytes are
-shown as they are.
+A record that cannot be decoded, of a newer Kafka for example, does not end the command:
+it is printed as bytes, with the reason. Control records are decoded here too.
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ def _read_embedded(cls: type[Message], data: bytes) -> Cell | None:
 
 
 def _version(topic: str, value: bytes) -> int:
-    """Tell the version of a value, which ``internal_topics`` has read before."""
+    """Return the version of a value, which ``internal_topics`` has read before."""
     if topic not in _KEYLESS:
         return _int16(value)
     number = start = 0

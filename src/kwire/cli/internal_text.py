@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decoded keys and values as words for people: ``OffsetCommit group=g offset=12``.
+"""Formats decoded internal records as text: ``OffsetCommit group=g offset=12``.
 
 The cells are made in ``internal_records.py``; JSON lines and CSV have them as JSON.
 """
@@ -20,12 +20,12 @@ _PLAIN = re.compile(r"""[^\s"'=\[{,\\]+""")
 
 
 def is_decoded(key: Cell, value: Cell) -> bool:
-    """Whether a record is of an internal topic, and was understood."""
+    """Whether a record is of an internal topic, and was decoded."""
     return key.encoding == "json" or (key == NULL and value.encoding == "json")
 
 
 def record_words(key: Cell, value: Cell) -> tuple[list[str], int]:
-    """Write a decoded record: its words, and how many of them it takes to know it.
+    """Format a decoded record as words; return also how many of them identify it.
 
     Those are what the key says (group, topic, partition) and the first field of the
     value, which is the offset of a commit.
@@ -43,7 +43,7 @@ def record_words(key: Cell, value: Cell) -> tuple[list[str], int]:
 
 
 def describe_message(cell: Cell) -> list[str]:
-    """Write a decoded message: its name, and a word for each of its fields."""
+    """Format a decoded message: its name, and a word for each of its fields."""
     return [cell.content["name"], *_fields(cell.content["data"])]
 
 

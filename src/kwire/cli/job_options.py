@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands of jobs have in common: where to write, where to run, what to read.
+"""The options that the commands of jobs share: input, output, Spark.
 
 The jobs themselves are in ``kwire.jobs``.
 """

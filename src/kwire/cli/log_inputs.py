@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands read: the partitions below the paths that they are given.
+"""Finds the partitions below the paths that a command gets.
 
-The arguments and options that several commands have stand here, so that they are the
-same everywhere.
+Arguments and options that several commands share are here, so that they are the same
+everywhere.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NAMED = 5
 
 
 def add_partition_options(command: Command) -> Command:
-    """Give a command its paths and the options that choose among their partitions."""
+    """Add to a command its paths and the options that choose among their partitions."""
     for add in (
         click.option(
             "--include",
@@ -103,7 +103,7 @@ class LogInputs:
         return sum(file.size for file in self.files())
 
     def files(self) -> Iterator[log.Segment]:
-        """Go through the files with records, partition by partition."""
+        """Iterate over the files with records, partition by partition."""
         for partition in self.partitions:
             yield from list_files(partition)
 
@@ -158,6 +158,6 @@ def _list_names(names: list[str]) -> str:
 
 
 def say_unreadable(inputs: LogInputs) -> None:
-    """Tell what was left aside."""
+    """Print what could not be read."""
     for error in inputs.unreadable:
         say(f"skipped: {explain(error)}")

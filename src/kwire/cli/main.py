@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program ``kwire``: its commands, its errors as one line, and its exit codes.
 
-Commands are the modules of ``commands/``: a file there with a ``command`` in it is all
-that a new one needs. A command returns its exit code (None is 0) and raises for what
-it cannot do; the words for people are made here.
+Commands are the modules of ``commands/``: a file with a ``command`` in it is all that a
+new one needs. A command returns its exit code (None is 0) and raises an exception for
+what it cannot do; this file prints it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ EXIT_CODES = (
 
 
 class Program(click.Group):
-    """The group of all commands, which are loaded when they are asked for."""
+    """The group of all commands, which are imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands, sorted."""
@@ -56,7 +56,7 @@ class Program(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; an error names those that are near."""
+        """Find the command; an error names those with similar names."""
         names = self.list_commands(ctx)
         if args[0] not in names and not args[0].startswith("-"):
             near = suggest_names(args[0], names)
@@ -64,7 +64,7 @@ class Program(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command and see its output off."""
+        """Run a command and flush its output."""
         try:
             code = super().invoke(ctx)
             sys.stdout.flush()
@@ -96,7 +96,7 @@ class Program(click.Group):
 
 
 def explain(error: Exception) -> str:
-    """Put an error in one line."""
+    """Format an error as one line."""
     if isinstance(error, click.ClickException):
         return _make_line(error.format_message())
     if isinstance(error, OSError) and error.filename is not None and error.strerror:

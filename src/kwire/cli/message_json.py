@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages as JSON for people: Kafka's form, with what that form leaves out.
+"""Formats messages as JSON, with their records and unknown tagged fields.
 
-The form of ``kwire.to_json`` has no content of records fields and no unknown tagged
-fields. Here the batches are in their place, named as ``kwire dump`` names them, and
-``unknownTaggedFields`` where there are some.
+``kwire.to_json`` leaves out the content of records fields and unknown tagged fields.
+The form of this file has the batches in their place, named as ``kwire dump`` names
+them, and ``unknownTaggedFields`` if there are any.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _cell(name: str, cell: Cell) -> dict[str, Any]:
 
 
 def indent_json(value: Any, width: int, indent: int = 0, used: int = 0) -> str:
-    """Lay JSON out in lines of a width: on one line what fits there.
+    """Format JSON in lines of a width; what fits is on one line.
 
     ``used`` columns of the first line are taken, those of the others ``indent``.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where data goes, and its forms for lines: a table, JSON lines, CSV.
+"""Writes rows to stdout or a file, as a table, JSON lines or CSV.
 
 Rows are dicts of what JSON knows; a table takes cells of text. Everything is written
 as it comes. Only a terminal gets bold letters, and lines that are cut to its width;
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Row = Mapping[str, object]
 
     class RowWriter(Protocol):
-        """What takes rows."""
+        """A writer of rows."""
 
         def write(self, row: Row) -> None: ...
 
@@ -70,7 +70,7 @@ csv_option = click.option(
 
 
 def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the form of its rows: a ``RowFormat``, as ``form``."""
+    """Add to a command the form of its rows: a ``RowFormat``, as ``form``."""
 
     @click.option(
         "--format",
@@ -133,7 +133,7 @@ class Output:
         return written
 
     def write_bold(self, text: str) -> None:
-        """Write text that is bold where that can be seen."""
+        """Write text, in bold on a terminal."""
         if self._has_colour:
             write_bold(self._stream, text)
         else:
@@ -146,7 +146,7 @@ class Output:
         self._flush_soon()
 
     def flush(self) -> None:
-        """Let what was written be seen, before waiting for more."""
+        """Write out what is buffered, before a wait."""
         self._stream.flush()
 
     def _flush_soon(self) -> None:
@@ -207,7 +207,7 @@ def _prepare(stream: TextIO) -> None:
 
 
 def clear_unknown(row: Row) -> dict[str, object]:
-    """Give a row with None in place of -1, by which kwire says that it knows none."""
+    """Return a row with None in place of -1, which means "unknown" in kwire."""
     return {
         name: None if value == -1 and isinstance(value, int) else value
         for name, value in row.items()
@@ -265,7 +265,7 @@ class Csv:
 
 
 class Table:
-    """Lines for people, under a line of titles and between headings.
+    """A table for terminals, with a line of titles and with headings.
 
     A column is its title and its least width; a negative one is aligned to the right.
     Whatever is in a cell, a row is one line. A column grows with what is in it, so that
@@ -282,14 +282,14 @@ class Table:
         self._write(self._line([title for title, _ in columns]), bold=True)
 
     def write(self, cells: Sequence[str], heading: str = "") -> None:
-        """Write one line, and before it the heading unless it stands already."""
+        """Write one line, after its heading if that is a new one."""
         self._write_heading(heading)
         self._write(self._line([escape_line(cell) for cell in cells]))
 
     def write_words(
         self, cells: Sequence[str], words: Sequence[str], needed: int, heading: str
     ) -> None:
-        """Write a line whose last cell is words, which may reach over several columns.
+        """Write a line whose last cell is text, which may extend over several columns.
 
         In a terminal they go on below the second column if they do not fit; the
         ``needed`` first ones are shown whatever it takes.

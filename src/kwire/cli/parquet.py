@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records as a Parquet or Arrow file, written in groups and never held as a whole.
+"""Writes records to a Parquet or Arrow file, in groups of bounded size.
 
 Keys and values are the bytes of the log; the columns are those of
 ``kwire.arrow.records_to_arrow`` after topic and partition. Where an internal topic is
@@ -43,7 +43,7 @@ def _load_pyarrow(form: str) -> Any:
 def open_arrow_file(
     path: str, form: str, headers: bool, decoded: bool
 ) -> Iterator[RecordGroups]:
-    """Open a new file, "parquet" or "arrow"; it appears when the block ends well."""
+    """Open a new file, "parquet" or "arrow"; it appears when the block succeeds."""
     pyarrow = _load_pyarrow(form)
     with create_file(path) as file:
         writer = RecordGroups(pyarrow, file, form, headers, decoded)
@@ -56,7 +56,7 @@ def open_arrow_file(
 
 
 class RecordGroups:
-    """Gathers rows and writes a group when there are enough: rows of columns."""
+    """Collects rows, and writes them as row groups of bounded size."""
 
     def __init__(
         self, pyarrow: Any, file: BinaryIO, form: str, headers: bool, decoded: bool

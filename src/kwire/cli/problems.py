@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Problems of log files as lines, for the commands that find some."""
+"""Prints problems of log files as lines."""
 
 from __future__ import annotations
 

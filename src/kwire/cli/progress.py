@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far a long job is: bytes, bytes per second, time to go, the current file.
+"""Shows how far a long job is: bytes, bytes per second, time left, current file.
 
 Shown on stderr, and only where that is a terminal.
 """
@@ -67,7 +67,7 @@ class Progress:
         self._bar.stop()
 
     def name(self, current: str) -> None:
-        """Say what is being read now."""
+        """Show the name of what is read now."""
         current = escape_line(current)
         if len(current) > _NAME:
             current = "…" + current[1 - _NAME :]
@@ -79,7 +79,7 @@ class Progress:
         self._bar.update(self._task, completed=self._done)
 
     def reach(self, position: int) -> None:
-        """Say how many bytes are done in all."""
+        """Show how many bytes are done in total."""
         self.advance(position - self._done)
 
     @property
@@ -89,7 +89,7 @@ class Progress:
 
     @contextmanager
     def hidden(self) -> Iterator[None]:
-        """Take the bar away while something else is written to the terminal."""
+        """Hide the bar while something else is written to the terminal."""
         if self._bar.disable:
             yield
             return

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-r"""Records in a form of one's own: ``-f '%t %o %k\n'``, with the signs that kcat has.
+r"""Formats records by a pattern such as ``-f '%t %o %k\n'``, as kcat does.
 
     %t topic     %p partition            %o offset   %T timestamp in ms
     %k key       %v or %s value          %h headers, name=value with commas between
@@ -8,7 +8,8 @@ r"""Records in a form of one's own: ``-f '%t %o %k\n'``, with the signs that kca
     %R           the length of the value as INT32
     %% a percent sign     \n \r \t \\ and \x00 to \xff
 
-A null is no byte, in headers NULL. Nothing comes between records but what is asked for.
+A null is printed as no byte, in headers as NULL. Nothing is printed between records but
+what the pattern has.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\"}
 
 
 class RecordFormat(click.ParamType[list[Any]]):
-    """A form of records: bytes as they are, and names of fields."""
+    """A pattern: literal bytes, and names of fields."""
 
     name = "format"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> list[bytes | str]:
-        """Read the text of a form; it names what it does not know."""
+        """Parse a pattern; the error names an unknown field or escape."""
         parts: list[bytes | str] = []
         for match in _PART.finditer(value):
             text, (field, escape) = match[0], match.groups()
@@ -65,7 +66,7 @@ class RecordFormat(click.ParamType[list[Any]]):
 
 
 class RecordWriter:
-    """Records in the form that is given, to the byte; a terminal gets escaped text."""
+    """Writes records by a pattern, byte for byte; a terminal gets escaped text."""
 
     def __init__(
         self, output: Output, parts: list[bytes | str], byte_format: str
@@ -93,7 +94,7 @@ class RecordWriter:
         )
 
     def content(self, cell: Cell, data: bytes | None) -> bytes | None:
-        """Give what is printed of a key or value."""
+        """Return what is printed of a key or value."""
         if cell.encoding == "json":
             return compact_json(cell.content).encode()
         if cell.encoding == "control":

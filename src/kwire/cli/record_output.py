@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of records as output, and what writes them: lines, Parquet, Arrow.
+"""The options of printing records, and what prints them: lines, Parquet, Arrow.
 
 For all commands that print records, wherever these come from. How a row looks is
 decided in ``record_rows.py``, ``record_format.py`` and ``parquet.py``.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .record_rows import RecordRow
 
     class Writer(Protocol):
-        """What takes rows."""
+        """A writer of rows."""
 
         def write(self, row: RecordRow) -> None: ...
 
@@ -57,7 +57,7 @@ class KeyBytes(click.ParamType[bytes]):
 
 
 def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of its output: a ``RecordOutput``, as ``output``."""
+    """Add to a command the options of its output: a ``RecordOutput``, as ``output``."""
 
     @click.option(
         "--headers/--no-headers", default=True, help="Print the headers of records."
@@ -120,7 +120,7 @@ def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class RecordOutput(NamedTuple):
-    """Where records go, in which form, and with what."""
+    """The options of output: the file, the format and its columns."""
 
     form: RowFormat
     own: list[Any] | None
@@ -135,12 +135,12 @@ class RecordOutput(NamedTuple):
         return self.form.name in _BINARY
 
     def row_maker(self) -> RowMaker:
-        """Make what makes rows of records."""
+        """Return the ``RowMaker`` that these options describe."""
         return RowMaker(self.byte_format, self.raw)
 
     @contextmanager
     def open(self, decoded: bool) -> Iterator[tuple[Writer, Output | None]]:
-        """Open the output; gives its writer, and the stream if it is one of text.
+        """Open the output; yields its writer, and the stream if it is one of text.
 
         ``decoded`` says whether keys and values may be decoded messages.
         """

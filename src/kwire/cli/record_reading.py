@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which records and batches of the inputs are read, in which order, from where.
+"""Reads the records and batches that the options select, in their order.
 
-How a row looks is the business of ``record_rows.py`` and ``batch_rows.py``.
+``record_rows.py`` and ``batch_rows.py`` format the rows.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Wanted(NamedTuple):
     key: bytes | None
 
     def has(self, record: Record) -> bool:
-        """Whether a record meets all but the offsets, which were met in reading."""
+        """Whether a record meets all conditions but those on offsets."""
         return (
             (self.key is None or record.key == self.key)
             and (self.from_time is None or record.timestamp >= self.from_time)
@@ -98,7 +98,7 @@ class RecordReader:
     def record_rows(
         self, maker: RowMaker, isolation: str, control: bool
     ) -> Iterator[RecordRow]:
-        """Go through the rows of the records that are wanted."""
+        """Iterate over the rows of the records that are wanted."""
 
         def rows(file: log.Segment, batch: Batch) -> Iterator[RecordRow]:
             if batch.is_control and not control:
@@ -131,7 +131,7 @@ class RecordReader:
         return read
 
     def batch_rows(self) -> Iterator[tuple[log.Segment, BatchHeader]]:
-        """Go through the batches that are wanted, each with its file."""
+        """Iterate over the batches that are wanted, each with its file."""
 
         def read(
             file: log.Segment, start: int, end: int | None
@@ -181,7 +181,7 @@ class RecordReader:
         return found
 
     def _start(self, file: log.Segment) -> int | None:
-        """Find the first byte to read; None where nothing that is wanted can be."""
+        """Find the first byte to read; None if nothing in the file can be wanted."""
         wanted = self._wanted
         start: int | None = 0
         above = file.next_base_offset

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A record as a row: of a table, of JSON lines, of CSV.
+"""Formats a record as a row of a table, of JSON lines or of CSV.
 
-In JSON lines the name of a field says how to read it: ``key`` is text or null,
-``key_base64``, ``key_hex`` and ``key_json`` are what they say. In CSV, where columns
-are fixed, ``key_encoding`` does.
+In JSON lines the name of a field gives its encoding: ``key`` is text or null, and there
+are ``key_base64``, ``key_hex`` and ``key_json``. CSV has fixed columns, of which
+``key_encoding`` gives it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class RecordRow(NamedTuple):
 
 
 class RowMaker:
-    """Makes rows as the options want them."""
+    """Makes rows as the options say."""
 
     def __init__(self, byte_format: str, raw: bool) -> None:
         self._byte_format = byte_format
@@ -78,7 +78,7 @@ def open_records(
 
 
 class RecordTable:
-    """Records as lines for people, a heading for each partition."""
+    """Records as a table, with a heading for each partition."""
 
     def __init__(self, output: Output, byte_format: str, headers: bool) -> None:
         self._byte_format = byte_format

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The one way to a terminal: what stdout and stderr print, with controls escaped.
+"""Prints to stdout and stderr, with control characters escaped.
 
     anything -> sys.stdout, sys.stderr (TerminalText) ------ escape ---+-> terminal
     rows ----> Output (output.py), bold lines -------------- escape ---+
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class TerminalText(io.TextIOWrapper):
-    """The text stream of a terminal, which lets no control but LF and tab through.
+    """The text stream of a terminal, which escapes all controls but LF and tab.
 
     ``styled`` is the same terminal for what is escaped already and gets colours.
     """
@@ -72,7 +72,7 @@ def write_bold(stream: TextIO, text: str) -> None:
 
 
 class EscapingConsole(Console):
-    """A console of rich that escapes the text of all that it is given to draw."""
+    """A console of rich that escapes all text that it draws."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(file=_find_styled(stream))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Text in columns of a terminal: cut, padded, or folded over several lines.
+"""Fits text into columns of a terminal: cut, padded, or folded over lines.
 
 Widths are those of a terminal, where a character takes none, one or two columns. The
 tables that are made of this are in ``output.py``.

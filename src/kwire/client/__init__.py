@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Live topics: from the brokers of a cluster to columns, rows and Arrow.
+"""Reads live topics: from the brokers of a cluster to columns, rows and Arrow.
 
     with client.connect_sync("broker:9092") as kafka:
         table = pyarrow.table(kafka.scan("orders", start=timedelta(hours=1)))
 
-Sockets, clocks and what users write are here; what to send to which broker is decided
-in ``kwire.cluster``.
+Sockets, clocks and the arguments of users are here; ``kwire.cluster`` decides what is
+sent to which broker.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def connect(
     connect_timeout_s: float = 10.0,
     request_timeout_s: float = 30.0,
 ) -> Kafka:
-    """Name a cluster, to be read over asyncio.
+    """Return a client of a cluster for asyncio, which connects when it is used.
 
     ``addresses`` is "host:port[,host:port]": some brokers, of which one has to answer.
     ``ssl`` is a context, or True for one that trusts what the system trusts. ``sasl``
@@ -89,7 +89,7 @@ def connect_sync(
     connect_timeout_s: float = 10.0,
     request_timeout_s: float = 30.0,
 ) -> KafkaSync:
-    """Name a cluster, to be read with blocking calls; as ``connect`` otherwise."""
+    """Return a client of a cluster with blocking calls; otherwise as ``connect``."""
     arguments = make_arguments(
         addresses,
         config,

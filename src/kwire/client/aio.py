@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a machine of ``cluster`` over asyncio, uvloop included.
+"""Runs a state machine of ``cluster`` with asyncio, uvloop included.
 
-Transports, TLS and the clock are here; what to send to whom is the machine's.
+This file has transports, TLS and the clock; the machine decides what is sent to which
+broker.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _GOODBYE_S = 1.0
 
 
 class AsyncRunner:
-    """Moves one machine, on the loop that it was made on."""
+    """Runs one machine, on the event loop that it was made on."""
 
     def __init__(
         self, machine: Machine, cluster: ClusterMachine, context: tls.SSLContext | None
@@ -45,7 +46,7 @@ class AsyncRunner:
         self._failure: BaseException | None = None
 
     async def run_until(self, is_over: Callable[[], bool]) -> None:
-        """Move the machine until ``is_over``, which is looked at after each step.
+        """Run the machine until ``is_over()``, which is called after each step.
 
         What the machine wants to send by then has been given to the transports, and it
         keeps moving while no caller waits.
@@ -61,7 +62,7 @@ class AsyncRunner:
                 self._waiter = None
 
     def step(self) -> None:
-        """Have the machine do what it can now."""
+        """Let the machine do what it can now."""
         if self._is_closed:
             return
         now = self._loop.time()
@@ -94,15 +95,15 @@ class AsyncRunner:
         await asyncio.gather(*(each.close() for each in self._alive))
 
     def note_alive(self, protocol: _LinkProtocol) -> None:
-        """Take note of a connection, which ``close`` has to end."""
+        """Add a connection to those that ``close`` has to end."""
         self._alive.add(protocol)
 
     def note_lost(self, protocol: _LinkProtocol) -> None:
-        """Take note that a connection is no more."""
+        """Remove a connection, which has ended."""
         self._alive.discard(protocol)
 
     def fail(self, error: BaseException) -> None:
-        """Have ``run_until`` raise an error that should not have happened."""
+        """Let ``run_until`` raise an unexpected error."""
         self._failure = error
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
@@ -191,7 +192,7 @@ class _LinkProtocol(asyncio.BufferedProtocol):
             self._runner.step()
 
     def write(self) -> None:
-        """Give the transport what the link has to send."""
+        """Pass to the transport what the link has to send."""
         if self._transport is not None and (data := self._link.data_to_send()):
             self._transport.write(data)
 

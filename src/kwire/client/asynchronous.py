@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Kafka`` and ``Scan``: a cluster and a scan, over asyncio."""
+"""``Kafka`` and ``Scan``: a cluster and a scan, with asyncio."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ class Scan(ScanBase):
 
 
 class Kafka(KafkaBase[Scan]):
-    """A cluster, to be read over asyncio; ``client.connect`` makes it."""
+    """A client of a cluster for asyncio; ``client.connect`` makes it."""
 
     _scan_class = Scan
 
     async def topics(self) -> dict[str, TopicInfo]:
-        """Return what the cluster knows of each topic that the user may see."""
+        """Return the metadata of each topic that the user may see."""
         return await self._run(self._find_topics(asyncio.get_running_loop().time()))
 
     async def sizes(

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a machine of ``cluster`` over blocking calls: one thread, one selector.
+"""Runs a state machine of ``cluster`` with blocking calls and one selector.
 
-Sockets, TLS and the clock are here; what to send to whom is the machine's.
+This file has sockets, TLS and the clock; the machine decides what is sent to which
+broker.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
 class Machine(Protocol):
-    """What a runner moves: ``ClusterMachine`` and those that are built on it."""
+    """What a runner runs: ``ClusterMachine``, or a machine that is built on it."""
 
     @property
     def wake_at(self) -> float:
@@ -38,7 +39,7 @@ class Machine(Protocol):
 
 
 class BlockingRunner:
-    """Moves one machine, in the thread that calls ``run_until``."""
+    """Runs one machine, in the thread that calls ``run_until``."""
 
     def __init__(
         self, machine: Machine, cluster: ClusterMachine, context: tls.SSLContext | None
@@ -54,7 +55,7 @@ class BlockingRunner:
         self._selector.register(self._alarm, _READ)
 
     def run_until(self, is_over: Callable[[], bool]) -> None:
-        """Move the machine until ``is_over``, which is looked at after each step.
+        """Run the machine until ``is_over()``, which is called after each step.
 
         What the machine wants to send by then has been given to the kernel.
         """
@@ -81,7 +82,7 @@ class BlockingRunner:
                     has_news |= key.data.step(time.monotonic())
 
     def wake(self) -> None:
-        """Have ``run_until`` look at ``is_over`` now; from any thread."""
+        """Let ``run_until`` call ``is_over`` now; may be called from any thread."""
         # Closed is awake, and so is one that has been woken very often.
         with suppress(OSError):
             self._bell.send(b"!")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a scan returns: chunks of one partition, decoded when they are looked at.
+"""``Chunk``: fetched records of one partition, which are decoded on first use.
 
 Chunk -> records (columns)  or  rows() and batches() (objects)
       -> to_arrow() (a record batch)
@@ -56,7 +56,7 @@ class DecodingOptions(NamedTuple):
 
 
 class Chunk:
-    """What one response held of one partition: record batches, not decoded yet.
+    """The record batches of one partition in one response, not decoded yet.
 
     ``next_offset`` is where reading goes on after it, ``high_watermark`` where the
     partition ended when it was read. ``aborted_transactions`` is None unless committed
@@ -134,7 +134,7 @@ class Chunk:
             )
 
     def to_arrow(self) -> Any:
-        """The columns that the scan was asked for, as a ``pyarrow.RecordBatch``."""
+        """The columns of the scan, as a ``pyarrow.RecordBatch``."""
         import pyarrow
 
         records = pyarrow.record_batch(self.records)

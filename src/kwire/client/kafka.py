@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the blocking and the asyncio client have in common: a cluster, and a scan."""
+"""``KafkaBase`` and ``ScanBase``: what the blocking and the asyncio client share."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Query(Protocol[R_co]):
-    """A machine that finds something out and is over."""
+    """A state machine that answers one question."""
 
     cluster: ClusterMachine
     failure: KwireError | None
@@ -47,7 +47,7 @@ class Query(Protocol[R_co]):
 
 
 class ScanBase:
-    """A scan that has not begun: what to read of which cluster."""
+    """A scan: what to read from which cluster."""
 
     def __init__(
         self, kafka: KafkaBase[Any], options: ScanOptions, decoding: DecodingOptions
@@ -60,7 +60,7 @@ class ScanBase:
 
     @property
     def losses(self) -> list[DataLost]:
-        """Records that were gone, where ``on_data_loss`` let the scan go on."""
+        """Records that were lost, if ``on_data_loss`` let the scan continue."""
         return [] if self._machine is None else self._machine.losses
 
     def position(self) -> dict[tuple[str, int], int]:
@@ -77,7 +77,7 @@ class ScanBase:
         return position
 
     def _has_result(self) -> bool:
-        """Whether the iteration goes on: with a chunk, or because it is over."""
+        """Whether the iteration can go on: there is a chunk, or the scan is over."""
         assert self._machine is not None
         return self._is_closing or self._machine.has_result()
 
@@ -96,7 +96,7 @@ S = TypeVar("S", bound=ScanBase)
 
 
 class KafkaBase(Generic[S]):
-    """A cluster: where it is, and what is done with it."""
+    """A client of a cluster: its addresses, its settings and its scans."""
 
     _scan_class: type[S]
 

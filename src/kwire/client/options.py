@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What users write, as the machines take it: addresses, offsets, times, TLS, SASL."""
+"""Checks and converts arguments of clients: addresses, offsets, times, TLS, SASL."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_addresses(text: str) -> list[tuple[str, int]]:
 
 
 def make_context(ssl: tls.SSLContext | bool | None) -> tls.SSLContext | None:
-    """Return the TLS context to use: True trusts what the system trusts."""
+    """Return the TLS context; True trusts the certificates of the system."""
     return tls.create_default_context() if ssl is True else ssl or None
 
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka's own names of properties, as the arguments of ``connect``.
+"""Translates Kafka's client properties into the arguments of ``connect``.
 
-Those of the Java client and of librdkafka, as far as a scan has to do with them. No
+It knows those properties of the Java client and of librdkafka that concern a scan. No
 error shows the value of a property that may be a secret.
 """
 
@@ -34,7 +34,7 @@ _OPTION = re.compile(r'(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";]+))')
 
 
 class ConnectionProperties(NamedTuple):
-    """What properties say; None where they say nothing."""
+    """The arguments that properties set; None for the others."""
 
     addresses: str | None
     client_id: str | None
@@ -48,7 +48,7 @@ class ConnectionProperties(NamedTuple):
 
 
 def read_config(config: Mapping[str, Any], sasl: Any = None) -> ConnectionProperties:
-    """Read a client's properties; ``ValueError`` for one that kwire cannot obey.
+    """Read a client's properties; ``ValueError`` for one that kwire does not support.
 
     ``sasl`` is the mechanism where it is not to be read of the properties. Those of a
     consumer that are not about its connections are passed over. A file that does not
@@ -178,7 +178,7 @@ def _make_context(texts: Mapping[str, str]) -> tls.SSLContext:
 
 
 def _check_file(name: str, path: str) -> None:
-    """Raise an ``OSError`` that says which property names a file that is not there."""
+    """Raise an ``OSError`` with the name of the property whose file is missing."""
     try:
         with open(path, "rb"):
             pass

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-r"""Java's property files, in which Kafka's tools take the settings of a client.
+r"""Reads Java's property files, which Kafka's tools take with ``--config``.
 
     # comment                     lines that begin with # or !
     name = value                  or name: value, or name value

@@ -98,12 +98,12 @@ class ScanSync(ScanBase):
 
 
 class KafkaSync(KafkaBase[ScanSync]):
-    """A cluster, to be read with blocking calls; ``client.connect_sync`` makes it."""
+    """A client of a cluster with blocking calls; ``client.connect_sync`` makes it."""
 
     _scan_class = ScanSync
 
     def topics(self) -> dict[str, TopicInfo]:
-        """Return what the cluster knows of each topic that the user may see."""
+        """Return the metadata of each topic that the user may see."""
         return self._run(self._find_topics(time.monotonic()))
 
     def sizes(self, topics: Iterable[str] | None = None) -> dict[tuple[str, int], int]:

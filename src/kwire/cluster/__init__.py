@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Machines that talk to a cluster of brokers, without a socket, a thread or a clock.
+"""State machines that talk to brokers, without a socket, a thread or a clock.
 
-``client`` runs them over sockets, the tests with simulated brokers and time. A machine
-is moved by ``advance``; the links that it opens take and give bytes.
+``client`` runs them over sockets, the tests with simulated brokers and time.
+``advance`` moves a machine; the links that it opens take and return bytes.
 """
 
 from .errors import AuthenticationRefused as AuthenticationRefused

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong between a client and a cluster, as exceptions.
+"""The exceptions of clients of a cluster.
 
 Each text names the address, the topic or the partition, and what to do. What is wrong
 with bytes is a ``DecodeError`` of ``kwire.errors``.
@@ -12,7 +12,7 @@ from ..errors import KwireError
 
 
 class ClusterError(KwireError):
-    """The cluster cannot or will not do what it was asked for."""
+    """A cluster cannot do what was requested, or refuses it."""
 
 
 class BrokersUnreachable(ClusterError):
@@ -32,7 +32,7 @@ class TopicNotFound(ClusterError):
 
 
 class RequestRefused(ClusterError):
-    """A broker answered with an error that no retry mends: ``error_code``."""
+    """A broker answered with an error that a retry does not solve: ``error_code``."""
 
     def __init__(self, text: str, error_code: int) -> None:
         super().__init__(text, error_code)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What to do about the errors that brokers answer with for a topic or a partition.
+"""Decides what to do about an error code of a topic or a partition.
 
 One table for all machines: error code to reaction. What is not in it is retried if
 Kafka calls it retriable, and ends the task if not.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Reaction(Enum):
-    """What the error of a partition asks for."""
+    """What to do about the error of a partition."""
 
     RETRY = auto()
     """The same request again, after a pause."""
@@ -52,7 +52,7 @@ NOT_THERE = codes.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def choose_reaction(error_code: int) -> Reaction:
-    """Return what the error of a partition asks for."""
+    """Return what to do about the error of a partition."""
     found = _REACTIONS.get(error_code)
     if found is None:
         found = Reaction.RETRY if codes.retriable(error_code) else Reaction.FAIL
@@ -69,7 +69,7 @@ def is_of_session(error_code: int) -> bool:
 
 
 def may_pass(error_code: int) -> bool:
-    """Whether an error may be over when the cluster has caught up with itself."""
+    """Whether an error may end once all brokers have the newest metadata."""
     return choose_reaction(error_code) in (Reaction.RETRY, Reaction.NEW_LEADER)
 
 

@@ -33,7 +33,7 @@ _LAST_EPOCH = (1 << 31) - 1
 
 
 class Position(NamedTuple):
-    """What a Fetch request says of one partition."""
+    """What a Fetch request contains for one partition."""
 
     offset: int
     leader_epoch: int
@@ -88,7 +88,7 @@ class FetchSession:
         return named, forgotten
 
     def take_response(self, session_id: int) -> None:
-        """Take note that the request was answered without an error of the session.
+        """Note that the request was answered without an error of the session.
 
         The broker gives no session, id 0, while others take all that it has room for.
         """
@@ -108,7 +108,7 @@ class FetchSession:
         return self._limits.get(self._key(reader))
 
     def reset(self) -> None:
-        """Begin anew: the next request names all, and ends the old session if any."""
+        """Start over: the next request names all, and ends the old session if any."""
         self.epoch = _FIRST_EPOCH
         self._positions = {}
         self._limits.clear()

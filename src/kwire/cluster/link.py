@@ -45,7 +45,7 @@ _REAUTHENTICATE_AT = 0.85
 
 
 class LinkState(Enum):
-    """How far a link has come."""
+    """The state of a link."""
 
     OPENING = auto()
     NEGOTIATING = auto()
@@ -55,7 +55,7 @@ class LinkState(Enum):
 
 
 class _Call(NamedTuple):
-    """A request in flight: when it is too late, and what takes the response."""
+    """A request in flight: its deadline, and the function that takes the response."""
 
     deadline: float
     done: Done
@@ -127,7 +127,7 @@ class Link:
 
     @property
     def table(self) -> ApiVersionTable:
-        """What the broker supports; it ends with the link."""
+        """The versions that the broker supports; closed with the link."""
         table = self._connection.table
         assert table is not None, "a link that is ready has negotiated"
         return table
@@ -161,7 +161,7 @@ class Link:
         wait_s: float = 0.0,
         constraints: tuple[Constraint, ...] = (),
     ) -> None:
-        """Put a request among the bytes to send.
+        """Add a request to the bytes to send.
 
         ``done(response, now)`` is called once: with the response, or with None when
         the link ended before it came. ``wait_s`` is how long the broker may take on
@@ -205,12 +205,12 @@ class Link:
         self._end("it was closed by this side", now)
 
     def note_open(self, now: float) -> None:
-        """Take note that the socket is open, TLS included."""
+        """Note that the socket is open, TLS included."""
         if self.state is LinkState.OPENING:
             self.state = LinkState.NEGOTIATING
 
     def note_failure(self, reason: str, now: float) -> None:
-        """Take note that the socket could not be opened, or broke."""
+        """Note that the socket could not be opened, or failed."""
         self._end(reason, now)
 
     def data_to_send(self) -> bytes:

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``LookupMachine``: from topics to partitions, and to offsets in them.
+"""``LookupMachine``: finds the partitions of topics, and offsets in them.
 
     topics --Metadata--> partitions --ListOffsets--> offsets
 
-``scan.py`` goes on from these offsets, ``queries.py`` returns them. What an error of a
-broker asks for is in ``faults.py``.
+``scan.py`` continues from these offsets, ``queries.py`` returns them. ``faults.py``
+decides what to do about an error of a broker.
 """
 
 from __future__ import annotations
@@ -109,11 +109,11 @@ class LookupMachine:
     # What subclasses define.
 
     def _read_partition(self, topic: TopicInfo, partition: int) -> None:
-        """Have a reader for a partition that was not known before."""
+        """Make a reader for a partition that was not known before."""
         raise NotImplementedError
 
     def _start_over(self, reader: PartitionReader, topic: TopicInfo) -> None:
-        """Take note that the topic was deleted and created again."""
+        """Note that the topic was deleted and created again."""
         raise NotImplementedError
 
     def _set_offset(self, reader: PartitionReader, kind: str, offset: int) -> None:
@@ -126,7 +126,7 @@ class LookupMachine:
     # Topics to partitions.
 
     def _plan(self, now: float) -> None:
-        """Have a reader for each partition that is to be read and is known."""
+        """Make a reader for each partition that is known and is to be read."""
         cluster = self.cluster
         is_news = cluster.version != self._seen_version
         if not cluster.version or not (is_news or self._unknown_since):
@@ -167,7 +167,7 @@ class LookupMachine:
         )
 
     def _miss(self, name: str, topic: TopicInfo | None, now: float) -> None:
-        """Wait for a topic that the cluster does not describe, or give it up."""
+        """Wait for a topic that metadata does not describe, or give up."""
         code = faults.NOT_THERE if topic is None else topic.error_code
         failure = faults.topic_failure(name, code)
         give_up_at = self._unknown_since.setdefault(name, now) + _UNKNOWN_TOPIC_S
@@ -267,7 +267,7 @@ class LookupMachine:
         node: int = -1,
         is_hinted: bool = False,
     ) -> None:
-        """Do what the error of a partition asks for.
+        """Handle the error of a partition.
 
         ``node`` is the broker that answered, if it need not be the leader.
         """
@@ -330,7 +330,7 @@ class LookupMachine:
         return any(not each.is_done for each in self._readers.values())
 
     def _check_progress(self, now: float) -> None:
-        """End a task of which nothing comes any more."""
+        """Fail a task that makes no progress."""
         if self.is_done:
             return
         give_up_at = self._progress_at + self._settings.timeout_s

@@ -4,9 +4,8 @@
 
 No socket, thread or clock: a runner opens the links that ``take_new_links`` returns,
 moves their bytes, and calls ``advance`` with the time after each of these and at
-``wake_at``. Everything is worked out again at each call from what is known then, so
-that there is no event to miss. What is done with the links is up to those who build on
-this: ``scan.py`` reads topics.
+``wake_at``. Each call works everything out from the present state, so that no event can
+be missed. Classes that build on this one use the links: ``scan.py`` reads topics.
 """
 
 from __future__ import annotations
@@ -103,15 +102,15 @@ class ClusterMachine:
         self.refresh_metadata(now)
 
     def wake(self, at: float) -> None:
-        """Have ``advance`` called at a time, or earlier."""
+        """Ask to be advanced at a time, or earlier."""
         self._wake_at = min(self._wake_at, at)
 
     def want_metadata(self) -> None:
-        """Have metadata fetched again, once the pause between refreshes is over."""
+        """Request new metadata, once the pause between refreshes is over."""
         self._is_stale = True
 
     def note_progress(self) -> None:
-        """Take note that metadata was good enough: pauses are short again."""
+        """Note that metadata was right: the next pause is short again."""
         self._refreshes = 0
 
     def link_to(self, node_id: int, now: float) -> Link | None:
@@ -156,7 +155,7 @@ class ClusterMachine:
         return failures is not None and failures.count > 0
 
     def reasons(self) -> str:
-        """Say what is wrong with each address that fails now."""
+        """Describe what is wrong with each address that fails now."""
         texts = [
             f"{_address_text(*place)}: {each.reason}"
             for place, each in self._failures.items()

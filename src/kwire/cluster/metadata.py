@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of a cluster: brokers, topics, and who leads each partition.
+"""``Metadata``: the brokers and topics of a cluster, and the partitions' leaders.
 
-Two sources say who leads: a Metadata response, and the hint that a broker gives with
-an error (KIP-951). Both count only if their leader epoch is not older than what is
-known; brokers before Kafka 2.1 give no epochs, and the newest word counts.
+There are two sources for the leader of a partition: a Metadata response, and the hint
+that a broker gives with an error (KIP-951). Both count only if their leader epoch is
+not older than what is known; brokers before Kafka 2.1 give no epochs, and the newest
+response counts.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class PartitionInfo(NamedTuple):
 
 
 class TopicInfo(NamedTuple):
-    """A topic; ``error_code`` is not 0 where the cluster says nothing else of it."""
+    """A topic; if ``error_code`` is not 0, nothing else of it is known."""
 
     name: str
     topic_id: UUID
@@ -52,7 +53,7 @@ class TopicInfo(NamedTuple):
 
 
 class Metadata:
-    """What the cluster has said of itself so far."""
+    """The metadata that a cluster has returned so far."""
 
     def __init__(self) -> None:
         self.brokers: dict[int, Broker] = {}
@@ -79,7 +80,7 @@ class Metadata:
         return None if known is None else known.partitions.get(partition)
 
     def forget_leader(self, topic: str, partition: int) -> None:
-        """Believe the next leader that is named, of whatever epoch.
+        """Accept the next leader, whatever its epoch.
 
         Where topics have no ids, one that was created again begins with an epoch that
         looks old. Nothing is forgotten of a topic with an id.
@@ -97,7 +98,7 @@ class Metadata:
         leader_epoch: int,
         brokers: Mapping[int, Broker],
     ) -> bool:
-        """Take the leader that an error response names; return whether it is news.
+        """Take the leader that an error response names; return whether it is new.
 
         A hint that is older than what is known, or names a broker without an address,
         is left alone. Source: KIP-951.
@@ -123,7 +124,7 @@ def metadata_request(topics: Iterable[str] | None) -> MetadataRequest:
 
 
 def _merge(known: TopicInfo | None, response: Any) -> TopicInfo:
-    """Return what a response says of a topic, without going back in leader epochs."""
+    """Merge a response into what is known of a topic; leader epochs never go back."""
     partitions: dict[int, PartitionInfo] = {}
     same = known is not None and known.topic_id == response.topic_id
     if response.error_code and known is not None and not response.partitions:

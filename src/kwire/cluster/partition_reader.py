@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``PartitionReader``: how far one partition of a scan is, and what it waits for.
+"""``PartitionReader``: the position of a scan in one partition, and its state.
 
-It decides nothing; ``scan.py`` moves it.
+It holds state and decides nothing; ``scan.py`` changes it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class PartitionReader:
 
 
 class Asked:
-    """The partitions of a request, and which of them its response is still about.
+    """The partitions of a request, and which of them its response still concerns.
 
     One that was set to another position meanwhile is not.
     """
@@ -84,12 +84,12 @@ class Asked:
         self._generations = [each.generation for each in readers]
 
     def begin(self) -> None:
-        """The request has been sent: no other is sent for them."""
+        """Note that the request was sent: no other is sent for its partitions."""
         for each in self._readers:
             each.is_busy = True
 
     def take_back(self) -> list[PartitionReader]:
-        """The request is over; return the partitions that its response is about."""
+        """End the request; return the partitions that its response concerns."""
         for each in self._readers:
             each.is_busy = False
         return [

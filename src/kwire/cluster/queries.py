@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Machines that find something out and are over: topics, offsets, and sizes.
+"""State machines that answer one question: topics, offsets or sizes.
 
 They read no records; ``scan.py`` does.
 """
@@ -75,7 +75,7 @@ class TopicsMachine:
 
 
 class SizesMachine:
-    """Finds how large the logs of partitions are, on the disks of their leaders.
+    """Finds the size of each partition's log on the disk of its leader.
 
     ``topics`` are names, or None for all. Each broker gets one DescribeLogDirs; one
     that refuses it, is too old for it, or goes away reports no sizes.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ScanMachine``: reads partitions of topics from here to there, or for ever.
+"""``ScanMachine``: reads partitions from one offset to another, or follows them.
 
     topics --Metadata--> partitions --ListOffsets--> positions --Fetch--> Fetched ...
 
@@ -98,7 +98,7 @@ class ScanMachine(LookupMachine):
         return self._fetched.popleft() if self._fetched else None
 
     def release(self, fetched: Fetched) -> None:
-        """Give the memory of what was taken back to the budget."""
+        """Return the memory of what was taken to the budget."""
         self._held -= len(fetched.data)
 
     # From where to where.
@@ -340,7 +340,7 @@ class ScanMachine(LookupMachine):
     def _take_quiet(
         self, reader: PartitionReader, session: FetchSession, has_records: bool
     ) -> None:
-        """Take note that a broker had nothing of this partition to send."""
+        """Note that a broker had no records of this partition."""
         reader.failures = 0
         reader.checked_epoch = reader.sent_epoch
         self.cluster.note_progress()
@@ -470,7 +470,7 @@ class ScanMachine(LookupMachine):
         topic_id: UUID | None = None,
         resume: int | None = None,
     ) -> None:
-        """Records are gone: end the scan, or go on where the options say."""
+        """Handle lost records: end the scan, or continue where the options say."""
         wanted = -1 if reader.position is None else reader.position
         lost = DataLost(reader.topic, reader.partition, wanted, reason)
         policy = self.options.on_data_loss

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a scan is to read, and the pieces in which it comes. How is ``scan.py``'s."""
+"""The options of a scan, and ``Fetched``, the unit in which it returns records."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ClusterSettings``: how a client presents itself, and how long it waits.
+"""``ClusterSettings``: the client id, SASL, limits and timeouts of a client.
 
 Times are in seconds. What sockets need (TLS, addresses) is not here.
 """

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connections without sockets: bytes in, events out, and bytes to send.
 
-``ClientConnection`` and ``ServerConnection`` know the order of things on a connection:
-versions are asked for first, responses come in the order of their requests, some
-requests have none. The owner of the socket passes on what it reads and writes what
+``ClientConnection`` and ``ServerConnection`` know the order on a connection: a client
+requests versions first, responses come in the order of their requests, some requests
+have none. The owner of the socket passes on what it reads and writes what
 ``data_to_send`` returns, in threads, asyncio or a test alike.
 """
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``ClientConnection``: the client's side of one connection to one broker.
 
-It asks for versions first, gives each request its correlation id and each response its
-request. Sockets, time and what to ask are the caller's; the bytes of frames are
-``framing``'s, the choice of versions is ``negotiation``'s.
+It requests versions first, numbers the requests, and finds the request of each
+response. The caller has the socket, the clock and the requests; ``framing`` encodes
+frames, ``negotiation`` chooses versions.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class ClientConnection(Endpoint):
         *,
         constraints: tuple[Constraint, ...] = (),
     ) -> int:
-        """Put a request among the bytes to send; return its correlation id.
+        """Add a request to the bytes to send; return its correlation id.
 
         Without ``version`` it is the highest that both sides can use and that fits the
         ``constraints``, a tuple such as ``(negotiation.NO_TOPIC_IDS,)``; one that is
@@ -165,7 +165,7 @@ class ClientConnection(Endpoint):
         return correlation_id
 
     def start_sasl(self, mechanism: str) -> None:
-        """Ask for a SASL mechanism ("PLAIN"); ``SaslStarted`` or ``SaslFailed`` comes.
+        """Request a SASL mechanism ("PLAIN"); ``SaslStarted`` or ``SaslFailed`` comes.
 
         SaslHandshake goes in version 1 where the broker has SaslAuthenticate, and else
         in version 0, after which tokens are frames without headers (``raw``).
@@ -234,7 +234,7 @@ class ClientConnection(Endpoint):
         self._events.append(Negotiated(table))
 
     def _make_unexpected(self, frame: Frame) -> RemoteProtocolError:
-        """Say what is wrong with a frame that is not the answer to the oldest."""
+        """Describe a frame that is not the response to the oldest request."""
         (came,) = _id_at(frame)
         waiting = [each[0] for each in self._in_flight]
         if came in waiting:
@@ -324,5 +324,5 @@ _EMPTY_FRAME = "a response begins with a correlation id of 4 bytes (got an empty
 
 
 def expects_response(request: Request) -> bool:
-    """Tell whether a request has a response: all but Produce with ``acks=0``."""
+    """Return whether a request has a response: all but Produce with ``acks=0``."""
     return not (isinstance(request, ProduceRequest) and request.acks == 0)

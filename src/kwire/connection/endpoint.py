@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Endpoint``: what both sides of a connection have in common.
+"""``Endpoint``: what the two sides of a connection share.
 
-Bytes are cut into frames here, events handed out, errors kept, and the end remembered.
-``client.py`` and ``server.py`` know what a frame means.
+This class splits bytes into frames, returns events, and remembers errors and the end.
+``client.py`` and ``server.py`` interpret the frames.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Endpoint:
         return not self._ended
 
     def data_to_send(self) -> bytes:
-        """Give the bytes that have to be written now, once; empty if there are none."""
+        """Return the bytes to write now, once; empty if there are none."""
         data = b"".join(self._outgoing)
         self._outgoing.clear()
         return data
@@ -117,7 +117,7 @@ class Endpoint:
         return self._drain(error)
 
     def finish_sasl(self) -> None:
-        """Say that the mechanism is content: frames have headers from here on.
+        """End the exchange of the mechanism: frames have headers from here on.
 
         Only the mechanism knows when raw tokens end, so it has to be said.
         """
@@ -125,7 +125,7 @@ class Endpoint:
         self._raw = False
 
     def close(self) -> None:
-        """Say that this side closes the connection."""
+        """Close this side of the connection."""
         self._end("it was closed by this side")
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What happens on a connection, one class for each kind of event.
+"""The events of a connection, one class for each.
 
 Events are named tuples, so ``==`` compares their values alone: two events of different
 classes can be equal. Find the class with ``match`` or ``isinstance``. What goes wrong
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Negotiated(NamedTuple):
-    """The client knows what the broker speaks; requests may be sent from here on."""
+    """The client has the broker's versions; requests may be sent from here on."""
 
     table: ApiVersionTable
 
@@ -110,7 +110,7 @@ class RequestReceived(NamedTuple):
 
 
 class ApiVersionsAnswered(NamedTuple):
-    """The client asked what the server speaks, and has its answer already.
+    """The client sent ApiVersions, and the connection has answered it already.
 
     Both software texts are empty where the client does not tell (before version 3).
     """

@@ -227,7 +227,7 @@ class ServerConnection(Endpoint):
         self._flush()
 
     def _flush(self) -> None:
-        """Let go the responses whose turn it is: none before that to an older one."""
+        """Send the responses whose turn it is: none before that to an older request."""
         turns = self._turns
         while turns and turns[0].frame:
             self._outgoing.append(turns.popleft().frame)

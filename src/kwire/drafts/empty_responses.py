@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Empty responses with the size of 0 that the drafts of KIP-35 have literally.
+"""Empty responses of size 0, which drafts of KIP-35 send to unknown requests.
 
 The text of documents 000 and 001 asks for a header "with Length=0". For correlation
 id 7 that can be read in three ways:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the three drafts of KIP-35 share: one question, one answer, a table.
+"""What the three drafts of KIP-35 share: one request, one response, a version table.
 
 ``Question`` is the client's side and ``Answerer`` the server's, with the rules that
 all three have: the first request on a connection, header version 1, the empty response
@@ -28,7 +28,7 @@ _LEAST_REQUEST_BYTES = 8
 
 
 class Question:
-    """A client that asks one broker what it speaks, on a connection that is new.
+    """The client's side: requests the versions of a broker on a new connection.
 
     Write what ``data_to_send`` gives, then pass the next frame to ``receive_frame``,
     or say ``connection_lost``: both end it, with a table or an error. ``fallback``
@@ -64,12 +64,12 @@ class Question:
         self._outgoing = add_size(codec.encode(header, _HEADER_VERSION) + body)
 
     def data_to_send(self) -> bytes:
-        """Give the bytes that have to be written now, once; empty if there are none."""
+        """Return the bytes to write now, once; empty if there are none."""
         outgoing, self._outgoing = self._outgoing, b""
         return outgoing
 
     def receive_frame(self, frame: bytes) -> ApiVersionTable:
-        """Take the answer; return the table.
+        """Take the response; return the table.
 
         Of an empty response: the fallback's table, or ``UnsupportedVersion`` without
         one. ``RemoteProtocolError`` for what answers another question, ``DecodeError``
@@ -101,7 +101,7 @@ class Question:
         return table
 
     def connection_lost(self) -> ApiVersionTable:
-        """Say that the broker hung up on the question; return what to assume of it.
+        """Handle a connection closed on the request; return the table to assume.
 
         The table is that of the release given as ``fallback``, and meant for the next
         connection, which does not ask. Without one: ``RemoteProtocolError``.
@@ -130,7 +130,7 @@ class Question:
 
 
 class Answerer:
-    """A server that answers one kind of request, and nothing else.
+    """The server's side: answers one kind of request, and nothing else.
 
     ``on_unsupported`` says what becomes of all other requests: "empty" is the response
     with a correlation id and no body that documents 000 and 001 ask for, "close" is
@@ -155,7 +155,7 @@ class Answerer:
         self._limits = limits
 
     def answer(self, frame: bytes) -> bytes | None:
-        """Answer a request; None says: close the connection.
+        """Answer a request; None means to close the connection.
 
         Returns what has to be written, size included. ``DecodeError`` for bytes that
         are wrong, after which the connection is to be closed as well.

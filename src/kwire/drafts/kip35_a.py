@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-35, document 000: one number says all that a broker speaks.
+"""KIP-35, document 000: one number for all versions that a broker supports.
 
 Every change of the protocol makes a new protocol version, and each has documentation
 that says which versions of which API belong to it. A broker sends its number in

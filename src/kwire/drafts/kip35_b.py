@@ -52,7 +52,7 @@ def decode(
 
 
 def by_preference(versions: Sequence[int], order: Order = "last") -> tuple[int, ...]:
-    """Give a list of versions with the most preferred first.
+    """Return a list of versions with the most preferred first.
 
     ``order`` says where the broker has put that one.
     """
@@ -62,12 +62,12 @@ def by_preference(versions: Sequence[int], order: Order = "last") -> tuple[int, 
 
 
 def preferred(versions: Sequence[int], order: Order = "last") -> int | None:
-    """Give the most preferred version of a list, None if the list is empty."""
+    """Return the most preferred version of a list, None if the list is empty."""
     return next(iter(by_preference(versions, order)), None)
 
 
 def is_strictly_descending(versions: Sequence[int]) -> bool:
-    """Tell whether a list looks as if its first version were the most preferred.
+    """Return whether a list looks as if its first version were the most preferred.
 
     Lists of fewer than two versions look like nothing.
     """
@@ -154,7 +154,7 @@ class ClientStrategy(exchange.Question):
         self._order = order
 
     def preferred(self, api_key: int) -> int | None:
-        """Give the version that the broker likes best of those both sides can use.
+        """Return the version that the broker prefers of those both sides can use.
 
         None if there is none, or the broker has not answered.
         """

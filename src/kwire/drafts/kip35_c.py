@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-35, document 004: ranges of versions, of all APIs or of those asked for.
+"""KIP-35, document 004: ranges of versions, of all APIs or of some.
 
 Close to what Kafka 0.10.0 released as ApiVersions. What differs: the request may name
 API keys (null asks for all; an empty list, of which the document says nothing, for

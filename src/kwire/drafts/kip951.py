@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-951, the draft: an error names the new leader.
+"""KIP-951, the draft: an error response names the new leader.
 
 The schemas are in ``schemas/`` as they were proposed, and as such no generator takes
 them: two fields share tag 2, and a rack is null by default but not nullable.
@@ -44,7 +44,7 @@ def repaired(
     text: str,
     moved: Literal["CurrentLeaderBroker", "SnapshotId"] = "CurrentLeaderBroker",
 ) -> str:
-    """Give a schema text of this draft with the least change that makes it legal.
+    """Return a schema text of this draft with the least change that makes it legal.
 
     ``LeaderRack`` becomes nullable in all its versions. Where two fields have tag 2,
     ``moved`` is the one that goes to tag 3: the draft's own, or for bytes with the

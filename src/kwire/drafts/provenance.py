@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a draft comes from, for those who meet one of its messages."""
+"""``Provenance``: the document and the revision that a draft comes from."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loads the layouts of the drafts: schema files in, message classes out.
+"""Loads the schema files of the drafts and makes their message classes.
 
 A file in ``schemas/`` is one message in Kafka's JSON message language. Its class is
 built once, by ``kwire.schema.message_class``, and stays outside the registry.
@@ -23,7 +23,7 @@ def schema_text(name: str) -> str:
 
 
 def message_class(name: str) -> type[Any]:
-    """Give the class of a schema file; every call gives the same one."""
+    """Return the class of a schema file; every call gives the same one."""
     made = _classes.get(name)
     if made is None:
         made = _classes.setdefault(name, schema.message_class(schema_text(name)))

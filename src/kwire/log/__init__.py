@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs on disk: Kafka's data directories, their segments, and what lies beside them.
+"""Reads Kafka's data directories: segments, and the files beside them.
 
     from kwire import log
 
@@ -9,7 +9,7 @@
             ...
 
 Files are opened for reading only, a piece at a time. Damage is reported as ``Problem``
-and never costs what is whole. Any bytes give values, problems, or ``DecodeError`` with
+and never hides a valid batch. Any bytes give values, problems, or ``DecodeError`` with
 the file in its path.
 """
 

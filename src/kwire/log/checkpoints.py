@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The small text files of a data directory, read with the mistrust they deserve.
+"""Reads the small text files of a data directory, and checks each line.
 
-A disk that lost its segments did not spare these. Every function raises
-``InvalidValue`` with the file in ``.path`` and the byte of the bad line in
-``.offset``, and nothing else, whatever the bytes are; a missing file is
-``FileNotFoundError``.
+On a damaged disk these files may be damaged as well. Every function raises
+``InvalidValue`` with the file in ``.path`` and the byte of the bad line in ``.offset``,
+and nothing else, whatever the bytes are; a missing file is ``FileNotFoundError``.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ _ID = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
 class PartitionMetadata(NamedTuple):
-    """What ``partition.metadata`` says."""
+    """The content of ``partition.metadata``."""
 
     version: int
     topic_id: UUID
 
 
 def read_leader_epochs(path: Named) -> tuple[tuple[int, int], ...]:
-    """Read ``leader-epoch-checkpoint``: (epoch, first offset) pairs, as they stand.
+    """Read ``leader-epoch-checkpoint``: (epoch, first offset) pairs, not checked.
 
     Shape: lines of text: version 0, the number of entries, then the entries.
     Raises ``DecodeError`` with the file in its path.
@@ -89,7 +88,7 @@ def read_partition_metadata(path: Named) -> PartitionMetadata:
 
 
 def read_meta_properties(path: Named) -> dict[str, str]:
-    """Read ``meta.properties``: names and values, as they stand.
+    """Read ``meta.properties``: names and values, not checked.
 
     Shape: lines ``name=value``; those that begin with # are comments.
     Raises ``DecodeError`` with the file in its path.
@@ -114,7 +113,7 @@ def read_uuid(text: str) -> UUID | None:
 
 
 def _read_lines(path: Named) -> Iterator[tuple[int, bytes]]:
-    """Go through the lines that are not empty, each with its first byte."""
+    """Iterate over the lines that are not empty, each with its first byte."""
     at = 0
     for line in read_small_file(path).split(b"\n"):
         if stripped := line.strip():
@@ -123,7 +122,7 @@ def _read_lines(path: Named) -> Iterator[tuple[int, bytes]]:
 
 
 def _read_entries(path: Named, width: int) -> Iterator[tuple[int, list[bytes]]]:
-    """Go through the entries of a checkpoint with a version and a count."""
+    """Iterate over the entries of a checkpoint with a version and a count."""
     lines = _read_lines(path)
     heads = []
     for what in ("version", "number of entries"):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Checks``: compares the files beside segments with the batches, as these pass.
+"""``Checks``: compares the files beside a segment with its batches.
 
-Indexes of offsets, times and transactions, and the leader epochs. ``examine.py`` shows
-it the batches.
+It checks the indexes of offsets, times and transactions, and the leader epochs.
+``examine.py`` passes it the batches.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def unreadable_file(
 
 
 class Checks:
-    """Compares what stands beside the segments with the batches, as they pass.
+    """Compares the files beside segments with the batches, as these are read.
 
     ``observe`` is called for every batch and has to be quick: it compares with the next
     entry of each index, and does more only where one is reached.

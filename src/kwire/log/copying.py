@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A good copy of a damaged segment: its whole batches, byte for byte.
+"""Copies the valid batches of a damaged segment, byte for byte.
 
-Nothing is ever written in place, and a copy appears when it is whole. Indexes are not
-copied: a broker that finds none makes them anew.
+A segment is never changed in place, and a copy appears when it is complete. Indexes are
+not copied: a broker builds those that are missing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def copy_good(
     progress: Callable[[int], object] | None = None,
     limits: Limits = DEFAULT,
 ) -> CopyReport:
-    """Write the whole batches of a segment to a new file; return what was done.
+    """Write the valid batches of a segment to a new file; return a ``CopyReport``.
 
     ``target`` must not exist: ``FileExistsError``. Without a single whole batch no file
     is written, and ``batches`` of the report is 0. A torn tail is left out as damage

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a segment can be cut, so that several readers share it and lose nothing.
+"""Finds where a segment can be split, so that several readers can share it.
 
-A cut is the first byte of a whole batch with a whole neighbour on either side, all
-three with offsets that ascend: there a walk that begins knows as much as one that came
-by. Cuts come from the index, from hopping the headers, or, where each hop would be a
-request to a store, from a search at the place itself.
+A cut is the first byte of a valid batch between two valid batches, all three with
+ascending offsets: a walk that begins there finds what a walk from the start finds. Cuts
+come from the index, from the headers one after the other, or, in a store, where each
+header would be a request, from a search near the wanted position.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def find_cuts(
 def _find_by_index(
     walk: Walker, entries: Entries, start: int, target: int
 ) -> int | None:
-    """Follow an entry if a walk from the one before it to the next one meets all."""
+    """Use an index entry if a walk over its neighbours finds all their batches."""
     number = max(1, bisect_left(entries, target, key=lambda entry: entry[1]))
     for first in range(number - 1, min(number - 1 + _HINTS, len(entries) - 2)):
         three = entries[first : first + 3]
@@ -90,7 +90,7 @@ def _check_entries(walk: Walker, entries: Entries) -> bool:
 
 
 def _find_by_hops(walk: Walker, start: int, target: int) -> int | None:
-    """Hop to the batch before the target; where a hop fails, look at every byte."""
+    """Read header by header up to the target; where that fails, search every byte."""
     near = start
     for item in walk(start=start, end=target, check_crc=False):
         if isinstance(item, Problem):
@@ -116,7 +116,7 @@ def _find_first_cut(walk: Walker, start: int, target: int) -> int | None:
 
 
 def _find_by_search(walk: Walker, size: int, target: int) -> int | None:
-    """Search for a run of whole batches that is long enough to be the segment's own."""
+    """Search for a run of valid batches that is long enough to be the segment's own."""
     start = target
     while start < size:
         first = cut = None

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the batches of a walk hold, as objects or as columns.
+"""Decodes the batches of a walk into objects or columns.
 
-A batch that cannot be decoded, though its checksum is right, is a problem like a
-damaged one, and costs no other. Whatever is given out is a copy: the bytes of a file
-may leave the memory when the walk goes on.
+A batch with a right checksum that cannot be decoded is a problem like a damaged one,
+and costs no other batch. What is returned is a copy: the bytes of a file may leave the
+memory when the walk goes on.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def decode_runs(
 
 
 def _runs(walk: SegmentWalk, on_corrupt: OnCorrupt) -> Iterator[list[BatchHeader]]:
-    """Go through the batches, and the runs of plain messages that are alike."""
+    """Iterate over the batches, and the runs of plain messages that are alike."""
     run: list[BatchHeader] = []
     for item in walk:
         if run and not _continues(run, item):
@@ -245,7 +245,7 @@ def _columns(
 
 
 def _headers(file: FileBytes, piece: list[BatchHeader | Run]) -> Iterator[BatchHeader]:
-    """Go through the batches of a piece one by one, also through those of runs."""
+    """Iterate over the batches of a piece, also over those in runs."""
     for item in piece:
         if not isinstance(item, Run):
             yield item

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``LogDirectory``: where partitions lie in a tree of folders.
+"""``LogDirectory``: finds the partitions in a tree of folders.
 
-Known are Kafka's data directories, ``<topic>-<partition>/`` with ``<base offset>.log``
+It knows Kafka's data directories, ``<topic>-<partition>/`` with ``<base offset>.log``
 and what belongs to it, one or many of them in any tree, and tiered storage that keeps
 plain segments, ``<base offset>-<segment id>.log`` in ``<topic>-<topic id>/<partition>``
-or ``<topic>-<partition>-<topic id>`` (KIP-405). Nothing is opened here but the small
+or ``<topic>-<partition>-<topic id>`` (KIP-405). Nothing is opened but the small
 checkpoints of data directories.
 """
 
@@ -164,7 +164,7 @@ class LogDirectory:
     def __getitem__(
         self, key: str | tuple[str, int]
     ) -> Partition | tuple[Partition, ...]:
-        """Give the partitions of a topic, or the one of (topic, partition).
+        """Return the partitions of a topic, or the one of (topic, partition).
 
         Raises ``KeyError`` if there is none, and names what there is; or if several
         folders have that one, as the folders of several brokers do: then ``replicas``
@@ -192,7 +192,7 @@ class LogDirectory:
         )
 
     def _name_topics(self, topic: str) -> str:
-        """Say that there is no such topic, which are like it, and what there is."""
+        """Format the error for an unknown topic, with similar names and all topics."""
         topics = self.topics
         if not topics:
             where = format_name(self.path)
@@ -231,7 +231,7 @@ def _is_beside_log(name: str) -> bool:
 def _folders(
     root: Place, only_root: bool, skipped: list[OSError]
 ) -> Iterator[tuple[Place, list[str]]]:
-    """Go through the folders of a tree with the names of their files."""
+    """Iterate over the folders of a tree with the names of their files."""
     if isinstance(root, StoredPath):
         for place, names in root.folders():
             if not only_root or place == root:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One pass over the segments of a partition: damage, gaps and overlaps.
+"""Finds damage, gaps and overlaps in one pass over the segments of a partition.
 
 Records are decoded only where the caller sets ``deep``. The files beside the segments
 are compared by ``checks.py``, for callers that give a ``Checks``.
@@ -33,7 +33,7 @@ def examine(
     limits: Limits,
     checks: Checks | None = None,
 ) -> Iterator[Problem]:
-    """Go once through segments of one partition, which are in order.
+    """Read segments of one partition once, in their order.
 
     A broker may delete the oldest ones meanwhile: those that are gone before the first
     that is there are passed over. ``FileNotFoundError`` for any other, or if all are.

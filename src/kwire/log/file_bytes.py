@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The bytes of a file of any size, in a buffer in which positions are the file's.
+"""``FileBytes``: the bytes of a file of any size, in a buffer as long as the file.
 
-``map`` is a memory map of the file. ``read`` is as long as the file too, but a place
-of its own that is filled by reading ranges: for network file systems, and for files
-that may be cut meanwhile, which kills a process that has them mapped. Either
-way only what lies between the last ``fill`` and what was asked for stays in memory,
-where the system knows ``madvise``.
+``map`` is a memory map of the file. ``read`` is a buffer as long as the file, which is
+filled by reading ranges: for network file systems, and for files that may be cut
+meanwhile, which kills a process that has them mapped. Either way only the bytes since
+the last ``fill`` stay in memory, where the system has ``madvise``.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _CAN_DROP = hasattr(mmap.mmap, "madvise") and hasattr(mmap, "MADV_DONTNEED")
 
 
 def place_of_own(size: int) -> mmap.mmap | bytes:
-    """Make a place as long as a file, which takes memory as it is written to."""
+    """Reserve a buffer as long as a file; pages take memory once they are written."""
     if not size:
         return b""
     if not hasattr(mmap, "MAP_PRIVATE"):
@@ -94,7 +93,7 @@ class FileBytes:
         self.size = 0
 
     def fill(self, start: int, end: int) -> int:
-        """Have the bytes from ``start`` to ``end``, and none that are before them.
+        """Load the bytes from ``start`` to ``end``, and drop those before them.
 
         Returns the end of what there is, which is less at the end of the file, and may
         be less elsewhere for a file that is not at hand.
@@ -115,7 +114,7 @@ class FileBytes:
         return False
 
     def _look(self) -> None:
-        """Notice a file that was cut, before a page is touched that is no more."""
+        """Detect a file that was cut, before a page after its end is read."""
         if self._mapped:
             self.size = min(self.size, os.fstat(self._file.fileno()).st_size)
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The indexes beside a segment: ``.index``, ``.timeindex`` and ``.txnindex``.
+"""Reads the indexes beside a segment: ``.index``, ``.timeindex``, ``.txnindex``.
 
-The first two are made at full size when a segment begins and cut when it ends, so the
-tail of the newest one is zeros; after a crash it may be anything. Entries count as
-long as they ascend, and are hints: a reader that follows one checks what is there.
+A broker makes the first two at full size when a segment begins and cuts them when it
+ends, so the tail of the newest one is zeros; after a crash it may be anything. Entries
+count as long as they ascend, and are hints: a reader that follows one checks the batch.
 ``verify.py`` checks whether entries agree with the batches.
 """
 
@@ -37,7 +37,7 @@ _BASE_OFFSET = re.compile(r"([0-9]{20})(?:\.|-)")
 
 
 def parse_base_offset(path: str | os.PathLike[str]) -> int | None:
-    """Tell the base offset that a file's name gives: 20 digits; None without."""
+    """Return the base offset in a file's name, 20 digits; None without one."""
     match = _BASE_OFFSET.match(os.path.basename(path))
     value = int(match[1]) if match else None
     return value if value is not None and value < 2**63 else None

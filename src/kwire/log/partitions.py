@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``Partition``: the folder of one partition, with its segments in order.
 
-``segments.py`` knows one segment; here several make one log.
-Folders are found by ``directory.py``.
+``segments.py`` reads one segment; this file joins several to one log. ``directory.py``
+finds the folders.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _COMPACTED_TOPICS = frozenset(("__consumer_offsets", "__transaction_state"))
 
 
 class Partition:
-    """One partition as it lies in one folder: a replica, or what is left of it.
+    """One partition in one folder: a replica, or what is left of one.
 
     ``partition`` is -1 where the folder's name has no number. ``state`` is "" for one
     in use; "future", "stray" and "delete" are Kafka's names for others. ``segments``
@@ -117,7 +117,7 @@ class Partition:
 
     @property
     def end_offset(self) -> int:
-        """The offset after the last batch; hops the newest segments that have any."""
+        """The offset after the last batch, by the headers of the newest segments."""
         for segment in reversed(self.segments):
             last = None
             for header, _ in segment.hop(segment.floor(2**62)):
@@ -128,7 +128,7 @@ class Partition:
 
     @property
     def is_compacted(self) -> bool:
-        """Whether missing offsets are nothing to wonder about.
+        """Whether the log was compacted, so that offsets may be missing.
 
         True if the data directory's ``cleaner-offset-checkpoint`` names the partition,
         if Kafka always compacts the topic, or if a batch has fewer records than
@@ -164,7 +164,7 @@ class Partition:
         end_offset: int | None = None,
         **options: Any,
     ) -> Iterator[BatchHeader]:
-        """Go through the headers of batches that overlap the offsets asked for.
+        """Iterate over the headers of batches that overlap the wanted offsets.
 
         ``options`` are those of ``Segment.headers``. A position counts in its segment.
         """

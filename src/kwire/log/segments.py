@@ -144,7 +144,7 @@ class Segment:
 
     @property
     def is_remote(self) -> bool:
-        """Whether it lies on an object store, where each look is a request."""
+        """Whether it is in an object store, where each read is a request."""
         return isinstance(self.path, StoredPath)
 
     def open(self) -> FileBytes:
@@ -174,7 +174,7 @@ class Segment:
     def hop(
         self, start: int = 0, end: int | None = None
     ) -> Iterator[tuple[BatchHeader, Any]]:
-        """Go through the headers with the file's bytes; pass over what is damaged.
+        """Iterate over the headers with the file's bytes; damaged regions are skipped.
 
         The bytes of a batch can be read until the next header is asked for.
         """
@@ -193,7 +193,7 @@ class Segment:
         strict_tail: bool = False,
         limits: Limits = DEFAULT,
     ) -> Iterator[BatchHeader]:
-        """Go through the heads of the batches that begin in bytes ``start`` to ``end``.
+        """Iterate over the headers of batches that begin in bytes ``start`` to ``end``.
 
         ``start`` is the first byte of a batch, as ``seek`` gives it; ``position`` in
         the headers counts in the file. Without ``check_crc`` what batches hold is not
@@ -333,7 +333,7 @@ class Segment:
         return None
 
     def floor(self, offset: int) -> int:
-        """Give the first byte of a batch that begins at ``offset`` or below it.
+        """Return the first byte of a batch that begins at ``offset`` or below it.
 
         The last one that the ``.index`` names and that is there; 0 if there is none.
         """
@@ -350,7 +350,7 @@ class Segment:
         return 0
 
     def _has_batch(self, position: int, offset: int) -> bool:
-        """Whether a whole batch begins at ``position``, and not above ``offset``."""
+        """Whether a valid batch begins at ``position``, and not above ``offset``."""
         if position >= self.size:
             return False
         with self.open() as file:
@@ -441,7 +441,7 @@ class Segment:
             return find_cuts(file, walk, entries, size, is_remote=self.is_remote)
 
     def resync(self, position: int) -> int | None:
-        """Find the first whole batch that begins at byte ``position`` or after it.
+        """Find the first valid batch that begins at byte ``position`` or after it.
 
         For callers that cut a file at any byte: a batch belongs to the part that its
         first byte is in.
@@ -477,7 +477,7 @@ class Segment:
         progress: Callable[[int], object] | None = None,
         limits: Limits = DEFAULT,
     ) -> Iterator[Problem]:
-        """Find what is wrong with this file, its indexes left aside.
+        """Find what is wrong with this file, without its indexes.
 
         ``deep`` decodes the records as well. ``progress`` is called every few MiB with
         the number of bytes since the last call.
@@ -499,7 +499,7 @@ class Segment:
                         yield bad
 
     def good_regions(self, *, limits: Limits = DEFAULT) -> Iterator[tuple[int, int]]:
-        """Go through the regions of whole batches, each as large as can be.
+        """Iterate over the regions of valid batches, each as long as possible.
 
         Each is (position, size). What lies between is damaged, what is after the last
         one damaged or torn.

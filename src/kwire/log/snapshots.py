@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Producer snapshots: what a broker knew of a partition's producers at an offset.
+"""Reads producer snapshots: what a broker knew of producers at an offset.
 
 The file ``<offset>.snapshot`` holds the state up to that offset. The checkpoints of
 KRaft, which are called snapshots too, are segments and not read here.

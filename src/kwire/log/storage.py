@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs on object stores: a path that is a URI, and the little that logs ask of a store.
+"""``StoredPath``: a path in an object store, and the few operations that logs use.
 
 ``StoredPath`` has the methods of ``pathlib.Path`` that logs use, so that segments,
 indexes and checkpoints are read in one way from disks and stores. Stores are those of
@@ -35,7 +35,7 @@ _MISSING = -1
 
 
 class Status(NamedTuple):
-    """What is asked of ``os.stat_result``."""
+    """The part of ``os.stat_result`` that logs use."""
 
     st_size: int
 
@@ -89,7 +89,7 @@ class StoredPath:
         return made
 
     def __truediv__(self, name: str) -> StoredPath:
-        """Give the path of what has a name below this one."""
+        """Return the path of a name below this one."""
         made = self._other(f"{self._key}/{name}".lstrip("/"))
         if self._listed is not None:
             made._folder = self
@@ -125,19 +125,19 @@ class StoredPath:
 
     @property
     def parent(self) -> StoredPath:
-        """The folder that it lies in."""
+        """The folder that contains it."""
         return self._folder or self._other(self._key.rpartition("/")[0])
 
     def with_suffix(self, suffix: str) -> StoredPath:
-        """Give its neighbour with another suffix."""
+        """Return the path with another suffix."""
         return self.parent / (os.path.splitext(self.name)[0] + suffix)
 
     def absolute(self) -> StoredPath:
-        """Give itself: a URI is absolute."""
+        """Return itself: a URI is absolute."""
         return self
 
     def stat(self) -> Status:
-        """Tell the size; ``FileNotFoundError`` if there is no such object."""
+        """Return the size; ``FileNotFoundError`` if there is no such object."""
         if self._size is None:
             self._size = self.size_now()
         if self._size == _MISSING:
@@ -168,7 +168,7 @@ class StoredPath:
             reader.close()
 
     def read(self, reader: Reader, start: int, end: int) -> bytes:
-        """Read a range of what ``open`` gave; less if it has become shorter since."""
+        """Read a range of the open object; less if it has become shorter since."""
         with _translate_errors(self):
             try:
                 return reader.read(start, end)
@@ -178,7 +178,7 @@ class StoredPath:
                 return b""
 
     def size_now(self) -> int:
-        """Tell the size, whatever was known of it; as ``stat`` does."""
+        """Request the size again; errors are those of ``stat``."""
         with _translate_errors(self):
             kind, size = self._store().look(self._key)
         if kind != "file":
@@ -186,7 +186,7 @@ class StoredPath:
         return size
 
     def folders(self) -> Iterator[tuple[StoredPath, list[str]]]:
-        """Go through the folders below and the names of their objects, in order.
+        """Iterate over the folders below and the names of their objects, in order.
 
         One listing, however many folders there are.
         """
@@ -223,7 +223,7 @@ if TYPE_CHECKING:
 
 
 def locate(path: Named) -> Place:
-    """Make a path of what names one: a ``StoredPath`` of a URI, else a ``Path``."""
+    """Make a path of a name: a ``StoredPath`` of a URI, otherwise a ``Path``."""
     if isinstance(path, StoredPath):
         return path
     if isinstance(path, str) and _URI.fullmatch(path):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The bytes of an object in a store, as ``FileBytes`` has those of a file.
+"""``StoredBytes``: the bytes of an object in a store, used as ``FileBytes`` is.
 
 Ranges are small at first, as a seek looks at one batch, and grow while reading
 goes on; then one range is fetched while the one before it is read.
@@ -58,7 +58,7 @@ class StoredBytes(FileBytes):
         self.size = 0
 
     def has_shrunk(self) -> bool:
-        """Ask the store, as some clients give garbage for what an object lost."""
+        """Request the size again, as some clients return garbage for lost bytes."""
         if self._seen == self._last:
             return False
         self._seen = self._last

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which transactions of a log were aborted, and which were never ended.
+"""Finds the aborted and the open transactions of a log.
 
 Both the markers in the log and the ``.txnindex`` files count: a marker may be in a
 damaged region, an index may be lost. So a reader of committed records sees what a

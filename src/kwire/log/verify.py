@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``verify``: whether a log is valid, with the files beside its segments.
+"""``verify``: checks a log and the files beside its segments.
 
-``examine`` goes once over the segments, and ``Checks`` compares the files beside them
-in the same pass. Here are the files of the partition, and what a torn tail excuses.
+``examine`` reads the segments once, and ``Checks`` compares the files beside them in
+the same pass. This file checks the files of the partition, and leaves out what an
+incomplete tail explains.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The way through a segment file: from batch to batch, and around what is damaged.
+"""``SegmentWalk``: goes from batch to batch in a segment file, around damaged bytes.
 
-``SegmentWalk`` hops from header to header. Where the bytes are no valid batch it gives
+``SegmentWalk`` reads header after header. Where the bytes are no valid batch it yields
 a ``Problem`` and goes on at the next position with a valid one: possible length, known
-magic, right checksum, and an offset that can be there. The base offset of a
-batch is not under its checksum, so it is judged by its neighbours.
+magic, right checksum, and an offset that is possible there. The base offset of a batch
+is not under its checksum, so it is compared with its neighbours.
 
 What batches hold is not read here; ``segments.py`` does.
 """
@@ -45,7 +45,7 @@ _CREDIT = 16
 
 
 class Run(NamedTuple):
-    """Ordinary batches that follow each other, taken for one: see ``measure_run``."""
+    """Adjacent ordinary batches that are treated as one: see ``measure_run``."""
 
     position: int
     size: int
@@ -199,7 +199,7 @@ class SegmentWalk:
             self._reported = position
 
     def _grow(self, position: int) -> bool:
-        """Bring in more bytes for the batch at ``position``; False if there are none.
+        """Load more bytes for the batch at ``position``; False if there are none.
 
         A batch may be longer than the window, but not than ``limits.frame_bytes``.
         """
@@ -212,7 +212,7 @@ class SegmentWalk:
         return self._fill(position, position + wanted) > limit
 
     def _peek(self, position: int, check_crc: bool) -> BatchHeader | None:
-        """Read the header at ``position``; None if there is no whole batch."""
+        """Read the header at ``position``; None if there is no complete batch."""
         if position > self._limit:
             self._fill(position, position + WINDOW)
         while position <= self._limit:
@@ -228,7 +228,7 @@ class SegmentWalk:
         return None
 
     def _judge(self, header: BatchHeader, expected: int | None) -> Problem | None:
-        """Say what is wrong with the offset of a batch that is not the expected one.
+        """Describe what is wrong with a batch that has not the expected offset.
 
         Batches before it have been judged. If this one is right, offsets are missing.
         """
@@ -346,7 +346,7 @@ class SegmentWalk:
         )
 
     def _is_torn(self, position: int, head: BatchHeader | None, is_cut: bool) -> bool:
-        """Tell a tail that was not written to its end from a damaged one.
+        """Whether the tail was not written to its end, rather than damaged.
 
         Files may be made long before they are written: then zeros take the place of
         what is missing, in the last batch too.
@@ -394,7 +394,7 @@ class SegmentWalk:
     def _search(
         self, position: int, stop: int, lowest: int, *, moves: bool = False
     ) -> BatchHeader | None:
-        """Find the first whole batch from ``lowest`` on that begins before ``stop``.
+        """Find the first valid batch from ``lowest`` on that begins before ``stop``.
 
         If the walk ``moves``, what it has passed leaves the memory.
         """
@@ -421,7 +421,7 @@ class SegmentWalk:
         return None
 
     def _whole(self, position: int, lowest: int, highest: int) -> BatchHeader | None:
-        """Read the header at ``position`` if a batch is there that may be there."""
+        """Read the header at ``position`` if a valid and plausible batch is there."""
         head = self._peek(position, False)
         if head is None or not lowest <= head.base_offset <= highest:
             return None
@@ -447,7 +447,7 @@ class SegmentWalk:
 
 
 def _plausible(floor: int, highest: int, limit: int | None) -> re.Pattern[bytes]:
-    """Make the pattern of the heads of entries: what a search can do at full speed.
+    """Make a pattern of possible batch headers, for a fast search.
 
     It lets more through than there is: the first half of the offset, the first byte of
     the length and a length that is not too small, the magic.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Negotiation: which version of each API two sides may speak.
+"""Negotiation: which version of each API two sides can use.
 
     table = ApiVersionTable.from_response(response)      # one connection's view
     table.pick(FetchRequest)                             # the highest in common

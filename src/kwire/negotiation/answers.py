@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The server's side of the handshake: an answer to ApiVersions of any version.
+"""Builds a server's response to ApiVersions, in any version.
 
 A request in a version that the server does not know is answered all the same, in
-version 0 and without reading its body, so that every client finds its way (KIP-511).
+version 0 and without reading its body, so that every client can go on (KIP-511).
 """
 
 from __future__ import annotations

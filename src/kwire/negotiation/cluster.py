@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ClusterVersions``: what several brokers speak alike (KIP-35).
+"""``ClusterVersions``: the versions that several brokers have in common (KIP-35).
 
 For requests that may go to any of them, and for features that need all of them.
 """
@@ -50,7 +50,7 @@ class ClusterVersions:
 
     @property
     def brokers(self) -> tuple[str, ...]:
-        """The names of the brokers, in the order in which they came."""
+        """The names of the brokers, in the order in which they were added."""
         return tuple(self._tables)
 
     def update(self, broker: str, table: ApiVersionTable) -> None:
@@ -63,7 +63,7 @@ class ClusterVersions:
         del self._tables[broker]
 
     def ranges(self) -> dict[int, VersionRange]:
-        """Give what all brokers speak, by ascending key.
+        """Return the versions that all brokers offer, by ascending key.
 
         A key that one broker lacks is gone. Where all have a key but no version in
         common, its range is empty: there, but unusable.
@@ -80,7 +80,7 @@ class ClusterVersions:
         return shared
 
     def range_of(self, api: Api) -> VersionRange:
-        """Give what all brokers speak of one API, empty if nothing."""
+        """Return the versions of one API that all brokers offer, empty if none."""
         key = find_api_key(api)
         versions: VersionRange | None = None
         for broker in self._tables:
@@ -131,7 +131,7 @@ class ClusterVersions:
         )
 
     def supports(self, feature: Feature) -> bool:
-        """Tell whether a feature can be used with all brokers."""
+        """Return whether a feature can be used with all brokers."""
         return feature.is_usable(self.range_of)
 
     def features(self) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ class ClusterVersions:
         return tuple(each.name for each in FEATURES if self.supports(each))
 
     def finalized_features(self) -> FinalizedFeatures:
-        """Give the finalized features of the highest epoch that any broker reported."""
+        """Return the finalized features of the highest epoch that a broker reported."""
         return self._finalized
 
     def _alive(self, broker: str) -> ApiVersionTable:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Constraints: what one message asks of the version it is sent at.
+"""``Constraint``: the versions that one message requires, by what is in it.
 
 A batch compressed with zstd needs Produce 7, a topic without a known id forbids Fetch
 13. Which is the case only the caller can know, so the caller passes them to ``pick``.

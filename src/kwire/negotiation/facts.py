@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what ``schema/facts/negotiation.txt`` knows; nothing here decides.
+"""Reads ``schema/facts/negotiation.txt``, and decides nothing.
 
 Also the one place that turns what users call an API (a class, a number) into its key.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def facts(kind: str) -> list[tuple[str, dict[int, VersionRange]]]:
-    """List the facts of a kind ("feature", "refused", ...) as they stand."""
+    """List the facts of a kind ("feature", "refused", ...) as they are in the file."""
     found = []
     for line in registry.fact_text("negotiation").splitlines():
         head, colon, tail = line.partition(":")
@@ -31,7 +31,7 @@ def facts(kind: str) -> list[tuple[str, dict[int, VersionRange]]]:
 
 
 def first_version(message: str, field: str) -> int:
-    """Give the first version of a message that has a field at its top."""
+    """Return the first version of a message that has a field at its top."""
     fields = registry.load(message).struct.fields
     return next(each.versions.min for each in fields if each.name == field)
 
@@ -45,7 +45,7 @@ def _ranges(text: str) -> dict[int, VersionRange]:
 
 
 def find_api_key(api: Api) -> int:
-    """Take the API key out of what names an API: a class or the number itself."""
+    """Return the API key of a request class, or the number itself."""
     key = api if isinstance(api, int) else getattr(api, "api_key", None)
     kind = "request" if isinstance(api, int) else getattr(api, "kind", None)
     if not isinstance(key, int) or kind not in ("request", "response"):
@@ -62,7 +62,7 @@ def name_of(api_key: int) -> str:
 
 
 def as_range(value: Range) -> VersionRange:
-    """Take a range as users write it: an object, a pair of both ends, or a text."""
+    """Make a range of an object, a pair of both ends, or a text."""
     if isinstance(value, VersionRange):
         return value
     if isinstance(value, str):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Features: what a client can do with what brokers speak (KIP-35).
+"""Features: what a client can do with the versions of brokers (KIP-35).
 
 Not the features of KIP-584, which brokers name themselves: those are in ``finalized``.
 """
@@ -42,7 +42,7 @@ class Feature:
         )
 
     def is_usable(self, range_of: Callable[[int], VersionRange]) -> bool:
-        """Tell whether brokers with these ranges allow the feature."""
+        """Return whether brokers with these ranges allow the feature."""
         return any(
             all(wanted & range_of(key) for key, wanted in each.items())
             for each in self.alternatives

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finalized features (KIP-584): what a cluster has agreed on, by its newest word.
+"""Finalized features of a cluster (KIP-584), from its newest response.
 
 Brokers learn of a new agreement one after another, so a client hears old and new ones
 in turn; the epoch shows which is newer.
@@ -31,7 +31,7 @@ class FinalizedFeatures:
         self.levels: Mapping[str, VersionRange] = {}
 
     def update(self, table: ApiVersionTable) -> bool:
-        """Take what one broker says; tell whether that was news.
+        """Take the response of one broker; return whether it was new.
 
         An epoch below the highest seen is an old agreement and changes nothing, and so
         does -1, a broker that knows of none.
@@ -43,7 +43,7 @@ class FinalizedFeatures:
         return True
 
     def level(self, name: str) -> int:
-        """Give the agreed level of a feature ("metadata.version"), 0 if it is off."""
+        """Return the level of a feature ("metadata.version"), 0 if it is off."""
         agreed = self.levels.get(name)
         return agreed.max if agreed else 0
 

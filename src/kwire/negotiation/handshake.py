@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ApiVersionsHandshake``: the questions that end in a table (KIP-35, KIP-511).
+"""``ApiVersionsHandshake``: finds the versions of a broker (KIP-35, KIP-511).
 
 The client asks in the newest version it knows; a broker that does not know it answers
 in version 0, which every broker can write, and names the versions that it does know.
@@ -105,16 +105,16 @@ class ApiVersionsHandshake:
 
     @property
     def correlation_id(self) -> int:
-        """The correlation id of the question under way."""
+        """The correlation id of the request in flight."""
         return self._correlation_id
 
     def data_to_send(self) -> bytes:
-        """Give the bytes that have to be written now, once; empty if there are none."""
+        """Return the bytes to write now, once; empty if there are none."""
         outgoing, self._outgoing = self._outgoing, b""
         return outgoing
 
     def receive_frame(self, frame: bytes) -> ApiVersionTable | None:
-        """Take the answer; return the table, or None if there is another question.
+        """Take the response; return the table, or None if another request follows.
 
         ``RemoteProtocolError`` or ``UnsupportedVersion`` if the broker leaves no way,
         ``DecodeError`` if its bytes are wrong.
@@ -141,7 +141,7 @@ class ApiVersionsHandshake:
         return self.table
 
     def connection_lost(self) -> ApiVersionTable:
-        """Say that the broker hung up on the question; return what to assume of it.
+        """Handle a connection closed on the request; return the table to assume.
 
         The table is that of the release given as ``fallback``, and meant for the next
         connection, which does not ask. Without one: ``RemoteProtocolError``.
@@ -155,7 +155,7 @@ class ApiVersionsHandshake:
         return self._fallback
 
     def _nameless_version(self) -> int:
-        """Find the version to ask in if the broker dislikes our software's name."""
+        """Find a version without the client software, which the broker rejected."""
         ours = self._policy.versions(ApiVersionsRequest.api_key)
         nameless = [version for version in ours if version < FIRST_WITH_NAMES]
         if not nameless:
@@ -167,7 +167,7 @@ class ApiVersionsHandshake:
         return nameless[-1]
 
     def _lower_version(self, frame: bytes) -> int:
-        """Find the version to ask in next; it is lower than the last one."""
+        """Find the next version to try; it is lower than the last one."""
         asked = self._version
         try:
             _, answer = framing.decode_response(

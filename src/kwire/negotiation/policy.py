@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``VersionPolicy``: which versions this side may speak, whatever brokers offer.
+"""``VersionPolicy``: which versions this side may use, whatever a broker offers.
 
 A policy is configuration and outlives connections; what a broker offers is a table of
 ``tables.py``, and what one message needs is a constraint of ``constraints.py``.
@@ -50,7 +50,7 @@ class VersionPolicy:
         self.unstable = unstable
 
     def range_of(self, api_key: int) -> VersionRange:
-        """Give the range this side speaks of an API, empty if it knows none."""
+        """Return the versions of an API that this side knows, empty if none."""
         try:
             ours = registry.find_by_key(api_key, "request")
         except KeyError:
@@ -70,7 +70,7 @@ class VersionPolicy:
         return found
 
     def excluded(self, api_key: int) -> frozenset[int]:
-        """Give the versions of an API that are excluded one by one."""
+        """Return the versions of an API that are excluded one by one."""
         return self._exclude.get(api_key, frozenset())
 
     def __repr__(self) -> str:

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Guesses the release of Kafka that a broker is of, from the versions it advertises.
+"""Guesses the Kafka release of a broker from the versions that it offers.
 
     guess_release(table)                 # str() of it: "4.1", "between 3.3 and 3.4",
                                          # "at least 3.9, custom", "before 0.8.0"
 
-A guess is for people and logs. What a broker can do is in its table, never in its
-release: managed services offer mixtures, and proxies hide what they cannot forward.
-The tables of the releases are ``schema/releases.py``.
+A guess is for messages and logs. What a broker can do is in its table, never in its
+release: managed services offer mixtures, and proxies hide what they cannot forward. The
+tables of the releases are in ``schema/releases.py``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Ends: TypeAlias = tuple[int, int]
 
     class Advertising(Protocol):
-        """What ``ApiVersionTable`` is to a guess."""
+        """The part of ``ApiVersionTable`` that a guess reads."""
 
         @property
         def advertised(self) -> Mapping[int, Ends]:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ApiVersionTable``: what one broker speaks on one connection, and what to use.
+"""``ApiVersionTable``: the versions of a broker on one connection, and the one to use.
 
-A table says nothing about the next connection to the same broker, which may have been
+A table is not valid for the next connection to the same broker, which may have been
 upgraded in between: the owner of the connection calls ``expire`` when it ends.
 """
 
@@ -88,7 +88,7 @@ class ApiVersionTable:
     def from_response(
         cls, response: ApiVersionsResponse, policy: VersionPolicy = DEFAULT_POLICY
     ) -> ApiVersionTable:
-        """Take the answer of a broker; ``RemoteProtocolError`` if it is an error."""
+        """Make the table of a response; ``RemoteProtocolError`` if that is an error."""
         if response.error_code:
             raise RemoteProtocolError(
                 "the broker answers ApiVersions with error"
@@ -172,11 +172,11 @@ class ApiVersionTable:
         )
 
     def expire(self) -> None:
-        """Say that the connection is gone: nothing may be picked from here on."""
+        """Close the table with its connection: nothing can be picked afterwards."""
         self._alive = False
 
     def ranges(self) -> dict[int, VersionRange]:
-        """Give all that the broker speaks, by ascending key.
+        """Return the versions that the broker offers, by ascending key.
 
         Produce 0-2 is left out where a broker offers but refuses it (Kafka 4.0 and
         later, KAFKA-18659); what is no range (5 to 3, or below 0) is an empty one.
@@ -184,7 +184,7 @@ class ApiVersionTable:
         return {key: self._range(key) for key in sorted(self.advertised)}
 
     def range_of(self, api: Api) -> VersionRange:
-        """Give what the broker speaks of one API, empty if nothing."""
+        """Return the versions of one API that the broker offers, empty if none."""
         return self._range(find_api_key(api))
 
     def usable(self, api: Api, *constraints: Constraint) -> tuple[int, ...]:
@@ -216,7 +216,7 @@ class ApiVersionTable:
         return usable[-1]
 
     def supports(self, feature: Feature) -> bool:
-        """Tell whether a feature can be used with this broker."""
+        """Return whether a feature can be used with this broker."""
         self._check_alive()
         return feature.is_usable(self.range_of)
 
@@ -267,7 +267,7 @@ class ApiVersionTable:
 def fallback_table(
     release: str, policy: VersionPolicy = DEFAULT_POLICY
 ) -> ApiVersionTable | None:
-    """Give the table of a broker that is too old to be asked (before 0.10.0).
+    """Return the table of a broker before 0.10.0, which does not know ApiVersions.
 
     ``release`` is what librdkafka takes as ``broker.version.fallback`` ("0.9.0.1").
     None means that a broker of this release can be asked. ``UnsupportedVersion`` for
@@ -299,7 +299,7 @@ def no_common_version(
     constraints: tuple[Constraint, ...],
     peer: str,
 ) -> UnsupportedVersion:
-    """Say why no version of an API can be used, and on whose side that lies."""
+    """Describe why no version of an API can be used, and which side lacks it."""
     ours = policy.range_of(key)
     name = name_of(key)
     common = ours & theirs

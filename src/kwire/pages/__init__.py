@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The shell of every page that kwire writes: one base, one policy, one palette.
+"""The base of all HTML pages: template, content security policy and colours.
 
 A page is a template of ``templates/`` that extends ``base.html``, with a style and a
 script of the same name beside it. What a template writes out is escaped, control

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Text and elements of HTML and SVG, escaped: nothing else in kwire makes ``Markup``.
+"""Builds escaped HTML and SVG; no other module of kwire makes ``Markup``.
 
 Names come from other people's bytes. A person sees what steers a terminal, ends a line
 or turns the writing round as an escape; a machine that reads an attribute gets the

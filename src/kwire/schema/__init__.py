@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Schemas of messages: Kafka's message language, kwire's definitions, the model of
-both.
+"""Schemas of messages: Kafka's language, kwire's definitions, and the model of both.
 
 ``message_class`` turns any text in Kafka's message language into a class that
 encodes and decodes on the active engine.

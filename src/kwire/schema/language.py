@@ -362,7 +362,7 @@ def _type(keys: _Keys) -> tuple[str, bool]:
 
 
 def _link(message: Message) -> None:
-    """Give every field that names a struct the struct of that name."""
+    """Link every field that names a struct to the struct of that name."""
     fields = [
         field for _, struct in rules.each_struct(message) for field in struct.fields
     ]

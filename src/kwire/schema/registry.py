@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Looks messages up: by name, or by API key and kind.
+"""Finds messages by name, or by API key and kind.
 
 ``definitions/index.txt`` has one line for each message, so that nothing else is read
-until a message is asked for. The facts themselves stay in the definition files.
+until a message is used. The facts themselves are in the definition files.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What each release line of Kafka speaks, and the numbers of its protocol.
+"""What each release of Kafka supports, and the numbers of its protocol.
 
-The facts are ``facts/releases.txt``, one line for each change; its head says
-where each part comes from and how a new release is added. Here they are read, and
-asked by release. Which release a broker is of is ``negotiation/release_guess.py``.
+The facts are in ``facts/releases.txt``, one line for each change; its first lines
+explain where each part comes from and how a release is added.
+``negotiation/release_guess.py`` guesses the release of a broker.
 
 ``NAMES`` are the release lines, the oldest first: "0.8.0", ... "4.4".
 """
@@ -38,7 +38,7 @@ class ProtocolVersion(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What an upgrade takes away and what it brings, by API key in ascending order."""
+    """What an upgrade removes and what it adds, by API key in ascending order."""
 
     removed: dict[int, VersionRange]
     added: dict[int, VersionRange]
@@ -66,7 +66,7 @@ _read_once: list[_Facts] = []
 
 
 def ranges(release: str, listener: str | None = None) -> dict[int, VersionRange]:
-    """Give the stable versions that a release speaks, by API key in ascending order.
+    """Return the stable versions of a release, by API key in ascending order.
 
     ``listener`` is one of ``LISTENERS``; None takes all of them together. Before 2.8
     every broker had ZooKeeper, so "broker" and "zkBroker" are the same. A release
@@ -94,7 +94,7 @@ def usual_listener(release: str) -> str:
 
 
 def deprecated(release: str) -> dict[int, VersionRange]:
-    """Give the versions that a release still speaks but calls deprecated, by API key.
+    """Return the versions that a release supports but calls deprecated, by API key.
 
     Kafka's documentation marks them since 3.7; 4.0 removed most of them.
     """
@@ -103,7 +103,7 @@ def deprecated(release: str) -> dict[int, VersionRange]:
 
 
 def changes(old: str, new: str) -> Changes:
-    """Give what an upgrade from one release to another removes and adds."""
+    """Return what an upgrade from one release to another removes and adds."""
     before, after = ranges(old), ranges(new)
     return Changes(_subtract_ranges(before, after), _subtract_ranges(after, before))
 
@@ -111,7 +111,7 @@ def changes(old: str, new: str) -> Changes:
 def advertisements(
     release: str, listener: str | None = None, *, unstable: bool = False
 ) -> dict[int, tuple[VersionRange, ...]]:
-    """Give what a release may answer to ApiVersions: by API key, the possible ranges.
+    """Return what a release may answer to ApiVersions: by API key, the possible ranges.
 
     The first is what the release speaks; an empty range says that the API may be left
     out. ``unstable`` is for nodes with unstable versions enabled.

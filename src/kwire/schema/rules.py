@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rules that a schema has to keep, as Kafka's own generator enforces them.
+"""Checks a schema by the rules of Kafka's own generator.
 
-Here are the rules about what a schema means, over a ``Message`` from any source; those
-about how it is written down fire in ``language.py``, which sees the raw keys, and
-``evolution.py`` has how a message may change. ``check`` judges one message and
-``check_ids`` a family of them. Both raise ``SchemaError`` for the first broken rule,
-and rules that Kafka applies while parsing come before those it applies later.
+This file has the rules about the meaning of a schema, over a ``Message`` from any
+source; those about its notation are in ``language.py``, which sees the raw keys, and
+those about changes in ``evolution.py``. ``check`` checks one message and ``check_ids``
+a family of them. Both raise ``SchemaError`` for the first broken rule, and rules that
+Kafka applies while parsing come before those it applies later.
 
 What Kafka lets pass, passes: nullable versions that reach outside a field's versions,
 gaps between the versions of fields, any default for ``records``.
@@ -112,7 +112,7 @@ _UNIQUE_KINDS = (*_KEYED_KINDS, "coordinator-key", "coordinator-value")
 
 
 def check(message: Message) -> None:
-    """Check everything that one message has to obey.
+    """Check one message by all rules that need no other message.
 
     A message without valid versions only reserves its name and key, so that other
     rules on the message as a whole and on what it would generate do not apply to it.

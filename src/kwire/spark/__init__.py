@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka's bytes in Spark: formats, column functions, and how to ship them.
+"""Kafka's bytes in Spark: formats, column functions, and kwire for its workers.
 
     import kwire.spark as ks
 
@@ -44,7 +44,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Find a public name where it lives, on first touch."""
+    """Import a public name on first use."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of Arrow arrays: where they lie in memory, taken out, and put together again.
+"""Finds, takes out and joins rows of Arrow arrays.
 
-The other files say what the rows are; here they are bytes and places. Arrays may have
-an offset and nulls everywhere. Places are numpy's integers.
+Other files interpret the rows; here they are bytes and positions. Arrays may have an
+offset and nulls. Positions are integers of numpy.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def as_binary(array: Any) -> pa.BinaryArray:
 
 
 def is_valid(array: pa.Array) -> np.ndarray:
-    """Tell for each row whether it is not null."""
+    """Return for each row whether it is not null."""
     if not array.null_count:
         return np.ones(len(array), bool)
     valid: np.ndarray = array.is_valid().to_numpy(zero_copy_only=False)
@@ -40,7 +40,7 @@ def is_valid(array: pa.Array) -> np.ndarray:
 
 
 def view_memory(array: pa.BinaryArray) -> tuple[Any, np.ndarray]:
-    """Give the bytes of a binary array, and where its rows begin: one place more."""
+    """Return the data of a binary array, and the offsets of its rows."""
     _, offsets, data = array.buffers()
     if offsets is None or not offsets.size:
         return np.zeros(0, np.uint8), np.zeros(1, np.int32)

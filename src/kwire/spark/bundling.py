@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``bundle``: kwire as an archive that Spark unpacks where its workers import from.
+"""``bundle``: packs kwire as an archive that Spark's workers import from.
 
-Spark's ``--py-files`` imports from within a zip, which compiled modules cannot do; what
-``spark.archives`` names is unpacked first. The folder that it is unpacked to lies where
-workers look for modules, so an archive that is unpacked as ``kwire`` is what ``import
-kwire`` finds: the file at its top, which leads to the packages beside it.
+Spark's ``--py-files`` imports from within a zip, which compiled modules cannot do;
+archives of ``spark.archives`` are unpacked first, into a folder where workers look for
+modules. So an archive that is unpacked as ``kwire`` is what ``import kwire`` finds: the
+file at its top leads to the packages beside it.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def bundle(
 
 
 def setting(path: str | os.PathLike[str]) -> str:
-    """Tell the value of ``spark.archives`` that brings an archive to the workers.
+    """Return the value of ``spark.archives`` that adds an archive to the workers.
 
     ``SparkContext.addArchive`` takes the same.
     """

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-capture``: recorded traffic as a table of Spark, a row for each frame.
+"""``kafka-capture``: recorded traffic as a table, one row for each frame.
 
     spark.read.format("kafka-capture").load("captures/")
 
-Files are found and read by ``kwire.recording``; what Spark asks for is answered here.
+``kwire.recording`` finds and reads the files; this file answers the calls of Spark.
 """
 
 from __future__ import annotations

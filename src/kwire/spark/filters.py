@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the filters of a query say about the files to read.
+"""Finds which files a query can skip, by its filters.
 
-Spark applies each filter to the rows as well, so all that is taken here is what spares
-files; what is not understood is passed over.
+Spark applies each filter to the rows as well, so a filter that is not understood here
+is ignored.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _common(
 
 
 def _range(each: Filter, value: Any) -> tuple[Any, Any]:
-    """Give the least and the largest value that pass; a bound too wide is no harm."""
+    """Return the least and the largest value that pass; a bound too wide is no harm."""
     if value is None:
         return None, None
     if isinstance(each, EqualTo):
@@ -77,7 +77,7 @@ def _range(each: Filter, value: Any) -> tuple[Any, Any]:
 
 
 def _milliseconds(value: Any) -> int | None:
-    """Give a time in whole milliseconds, which is what records have."""
+    """Return a time in whole milliseconds, which is what records have."""
     if not isinstance(value, datetime):
         return None
     moment = value if value.tzinfo else value.replace(tzinfo=UTC)

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Column functions for Spark: Kafka's bytes in, structs out, and back.
+"""Column functions for Spark: they decode Kafka's bytes into structs, and encode.
 
     from kwire.spark.functions import from_kafka_message, kafka_header
 
     requests.select(kafka_header("frame"), from_kafka_message("frame", "Fetch"))
 
-Here columns of Spark meet functions on Arrow arrays, which live in the files beside
-this one and know no Spark. Every function takes ``options``: ``mode`` is PERMISSIVE (a
-bad row is null and ``_error`` says why) or FAILFAST (it ends the job, and there is no
+This file applies functions on Arrow arrays, which are in the files beside it and import
+no Spark, to columns. Every function takes ``options``: ``mode`` is PERMISSIVE (a bad
+row is null and ``_error`` has the reason) or FAILFAST (it ends the job, and there is no
 ``_error``). Null rows stay null.
 """
 
@@ -174,7 +174,7 @@ def to_kafka_message(
 def schema_of_kafka_message(
     api: Api, kind: str = "request", options: Options = None
 ) -> str:
-    """Spell the type that ``from_kafka_message`` gives, as Spark's schema text.
+    """Return the type that ``from_kafka_message`` returns, as Spark's schema text.
 
     Options: ``mode``; with FAILFAST there is no ``_error``.
     """
@@ -403,7 +403,7 @@ def _from_message_to_json(
 
 
 def _split(**arguments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Part arguments into columns, of which a text is the name, and what is fixed."""
+    """Split arguments into columns (or names of columns) and constants."""
     fixed = {
         name: given
         for name, given in arguments.items()

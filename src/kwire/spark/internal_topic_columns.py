@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keys and values of Kafka's own topics into columns: one struct for all record types.
+"""Decodes keys and values of Kafka's internal topics into struct columns.
 
 ``kwire.internal_topics`` reads a record, row by row, and its texts are the errors here;
 the schemas list the types. No Spark here: arrays of
@@ -96,7 +96,7 @@ def chosen_types(topic: str, names: tuple[str, ...]) -> dict[int, RecordType]:
 
 @cache
 def topic_type(topic: str, names: tuple[str, ...] = ()) -> pa.StructType:
-    """Give the struct of a topic: record, version, key, and a struct for each type.
+    """Return the struct of a topic: record, version, key, and a struct for each type.
 
     ``record`` is Kafka's name of the type, ``version`` the value's. ``key`` has the
     fields of all keys; topics without keys lack it. Types without fields have no
@@ -227,7 +227,7 @@ def _key_alone(topic: str, key: bytes | None) -> Message | None:
 
 
 class _Heads(NamedTuple):
-    """What rows say before their messages: type, version, and where messages begin.
+    """What is before the messages of rows: type, version, and where messages begin.
 
     ``valid`` marks rows that are not null, ``wrong`` those that are bad whatever their
     numbers are. Numbers that are not there are ``_NONE``.
@@ -241,7 +241,7 @@ class _Heads(NamedTuple):
 
 
 def _heads(topic: str, keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
-    """Read what rows say they are; unknown record types are wrong."""
+    """Read types and versions of rows; unknown record types are errors."""
     if internal_topics.is_framed(topic):
         heads = _framed_heads(topic, keys, values)
     else:
@@ -328,7 +328,7 @@ def _union_of_keys(
 
 
 def _key_type(topic: str, names: tuple[str, ...]) -> pa.StructType:
-    """Give the struct of the fields that keys of some types have."""
+    """Return the struct of the fields that keys of some types have."""
     fields = {
         field.name: field
         for each in chosen_types(topic, names).values()

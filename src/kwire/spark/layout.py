@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of ``kafka-log`` and ``kafka-live``: the columns and their types.
+"""The columns of ``kafka-log`` and ``kafka-live``, and their types.
 
 A column is named once here, with Spark's type and with Arrow's; Spark compares the
 two byte by byte. ``record_batches.py`` and ``reading.py`` fill the columns.
@@ -119,7 +119,7 @@ class Layout(NamedTuple):
 
 
 def default_layout(options: LogOptions) -> Layout:
-    """Give the columns that the options ask for."""
+    """Return the columns that the options ask for."""
     columns = dict(_CHOICES[options.view][0])
     _check_name(options)
     corrupt = None
@@ -137,7 +137,7 @@ def default_layout(options: LogOptions) -> Layout:
 
 
 def chosen_layout(options: LogOptions, wanted: Iterable[tuple[str, str]]) -> Layout:
-    """Give the columns of a user's schema, (name, Spark's type) each, which must fit.
+    """Return the columns of a user's schema, (name, Spark's type) each, which must fit.
 
     Raises ``ValueError`` for a column that the view does not have, or of another type.
     """
@@ -151,12 +151,12 @@ def chosen_layout(options: LogOptions, wanted: Iterable[tuple[str, str]]) -> Lay
 
 
 def default_live_layout(include_headers: bool) -> Layout:
-    """Give the columns of ``kafka-live``."""
+    """Return the columns of ``kafka-live``."""
     return Layout(_RECORDS | _HEADERS if include_headers else dict(_RECORDS), None)
 
 
 def chosen_live_layout(wanted: Iterable[tuple[str, str]]) -> Layout:
-    """Give the columns of a user's schema for ``kafka-live``, as ``chosen_layout``."""
+    """Return the columns of a user's ``kafka-live`` schema, as ``chosen_layout``."""
     return Layout(_choose("kafka-live", _RECORDS | _HEADERS, wanted), None)
 
 
@@ -224,7 +224,7 @@ def _arrow_types() -> dict[str, Any]:
 
 
 def arrow_schema(layout: Layout) -> Any:
-    """Give the layout as Arrow's schema, as exactly as Spark wants it."""
+    """Return the layout as Arrow's schema, as exactly as Spark wants it."""
     import pyarrow as pa
 
     types = _arrow_types()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of ``kafka-live``: topics as ``topic_options.py`` has them, and brokers.
+"""The options of ``kafka-live``: brokers, and the topics of ``topic_options.py``.
 
 The settings of Kafka's clients go to ``kwire.client`` by their own names.
 """
@@ -40,7 +40,7 @@ class Cluster:
 
     @contextmanager
     def open(self) -> Iterator[client.KafkaSync]:
-        """Have a client of the cluster; errors about topics name its addresses too."""
+        """Open a client of the cluster; errors about topics name its addresses too."""
         with self.connect() as kafka:
             try:
                 yield kafka
@@ -48,7 +48,7 @@ class Cluster:
                 raise type(error)(f"{self.addresses}: {error}") from None
 
     def connect(self) -> client.KafkaSync:
-        """Name the cluster to a client; connections are made by what is done with it.
+        """Make a client of the cluster, which connects when it is used.
 
         Raises ``ValueError`` for a property that is wrong, ``OSError`` for a file.
         """

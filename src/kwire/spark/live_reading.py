@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a range of offsets to Arrow batches: what a task of ``kafka-live`` does.
+"""Reads a range of offsets into Arrow batches, as a task of ``kafka-live``.
 
-It fetches from the leader of the partition. Nothing here knows Spark.
+It fetches from the leader of the partition. Nothing here imports Spark.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-live``: the topics of a cluster as a table of Spark, without a jar.
+"""``kafka-live``: the topics of a cluster as a table, without a jar.
 
     spark.read.format("kafka-live").option("kafka.bootstrap.servers", "broker:9092")
 
-What Spark asks for is answered here. Offsets are found by ``live_topics.py`` on the
-driver, records fetched by ``live_reading.py`` in the tasks, streams are in
+This file answers the calls of Spark. On the driver ``live_topics.py`` finds the
+offsets; in the tasks ``live_reading.py`` fetches the records. Streams are in
 ``live_stream.py``.
 """
 

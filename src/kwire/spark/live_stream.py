@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``LiveStream``: the topics of a cluster as what a stream reads.
+"""``LiveStream``: the topics of a cluster as a stream.
 
-Which offsets make a micro-batch is decided in ``stream_reader.py``; Spark is not known
-here.
+``stream_reader.py`` decides which offsets make a micro-batch. Nothing here imports
+Spark.
 """
 
 from __future__ import annotations

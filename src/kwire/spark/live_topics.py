@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which offsets a reader of ``kafka-live`` reads, as the brokers report them.
+"""Finds the offsets that a read of ``kafka-live`` begins and ends at.
 
-Everything here runs on the driver. Records are read by ``live_reading.py`` alone.
+Everything here runs on the driver; ``live_reading.py`` reads the records.
 """
 
 from __future__ import annotations

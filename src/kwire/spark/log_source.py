@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-log``: the segments of Kafka's log directories as a table of Spark.
+"""``kafka-log``: the segments of log directories as a table.
 
     spark.read.format("kafka-log").option("subscribe", "orders").load("kafka-logs/")
 
-What Spark asks for is answered here; planning and reading know nothing of it. Streams
-are in ``log_stream.py``.
+This file answers the calls of Spark. ``planning.py`` chooses the files and offsets,
+``reading.py`` reads them. Streams are in ``log_stream.py``.
 """
 
 from __future__ import annotations

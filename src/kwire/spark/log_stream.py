@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``LogStream``: the segments of log directories as what a stream reads.
+"""``LogStream``: the segments of log directories as a stream.
 
-A restart needs nothing but Spark's checkpoint. Which offsets make a micro-batch is
-decided in ``stream_reader.py``; Spark is not known here.
+A restart needs nothing but Spark's checkpoint. ``stream_reader.py`` decides which
+offsets make a micro-batch. Nothing here imports Spark.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encoded messages into columns of the struct that holds all of their versions.
+"""Decodes messages of any version into one struct column.
 
-``kwire.arrow`` decodes rows of one version; here they become what Spark takes, and
-rows of many versions are put together. What comes before a message is
-read in ``message_frames.py``. No Spark here: arrays of pyarrow in and out.
+``kwire.arrow`` decodes rows of one version; this file brings them into Spark's types,
+and joins rows of many versions. ``message_reading.py`` reads what comes before a
+message. Nothing here imports Spark: arrays of pyarrow in and out.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of Kafka's bytes, with what comes before each message, into messages.
+"""Decodes columns of frames and messages, by the header before each message.
 
 A row is *framed* where a header comes before the message (requests and responses, as
 captures have them, without the size) or its version as INT16 (other messages, as Kafka
-stores them in bytes fields); else it is the message alone. ``read_row`` says what one
-row means; the columns are its quick way, and its words are the errors of both. No
-Spark here: arrays of pyarrow in and out.
+stores them in bytes fields); otherwise it is the message alone. ``read_row`` reads one
+row; columns are read faster, with the same errors. Nothing here imports Spark: arrays
+of pyarrow in and out.
 """
 
 from __future__ import annotations

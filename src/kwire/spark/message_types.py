@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The types that messages have in Spark: one struct for all versions of a message.
+"""The types of messages in Spark: one struct for all versions of a message.
 
 Types are derived from the schemas and spelled as Arrow's, exactly as Spark wants them,
 and as Spark's own schema text. Also here: which message is meant by a name, a class or
@@ -91,7 +91,7 @@ def compile_version(name: str, version: int) -> plan.Plan:
 
 @cache
 def message_type(name: str) -> pa.StructType:
-    """Give the struct that holds every version of a message.
+    """Return the struct that holds every version of a message.
 
     Its fields are all that any version has, by their names in Python; each may be null.
     Unsigned integers have the next larger signed type, uuids are the 22 characters that
@@ -101,12 +101,12 @@ def message_type(name: str) -> pa.StructType:
 
 
 def struct_type(struct: Struct) -> pa.StructType:
-    """Give the type of a struct of a message, as ``message_type`` does."""
+    """Return the type of a struct of a message, as ``message_type`` does."""
     return pa.struct([(field.attribute, field_type(field)) for field in struct.fields])
 
 
 def field_type(field: Field) -> pa.DataType:
-    """Give the type of one field."""
+    """Return the type of one field."""
     if field.struct is None:
         kind = _ARROW_TYPES[OF_PLAN[plan.CODES[field.type]]]
     else:
@@ -115,7 +115,7 @@ def field_type(field: Field) -> pa.DataType:
 
 
 def make_list_type(kind: pa.DataType) -> pa.ListType:
-    """Give the type of an array; its child has the name that it has in Spark."""
+    """Return the type of an array; its child has the name that it has in Spark."""
     return pa.list_(pa.field("element", kind))
 
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of messages, as structs or as JSON, into Kafka's bytes.
+"""Encodes columns of messages, given as structs or JSON, as Kafka's bytes.
 
-The other way round than ``message_reading.py``, and with its framing. Rows go through
-the message classes one by one. No Spark here: arrays of pyarrow in and out.
+The reverse of ``message_reading.py``, with the same framing. Rows go through the
+message classes one by one. Nothing here imports Spark: arrays of pyarrow in and out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Offsets of partitions: as Spark's JSON, cut into ranges, and lost.
+"""Offsets of partitions: Spark's JSON of them, ranges, and lost ones.
 
-What the offsets are is found out elsewhere, in files or from brokers.
+Other modules find the offsets, in files or from brokers.
 """
 
 from __future__ import annotations

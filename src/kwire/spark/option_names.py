@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The names of all options of the formats that read topics, and what becomes of each.
+"""The names of all options of the formats that read topics, and how each is treated.
 
-Here are the options of Spark's own Kafka source, those of Kafka's consumer
-(``kafka.*``), and ours. What their values mean is in ``options.py``; the tests compare
-the names with the guides.
+It lists the options of Spark's own Kafka source, those of Kafka's consumer
+(``kafka.*``), and those of kwire alone. ``options.py`` reads their values; the tests
+compare the names with the guides.
 """
 
 from __future__ import annotations

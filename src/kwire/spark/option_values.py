@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Readers of single option values: words, flags, counts, sizes, durations, JSON.
+"""Parses the values of options: words, flags, counts, sizes, durations, JSON.
 
 Each takes all options that were given and the name of one. Which options a format has
 is in ``option_names.py``.

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of ``kafka-log``: Spark's Kafka names, checked, with words for mistakes.
+"""The options of ``kafka-log``, checked, with the names of Spark's Kafka source.
 
-Which names there are is in ``option_names.py``, and what ``kafka-live`` has too in
-``topic_options.py``. What an option means for offsets is worked out in ``planning.py``,
-where the files are known.
+``option_names.py`` lists the names, ``topic_options.py`` reads the options that
+``kafka-live`` has too. ``planning.py``, which knows the files, finds the offsets that
+an option means.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader of ``kafka-log`` has to read: files, offsets, and parts of files.
+"""Plans a read of ``kafka-log``: files, offsets, and parts of files.
 
-Nothing here knows Spark. Files are listed, offsets are found, and the parts are made
-of about the same size; records are read by ``reading.py`` alone. A filter may spare a
-part, and never decides which rows there are.
+Nothing here imports Spark. Files are listed, offsets are found, and splits of about the
+same size are made; ``reading.py`` reads the records. A filter may skip a split, but
+never decides which rows there are.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Bounds:
 
 
 def look_again(look: Callable[[], Found]) -> Found:
-    """Look, and once more where a broker deleted a file between list and look."""
+    """Call ``look``, and once more if a broker deleted a file since it was listed."""
     for _ in range(_LOOKS - 1):
         try:
             return look()
@@ -128,7 +128,7 @@ def find_partitions(
 
 
 def _every(options: LogOptions, may_be_empty: bool) -> list[Partition]:
-    """List all partitions; a folder that several paths lead to is one."""
+    """List all partitions; a folder that several paths lead to is listed once."""
     every: dict[str, Partition] = {}
     for path in options.paths:
         directory = log.LogDirectory(path)
@@ -401,7 +401,7 @@ def _header_at(segment: Segment, position: int) -> BatchHeader | None:
 
 
 def _is_spared(segment: Segment, begin: int, stop: int | None, bounds: Bounds) -> bool:
-    """Whether no record of the piece can be of the times that are wanted.
+    """Whether no record of the piece can have a wanted timestamp.
 
     The max timestamp is in each header; the smallest is in none, as a header's
     base timestamp is that of the first record, unless the broker set all of them.

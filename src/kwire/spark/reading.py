@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""From pieces of segment files to Arrow batches of a layout: what a task does.
+"""Reads parts of segment files into Arrow batches, as a task of ``kafka-log``.
 
-Nothing here knows Spark, or which pieces there are. A batch is a few MiB at most,
-whatever the records are; what is damaged becomes an error, a row, or nothing, as the
-mode says.
+Nothing here imports Spark, or plans. A batch is a few MiB at most, whatever the records
+are; what is damaged becomes an error, a row, or nothing, by the option ``mode``.
 """
 
 from __future__ import annotations

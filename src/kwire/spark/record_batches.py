@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""From decoded records to the Arrow batches of a layout, of a few MiB at most.
+"""Builds Arrow batches of a layout from decoded records, of a few MiB at most.
 
-Where the records come from, files or brokers, is not known here.
+The records may come from files or from brokers.
 """
 
 from __future__ import annotations

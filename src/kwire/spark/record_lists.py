@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of record sets, one a row, into records: as lists, or as rows of their own.
+"""Decodes columns of record sets into lists of records, or into rows.
 
 A record set is what the ``records`` field of Produce and Fetch holds: batches of any
-magic, of which the last may be cut off. All rows of an array are decoded in one call
-where nothing is odd about them. No Spark here: arrays of pyarrow in and out.
+magic, of which the last may be cut off. All rows of an array are decoded in one call if
+all of them are valid. Nothing here imports Spark: arrays of pyarrow in and out.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _decode(
 
 
 def _salvage(raw: memoryview, read: Any) -> Iterator[tuple[Any, str | None]]:
-    """Decode what is good of a row; the error of what follows it comes with it."""
+    """Decode the good part of a row; return also the error of what follows."""
     start = 0
     while True:
         try:
@@ -199,7 +199,7 @@ def _next_batch(data: memoryview, at: int, end: int) -> int | None:
 
 
 def _are_whole(rows: pa.BinaryArray, data: Any, places: np.ndarray) -> bool:
-    """Tell whether every row ends where a batch does, so that rows may be read on."""
+    """Return whether every row ends with a batch, so that rows can be read as one."""
     if rows.null_count and np.diff(places)[~is_valid(rows)].any():
         return False
     view = memoryview(data)

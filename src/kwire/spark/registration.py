@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``register``: everything of kwire made known to one session of Spark."""
+"""``register``: registers all formats and functions with a session of Spark."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of request frames into their headers. No Spark here: pyarrow in and out."""
+"""Decodes columns of request frames into request headers, with pyarrow alone."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-request-log``: the request logs of brokers as a table of Spark.
+"""``kafka-request-log``: the request logs of brokers as a table.
 
     spark.read.format("kafka-request-log").load("broker-logs/")
 

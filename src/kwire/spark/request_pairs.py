@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requests and their responses out of captured frames, one pair a row.
+"""Joins requests and their responses in captured frames, one pair a row.
 
 Brokers answer the requests of a connection in order, so a response belongs to the
 first request of its correlation id that still waits. No Spark here: batches of pyarrow
@@ -133,7 +133,7 @@ class _Waiting:
         return None
 
     def give_up(self, count: int) -> Iterator[tuple[int, None]]:
-        """Let all but the newest ``count`` requests go without an answer."""
+        """Drop all waiting requests but the newest ``count``."""
         while len(self.requests) > count:
             row = next(iter(self.requests))
             self.remove(row)
@@ -147,7 +147,7 @@ class _Waiting:
             del self.by_id[number]
 
     def renumber(self) -> list[int]:
-        """List the rows that wait; from now on these are known by their place in it."""
+        """List the rows that wait, and number them by their place in this list."""
         rows = list(self.requests)
         requests = list(self.requests.values())
         self.requests = dict(enumerate(requests))

@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that Spark reports from kwire: the sentence first, without a traceback.
+"""Shortens errors that Spark reports to kwire's sentence, without a traceback.
 
 Spark's workers send an exception to the driver as text, with every frame it went
-through. What kwire says on purpose needs none of them; a defect of kwire needs all.
-Everything that Spark calls goes through ``shorten_errors``; which errors there are is
-no concern of this file.
+through. An error that kwire raises on purpose needs none of them; a defect of kwire
+needs all. Everything that Spark calls goes through ``shorten_errors``.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class SparkEntry:
 def shorten_errors(
     function: Callable[Arguments, Result],
 ) -> Callable[Arguments, Result]:
-    """Make a function that raises what ``function`` does, and reads well in Spark.
+    """Wrap a function so that Spark shows its errors as one sentence.
 
     Documented errors lose their traceback and their cause; in a worker of Spark, which
     ends with the first error, the text that Spark gets is the error alone. All other

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Streams of topics as Spark wants them: which offsets make a micro-batch.
+"""Base of the streams of topics: which offsets make a micro-batch.
 
 An offset of the stream is what Spark's own source ``kafka`` has: the next offset of
 each partition, ``{"orders": {"0": 23}}``. All that a restart needs is in Spark's
-checkpoint; a reader keeps nothing but the target of ``availableNow``. Where offsets and
-records come from is a ``TopicStream``: ``log_stream.py``, ``live_stream.py``.
+checkpoint; a reader keeps nothing but the target of ``availableNow``. A ``TopicStream``
+has the offsets and the records: ``log_stream.py``, ``live_stream.py``.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ if KNOWS_LIMITS:
         """When offsets were last given, in seconds; the first time nothing waits."""
 
         def getDefaultReadLimit(self) -> ReadLimit:
-            """Give the limit that the options set.
+            """Return the limit that the options set.
 
             Python's readers have no limit of two parts: ``latestOffset`` knows the
             minimum by itself, and is given ``ReadAllAvailable`` where none counts.
@@ -140,7 +140,7 @@ if KNOWS_LIMITS:
             return ReadAllAvailable() if least is None else ReadMinRows(least)
 
         def prepareForTriggerAvailableNow(self) -> None:
-            """Take what there is now for all that there is to be read."""
+            """Make the present ends the end of the query."""
             self._target = self._stream.find_ends()
 
         def reportLatestOffset(self) -> StreamOffset:
@@ -172,7 +172,7 @@ if KNOWS_LIMITS:
             return write_offsets(ends)
 
         def _delays(self, waiting: int) -> bool:
-            """Decide whether a micro-batch is put off until more offsets wait.
+            """Decide whether a micro-batch waits until there are more offsets.
 
             ``maxTriggerDelay`` runs from the last time that it was not, as in Spark's
             own source. ``availableNow`` reads all there is, and so waits for nothing.
@@ -194,7 +194,7 @@ if KNOWS_LIMITS:
             waiting: dict[Place, int],
             most: int,
         ) -> dict[Place, int]:
-            """Share ``most`` offsets among the partitions by what they have to give."""
+            """Divide ``most`` offsets among the partitions, by how many each has."""
             total = sum(waiting.values())
             if total <= most:
                 return ends
@@ -208,7 +208,7 @@ if KNOWS_LIMITS:
 
 
 class RefusedStreamReader(SparkEntry, DataSourceStreamReader):
-    """Takes the place of a stream that cannot be: the first call of Spark fails.
+    """Replaces a stream that is not possible: the first call of Spark fails.
 
     An error of ``DataSource.streamReader`` itself never reaches the user: Spark 4
     raises an ``UnboundLocalError`` of its own over it.

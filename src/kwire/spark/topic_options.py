@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``TopicOptions``: which offsets of which topics, as Spark's own Kafka source has it.
+"""``TopicOptions``: which offsets of which topics, named as in Spark's Kafka source.
 
-What ``kafka-log`` and ``kafka-live`` read alike: topics, offsets, limits, and places by
-(topic, partition). What offsets mean is found out where the partitions are known.
+The options that ``kafka-log`` and ``kafka-live`` share: topics, offsets and limits.
+Offsets are found where the partitions are known, in ``planning.py`` and
+``live_topics.py``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether Spark's workers can import kwire, and the line that mends it.
+"""Checks that Spark's workers can import kwire, and names the fix.
 
 Spark does not start its workers with the Python of the driver, but with the one that
 ``PYSPARK_PYTHON`` names, by default the ``python3`` of the PATH. In a virtual

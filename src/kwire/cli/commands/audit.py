@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire audit``: who breaks on an upgrade to a release of Kafka."""
+"""``kwire audit``: finds the clients that an upgrade of Kafka breaks."""
 
 from __future__ import annotations
 

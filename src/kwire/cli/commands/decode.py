@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire decode``: messages out of bytes, as JSON or as Python prints them."""
+"""``kwire decode``: prints the messages in some bytes as JSON or Python."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire dump``: records, or batches, of log files as lines or as a file of columns.
+"""``kwire dump``: prints records or batches of log files, or writes them to a file.
 
-Here are the options; what is read in which order is decided in ``record_reading.py``,
-how records are written in ``record_output.py``, batches in ``batch_rows.py``.
+This file has the options. ``record_reading.py`` decides what is read and in which
+order; ``record_output.py`` writes records, ``batch_rows.py`` batches.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire explain``: which bytes are which field, as a dissector shows it."""
+"""``kwire explain``: prints which bytes hold which field."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _title(maps: Sequence[ByteMap]) -> str:
 
 
 def _tell(maps: Sequence[ByteMap], hint: str) -> int:
-    """Say what is wrong; return the exit code."""
+    """Print what is wrong; return the exit code."""
     code = FINE
     for found in maps:
         for error in found.damage:
@@ -126,7 +126,7 @@ def _tell(maps: Sequence[ByteMap], hint: str) -> int:
 
 
 class _Table:
-    """Lines for people: those of a struct stand below its path.
+    """A table for terminals: the fields of a struct are below its path.
 
     In a terminal, lines are cut to its width; elsewhere only the bytes are.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire export``: what log files still hold as Parquet, and what is lost."""
+"""``kwire export``: recovers records of log files as Parquet, and lists losses."""
 
 from __future__ import annotations
 

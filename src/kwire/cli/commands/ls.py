@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire ls``: which partitions there are, and what they hold.
+"""``kwire ls``: lists partitions of log directories, with offsets and sizes.
 
 To be fast on large logs, only the first batch of each segment is read, and those from
 the last entry of its index on. So the times are those of the ends, and the formats
@@ -39,7 +39,7 @@ _SEGMENT_TITLES = ("SEGMENT", " SIZE", "OFFSETS", "TIME (UTC)", "FORMAT")
 
 
 class Glance(NamedTuple):
-    """What can be seen of a file, or of several, without reading all of it."""
+    """A summary of one or several files, from some of their batches."""
 
     start_offset: int = -1
     end_offset: int = -1
@@ -151,7 +151,7 @@ def _glance(file: log.Segment) -> Glance:
 
 
 def _last_headers(file: log.Segment, start: int) -> Iterable[BatchHeader]:
-    """Go through the headers from the last entry of the index on."""
+    """Iterate over the headers from the last entry of the index on."""
     try:
         index = file.index
     except (DecodeError, OSError):

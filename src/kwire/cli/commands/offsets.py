@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire offsets``: what consumer groups did, from the logs of brokers."""
+"""``kwire offsets``: reports on consumer groups, from the logs of brokers."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire read``: the records of live topics, as lines or as a file of columns.
+"""``kwire read``: prints records of live topics, or writes them to a file.
 
-Here are the options and the way from chunks to records; how records are written is
-shared with ``kwire dump`` and in ``record_output.py``.
+This file has the options, and turns chunks into records. ``record_output.py`` writes
+them, as it does for ``kwire dump``.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def _read_rows(
     progress: Progress,
     flush: Callable[[], object] | None,
 ) -> Iterator[RecordRow]:
-    """Go through the rows of the records; nothing is held back before a wait."""
+    """Iterate over the rows of the records; output is flushed before a wait."""
     for chunk in chunks:
         progress.name(f"{chunk.topic}-{chunk.partition}")
         try:

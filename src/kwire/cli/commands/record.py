@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire record``: a relay that clients talk through, and what they say in Parquet.
+"""``kwire record``: relays between clients and brokers, and records the traffic.
 
-The relay is ``kwire.recording``'s; here are its options, its end and its words.
+The relay is in ``kwire.recording``; this file has its options, its signals and its
+messages.
 """
 
 from __future__ import annotations

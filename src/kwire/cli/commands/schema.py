@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire schema``: the documentation of the protocol, of any release or message.
+"""``kwire schema``: prints the protocol of a release, or the layout of a message.
 
-What it says is made in ``protocol_guide.py`` and ``protocol_pages.py``; here it is
-chosen and printed.
+``protocol_guide.py`` and ``protocol_pages.py`` make the content; this file selects and
+prints it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire spark-bundle``: kwire as an archive for the workers of a Spark cluster."""
+"""``kwire spark-bundle``: packs kwire as an archive for the workers of Spark."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def command(out: str, wheels: tuple[str, ...], no_compression: bool) -> None:
 
 
 def _content(path: Path) -> str:
-    """Name the distributions in an archive, and whom its engine fits."""
+    """Name the distributions in an archive, and the Python that its engine is for."""
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
     tops = {name.partition("/")[0] for name in names}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire topics``: the topics of a cluster, and where their partitions are."""
+"""``kwire topics``: lists the topics of a cluster and where their partitions are."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire versions``: what the brokers of a cluster speak, and what that is good for.
+"""``kwire versions``: lists what brokers support, and what clients can use.
 
-Each broker is asked for itself, for they may be of several releases.
+Every broker is asked, because the brokers may be of several releases.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _WRAPPED = 79
 
 
 class Alike(NamedTuple):
-    """Brokers that speak the same, and what that is."""
+    """Brokers with equal versions, and these versions."""
 
     nodes: list[Node]
     table: ApiVersionTable
@@ -88,7 +88,7 @@ def _read_features(
 def command(
     form: str, bootstrap: tuple[str, ...], require: list[str], **options: Any
 ) -> int:
-    """List the versions of each API that the brokers of a cluster speak.
+    """List the versions of each API that the brokers of a cluster support.
 
     All brokers are found through the first HOST:PORT that answers. An IPv6 address is
     in brackets: [::1]:9092. USABLE is the version that kwire would choose.
@@ -230,7 +230,7 @@ def _range_text(ends: tuple[int, int] | None) -> str:
 
 
 def _find_deprecated(groups: Sequence[Alike]) -> Mapping[int, VersionRange]:
-    """Give what the newest release among the brokers calls deprecated."""
+    """Return the versions that the newest release among the brokers deprecates."""
     guesses = [guess_release(group.table).at_least for group in groups]
     known = [releases.NAMES.index(release) for release in guesses if release]
     return releases.deprecated(releases.NAMES[max(known)]) if known else {}
@@ -239,7 +239,7 @@ def _find_deprecated(groups: Sequence[Alike]) -> Mapping[int, VersionRange]:
 def _note(
     key: int, spoken: VersionRange, marked: VersionRange, groups: Sequence[Alike]
 ) -> str:
-    """Say what is odd about an API, if anything."""
+    """Describe what is unusual about an API; empty if nothing is."""
     ours = DEFAULT_POLICY.range_of(key)
     notes = []
     if not ours:
@@ -259,7 +259,7 @@ def _note(
 
 
 def _find_refused(key: int, table: ApiVersionTable) -> VersionRange:
-    """Give the versions that a broker offers although it refuses them."""
+    """Return the versions that a broker offers although it refuses them."""
     low, high = table.advertised.get(key, (0, -1))
     first = table.range_of(key).min
     return VersionRange(low, first - 1) if 0 <= low < first <= high else NONE

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-87, the draft: a bit of the message says "tombstone", not a null value.
+"""KIP-87, the draft: a bit of the message marks a tombstone, not a null value.
 
 ``messages`` has the draft's magic 2 and its bytes, ``compaction`` the rule of who
 decides about deletes, ``conversion`` the way to older messages and back, ``stages``

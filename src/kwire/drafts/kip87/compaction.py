@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who decides that a record is a delete, by the magic that it is stored with.
+"""Decides whether a message is a delete, by the magic that it is stored with.
 
-Only the rule lives here: ``messages.py`` reads and writes bytes, and ``stages.py`` has
-what a broker does with a message in which stage.
+This file has the rule alone: ``messages.py`` reads and writes bytes, and ``stages.py``
+has what a broker does with a message in each stage.
 
 | stored as                | a delete is                      |
 |--------------------------|----------------------------------|
@@ -33,7 +33,7 @@ def is_tombstone(
     tombstone_bit: int = TOMBSTONE_BIT,
     key: Buffer | None = b"",
 ) -> bool:
-    """Tell whether log compaction takes a record for a delete.
+    """Return whether log compaction takes a record for a delete.
 
     ``attributes`` is the message's byte. ``key`` matters to Kafka's magic 2 alone,
     whose cleaner has no use for records without one. ``ValueError`` for a dialect or

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of the KIP-87 draft to and from magic 0 and 1, with what gets lost.
+"""Converts messages of the KIP-87 draft to and from magic 0 and 1.
 
 Up, a null value becomes the tombstone bit, and nothing is lost. Down, the bit becomes a
 null value: the payload of a tombstone that has one is destroyed, and a null value that
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class TombstoneReport:
-    """What became of the messages, and what was lost on the way. All are counts.
+    """Counts of converted messages, and of what was lost.
 
     ``copied`` messages had the wanted magic already, the others are ``converted``.
     Lost are the ``values`` of tombstones that carried one, the meaning of
@@ -40,7 +40,7 @@ class TombstoneReport:
 
     @property
     def is_lossless(self) -> bool:
-        """Whether all that the messages said is still there."""
+        """Whether nothing was lost."""
         return not (self.values or self.null_values or self.timestamps)
 
     def __repr__(self) -> str:

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of the KIP-87 draft, in and out of bytes.
+"""Encodes and decodes messages of the KIP-87 draft.
 
 The draft's magic 2 is one more message format: the layout of magic 1 with a bit of the
 attributes that says "tombstone". Kafka's own magic 2, the record batch, came later and
 is another thing with the same number; ``dialect_of`` distinguishes them by their
 checksums. Messages of magic 0 and 1 are the same in both and are read here too.
 
-One copy in plain Python serves both engines. ``compaction.py`` says what a message
-means to the log cleaner.
+One copy in plain Python serves both engines. ``compaction.py`` decides whether a
+message is a delete.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def decode(
 
 
 def dialect_of(data: Buffer) -> Dialect | None:
-    """Tell whose magic 2 the first such entry is; None if there is none, or damaged.
+    """Find the dialect of the first entry of magic 2; None for none, or a damaged one.
 
     The draft's has its CRC-32 at byte 12 over all from byte 16 on, Kafka's its CRC-32C
     at byte 17 over all from byte 21 on.
@@ -217,7 +217,7 @@ def _wrap(rows: tuple[Message, ...], codec: int) -> Message:
 
 
 def _entries(source: bytes) -> Iterator[tuple[int, int]]:
-    """Walk over the entries that are whole: where each begins and ends (bytes)."""
+    """Iterate over the complete entries: where each begins and ends (bytes)."""
     start = 0
     while len(source) - start >= _LOG_OVERHEAD:
         (size,) = struct.unpack_from(">i", source, start + 8)
@@ -241,7 +241,7 @@ def _entries(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _dialect(source: bytes, start: int, end: int) -> Dialect | None:
-    """Tell by the checksums whose magic 2 a whole entry is."""
+    """Find the dialect of a complete entry by its checksums."""
     (crc,) = struct.unpack_from(">I", source, start + _LOG_OVERHEAD)
     if crc == zlib.crc32(memoryview(source)[start + _MAGIC_AT : end]):
         return "kip87"
@@ -275,7 +275,7 @@ def _foreign(found: Dialect | None, start: int) -> CorruptBatch:
 
 
 def _read_one(source: bytes, start: int, end: int) -> Message:
-    """Read one whole entry; nothing of it may be left over."""
+    """Read one complete entry; no byte of it may be left over."""
     offset, _, _, magic, attributes = struct.unpack_from(">qiIBB", source, start)
     if not codecs.KNOWN_CODECS[_CODECS_OF] >> (attributes & CODEC_MASK) & 1:
         codec = attributes & CODEC_MASK
@@ -347,7 +347,7 @@ def _open_wrapper(
 def _add_place(
     inner: list[Message], wrapper: Message, magic: int, kind: int, start: int
 ) -> list[Message]:
-    """Give what was compressed its offsets and timestamps, which the wrapper rules."""
+    """Set offsets and timestamps of decompressed messages by those of the wrapper."""
     if any(row.magic != magic or row.attributes & CODEC_MASK for row in inner):
         words = (
             "a message within a compressed one must be uncompressed and of the same"

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Produce and Fetch as the draft numbers them: version 3 carries its magic 2.
+"""Produce and Fetch of the KIP-87 draft, whose version 3 has magic 2.
 
-The document says no more of version 3 than that, so it is laid out as version 2. The
-numbers were given away later: Kafka's Produce 3 has record batches and a transactional
-id, its Fetch 3 a limit for the whole response. ``kwire.framing`` writes all four and
-reads the responses; requests are read here, as it knows Kafka's own alone.
+The document describes version 3 no further, so it has the layout of version 2. Kafka
+used the numbers later: its Produce 3 has record batches and a transactional id, its
+Fetch 3 a limit for the whole response. ``kwire.framing`` writes all four and reads the
+responses; it reads requests of Kafka alone, so the draft's are read here.
 """
 
 from __future__ import annotations

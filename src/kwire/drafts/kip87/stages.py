@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The draft's two migration plans, as a table that runs.
+"""The two migration plans of the KIP-87 draft, as a table that can be run.
 
 ``STAGES`` has a row for each stage and a cell for each kind of request; a cell is the
 name of what a broker does, and ``Stage.on_produce`` and ``Stage.on_fetch`` do it to a
@@ -132,7 +132,7 @@ class Stage(NamedTuple):
         return Outcome(DOWN, message, is_delete, report=report)
 
     def is_delete(self, message: Message) -> bool:
-        """Tell whether this stage's log cleaner takes a stored message for a delete."""
+        """Whether this stage's log cleaner takes a stored message for a delete."""
         if self.either_deletes and message.value is None:
             return True
         return is_tombstone(
@@ -191,7 +191,7 @@ UPGRADES = {
 
 
 def stage_after(steps: Sequence[str], plan: str = "magic") -> Stage | None:
-    """Give the stage that a cluster is in after these steps of an upgrade.
+    """Return the stage that a cluster is in after these steps of an upgrade.
 
     None before brokers speak the draft: they do as they always did. ``ValueError`` for
     a step out of its order, with the one that has to come first.
