@@ -55,7 +55,7 @@ if kwire_fast.backend == "fast":
 
 SAME_ON_BOTH = {
     *("cli", "client", "compression", "connection", "drafts", "jobs", "log", "net"),
-    *("simulation", "spark", "versions"),
+    *("adapters", "simulation", "spark", "versions"),
     *("test_demo_pipeline.py", "test_docs.py", "test_kio.py", "test_record_clients.py"),
     *("test_record_peers.py", "test_sasl.py"),
 }

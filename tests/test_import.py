@@ -50,7 +50,7 @@ FLOORS = [
         *("protocol_pages", "byte_map", "pages", "cluster"),
     },
     {"arrow", "arrow_types", "log"},
-    {"spark", "recording", "jobs", "cli", "net", "client", "__main__"},
+    {"spark", "recording", "jobs", "cli", "net", "client", "adapters", "__main__"},
 ]
 """The floors of the house, the lowest first."""
 

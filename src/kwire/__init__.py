@@ -46,7 +46,7 @@ _HOMES = {
     ),
 }
 _MODULES = (
-    *("arrow", "byte_map", "client", "columns", "connection", "drafts"),
+    *("adapters", "arrow", "byte_map", "client", "columns", "connection", "drafts"),
     *("error_codes", "errors", "framing"),
     *("internal_topics", "jobs", "log", "messages", "negotiation", "net"),
     *("protocol_guide", "recording", "records", "sasl", "schema", "spark", "wire"),

@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a client makes of fetched bytes, record by record, without a broker.
+
+A ``Reading`` has everything that the client's fetcher and its users see: the records
+with the types of their fields, the position after each of them, and how it ended. Two
+readings of the same bytes, by the client's own code and with the adapter, are equal.
+"""
+
+import logging
+import warnings
+from typing import Any, NamedTuple
+
+from aiokafka.consumer import fetcher as aiokafka_fetcher
+
+with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+    # Reads its own resources in an old way while it is imported.
+    import kafka
+    from kafka.consumer import fetcher as kafka_fetcher
+
+from kwire import adapters
+
+TOPIC, PARTITION = "values", 3
+CLIENTS = {"kafka-python": adapters.kafka_python, "aiokafka": adapters.aiokafka}
+"""The adapter of each client."""
+
+
+class Reading(NamedTuple):
+    """Records with the position after each, the last position and the error."""
+
+    records: list[Any]
+    positions: list[Any]
+    end: Any
+    error: Any
+
+
+class Aborted(NamedTuple):
+    """An aborted transaction of a Fetch response."""
+
+    producer_id: int
+    first_offset: int
+
+
+def read(client, data, **options):
+    """Read fetched bytes, with the adapter if it is installed."""
+    logging.disable()
+    try:
+        return (_read_kafka if client == "kafka-python" else _read_aiokafka)(
+            data, **options
+        )
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def read_both(client, data, **options):
+    """Read fetched bytes with the client's own code, and with the adapter."""
+    assert not CLIENTS[client].is_installed
+    own = read(client, data, **options)
+    with CLIENTS[client] as adapter:
+        assert adapter.is_installed
+        return own, read(client, data, **options)
+
+
+def _read_kafka(
+    data, offset=0, aborted=(), committed=False, check_crcs=True, key=None, value=None
+):
+    if int(kafka.__version__.partition(".")[0]) < 3:
+        aborted = [tuple(each) for each in aborted]
+    part = kafka_fetcher.Fetcher.PartitionRecords(
+        offset,
+        kafka.TopicPartition(TOPIC, PARTITION),
+        kafka_fetcher.MemoryRecords(data),
+        key_deserializer=key,
+        value_deserializer=value,
+        check_crcs=check_crcs,
+        isolation_level=int(committed),
+        aborted_transactions=aborted,
+    )
+
+    def state():
+        return part.next_fetch_offset, part.leader_epoch, bool(part)
+
+    return _read_all(lambda: part.take(1), state)
+
+
+def _read_aiokafka(
+    data, offset=0, aborted=(), committed=False, check_crcs=True, key=None, value=None
+):
+    part = aiokafka_fetcher.PartitionRecords(
+        aiokafka_fetcher.TopicPartition(TOPIC, PARTITION),
+        aiokafka_fetcher.MemoryRecords(data),
+        [tuple(each) for each in aborted],
+        offset,
+        key,
+        value,
+        check_crcs,
+        int(committed),
+    )
+
+    def take():
+        return [record for record in [next(part, None)] if record is not None]
+
+    return _read_all(take, lambda: part.next_fetch_offset)
+
+
+def _read_all(take, state):
+    records, positions, error = [], [], None
+    try:
+        while found := take():
+            records += map(describe, found)
+            positions.append(state())
+    except Exception as failure:
+        error = type(failure), str(failure)
+    return Reading(records, positions, state(), error)
+
+
+def describe(record):
+    """List the fields of a record with their types, of an instance of any class."""
+    names = getattr(record, "_fields", None) or record.__dataclass_fields__
+    values = [getattr(record, name) for name in names]
+    return type(record), [(type(value), value) for value in values]

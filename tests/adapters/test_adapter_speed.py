@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""An adapter is not slower than the client, however small the batches are.
+
+Processor time of decoding alone, both in one process. Protects topics with a batch for
+each record, with and without transactions, where the costs of a batch are all there is.
+``benchmarks`` measures how much faster consumers are.
+"""
+
+import pytest
+from fetched import CLIENTS, read
+from processor_time import least_seconds, take_seconds
+
+from kwire.records import encode_batch
+
+FIELDS = {"producer_id": 5, "producer_epoch": 0, "base_sequence": 0}
+ROW = (b"k" * 10, b"v" * 100)
+
+
+def write(count, **options):
+    """Write batches of one record."""
+    return b"".join(
+        encode_batch([ROW], base_offset=offset, **options) for offset in range(count)
+    )
+
+
+def write_transactions(count):
+    """Write transactions of one record, each with its marker."""
+    marker = {**FIELDS, "is_transactional": True, "is_control": True}
+    return b"".join(
+        encode_batch([ROW], base_offset=2 * n, is_transactional=True, **FIELDS)
+        + encode_batch([(b"\0\0\0\1", bytes(6))], base_offset=2 * n + 1, **marker)
+        for n in range(count)
+    )
+
+
+INPUTS = {
+    "20 batches of one record": write(20),
+    "1000 batches of one record": write(1000),
+    "one batch": encode_batch([ROW] * 1000),
+    "transactions of one record": write_transactions(20),
+    "transactional batches": write(20, is_transactional=True, **FIELDS),
+}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("name", INPUTS)
+def test_no_size_of_batches_is_slower_than_without(client, name):
+    """The least time of some rounds counts, on a busy machine too."""
+    data = INPUTS[name]
+    rounds = max(1, 2**18 // len(data))
+
+    def call():
+        for _ in range(rounds):
+            read(client, data, committed="transactional" in name)
+
+    own = min(take_seconds(call) for _ in range(5))
+    with CLIENTS[client] as adapter:
+        assert adapter.is_installed
+        assert least_seconds(call, own) <= own

@@ -1,0 +1,228 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""With the adapter, a client reads from fetched bytes what it reads by itself.
+
+Every field and its type, the position after each record, the errors: for all formats,
+codecs and transactions, and for damaged bytes. Protects users of the adapters from any
+change but that of speed.
+"""
+
+import contextlib
+import itertools
+import random
+import sys
+from pathlib import Path
+
+import pytest
+from fetched import CLIENTS, Aborted, read_both
+from golden_records import bytes_of
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "records"))
+
+from hostile_records import FAMILIES, take
+from record_bytes import batch, record
+from record_sets import ABORT, COMMIT, SETS, marker, transactional
+
+from kwire import DecodeError
+from kwire.records import decode_rows, encode_batch, read_batch_header
+
+BEYOND_INT64 = {"extremes"} | {name for name in bytes_of() if "wrapped times" in name}
+"""Sets whose offsets or timestamps leave 64 bits, where those of Java wrap."""
+
+NO_LOG = {"set of a transaction"}
+"""A set whose offsets go back, and with them aiokafka's position."""
+
+TRANSACTIONS = b"".join(
+    (
+        transactional(7, 0, b"a", b"b"),
+        transactional(8, 2, b"c"),
+        batch(record(value=b"idempotent"), base_offset=3, producer_id=7),
+        marker(ABORT, 7, 4),
+        transactional(7, 5, b"d"),
+        marker(COMMIT, 8, 6),
+        transactional(8, 7, b"e", b"f"),
+        marker(ABORT, 8, 9),
+        batch(record(value=b"plain"), base_offset=10),
+        marker(COMMIT, 7, 11),
+    )
+)
+ABORTED = [Aborted(8, 7), Aborted(7, 0)]
+
+
+def serve(data, offset):
+    """Return what a broker returns: the batch that has the offset comes first."""
+    position = 0
+    while (header := read_batch_header(data, position)) and header.last_offset < offset:
+        position += header.size
+    return data[position:]
+
+
+@pytest.fixture(params=CLIENTS)
+def client(request):
+    """The name of a client."""
+    return request.param
+
+
+@pytest.mark.parametrize("name", sorted(SETS.keys() - BEYOND_INT64))
+@pytest.mark.parametrize("check_crcs", [True, False], ids=["crc", "no crc"])
+def test_each_format_reads_as_without_the_adapter(client, name, check_crcs):
+    """All magics and codecs, runs and nested messages, headers, holes, emptied sets."""
+    for offset in (0, 7, 102, 10**6):
+        for committed in (False, True):
+            own, adapted = read_both(
+                client,
+                serve(SETS[name], offset),
+                offset=offset,
+                committed=committed,
+                check_crcs=check_crcs,
+            )
+            assert adapted == own
+
+
+@pytest.mark.parametrize("name", sorted(bytes_of().keys() - BEYOND_INT64 - NO_LOG))
+def test_what_kafkas_classes_wrote_reads_as_without_the_adapter(client, name):
+    """The batches of Kafka's own writers."""
+    own, adapted = read_both(client, bytes_of()[name])
+    assert adapted == own
+
+
+@pytest.mark.parametrize("offset", range(13))
+def test_transactions_hide_the_same_records(client, offset):
+    """Aborted ones, control batches, and a producer that aborts and then commits."""
+    for committed, aborted in itertools.product((False, True), ((), ABORTED)):
+        own, adapted = read_both(
+            client,
+            serve(TRANSACTIONS, offset),
+            offset=offset,
+            committed=committed,
+            aborted=aborted,
+        )
+        assert adapted == own
+    assert own.error is None
+
+
+def test_committed_reads_leave_something_out(client):
+    """The sets above do have aborted records, and kwire decodes the others."""
+    everything, _ = read_both(client, TRANSACTIONS)
+    committed, _ = read_both(client, TRANSACTIONS, committed=True, aborted=ABORTED)
+    assert len(everything.records) == 8
+    assert len(committed.records) == 4
+
+
+def test_batches_keep_their_kind_of_timestamps_and_their_epoch(client):
+    """Batches that differ in what records do not carry are never one run."""
+    data = b"".join(
+        batch(
+            record(timestamp=4),
+            record(1, 9),
+            attributes=8 * (number % 3 == 0),
+            max_timestamp=70 + number,
+            leader_epoch=number // 2,
+            base_offset=2 * number,
+        )
+        for number in range(12)
+    )
+    own, adapted = read_both(client, data)
+    assert adapted == own
+    assert len(own.records) == 24
+
+
+def test_fetches_of_many_runs_read_as_without_the_adapter(client):
+    """More bytes than a run has, compacted batches and an incomplete last one."""
+    parts = [
+        encode_batch(
+            [(b"k%d" % row, bytes(900), row) for row in range(20)],
+            base_offset=30 * number,
+            last_offset=30 * number + 29,
+        )
+        for number in range(20)
+    ]
+    data = b"".join(parts)
+    for end in (len(data), len(data) - 1, len(data) - len(parts[-1]) + 11):
+        own, adapted = read_both(client, serve(data[:end], 35), offset=35)
+        assert adapted == own
+    assert len(own.records) > 300
+
+
+def test_runs_without_records_move_the_position(client):
+    """Emptied batches and control batches alone; no consumer may read them for ever."""
+    data = b"".join(
+        (
+            batch(base_offset=0, last_delta=9),
+            marker(COMMIT, 5, 10),
+            batch(base_offset=11, last_delta=3),
+        )
+    )
+    for committed in (False, True):
+        own, adapted = read_both(client, data, committed=committed)
+        assert adapted == own
+        assert own.records == []
+
+
+def test_a_damaged_batch_loses_no_record_before_it(client):
+    """The records before it are delivered, then the client's own error is raised."""
+    good = encode_batch([(b"k", b"v")] * 3)
+    bad = bytearray(encode_batch([(b"k", b"v")] * 3, base_offset=3))
+    bad[-1] ^= 1
+    own, adapted = read_both(client, good + bytes(bad) + good)
+    assert adapted == own
+    assert len(adapted.records) == 3
+    assert "Corrupt" in adapted.error[0].__name__
+    own, adapted = read_both(client, good + bytes(bad), check_crcs=False)
+    assert adapted == own
+
+
+def test_damage_after_transactions_loses_no_record(client):
+    """The client continues with the aborted producers that kwire had seen until then.
+
+    The last batch before the damage is of a producer whose earlier one was aborted.
+    """
+    fields = {"attributes": 0x10, "producer_id": 7, "leader_epoch": 1}
+    good = TRANSACTIONS + batch(record(value=b"g"), base_offset=12, **fields)
+    bad = bytearray(batch(record(value=b"h"), base_offset=13, **fields))
+    bad[-1] ^= 1
+    for data in (good + bad, good + good[:20]):
+        own, adapted = read_both(client, bytes(data), committed=True, aborted=ABORTED)
+        assert adapted == own
+        assert len(own.records) == 5
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_hostile_bytes_lose_no_record_that_the_client_reads(client, family):
+    """The records and the errors are the client's own; kwire may only read further.
+
+    It does where a client refuses what Java's reads: gzip of two members, for one.
+    """
+    dice = random.Random(family)
+    compared = 0
+    for data in map(bytes, take(family, 150)):
+        committed, check_crcs = dice.random() < 0.5, dice.random() < 0.7
+        if not is_in_order(data):
+            continue
+        aborted = [Aborted(7, 0), Aborted(9, 3)][: dice.randrange(3)]
+        own, adapted = read_both(
+            client, data, committed=committed, check_crcs=check_crcs, aborted=aborted
+        )
+        compared += 1
+        read = len(own.records)
+        assert adapted.records[:read] == own.records, data.hex()
+        if len(adapted.records) == read or own.error is None:
+            # At damage, kafka-python has not passed the end of a compacted batch.
+            end = adapted.end if own.error else own.end
+            assert adapted == own._replace(end=end), data.hex()
+    assert compared > 50
+
+
+def is_in_order(data):
+    """Whether offsets grow and magics do not sink, as in every log of a broker."""
+    last, magic, position = -1, 0, 0
+    with contextlib.suppress(DecodeError):
+        while header := read_batch_header(data, position, check_crc=False):
+            if header.magic < magic or not last < header.last_offset < 2**62:
+                return False
+            position += header.size
+            magic, last = header.magic, header.last_offset
+        for row in decode_rows(data, check_crc=False)[0]:
+            if not 0 <= row.offset <= last:
+                return False
+    return True
