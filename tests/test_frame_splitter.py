@@ -156,11 +156,14 @@ def test_time_is_linear_in_the_number_of_chunks(splitter):
     assert peak < 3 * size
 
 
-def test_http_is_recognized(kwire):
-    """The commonest mistake at a wrong port, after TLS."""
+@pytest.mark.parametrize(
+    "sent", [b"HTTP/1.1 400 Bad Request\r\n", b"GET / HTTP/1.1\r\n", b"POST /topics "]
+)
+def test_http_is_recognized(kwire, sent):
+    """The commonest mistake at a wrong port, after TLS; of a server and of a client."""
     splitter = kwire.framing.FrameSplitter()
     with pytest.raises(kwire.LimitExceeded, match="the peer is no Kafka"):
-        list(splitter.feed(b"HTTP/1.1 400 Bad Request\r\n"))
+        list(splitter.feed(sent))
 
 
 def _receive(splitter, stream, read_size):

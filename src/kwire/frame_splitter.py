@@ -32,6 +32,8 @@ _size_at = Struct(">i").unpack_from
 _SIZE_BYTES = 4
 _HIGHEST_SIZE = 0x7FFFFFFF
 _TLS_ALERT, _TLS_HANDSHAKE = 0x15, 0x16
+_HTTP_RESPONSE = b"HTTP"
+_HTTP_METHODS = b"GET ", b"HEAD", b"POST", b"PUT ", b"OPTI", b"DELE", b"CONN", b"PATC"
 
 LEAST_MEMORY = 1 << 16
 """Bytes of memory before the first byte has come; a frame that needs more is large."""
@@ -230,6 +232,6 @@ class FrameSplitter:
                 f"; the bytes look like a TLS {what}: the peer speaks TLS where"
                 " plaintext was expected"
             )
-        elif head == b"HTTP":
+        elif head == _HTTP_RESPONSE or head in _HTTP_METHODS:
             reason += "; the bytes are HTTP, so the peer is no Kafka"
         return LimitExceeded, reason
