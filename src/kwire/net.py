@@ -19,7 +19,7 @@ import socket
 import ssl as tls
 from collections import deque
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from . import error_codes
 from .connection import (
@@ -42,7 +42,7 @@ from .messages import SaslAuthenticateRequest, SaslHandshakeRequest
 from .negotiation import DEFAULT_POLICY
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
     from .connection import Event
     from .messages import Request
@@ -56,8 +56,6 @@ if TYPE_CHECKING:
         def first(self) -> bytes: ...
         def challenge(self, data: bytes, /) -> bytes | None: ...
 
-
-_CHUNK = 1 << 16
 
 _NO_SASL = (
     "the broker does not offer SASL on this port; connect without it, or to another"
@@ -137,7 +135,6 @@ async def connect(
     table = None
     async with _deadline(address, timeout_s, "not connected"):
         while True:
-            reader, writer = await _open(host, port, context)
             connection = ClientConnection(
                 client_id,
                 table=table,
@@ -146,7 +143,9 @@ async def connect(
                 limits=limits,
                 compat=compat,
             )
-            broker = Broker(address, connection, reader, writer, timeout_s)
+            link = _Link(connection)
+            await _open(host, port, context, link)
+            broker = Broker(address, connection, link, timeout_s)
             table = await broker._start(sasl)
             if table is None:
                 return broker
@@ -163,16 +162,13 @@ class Broker:
         self,
         address: str,
         connection: ClientConnection,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
+        link: _Link,
         timeout_s: float,
     ) -> None:
         self.address = address
         self._connection = connection
-        self._reader = reader
-        self._writer = writer
+        self._link = link
         self._timeout_s = timeout_s
-        self._events: deque[Event] = deque()
         self._turn = asyncio.Lock()
         self._hint = ""
 
@@ -208,12 +204,16 @@ class Broker:
                 "SASL requests cannot be sent by themselves; use connect(sasl=...)"
             )
         async with self._turn:
+            what = f"no response to {type(request).__name__}"
+            if self._link.has_news:
+                # Nothing has been sent, so it is the end of the connection.
+                async with self._limit_wait(what):
+                    await self._event()
             send = self._connection.send
             send(request, version, constraints=constraints)
-            name = type(request).__name__
-            async with self._limit_wait(f"no response to {name}"):
+            async with self._limit_wait(what):
                 if not self._connection.in_flight:
-                    await self._write()
+                    await self._link.flush()
                     return None
                 event = await self._event()
         if isinstance(event, RequestUnsupported):
@@ -225,12 +225,7 @@ class Broker:
     async def close(self) -> None:
         """Close the connection; a peer that does not say goodbye is not waited for."""
         self._connection.close()
-        self._writer.close()
-        try:
-            async with asyncio.timeout(_GOODBYE_S):
-                await self._writer.wait_closed()
-        except OSError:
-            self._writer.transport.abort()
+        await self._link.close()
 
     def __repr__(self) -> str:
         state = "open" if self.is_open else "closed"
@@ -290,33 +285,20 @@ class Broker:
 
     async def _event(self, closes: bool = False) -> Event:
         """Wait for what comes next; only with ``closes`` may that be the end."""
-        while not self._events:
-            await self._write()
-            try:
-                chunk = await self._reader.read(_CHUNK)
-            except ConnectionError:
-                chunk = b""
-            self._events.extend(self._connection.receive_data(chunk))
-        event = self._events.popleft()
+        await self._link.flush()
+        event = await self._link.next_event()
         if isinstance(event, ConnectionClosed) and not closes:
             raise NetworkError(self.address, event.reason + self._hint)
         return event
 
     def _explain_close(self, closed: ConnectionClosed) -> str:
         """Describe why a broker closed the connection on the ApiVersions request."""
-        if self._writer.get_extra_info("ssl_object") is None:
+        if not self._link.has_tls:
             return closed.reason
         return (
             "the broker closed the connection after the TLS handshake; it may require"
             " a client certificate, or this is not a port of Kafka"
         )
-
-    async def _write(self) -> None:
-        if data := self._connection.data_to_send():
-            self._writer.write(data)
-            # The peer may have said why before it hung up: that is read next.
-            with suppress(ConnectionError):
-                await self._writer.drain()
 
     @asynccontextmanager
     async def _limit_wait(self, what: str) -> AsyncIterator[None]:
@@ -341,7 +323,7 @@ class Broker:
 
     def _abandon(self) -> None:
         self._connection.close()
-        self._writer.transport.abort()
+        self._link.abort()
 
 
 @asynccontextmanager
@@ -360,11 +342,131 @@ async def _deadline(address: str, timeout_s: float, what: str) -> AsyncIterator[
         raise NetworkTimeout(address, reason) from error
 
 
+class _Link(asyncio.BufferedProtocol):
+    """Moves the bytes of one connection, into the memory that its frames stay in.
+
+    Events wait here until ``next_event``, and so does what has ended the connection.
+    """
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._events: deque[Event] = deque()
+        self._failure: Exception | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._is_full = False
+        self._lost = self._loop.create_future()
+
+    @property
+    def has_news(self) -> bool:
+        """Whether ``next_event`` would not wait."""
+        return bool(self._events) or self._failure is not None
+
+    @property
+    def has_tls(self) -> bool:
+        """Whether the connection has TLS."""
+        transport = self._transport
+        return transport is not None and bool(transport.get_extra_info("ssl_object"))
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # Those of uvloop derive from no class of asyncio.
+        self._transport = cast("asyncio.Transport", transport)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._connection.get_buffer(sizehint)
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._connection.is_open:
+            self._take(self._connection.buffer_updated(nbytes))
+
+    def eof_received(self) -> bool:
+        self._take_end()
+        return False
+
+    def pause_writing(self) -> None:
+        self._is_full = True
+
+    def resume_writing(self) -> None:
+        self._is_full = False
+        self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self._lost.done():
+            self._lost.set_result(None)
+        if exc is None or isinstance(exc, ConnectionError):
+            self._take_end()
+        elif self._failure is None:
+            self._failure = exc
+        self._wake()
+
+    async def next_event(self) -> Event:
+        """Wait for the next event; raises what has ended the connection."""
+        while not self._events:
+            if self._failure is not None:
+                raise self._failure
+            await self._wait()
+        return self._events.popleft()
+
+    async def flush(self) -> None:
+        """Write what there is to send, and wait until the system has taken most of it.
+
+        The peer may have sent why before it hung up: ``next_event`` returns that.
+        """
+        self._write()
+        while self._is_full and not self._lost.done():
+            await self._wait()
+
+    async def close(self) -> None:
+        """Close the connection; a peer that does not answer is not waited for."""
+        if self._transport is None:
+            return
+        self._transport.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GOODBYE_S):
+                await asyncio.shield(self._lost)
+        self._transport.abort()
+
+    def abort(self) -> None:
+        """Close the connection without waiting for the peer."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _take(self, events: Iterator[Event]) -> None:
+        try:
+            self._events.extend(events)
+        except KwireError as error:
+            self._failure = error
+        # Negotiation has more than one request.
+        self._write()
+        self._wake()
+
+    def _write(self) -> None:
+        if self._transport is not None and (data := self._connection.data_to_send()):
+            self._transport.write(data)
+
+    def _take_end(self) -> None:
+        if self._connection.is_open:
+            self._take(self._connection.receive_data(b""))
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def _wait(self) -> None:
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+
 async def _open(
-    host: str, port: int, context: tls.SSLContext | None
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    host: str, port: int, context: tls.SSLContext | None, link: _Link
+) -> None:
+    loop = asyncio.get_running_loop()
     try:
-        return await asyncio.open_connection(host, port, ssl=context)
+        await loop.create_connection(lambda: link, host, port, ssl=context)
     except (OSError, ValueError, OverflowError) as error:
         raise NetworkError(
             address_text(host, port), connection_problem(error, context)

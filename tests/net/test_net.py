@@ -8,6 +8,7 @@ both in time.
 
 import asyncio
 import importlib
+import socket
 import ssl
 import threading
 import time
@@ -23,6 +24,7 @@ from loopback_brokers import (
     server_context,
 )
 
+from kwire.errors import LocalProtocolError
 from kwire.messages import MetadataRequest
 from kwire.negotiation import ApiVersionTable
 
@@ -550,3 +552,67 @@ def test_addresses(net, text, host, port):
 def test_what_is_no_address(net, text):
     with pytest.raises(ValueError, match="is not an address"):
         net.split_address(text)
+
+
+def test_a_loss_between_requests_is_a_network_error_of_the_next(net, messages):
+    """Not a hang, and not an error of the caller; after it the connection has ended."""
+    streams = []
+    request = messages.MetadataRequest(topics=())
+
+    class Closing(Broker):
+        def _converse(self, stream):
+            streams.append(stream)
+            super()._converse(stream)
+
+    async def main():
+        async with await net.connect(HOST, broker.port) as client:
+            await client.ask(request)
+            streams[0].shutdown(socket.SHUT_RDWR)
+            while client.is_open:
+                await asyncio.sleep(0.01)
+            with pytest.raises(net.NetworkError, match="closed the connection"):
+                await client.ask(request)
+            with pytest.raises(LocalProtocolError, match="has ended"):
+                await client.ask(request)
+
+    with Closing(table()) as broker:
+        asyncio.run(asyncio.wait_for(main(), TIMEOUT_S))
+
+
+@pytest.mark.parametrize("has_tls", [False, True], ids=["plain", "TLS"])
+@pytest.mark.parametrize("kind", ["asyncio", "uvloop"])
+def test_large_messages_pass_both_ways_on_both_loops(
+    net, messages, certificate, client_context, kind, has_tls
+):
+    """The request waits for a broker that reads slowly; the response is one frame."""
+    make_loop = asyncio.new_event_loop
+    if kind == "uvloop":
+        make_loop = pytest.importorskip("uvloop").new_event_loop
+    topics = [{"name": f"{number:0200}"} for number in range(40_000)]
+    sent = messages.MetadataRequest(
+        topics=[messages.MetadataRequest.MetadataRequestTopic(**t) for t in topics]
+    )
+    node = messages.MetadataResponse.MetadataResponseBroker
+    nodes = [node(node_id=n, host=f"{n:0200}", port=1) for n in range(20_000)]
+
+    class Slow(Broker):
+        def _MetadataRequest(self):
+            return messages.MetadataResponse(brokers=nodes)
+
+        def _converse(self, stream):
+            time.sleep(SHORT_S)
+            super()._converse(stream)
+
+    async def main():
+        context = client_context if has_tls else None
+        async with await net.connect(HOST, broker.port, ssl=context) as client:
+            return [await client.ask(sent, 12) for _ in range(2)]
+
+    context = server_context(*certificate) if has_tls else None
+    with (
+        Slow(table(), context=context) as broker,
+        asyncio.Runner(loop_factory=make_loop) as runner,
+    ):
+        answers = runner.run(asyncio.wait_for(main(), TIMEOUT_S))
+    assert [len(answer.brokers) for answer in answers] == [len(nodes)] * 2
+    assert answers[1].brokers[-1] == nodes[-1]

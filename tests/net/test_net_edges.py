@@ -163,32 +163,34 @@ def test_the_ceiling_of_iterations_is_allowed_itself(exchange):
     assert exchange.challenge(said).startswith(b"c=biws,r=abcxyz,p=")
 
 
-class BrokenWriter:
-    """Writes to a peer that has hung up already."""
+class BrokenTransport:
+    """A transport whose peer hangs up when it is written to."""
 
-    @property
-    def transport(self):
-        return self
+    def __init__(self, link, sent, error):
+        self.link, self.sent, self.error = link, sent, error
 
     def abort(self):
         pass
 
+    def get_extra_info(self, name):
+        return None
+
     def write(self, data):
-        pass
+        if self.sent:
+            self.link.get_buffer(-1)[: len(self.sent)] = self.sent
+            self.link.buffer_updated(len(self.sent))
+        self.link.connection_lost(self.error)
 
-    async def drain(self):
-        raise ConnectionResetError
 
-
-def asked_of(net, kwire, arrange):
-    """Ask over a broken writer; ``arrange`` says what there is to read."""
+def asked_of(net, kwire, sent, error):
+    """Ask over a transport that breaks, after the peer has sent something."""
 
     async def main():
-        reader = asyncio.StreamReader()
-        arrange(reader)
         offered = kwire.negotiation.ApiVersionTable.from_ranges({3: "8"})
         connection = kwire.connection.ClientConnection(table=offered)
-        broker = net.Broker("b:1", connection, reader, BrokenWriter(), TIMEOUT_S)
+        link = net._Link(connection)
+        link.connection_made(BrokenTransport(link, sent, error))
+        broker = net.Broker("b:1", connection, link, TIMEOUT_S)
         return await broker.ask(kwire.messages.MetadataRequest(topics=()))
 
     return run(main)
@@ -197,7 +199,7 @@ def asked_of(net, kwire, arrange):
 def test_what_was_said_before_hanging_up_is_read(net, kwire):
     response = kwire.messages.MetadataResponse(cluster_id="c")
     sent = kwire.framing.encode_response(response, 8, 0)
-    assert asked_of(net, kwire, lambda reader: reader.feed_data(sent)) == response
+    assert asked_of(net, kwire, sent, ConnectionResetError()) == response
 
 
 def test_losses_name_the_address_and_the_reason(net, kwire):
@@ -211,7 +213,7 @@ def test_losses_name_the_address_and_the_reason(net, kwire):
         (TimeoutError(110, "timed out"), "b:1: [Errno 110] timed out"),
     ):
         with pytest.raises(net.NetworkError) as caught:
-            asked_of(net, kwire, lambda reader, e=error: reader.set_exception(e))
+            asked_of(net, kwire, b"", error)
         assert str(caught.value) == words
 
 
@@ -316,7 +318,8 @@ def test_why_there_is_no_connection(net, monkeypatch, error, words):
     async def refuse(*address, **options):
         raise error
 
-    monkeypatch.setattr(net.asyncio, "open_connection", refuse)
+    loop = net.asyncio.base_events.BaseEventLoop
+    monkeypatch.setattr(loop, "create_connection", refuse)
     with pytest.raises(net.NetworkError) as caught:
         asyncio.run(net.connect(HOST, 9092))
     assert str(caught.value).startswith(f"{HOST}:9092: {words}")
