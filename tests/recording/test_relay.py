@@ -9,8 +9,12 @@ Loopback only, and every wait ends.
 
 import asyncio
 import contextlib
+import gc
 import re
+import resource
 import socket
+import sys
+import threading
 import time
 import warnings
 
@@ -25,7 +29,7 @@ from examples.pipeline.frames import record_batches
 from kwire import framing, messages
 from kwire.negotiation import ApiVersionTable
 from kwire.net import NetworkError, connect
-from kwire.recording import Recorder, read_captures
+from kwire.recording import Recorder, buffering, capture_files, read_captures
 from kwire.sasl import Plain, Scram
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
@@ -563,3 +567,158 @@ def test_a_relay_does_not_call_itself(tmp_path):
     assert [
         m for m in recorder.messages if "the address that the relay listens on" in m
     ]
+
+
+@pytest.mark.parametrize("kind", ["asyncio", "uvloop"])
+def test_frames_of_all_sizes_pass_on_both_loops(tmp_path, monkeypatch, kind):
+    """In order, both ways, with the end of one half after the last frame."""
+    if kind == "uvloop":
+        uvloop = pytest.importorskip("uvloop")
+        monkeypatch.setattr(asyncio, "new_event_loop", uvloop.new_event_loop)
+    sizes = [0, 1, 65_532, 5 << 20, 65_533, *[7] * 2000, 1 << 20, 3]
+    sent = b"".join(framed(bytes((n % 251,)) * size) for n, size in enumerate(sizes))
+
+    def answer_at_the_end(connection):
+        for chunk in iter(lambda: connection.recv(1 << 20), b""):
+            connection.sendall(chunk)
+        connection.sendall(framed(b"the end"))
+
+    with (
+        Listener(answer_at_the_end) as peer,
+        Recorder(ANY, peer.address, tmp_path) as recorder,
+    ):
+        host, _, port = recorder.address.rpartition(":")
+        with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
+            got = bytearray()
+            reader = threading.Thread(
+                target=lambda: got.extend(
+                    b"".join(iter(lambda: client.recv(1 << 20), b""))
+                )
+            )
+            reader.start()
+            client.sendall(sent)
+            client.shutdown(socket.SHUT_WR)
+            reader.join(TIMEOUT_S)
+            assert recorder._loop.__class__.__module__.startswith(kind)
+    assert got == sent + framed(b"the end")
+    found = rows(recorder)
+    for direction in ("request", "response"):
+        frames = [framed(r["frame"]) for r in found if r["direction"] == direction]
+        assert b"".join(frames).startswith(sent)
+    assert recorder.messages == []
+
+
+def test_a_large_frame_stays_in_the_memory_that_it_arrived_in(tmp_path):
+    """The socket writes into it; it is recorded and passed on without a copy."""
+    taken = []
+    add = buffering.CaptureBuffer.add
+
+    def look(self, *row):
+        taken.append(row[-2])
+        add(self, *row)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(buffering.CaptureBuffer, "add", look)
+        with Listener(echo) as peer, Recorder(ANY, peer.address, tmp_path) as recorder:
+            data = framed(bytes(1 << 20))
+            assert talk(recorder.address, data, len(data)) == data
+    assert [type(frame) for frame in taken] == [memoryview, memoryview]
+    # With its size, and nothing else.
+    assert [memoryview(frame.obj).nbytes for frame in taken] == [len(data)] * 2
+
+
+def test_nothing_is_read_until_the_disk_has_kept_up(tmp_path, monkeypatch):
+    """What waits for it is bounded; all goes on once it has caught up."""
+    write = capture_files.CaptureWriter.write
+    may_write = threading.Event()
+
+    def wait_and_write(self, rows):
+        assert may_write.wait(TIMEOUT_S)
+        return write(self, rows)
+
+    monkeypatch.setattr(buffering, "FLUSH_BYTES", 1 << 20)
+    monkeypatch.setattr(capture_files.CaptureWriter, "write", wait_and_write)
+    frame, count = framed(bytes(100_000)), 100
+    read = []
+
+    def swallow(connection):
+        for chunk in iter(lambda: connection.recv(1 << 20), b""):
+            read.append(len(chunk))
+
+    with Listener(swallow) as peer, Recorder(ANY, peer.address, tmp_path) as recorder:
+        host, _, port = recorder.address.rpartition(":")
+        with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
+            sender = threading.Thread(target=client.sendall, args=(frame * count,))
+            sender.start()
+            wait_until(lambda: recorder.counts.size >= 1 << 20)
+            before = -1
+            while before != recorder.counts.size:
+                before = recorder.counts.size
+                time.sleep(0.2)
+            # What is being written, and as much again.
+            assert before <= 3 << 20
+            may_write.set()
+            wait_until(lambda: sum(read) == len(frame) * count)
+            sender.join(TIMEOUT_S)
+    assert recorder.counts.frames == count
+
+
+def test_a_client_may_send_and_end_before_its_broker_is_connected(
+    tmp_path, monkeypatch
+):
+    """It is passed on once there is a connection."""
+    connect = asyncio.base_events.BaseEventLoop.create_connection
+
+    async def connect_late(self, *place, **options):
+        await asyncio.sleep(0.3)
+        return await connect(self, *place, **options)
+
+    monkeypatch.setattr(
+        asyncio.base_events.BaseEventLoop, "create_connection", connect_late
+    )
+    sent = framed(bytes(200_000)) + framed(b"second")
+    with (
+        Listener(echo_to_the_end) as peer,
+        Recorder(ANY, peer.address, tmp_path) as recorder,
+    ):
+        host, _, port = recorder.address.rpartition(":")
+        with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
+            client.sendall(sent)
+            client.shutdown(socket.SHUT_WR)
+            got = b"".join(iter(lambda: client.recv(1 << 16), b""))
+    assert got == sent
+
+
+def echo_to_the_end(connection):
+    got = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    connection.sendall(got)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_memory_of_an_ended_connection_is_free_at_once(tmp_path):
+    """Without the collector of cycles, which counts objects and not their bytes."""
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+
+    megabyte = 1 << 20
+    with Listener(echo) as peer, Recorder(ANY, peer.address, tmp_path) as recorder:
+        host, _, port = recorder.address.rpartition(":")
+        gc.collect()
+        gc.disable()
+        try:
+            before = resident()
+            for number in range(1, 9):
+                with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
+                    announced = 100 * megabyte
+                    client.sendall(announced.to_bytes(4, "big"))
+                    for _ in range(20):
+                        client.sendall(bytes(megabyte))
+                    wait_until(lambda: recorder._relay._held_by_all >= 20 * megabyte)
+                wait_until(lambda: not recorder._relay._open)
+                assert recorder.counts.connections == number
+            grown = resident() - before
+        finally:
+            gc.enable()
+    assert grown < 60 * megabyte

@@ -7,10 +7,10 @@
     for batch in read_captures("captures/"):
         ...                                  # a pyarrow.RecordBatch of frames
 
-``relay`` has the sockets and ``recorder`` a thread for it, ``pairing`` finds the
-request of an answer, ``rewriting`` keeps clients on the relay, ``buffering`` says when
-rows become files, and ``capture_files`` what the files are. ``kwire record`` is the
-command.
+``relay`` listens, ``relay_connections`` moves the frames, and ``recorder`` has a thread
+for both. ``pairing`` finds the request of a response, ``rewriting`` keeps clients on
+the relay, ``buffering`` decides when rows become files, and ``capture_files`` what the
+files are. ``kwire record`` is the command.
 """
 
 from .capture_files import CAPTURE_COLUMNS as CAPTURE_COLUMNS

@@ -18,6 +18,9 @@ from .capture_files import CaptureFile, CaptureWriter
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
+
+    from ..frame_splitter import Frame
 
 FLUSH_BYTES = 64 << 20
 _MERGED_BYTES = 64 << 20
@@ -29,10 +32,16 @@ class CaptureBuffer:
     """Takes rows on the event loop and has them written by threads.
 
     ``frames`` and ``size`` count what was taken, ``safe`` the frames that are on the
-    disk: those with the lowest sequence numbers.
+    disk: those with the lowest sequence numbers. ``on_room`` is called when
+    ``has_room`` is true again.
     """
 
-    def __init__(self, out: str | os.PathLike[str], flush_ms: int = 1000) -> None:
+    def __init__(
+        self,
+        out: str | os.PathLike[str],
+        flush_ms: int = 1000,
+        on_room: Callable[[], None] | None = None,
+    ) -> None:
         self._writer = CaptureWriter(out)
         self.folder = self._writer.folder
         self.recording = self._writer.recording
@@ -43,7 +52,7 @@ class CaptureBuffer:
         self._rows: list[tuple[Any, ...]] = []
         self._waiting = 0
         self._is_full = asyncio.Event()
-        self._swapped = asyncio.Condition()
+        self._on_room = on_room
         self._small: list[tuple[int, CaptureFile, int]] = []
         self._merging: asyncio.Task[None] | None = None
 
@@ -56,7 +65,7 @@ class CaptureBuffer:
         broker_address: str,
         header: tuple[int | None, int | None, int | None, str | None],
         size: int,
-        frame: bytes | None,
+        frame: Frame | None,
         rewritten: bool,
     ) -> None:
         """Take a row; ``timestamp`` is in microseconds, ``header`` has four columns."""
@@ -72,11 +81,10 @@ class CaptureBuffer:
         if self._waiting >= FLUSH_BYTES:
             self._is_full.set()
 
-    async def room(self) -> None:
-        """Wait until the disk has kept up with what was added."""
-        if self._waiting >= FLUSH_BYTES:
-            async with self._swapped:
-                await self._swapped.wait_for(lambda: self._waiting < FLUSH_BYTES)
+    @property
+    def has_room(self) -> bool:
+        """Whether the disk has kept up with what was added."""
+        return self._waiting < FLUSH_BYTES
 
     async def run(self) -> None:
         """Write what comes until cancelled; ``OSError`` when that cannot be done."""
@@ -105,9 +113,10 @@ class CaptureBuffer:
     async def _flush(self) -> None:
         rows, size = self._rows, self._waiting
         self._rows, self._waiting = [], 0
-        self._is_full.clear()
-        async with self._swapped:
-            self._swapped.notify_all()
+        if self._is_full.is_set():
+            self._is_full.clear()
+            if self._on_room is not None:
+                self._on_room()
         if not rows:
             return
         writing = asyncio.create_task(asyncio.to_thread(self._writer.write, rows))

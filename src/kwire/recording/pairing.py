@@ -30,6 +30,8 @@ from ..schema import registry
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from ..frame_splitter import Frame
+
 NO_LIMITS = Limits(
     frame_bytes=None, decompressed_bytes=None, decompressed_ratio=None, records=None
 )
@@ -80,7 +82,7 @@ class Conversation:
         self._is_first = True
         self._is_authenticating = False
 
-    def request(self, frame: bytes) -> tuple[Header, bool]:
+    def request(self, frame: Frame) -> tuple[Header, bool]:
         """Take what the client sends; give its header, and whether it is secret."""
         if self._is_first:
             self._is_first = False
@@ -108,7 +110,7 @@ class Conversation:
             self._awaited.append((header, secrets))
         return header, secrets.request
 
-    def response(self, frame: bytes) -> tuple[Header, bool]:
+    def response(self, frame: Frame) -> tuple[Header, bool]:
         """Take what the broker sends; give the header, and whether it is secret."""
         awaited = self._awaited
         if awaited and awaited[0][0] is NO_HEADER:
@@ -128,7 +130,7 @@ class Conversation:
         return Header(correlation_id=correlation_id), False
 
 
-def _find_secrets(frame: bytes) -> _Secrets:
+def _find_secrets(frame: Frame) -> _Secrets:
     """Find whether a request and its response have secrets, by their definitions.
 
     An Envelope has those of what is in it, if that can be read. A SaslHandshake that
@@ -175,7 +177,7 @@ def _has_client_id(api_key: int, api_version: int) -> bool:
     )
 
 
-def _client_id(frame: bytes, api_key: int, api_version: int) -> str | None:
+def _client_id(frame: Frame, api_key: int, api_version: int) -> str | None:
     if not _has_client_id(api_key, api_version):
         return None
     try:
@@ -193,7 +195,7 @@ def is_answered(frame: Buffer) -> bool:
     return bool(getattr(request, "acks", -1) != 0)
 
 
-def _is_request(frame: bytes) -> bool:
+def _is_request(frame: Frame) -> bool:
     """Whether all of a frame is a request: bytes left over may be of a password."""
     try:
         framing.decode_request(frame, limits=NO_LIMITS)

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A relay between Kafka clients and a cluster that records every frame.
 
-The first listener takes the place of the upstream address; each broker that an answer
-names gets one of its own, so that clients stay here. Frames are recorded when they are
-whole and passed on after that; what kwire cannot read passes as it is. This is plain
-TCP: TLS cannot be looked into, and is reported.
+The first listener takes the place of the upstream address; each broker that a response
+names gets a listener of its own, so that clients stay on the relay. Here are listeners,
+limits and the end of a recording; ``relay_connections.py`` moves the frames.
 """
 
 from __future__ import annotations
@@ -13,26 +12,22 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import DecodeError, KwireError, LimitExceeded
-from ..framing import FrameSplitter
+from ..errors import KwireError
 from ..limits import Limits
-from ..negotiation import name_of
 from ..net import NetworkError, address_text, split_address
-from . import rewriting
 from .buffering import CaptureBuffer
-from .capture_files import REQUEST, RESPONSE
-from .pairing import Conversation
+from .relay_connections import RelayConnection, RelayContext
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable
     from pathlib import Path
 
+    from . import rewriting
+
     Address = tuple[str, int]
-    Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
     Tell = Callable[[str], None]
 
 MAX_FRAME = 256 << 20
@@ -43,14 +38,9 @@ MAX_CONNECTIONS = 1000
 MAX_HELD = 1 << 30
 """Bytes of frames, of all connections, that are not complete or not read yet."""
 
-_CHUNK = 1 << 18
-_TURN_FRAMES = 256
-"""Frames of one connection that may follow each other before others have their turn."""
-
 _CONNECT_S = 10.0
 _PORTS_TRIED = 100
 _WILDCARDS = ("0.0.0.0", "::")
-_HTTP = (b"GET ", b"HEAD", b"POST", b"PUT ", b"OPTI", b"DELE", b"CONN", b"PATC")
 
 
 class Counts(NamedTuple):
@@ -88,22 +78,30 @@ class Relay:
         """Make the recording's folder; listening is ``run``'s."""
         self._host, self._port = listen
         self._upstream = upstream
-        self._buffer = CaptureBuffer(out, flush_ms)
+        self._buffer = CaptureBuffer(out, flush_ms, self._steer_connections)
+        self._context = RelayContext(
+            Limits(frame_bytes=max_frame),
+            self._buffer,
+            self._tell_once,
+            self._accept,
+            self._hold,
+            self._find_listeners,
+            self._note_recorded,
+        )
         self._tell = tell
         self._told: set[str] = set()
         self._unreachable: set[Address] = set()
         self._selves: set[Address] = set()
-        self._limits = Limits(frame_bytes=max_frame)
         self._max_connections = max_connections
         self._max_held = max_held
-        self._held: dict[_Connection, int] = {}
+        self._held: dict[RelayConnection, int] = {}
         self._held_by_all = 0
         self._count = count
         self._connections = 0
-        self._listeners: dict[Address, asyncio.Server] = {}
+        self._listeners: list[asyncio.Task[asyncio.Server]] = []
+        self._own: set[Address] = set()
         self._addresses: dict[Address, Address] = {}
-        self._opening = asyncio.Lock()
-        self._open: set[asyncio.Task[None]] = set()
+        self._open: dict[RelayConnection, asyncio.Task[None]] = {}
         self._stop = asyncio.Event()
 
     @property
@@ -139,7 +137,7 @@ class Relay:
         writing = asyncio.create_task(self._buffer.run())
         stopping = asyncio.create_task(self._stop.wait())
         try:
-            await self._listen_for(self._upstream)
+            self._listen_for(self._upstream)
             ready()
             await asyncio.wait((writing, stopping), return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -168,72 +166,63 @@ class Relay:
             ) from error
 
     async def _close_connections(self) -> None:
-        for server in self._listeners.values():
-            server.close()
-        for task in self._open:
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
+        self._stop.set()
+        for listener in self._listeners:
+            (await listener).close()
+        for connection, serving in self._open.items():
+            connection.abort()
+            serving.cancel()
+        await asyncio.gather(*self._open.values(), return_exceptions=True)
 
     def _tell_once(self, sentence: str) -> None:
         if sentence not in self._told:
             self._told.add(sentence)
             self._tell(sentence)
 
-    async def _listen_for(self, broker: Address) -> None:
+    def _listen_for(self, broker: Address) -> None:
         """Listen in the place of a broker, unless that is done already."""
-        async with self._opening:
-            if broker in self._addresses or broker in self._addresses.values():
-                return
-            try:
-                bound = _bind(self._host, self._port, len(self._addresses))
-            except OSError as error:
-                raise NetworkError(
-                    address_text(self._host, self._port),
-                    f"cannot listen there: {_reason(error)}",
-                ) from error
-            self._addresses[broker] = self._host, bound.getsockname()[1]
-
-            async def serve(
-                reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-            ) -> None:
-                await self._serve(broker, reader, writer)
-
-            self._listeners[broker] = await asyncio.start_server(
-                serve, sock=bound, limit=_CHUNK
-            )
-            if self._stop.is_set():
-                self._listeners[broker].close()
+        if broker in self._addresses or broker in self._addresses.values():
+            return
+        try:
+            bound = _bind(self._host, self._port, len(self._addresses))
+        except OSError as error:
+            raise NetworkError(
+                address_text(self._host, self._port),
+                f"cannot listen there: {_reason(error)}",
+            ) from error
+        own_host, own_port, *_ = bound.getsockname()
+        self._own.add((own_host, own_port))
+        self._addresses[broker] = self._host, own_port
+        # Clients can connect from here on; the task accepts them.
+        loop = asyncio.get_running_loop()
+        serving = loop.create_server(
+            lambda: RelayConnection(self._context, broker).client, sock=bound
+        )
+        self._listeners.append(loop.create_task(serving))
         if len(self._addresses) > 1:
             here = address_text(*self._addresses[broker])
             self._tell_once(f"listening on {here} for {address_text(*broker)}")
 
-    async def _serve(
-        self,
-        broker: Address,
-        client_reader: asyncio.StreamReader,
-        client_writer: asyncio.StreamWriter,
-    ) -> None:
+    def _accept(self, connection: RelayConnection) -> bool:
+        """Serve a client that has connected, unless there are too many."""
+        if self._stop.is_set():
+            return False
         if len(self._open) >= self._max_connections:
-            client_writer.transport.abort()
             self._tell_once(
                 f"{self._max_connections:,} connections are open and further ones are"
                 " closed; raise --max-connections to accept them"
             )
-            return
-        task = asyncio.current_task()
-        assert task is not None
-        self._open.add(task)
+            return False
+        loop = asyncio.get_running_loop()
+        self._open[connection] = loop.create_task(self._serve(connection))
+        return True
+
+    async def _serve(self, connection: RelayConnection) -> None:
         try:
-            ends = await self._connect(broker)
-            if ends is not None:
-                client_ends = client_reader, client_writer
-                connection = _Connection(self, broker, client_ends, ends)
+            if await self._connect(connection):
                 self._held[connection] = 0
-                try:
-                    await connection.run()
-                finally:
-                    self._release(connection)
-                    ends[1].transport.abort()
+                self._connections += 1
+                await connection.run(self._connections)
         except OSError:
             pass  # one side went away: as good as a close
         except KwireError as error:
@@ -241,15 +230,19 @@ class Relay:
         except asyncio.CancelledError:
             pass  # the relay ends, or this connection held too much
         finally:
-            client_writer.transport.abort()
-            self._open.discard(task)
+            self._release(connection)
+            connection.abort()
+            del self._open[connection]
 
-    async def _connect(self, broker: Address) -> Ends | None:
+    async def _connect(self, connection: RelayConnection) -> bool:
+        """Connect to the broker of a client; return whether that succeeded."""
+        broker = connection.address
         if broker in self._selves:
-            return None
+            return False
         try:
             async with asyncio.timeout(_CONNECT_S):
-                ends = await asyncio.open_connection(*broker, limit=_CHUNK)
+                loop = asyncio.get_running_loop()
+                await loop.create_connection(lambda: connection.broker, *broker)
         except (OSError, ValueError) as error:
             if broker not in self._unreachable:
                 self._unreachable.add(broker)
@@ -257,35 +250,30 @@ class Relay:
                     f"{address_text(*broker)}: the broker cannot be reached"
                     f" ({_reason(error)}); clients are turned away until it can"
                 )
-            return None
-        if self._is_own(ends[1]):
+            return False
+        if self._is_own(connection):
             self._selves.add(broker)
-            ends[1].transport.abort()
             self._tell_once(
                 f"{address_text(*broker)}: this is the address that the relay listens"
                 " on; give that of a broker"
             )
-            return None
-        self._unreachable.discard(broker)
-        return ends
-
-    def _is_own(self, writer: asyncio.StreamWriter) -> bool:
-        """Whether a connection ends at a listener of this relay, which calls itself."""
-        host, port, *_ = writer.get_extra_info("peername")
-        here, *_ = writer.get_extra_info("sockname")
-        if host != here:
             return False
-        bound = (
-            each.getsockname()
-            for server in self._listeners.values()
-            for each in server.sockets
-        )
-        return any(
-            port == own_port and own in (host, *_WILDCARDS)
-            for own, own_port, *_ in bound
+        self._unreachable.discard(broker)
+        return True
+
+    def _is_own(self, connection: RelayConnection) -> bool:
+        """Whether a connection ends at a listener of this relay, which calls itself."""
+        (host, port), (here, _) = connection.broker.names()
+        return host == here and any(
+            (each, port) in self._own for each in (host, *_WILDCARDS)
         )
 
-    def _hold(self, connection: _Connection, change: int) -> None:
+    def _steer_connections(self) -> None:
+        """Read again what did not fit into the buffer of the recording."""
+        for connection in self._open:
+            connection.steer()
+
+    def _hold(self, connection: RelayConnection, change: int) -> None:
         """Count what a connection holds; end the one that holds most, if it is needed.
 
         One that was ended, and has not noticed yet, is not counted any more.
@@ -297,186 +285,29 @@ class Relay:
         while self._held_by_all > self._max_held:
             largest = max(self._held, key=self._held.__getitem__)
             self._release(largest)
-            largest.end()
+            largest.abort()
             self._tell_once(
                 "frames that are incomplete or not read yet take more than"
                 f" {self._max_held:,} bytes: the connections with most of them are"
                 " closed; raise --max-held to keep them"
             )
 
-    def _release(self, connection: _Connection) -> None:
+    def _release(self, connection: RelayConnection) -> None:
         self._held_by_all -= self._held.pop(connection, 0)
 
-    async def _listeners_for(
+    def _note_recorded(self) -> None:
+        if self._count is not None and self._buffer.frames >= self._count:
+            self.stop()
+
+    def _find_listeners(
         self, answer: rewriting.Answer, seen_host: str
     ) -> dict[Address, Address]:
         for broker in sorted(answer.addresses):
-            await self._listen_for(broker)
+            self._listen_for(broker)
         return {
             broker: (seen_host if host in _WILDCARDS else host, port)
             for broker, (host, port) in self._addresses.items()
         }
-
-
-class _Connection:
-    """One client and its broker: both ways, each frame recorded and passed on."""
-
-    def __init__(
-        self, relay: Relay, broker: Address, client_ends: Ends, broker_ends: Ends
-    ) -> None:
-        self._relay = relay
-        self._broker = address_text(*broker)
-        self._client_ends = client_ends
-        self._broker_ends = broker_ends
-        self._conversation = Conversation()
-        client = client_ends[1]
-        # Neither is there any more where the client has gone in the meantime.
-        self._client = address_text(*(client.get_extra_info("peername") or ("", 0))[:2])
-        # Where the client found the relay: an address that reaches it.
-        self._seen_host = (client.get_extra_info("sockname") or ("",))[0]
-        for _, writer in (client_ends, broker_ends):
-            # Who vanishes without a word shall not stay open for ever.
-            with suppress(OSError):
-                writer.get_extra_info("socket").setsockopt(
-                    socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1
-                )
-        relay._connections += 1
-        self._number = relay._connections
-        self._task = asyncio.current_task()
-
-    async def run(self) -> None:
-        """Relay until both sides have ended, or one has failed."""
-        client_in, client_out = self._client_ends
-        broker_in, broker_out = self._broker_ends
-        pumps = [
-            asyncio.create_task(pump)
-            for pump in (
-                self._pump(client_in, broker_out, self._request, self._client),
-                self._pump(broker_in, client_out, self._response, self._broker),
-            )
-        ]
-        try:
-            await asyncio.wait(pumps, return_when=asyncio.FIRST_EXCEPTION)
-            for pump in pumps:
-                if pump.done():
-                    pump.result()
-            for writer in (broker_out, client_out):
-                # What is written still may wait for a slow reader.
-                writer.close()
-                await writer.wait_closed()
-        finally:
-            for pump in pumps:
-                pump.cancel()
-            await asyncio.gather(*pumps, return_exceptions=True)
-
-    def end(self) -> None:
-        """End the connection; its buffers are dropped at once."""
-        for _, writer in (self._client_ends, self._broker_ends):
-            writer.transport.abort()
-        assert self._task is not None
-        self._task.cancel()
-
-    async def _pump(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        passing: Callable[[bytes, int], Coroutine[Any, Any, bytes | None]],
-        sender: str,
-    ) -> None:
-        splitter = FrameSplitter(self._relay._limits)
-        head = b""
-        held = 0
-        while chunk := await reader.read(_CHUNK):
-            head = head or chunk[:4]
-            now = time.time_ns() // 1000
-            parts: list[bytes] = []
-            for number, frame in enumerate(map(bytes, splitter.split(chunk)), 1):
-                if not number % _TURN_FRAMES:
-                    await asyncio.sleep(0)
-                changed = await passing(frame, now)
-                if changed is None:
-                    parts += (len(frame).to_bytes(4, "big"), frame)
-                else:
-                    parts.append(changed)
-            writer.writelines(parts)
-            try:
-                splitter.check()
-            except DecodeError as error:
-                raise _NotKafka(sender, error, head) from error
-            now_held = splitter.pending + writer.transport.get_write_buffer_size()
-            self._relay._hold(self, now_held - held)
-            await writer.drain()
-            held = splitter.pending
-            self._relay._hold(self, held - now_held)
-            await self._relay._buffer.room()
-        if writer.can_write_eof():
-            writer.write_eof()
-
-    async def _request(self, frame: bytes, now: int) -> None:
-        header, is_secret = self._conversation.request(frame)
-        self._record(REQUEST, now, header, frame, is_secret, False)
-
-    async def _response(self, frame: bytes, now: int) -> bytes | None:
-        header, is_secret = self._conversation.response(frame)
-        changed = await self._rewrite(header, frame)
-        self._record(RESPONSE, now, header, frame, is_secret, changed is not None)
-        return changed
-
-    async def _rewrite(self, header: Any, frame: bytes) -> bytes | None:
-        relay = self._relay
-        try:
-            if limited := rewriting.limit_versions(header, frame):
-                changed, words = limited
-                relay._tell_once(
-                    f"clients are not offered {', '.join(words)}: this kwire cannot"
-                    " rewrite their broker addresses"
-                )
-                return changed
-            if answer := rewriting.read_answer(header, frame):
-                return answer.write(await relay._listeners_for(answer, self._seen_host))
-        except NetworkError:
-            raise
-        except KwireError as error:
-            relay._tell_once(
-                f"{self._broker}: {name_of(header.api_key)} v{header.api_version}"
-                " cannot be decoded and is passed on unchanged, so clients may bypass"
-                f" the relay: {error}"
-            )
-        return None
-
-    def _record(
-        self,
-        direction: str,
-        now: int,
-        header: Any,
-        frame: bytes,
-        is_secret: bool,
-        rewritten: bool,
-    ) -> None:
-        relay = self._relay
-        relay._buffer.add(
-            *(self._number, direction, now, self._client, self._broker, header),
-            *(len(frame), None if is_secret else frame, rewritten),
-        )
-        if relay._count is not None and relay._buffer.frames >= relay._count:
-            relay.stop()
-
-
-class _NotKafka(KwireError):
-    """What one side sends is no frame."""
-
-    def __init__(self, sender: str, error: DecodeError, head: bytes) -> None:
-        reason = error.reason
-        if error.offset == 0 and head in _HTTP:
-            reason = "it speaks HTTP, not Kafka's protocol"
-        elif "TLS" in reason:
-            reason = (
-                "it speaks TLS, which cannot be recorded: use a plaintext listener,"
-                " with security.protocol=PLAINTEXT or SASL_PLAINTEXT"
-            )
-        elif isinstance(error, LimitExceeded) and "HTTP" not in reason:
-            reason += "; raise --max-frame to let it pass"
-        super().__init__(f"{sender.rpartition(':')[0]}: {reason}")
 
 
 def _reason(error: Exception) -> str:

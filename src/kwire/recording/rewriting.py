@@ -30,6 +30,7 @@ from .pairing import NO_LIMITS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..frame_splitter import Frame
     from .pairing import Header
 
     Address = tuple[str, int]
@@ -91,7 +92,7 @@ class Answer:
         return framing.encode_response(changed, self._version, self._correlation_id)
 
 
-def read_answer(header: Header, frame: bytes) -> Answer | None:
+def read_answer(header: Header, frame: Frame) -> Answer | None:
     """Read an answer that can name brokers; None for any other.
 
     ``DecodeError`` and ``UnsupportedVersion`` for one that kwire cannot read.
@@ -109,7 +110,7 @@ def read_answer(header: Header, frame: bytes) -> Answer | None:
     return Answer(message, version, correlation_id, attribute)
 
 
-def limit_versions(header: Header, frame: bytes) -> tuple[bytes, list[str]] | None:
+def limit_versions(header: Header, frame: Frame) -> tuple[bytes, list[str]] | None:
     """Write an answer of ApiVersions without what kwire cannot rewrite.
 
     Gives the frame with its size and what was taken away, in words; None where the
