@@ -25,12 +25,12 @@ _INT64 = 2**63 - 1
 
 BatchOptions = namedtuple(
     "BatchOptions",
-    "magic codec level is_transactional is_control base_offset last_offset producer_id"
-    " producer_epoch base_sequence partition_leader_epoch log_append_time"
-    " delete_horizon max_timestamp",
-    defaults=(None,),
+    "magic compression compression_level is_transactional is_control base_offset"
+    " last_offset producer_id producer_epoch base_sequence partition_leader_epoch"
+    " log_append_time delete_horizon max_timestamp",
+    defaults=(2, "none", None, False, False, 0, None, -1, -1, -1, -1, None, None, None),
 )
-"""The arguments of ``records.encode_batch``; the codec and its level are numbers."""
+"""The arguments of ``records.encode_batch``; ``base_offset`` is known by then."""
 
 _RULES = (
     ("base_offset", 0, 0, 0, _INT64, 0),
@@ -49,9 +49,10 @@ least and largest value, and the attribute that is set with it."""
 
 def make_compressor(options: BatchOptions) -> Compress | None:
     """Make what the engine calls to compress the records; None for no compression."""
-    codec, magic, level = options.codec, options.magic, options.level
+    codec = codecs.codec_of(options.compression)
     if not codec:
         return None
+    magic, level = options.magic, options.compression_level
     return lambda payload: codecs.compress(codec, payload, magic, level)
 
 
@@ -63,7 +64,7 @@ def make_header(options: BatchOptions, count: int) -> BatchHeader:
     """
     (
         magic,
-        codec,
+        compression,
         _,
         is_transactional,
         is_control,
@@ -79,7 +80,7 @@ def make_header(options: BatchOptions, count: int) -> BatchHeader:
     ) = options
     if magic not in (0, 1, 2):
         raise EncodeError(f"must be 0, 1 or 2 (got {errors.quote(magic)})", "magic")
-    attributes = codec
+    attributes = codec = codecs.codec_of(compression)
     if is_transactional:
         check_least_magic("is_transactional", magic, 2)
         attributes |= TRANSACTIONAL

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from struct import unpack_from
 
-from . import compression as codecs
 from ._backend import record_engine as engine
 from .batch_options import BatchOptions, make_compressor, make_header
 from .limits import DEFAULT, Limits
@@ -22,12 +21,18 @@ from .records import encode_batch as encode_rows
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, Literal, TypeAlias
+    from typing import Any, Literal, TypeAlias, Unpack
 
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-    from .record_types import BytesRows, HeaderLists, NumberRows, TableRows
+    from .record_types import (
+        BatchArguments,
+        BytesRows,
+        HeaderLists,
+        NumberRows,
+        TableRows,
+    )
     from .records import AbortedTransaction, TransactionFilter
 
     Unit: TypeAlias = Literal["s", "ms", "us", "ns"]
@@ -297,23 +302,7 @@ def check_unit(unit: str) -> None:
         raise ValueError(f"timestamp_unit must be s, ms, us or ns (got {unit!r:.40})")
 
 
-def encode_batch(
-    columns: Any,
-    *,
-    magic: int = 2,
-    compression: str = "none",
-    compression_level: int | None = None,
-    base_offset: int | None = None,
-    last_offset: int | None = None,
-    producer_id: int = -1,
-    producer_epoch: int = -1,
-    base_sequence: int = -1,
-    partition_leader_epoch: int = -1,
-    is_transactional: bool = False,
-    is_control: bool = False,
-    log_append_time: int | None = None,
-    delete_horizon: int | None = None,
-) -> bytes:
+def encode_batch(columns: Any, **options: Unpack[BatchArguments]) -> bytes:
     """Encode columns as one batch; the options are those of ``records.encode_batch``.
 
     ``columns`` is what ``decode_records`` gives (timestamps in ms), or a table of any
@@ -324,38 +313,17 @@ def encode_batch(
     cast, and ``TypeError`` for what is no table with keys and values.
     """
     count, offsets, timestamps, key, value, headers = _split_columns(columns)
-    if base_offset is None:
-        base_offset = _first_number(offsets) if count and offsets else 0
-    options = BatchOptions(
-        magic,
-        codecs.codec_of(compression),
-        compression_level,
-        is_transactional,
-        is_control,
-        base_offset,
-        last_offset,
-        producer_id,
-        producer_epoch,
-        base_sequence,
-        partition_leader_epoch,
-        log_append_time,
-        delete_horizon,
-    )
-    header = make_header(options, count)
+    if options.get("base_offset") is None:
+        options["base_offset"] = _first_number(offsets) if count and offsets else 0
+    chosen = BatchOptions(**options)
+    header = make_header(chosen, count)
     inputs = (count, offsets, timestamps, key, value, headers)
-    if magic == 2:
-        return engine.encode_columns(*inputs, header, make_compressor(options))
-    plain = make_header(options._replace(magic=2, codec=0), count)
+    if chosen.magic == 2:
+        return engine.encode_columns(*inputs, header, make_compressor(chosen))
+    plain = make_header(chosen._replace(magic=2, compression="none"), count)
     batch = engine.encode_columns(*inputs, plain, None)
     rows = [record for each in decode_batches(batch) for record in each.records]
-    return encode_rows(
-        rows,
-        magic=magic,
-        compression=compression,
-        compression_level=compression_level,
-        base_offset=base_offset,
-        log_append_time=log_append_time,
-    )
+    return encode_rows(rows, **options)
 
 
 def _split_columns(columns: Any) -> TableRows:

@@ -6,7 +6,7 @@
 # of records and headers, and take and return these types all the same.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypedDict
 
 from typing_extensions import Buffer
 
@@ -114,6 +114,24 @@ class Rows(Protocol):
 
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Row]: ...
+
+class BatchArguments(TypedDict, total=False):
+    """The options of ``records.encode_batch``."""
+
+    magic: int
+    compression: str
+    compression_level: int | None
+    base_offset: int | None
+    last_offset: int | None
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    partition_leader_epoch: int
+    is_transactional: bool
+    is_control: bool
+    log_append_time: int | None
+    delete_horizon: int | None
+    max_timestamp: int | None
 
 # The bytes of a batch's records, before and after compression.
 Compress: TypeAlias = Callable[[bytes], bytes]

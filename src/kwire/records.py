@@ -220,7 +220,7 @@ def encode_batch(
         base_offset = rows[0].offset if rows and type(rows[0]) is Record else 0
     options = BatchOptions(
         magic,
-        codecs.codec_of(compression),
+        compression,
         compression_level,
         is_transactional,
         is_control,

@@ -8,6 +8,10 @@ read them is shown elsewhere. What is refused is tested in ``test_refused_rows.p
 
 import array
 import gzip
+import importlib
+import inspect
+import re
+from pathlib import Path
 
 import numpy
 import pytest
@@ -276,3 +280,27 @@ def test_both_engines_write_the_same_bytes(twins, rows, gaps, base, codec):
                 expected = [(row[0], -1, *row[2:]) for row in expected]
             assert decoded(module, made[-1]) == expected
         assert made[0] == made[1]
+
+
+def test_options_are_the_arguments_of_encode_batch(kwire):
+    """One list: names, defaults, and the types that checkers see."""
+    options = importlib.import_module(f"{kwire.__name__}.batch_options").BatchOptions
+    signature = inspect.signature(kwire.records.encode_batch)
+    arguments = dict(signature.parameters)
+    del arguments["rows"]
+    assert set(arguments) == set(options._fields)
+    defaults = {name: each.default for name, each in arguments.items()}
+    # Known when the options are made: the first row's, or 0.
+    assert defaults == options()._asdict() | {"base_offset": None}
+    stub = Path(inspect.getfile(kwire)).with_name("record_types.pyi").read_text()
+    body = stub.partition("class BatchArguments")[2].partition("\n\n#")[0]
+    typed = dict(re.findall(r"^    (\w+): (.+)$", body, re.MULTILINE))
+    assert typed == {name: each.annotation for name, each in arguments.items()}
+
+
+def test_columns_take_no_other_options(kwire):
+    """A word that is misspelled is no option that is left out."""
+    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    found = columns.decode_records(kwire.records.encode_batch([(b"k", b"v")]))
+    with pytest.raises(TypeError, match="compresion"):
+        columns.encode_batch(found, compresion="gzip")
