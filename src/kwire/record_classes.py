@@ -207,8 +207,9 @@ for _name in (*BatchHeader.__match_args__, *_DERIVED):
 class TransactionFilter:
     """Finds the batches that a reader of committed records must not show.
 
-    Takes the aborted transactions of a Fetch response and sees the transactional and
-    control batches in their order. Source: ``CompletedFetch`` (KIP-98).
+    It takes the aborted transactions of a Fetch response. ``observe`` is called with
+    each transactional batch and each control batch, in their order.
+    Source: ``CompletedFetch`` (KIP-98).
     """
 
     __slots__ = ("_aborted", "_coming")
@@ -220,8 +221,12 @@ class TransactionFilter:
         )
         self._aborted: set[int] = set()
 
-    def hides(self, header: BatchHeader, records: Sequence[Record]) -> bool:
-        """Whether the next batch is aborted or has control records."""
+    def observe(self, header: BatchHeader, records: Sequence[Record]) -> bool:
+        """Go on to the next batch; return whether it is aborted or a control batch.
+
+        ``records`` are those of a control batch: an abort marker ends a transaction.
+        Of another batch they are not looked at.
+        """
         while self._coming and self._coming[-1][0] <= header.last_offset:
             self._aborted.add(self._coming.pop()[1])
         if header.is_control:

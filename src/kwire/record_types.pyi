@@ -99,7 +99,7 @@ class AbortedTransaction(Protocol):
 class BatchFilter(Protocol):
     """What decides which transactional and control batches are read."""
 
-    def hides(self, header: BatchHeader, records: Sequence[Record]) -> bool: ...
+    def observe(self, header: BatchHeader, records: Sequence[Record]) -> bool: ...
 
 Headers: TypeAlias = Sequence[tuple[str, Buffer | None]]
 Row: TypeAlias = (

@@ -224,3 +224,16 @@ def test_entries_without_rows_are_passed_over_once(columns):
         return call
 
     assert growth(make_call, 500, 8000, most=64) < 64
+
+
+def test_a_filter_goes_on_with_each_batch(records):
+    """What it returns depends on the batches before: its method is no predicate."""
+    found = list(records.decode_batches(LOG))
+    filter_ = records.TransactionFilter(ABORTED)
+    hidden = [filter_.observe(each.header, each.records) for each in found]
+    kept = [
+        each for each, is_hidden in zip(found, hidden, strict=True) if not is_hidden
+    ]
+    assert [row.value for each in kept for row in each.records] == COMMITTED
+    # At the end of the log no transaction is open; at its front this one was aborted.
+    assert hidden[1] and not filter_.observe(found[1].header, found[1].records)

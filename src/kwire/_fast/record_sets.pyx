@@ -208,7 +208,7 @@ cdef bint filter_entry(EntryWalk* w, object data, ReadOptions options) except -1
             records = read_every(w, &r, data, options)
         finally:
             finish(&r)
-    return options.transactions.hides(header_of(&w.entry), records)
+    return options.transactions.observe(header_of(&w.entry), records)
 
 
 cdef tuple read_found(EntryWalk* w, Reading* r, object data, ReadOptions options):

@@ -203,7 +203,7 @@ def filter_entry(walk: EntryWalk, transactions: BatchFilter) -> bool:
     records: tuple[Record, ...] = ()
     if walk.entry.attributes & CONTROL:
         records = read_every(walk, True)
-    return transactions.hides(walk.entry, records)
+    return transactions.observe(walk.entry, records)
 
 
 def read_found(
