@@ -55,6 +55,7 @@ class FrameSplitter:
 
     __slots__ = (
         "_failure",
+        "_highest",
         "_largest",
         "_limits",
         "_memory",
@@ -66,7 +67,9 @@ class FrameSplitter:
     )
 
     def __init__(self, limits: Limits = DEFAULT) -> None:
+        limit = limits.frame_bytes
         self._limits = limits
+        self._highest = _HIGHEST_SIZE if limit is None else limit
         # The bytes of the incomplete frame are the first ``_pending`` of ``_memory``,
         # and ``_wanted`` make it complete, as far as is known.
         self._memory: Memory | None = None
@@ -142,6 +145,12 @@ class FrameSplitter:
         self._pending += count
         if self._pending < self._wanted:
             return []
+        if self._wanted == _SIZE_BYTES:
+            (size,) = _size_at(view)
+            if self._pending < _SIZE_BYTES + size <= _SIZE_BYTES + self._highest:
+                # It is where the rest of its frame goes: nothing to cut or to copy.
+                self._wanted = _SIZE_BYTES + size
+                return []
         if self._wanted > LEAST_MEMORY and self._pending == self._wanted == len(view):
             self._memory = self._view = None
             self._start += self._pending
@@ -162,8 +171,7 @@ class FrameSplitter:
     def _cut_frames(self, data: bytes) -> list[Frame]:
         """Cut bytes that begin with a frame; keep those of an incomplete one."""
         frames: list[Frame] = []
-        limit = self._limits.frame_bytes
-        highest = _HIGHEST_SIZE if limit is None else limit
+        highest = self._highest
         at, end = 0, len(data)
         self._wanted = _SIZE_BYTES
         while end - at >= _SIZE_BYTES:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ..limits import Limits
     from .events import ConnectionClosed, Event
 
+_NO_EVENTS: Iterator[Event] = iter(())
+
 
 class Endpoint:
     """One side of a connection: bytes in, events out, and bytes to send.
@@ -114,6 +116,9 @@ class Endpoint:
         error = None
         if self._is_listening:
             error = self._take(self._splitter.buffer_updated(count))
+        if error is None and not self._events:
+            # A part of a large frame: most calls, while one arrives.
+            return _NO_EVENTS
         return self._drain(error)
 
     def finish_sasl(self) -> None:
