@@ -12,20 +12,17 @@ thousand entries each time. No request is written here; ``scan_requests.py`` doe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
-from uuid import UUID
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..messages import FetchRequest
-from ..negotiation import NO_TOPIC_IDS
+from ..negotiation import FETCH_SESSION, FETCHED_EPOCH, NO_TOPIC_IDS
 from .metadata import NO_ID
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from uuid import UUID
 
     from .partition_reader import PartitionReader
-
-PartitionKey: TypeAlias = tuple[str, UUID, int]
-"""Topic, topic id (all zero where the version has names alone) and partition."""
 
 _NO_SESSION = 0
 _FIRST_EPOCH = 0
@@ -33,8 +30,12 @@ _LAST_EPOCH = (1 << 31) - 1
 
 
 class Position(NamedTuple):
-    """What a Fetch request contains for one partition."""
+    """What a Fetch request contains for one partition.
 
+    ``topic_id`` is all zero where the version has names alone.
+    """
+
+    topic_id: UUID
     offset: int
     leader_epoch: int
     fetched_epoch: int
@@ -44,47 +45,82 @@ class Position(NamedTuple):
 class FetchSession:
     """The session with one broker: its id and epoch, and the partitions in it.
 
-    ``begin_request`` returns what the next request has to name; ``take_response`` or
-    ``reset`` follows when it is over, before the next ``begin_request``.
+    ``use_version`` and ``begin_request`` return what the next request has to name;
+    ``take_response`` or ``reset`` follows when it is over, before the next one.
+    ``has_sessions``, ``has_epochs`` and ``has_names`` are what the version of the
+    request has: sessions, the epoch that was fetched last, names in place of ids.
     """
 
-    __slots__ = ("_limits", "_positions", "_version", "epoch", "id")
+    __slots__ = (
+        "_limits",
+        "_positions",
+        "_version",
+        "epoch",
+        "has_epochs",
+        "has_names",
+        "has_sessions",
+        "id",
+    )
 
     def __init__(self) -> None:
         self.id = _NO_SESSION
         self.epoch = _FIRST_EPOCH
+        self.has_sessions = self.has_epochs = self.has_names = False
         self._version = -1
-        self._positions: dict[PartitionKey, Position] = {}
+        self._positions: Mapping[PartitionReader, Position] = {}
         # Up to where a reader may read, as the broker reported it last.
-        self._limits: dict[PartitionKey, int] = {}
+        self._limits: dict[PartitionReader, int] = {}
 
     @property
     def is_incremental(self) -> bool:
         """Whether the request that was begun last names only what changed."""
         return self.epoch != _FIRST_EPOCH
 
-    def begin_request(
-        self, readers: Mapping[PartitionReader, Position], version: int
-    ) -> tuple[dict[PartitionKey, Position], list[PartitionKey]]:
-        """Return the partitions to name, and those that the broker is to forget.
+    def use_version(self, version: int) -> None:
+        """Take note of the version of the next request.
 
-        ``id`` and ``epoch`` belong into the request too. A session ends with its
-        version: from Fetch 13 on, topics have ids instead of names in it.
+        A session ends with its version: from Fetch 13 on, topics have ids instead of
+        names in it.
         """
         if version != self._version:
             self.reset()
             self._version = version
-        known = self._positions
-        wanted = {self._key(reader): at for reader, at in readers.items()}
+            key = FetchRequest.api_key
+            self.has_sessions = version in FETCH_SESSION.ranges[key]
+            self.has_epochs = version in FETCHED_EPOCH.ranges[key]
+            self.has_names = version in NO_TOPIC_IDS.ranges[key]
+
+    def make_position(self, reader: PartitionReader, max_bytes: int) -> Position:
+        """Return what the version at hand says of a partition."""
+        assert reader.position is not None, "a partition is fetched from a position"
+        return Position(
+            NO_ID if self.has_names else reader.topic_id,
+            reader.position,
+            reader.sent_epoch,
+            reader.epoch if self.has_epochs else -1,
+            max_bytes,
+        )
+
+    def begin_request(
+        self, wanted: Mapping[PartitionReader, Position]
+    ) -> tuple[Mapping[PartitionReader, Position], Mapping[PartitionReader, Position]]:
+        """Return the partitions to name, and those that the broker is to forget.
+
+        ``id`` and ``epoch`` belong into the request too.
+        """
+        known, self._positions = self._positions, wanted
         if not self.is_incremental:
             self._limits.clear()
-            named, forgotten = wanted, []
-        else:
-            named = {key: at for key, at in wanted.items() if known.get(key) != at}
-            forgotten = [key for key in known if key not in wanted]
-            for key in forgotten:
-                self._limits.pop(key, None)
-        self._positions = wanted
+            return wanted, {}
+        named = {each: at for each, at in wanted.items() if known.get(each) != at}
+        forgotten = {
+            each: at
+            for each, at in known.items()
+            # A topic that was created again is another one.
+            if each not in wanted or wanted[each].topic_id != at.topic_id
+        }
+        for each in forgotten:
+            self._limits.pop(each, None)
         return named, forgotten
 
     def take_response(self, session_id: int) -> None:
@@ -101,19 +137,14 @@ class FetchSession:
 
     def note_limit(self, reader: PartitionReader, limit: int) -> None:
         """Remember up to where a partition can be read: it is sent only if it moves."""
-        self._limits[self._key(reader)] = limit
+        self._limits[reader] = limit
 
     def limit(self, reader: PartitionReader) -> int | None:
         """Return what was noted for a partition since it is in the session."""
-        return self._limits.get(self._key(reader))
+        return self._limits.get(reader)
 
     def reset(self) -> None:
         """Start over: the next request names all, and ends the old session if any."""
         self.epoch = _FIRST_EPOCH
         self._positions = {}
         self._limits.clear()
-
-    def _key(self, reader: PartitionReader) -> PartitionKey:
-        has_names = self._version in NO_TOPIC_IDS.ranges[FetchRequest.api_key]
-        topic_id = NO_ID if has_names else reader.topic_id
-        return reader.topic, topic_id, reader.partition

@@ -206,7 +206,7 @@ class LookupMachine:
         """Find offsets: one request for each leader and kind of lookup."""
         waiting: dict[tuple[int, str], list[PartitionReader]] = {}
         for reader in self._readers.values():
-            if reader.lookups and self._is_due(reader, now):
+            if reader.lookups and not reader.is_busy and self._is_due(reader, now):
                 leader = self._leader(reader)
                 if leader >= 0:
                     kind = next(iter(reader.lookups))
@@ -295,8 +295,6 @@ class LookupMachine:
         reader.retry_at = now + self._settings.backoff_s(reader.failures, jitter)
 
     def _is_due(self, reader: PartitionReader, now: float) -> bool:
-        if reader.is_busy:
-            return False
         if reader.retry_at > now:
             self.cluster.wake(reader.retry_at)
             return False
@@ -309,10 +307,10 @@ class LookupMachine:
         done: Any,
         now: float,
         wait_s: float = 0.0,
-        constraints: tuple[Any, ...] = (),
+        version: int | None = None,
     ) -> bool:
         try:
-            link.send(request, done, now, wait_s=wait_s, constraints=constraints)
+            link.send(request, done, now, wait_s=wait_s, version=version)
         except KwireError as error:
             self.failure = error
             return False

@@ -91,7 +91,7 @@ class ClusterMachine:
         """Do what can be done now; ``wake_at`` is when there is more to do."""
         self._wake_at = NEVER
         for place, link in list(self._links.items()):
-            link.check(now)
+            self.wake(link.check(now))
             if link.has_answered:
                 self._note_success(place)
             if link.is_over:
@@ -103,7 +103,8 @@ class ClusterMachine:
 
     def wake(self, at: float) -> None:
         """Ask to be advanced at a time, or earlier."""
-        self._wake_at = min(self._wake_at, at)
+        if at < self._wake_at:
+            self._wake_at = at
 
     def want_metadata(self) -> None:
         """Request new metadata, once the pause between refreshes is over."""
@@ -199,9 +200,8 @@ class ClusterMachine:
 
     def _note_success(self, place: tuple[str, int]) -> None:
         self._has_answered = True
-        failures = self._failures.get(place)
-        if failures is not None:
-            failures.count = 0
+        if place in self._failures:
+            self._failures[place].count = 0
 
     def _note_failure(self, place: tuple[str, int], link: Link, now: float) -> None:
         failures = self._failures.setdefault(place, _Failures())

@@ -25,7 +25,6 @@ from .faults import Reaction
 from .fetch_session import FetchSession
 from .lookups import REDIRECTS, LookupMachine
 from .machine import hinted_brokers
-from .metadata import NO_ID
 from .partition_reader import Asked, PartitionReader
 from .scan_options import EARLIEST, LATEST, Fetched, choose_spec
 from .scan_requests import epoch_ends_request, fetch_request, leader_epoch
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
     from .metadata import Broker, TopicInfo
     from .scan_options import ScanOptions, Spec
     from .settings import ClusterSettings
+
+_NAMES = (NO_TOPIC_IDS,)
 
 _REPLICA_S = 300.0
 """How long to read from the replica that a leader named (KIP-392)."""
@@ -152,7 +153,9 @@ class ScanMachine(LookupMachine):
         """Send a Fetch to each broker that has none in flight, within the budget."""
         waiting: dict[int, list[PartitionReader]] = {}
         for reader in self._readers.values():
-            if not reader.is_done and not reader.lookups and self._is_due(reader, now):
+            if reader.is_busy or reader.is_done or reader.lookups:
+                continue
+            if self._is_due(reader, now):
                 node = self._replica(reader, now)
                 if node >= 0 and node not in self._fetching:
                     waiting.setdefault(node, []).append(reader)
@@ -188,16 +191,17 @@ class ScanMachine(LookupMachine):
     ) -> None:
         # While brokers are upgraded, the metadata of an old one has no ids.
         topics = self.cluster.metadata.topics
-        has_ids = all(topics[each.topic].topic_id != NO_ID for each in readers)
-        constraints = () if has_ids else (NO_TOPIC_IDS,)
+        has_ids = all(topics[each.topic].topic_id.int for each in readers)
         try:
-            version = link.table.pick(FetchRequest, *constraints)
+            version = link.table.pick(FetchRequest, *(() if has_ids else _NAMES))
         except KwireError as error:
             self.failure = error
             return
-        session = self._sessions.setdefault(node, FetchSession())
-        metadata, options = self.cluster.metadata, self.options
-        request = fetch_request(readers, room, version, metadata, options, session)
+        session = self._sessions.get(node)
+        if session is None:
+            session = self._sessions[node] = FetchSession()
+        session.use_version(version)
+        request = fetch_request(readers, room, self.options, session)
         wait_s = self.options.max_wait_ms / 1000
         sent_at = now
         asked = Asked(readers)
@@ -220,7 +224,7 @@ class ScanMachine(LookupMachine):
                 for each in waiting:
                     each.retry_at = max(each.retry_at, sent_at + wait_s / 2)
 
-        if self._send(link, request, done, now, wait_s, constraints):
+        if self._send(link, request, done, now, wait_s, version):
             self._reserved += room
             self._fetching.add(node)
             asked.begin()
@@ -228,23 +232,28 @@ class ScanMachine(LookupMachine):
     def _check_epochs(
         self, link: Link, readers: list[PartitionReader], now: float
     ) -> list[PartitionReader]:
-        """Request where epochs end, of a broker before Fetch 12 (KIP-320).
+        """Return the partitions that can be fetched at once.
 
-        Returns the partitions that can be fetched at once. Newer brokers notice
-        themselves that a log was cut, by the epoch that a Fetch carries.
+        Of the others it requests first where the epoch of what was read ends (KIP-320).
+        Brokers from Fetch 12 on see by the epoch in a Fetch that a log was cut.
         """
-        fetched_epoch = link.table.usable(FetchRequest, FETCHED_EPOCH)
-        epoch_end = link.table.usable(OffsetForLeaderEpochRequest, EPOCH_END)
-        ready: list[PartitionReader] = []
         unchecked: list[PartitionReader] = []
         for each in readers:
-            epoch = leader_epoch(each, self.cluster.metadata)
-            is_new = each.epoch >= 0 and -1 < each.checked_epoch != epoch
-            has_to_wait = is_new and epoch >= 0 and not fetched_epoch
-            (unchecked if has_to_wait else ready).append(each)
-            each.sent_epoch = epoch
-        if not unchecked or not epoch_end:
+            each.sent_epoch = epoch = leader_epoch(each, self.cluster.metadata)
+            is_known = each.epoch >= 0 and epoch >= 0
+            if is_known and -1 < each.checked_epoch != epoch:
+                unchecked.append(each)
+        if not unchecked or link.table.usable(FetchRequest, FETCHED_EPOCH):
             return readers
+        usable = link.table.usable(OffsetForLeaderEpochRequest, EPOCH_END)
+        if not usable:
+            return readers
+        self._request_epoch_ends(link, unchecked, usable[-1], now)
+        return [each for each in readers if each not in unchecked]
+
+    def _request_epoch_ends(
+        self, link: Link, unchecked: list[PartitionReader], version: int, now: float
+    ) -> None:
         asked = Asked(unchecked)
         request = epoch_ends_request(unchecked, self.cluster.metadata)
 
@@ -258,9 +267,8 @@ class ScanMachine(LookupMachine):
                         self._take_epoch_end(reader, part, now)
             self._retry_all(list(by_name.values()), now)
 
-        if self._send(link, request, done, now, 0.0, (EPOCH_END,)):
+        if self._send(link, request, done, now, 0.0, version):
             asked.begin()
-        return ready
 
     def _take_epoch_end(self, reader: PartitionReader, part: Any, now: float) -> None:
         if part.error_code:
@@ -283,38 +291,34 @@ class ScanMachine(LookupMachine):
     ) -> bool:
         """Take what each partition got; return whether to fetch again at once."""
         session.take_response(response.session_id)
-        by_id = {(each.topic_id, each.partition): each for each in readers}
-        by_name = {(each.topic, each.partition): each for each in readers}
-        has_records = any(
-            part.records for topic in response.responses for part in topic.partitions
-        )
-        has_news = has_records
-        # A session leaves out those of which there is nothing to say.
-        quiet = dict.fromkeys(readers)
-        left = set(readers)
+        has_names = session.has_names
+        waiting = {
+            (each.topic if has_names else each.topic_id.int, each.partition): each
+            for each in readers
+        }
+        has_news = has_records = False
+        quiet: list[PartitionReader] = []
         endpoints = hinted_brokers(response.node_endpoints)
         for topic in response.responses:
+            name = topic.topic if has_names else topic.topic_id.int
             for part in topic.partitions:
-                index = part.partition_index
-                reader = by_name.get((topic.topic, index)) or by_id.get(
-                    (topic.topic_id, index)
-                )
-                if reader not in left:
+                reader = waiting.pop((name, part.partition_index), None)
+                if reader is None:
                     # Not requested, or in the response twice.
                     continue
-                left.discard(reader)
                 diverging = part.diverging_epoch
                 if part.error_code:
-                    quiet.pop(reader, None)
                     is_hinted = self._take_hint(reader, part, endpoints)
                     self._take_fault(reader, part.error_code, now, node, is_hinted)
                     has_news = has_news or is_hinted
                 elif diverging.end_offset >= 0:
-                    quiet.pop(reader, None)
                     self._truncate(reader, diverging.epoch, diverging.end_offset)
                     self._retry(reader, now)
-                elif part.preferred_read_replica >= 0 and not part.records:
-                    quiet.pop(reader, None)
+                elif part.records:
+                    has_records = True
+                    session.note_limit(reader, self._limit(part))
+                    self._take_records(reader, part, now)
+                elif part.preferred_read_replica >= 0:
                     reader.replica = part.preferred_read_replica
                     reader.replica_until = now + _REPLICA_S
                     if reader.failures < REDIRECTS:
@@ -324,12 +328,12 @@ class ScanMachine(LookupMachine):
                         self._retry(reader, now)
                 else:
                     session.note_limit(reader, self._limit(part))
-                    if part.records:
-                        quiet.pop(reader, None)
-                        self._take_records(reader, part, now)
+                    quiet.append(reader)
+        # A session leaves out those of which there is nothing to say.
+        quiet += waiting.values()
         for reader in quiet:
             self._take_quiet(reader, session, has_records)
-        return has_news
+        return has_news or has_records
 
     def _limit(self, part: Any) -> int:
         """Return up to where the partition can be read now."""
@@ -500,12 +504,11 @@ class ScanMachine(LookupMachine):
 
     def _replica(self, reader: PartitionReader, now: float) -> int:
         """Return the node to fetch from: the leader, or the replica that it named."""
-        if (
-            reader.replica in self.cluster.metadata.brokers
-            and now < reader.replica_until
-        ):
-            return reader.replica
-        reader.replica = -1
+        if reader.replica >= 0:
+            is_there = reader.replica in self.cluster.metadata.brokers
+            if is_there and now < reader.replica_until:
+                return reader.replica
+            reader.replica = -1
         return self._leader(reader)
 
     def _retry_all(self, readers: list[PartitionReader], now: float) -> None:

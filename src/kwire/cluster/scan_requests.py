@@ -7,19 +7,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..messages import FetchRequest, ListOffsetsRequest, OffsetForLeaderEpochRequest
-from ..negotiation import FETCH_SESSION, FETCHED_EPOCH
-from .fetch_session import Position
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .fetch_session import FetchSession, PartitionKey
+    from .fetch_session import FetchSession, Position
     from .metadata import Metadata
     from .partition_reader import PartitionReader
     from .scan_options import ScanOptions
 
 _CONSUMER = -1
 """What a consumer has for a replica id; brokers show followers more of the log."""
+
+_NO_SESSION = 0, -1
+"""Id and epoch of a request outside of all sessions."""
 
 
 def lookups_request(
@@ -73,8 +74,6 @@ def epoch_ends_request(
 def fetch_request(
     readers: list[PartitionReader],
     max_bytes: int,
-    version: int,
-    metadata: Metadata,
     options: ScanOptions,
     session: FetchSession,
 ) -> FetchRequest:
@@ -82,63 +81,52 @@ def fetch_request(
 
     With a session, only those are in it that the broker does not know yet. What a
     partition may send stays the same then: ``max_bytes`` bounds all of them.
+    ``sent_epoch`` of each reader is the epoch of the leader that the request is for.
     """
-    has_epochs = version in FETCHED_EPOCH.ranges[FetchRequest.api_key]
-    has_sessions = version in FETCH_SESSION.ranges[FetchRequest.api_key]
-    share = options.fetch_bytes if has_sessions else max_bytes
-    wanted: dict[PartitionReader, Position] = {}
-    for reader in readers:
-        assert reader.position is not None, "a partition is fetched from a position"
-        wanted[reader] = Position(
-            reader.position,
-            leader_epoch(reader, metadata),
-            reader.epoch if has_epochs else -1,
-            max(share, reader.fetch_bytes),
-        )
-    request = FetchRequest(
+    share = options.fetch_bytes if session.has_sessions else max_bytes
+    make = session.make_position
+    named: Mapping[PartitionReader, Position] = {
+        each: make(each, max(share, each.fetch_bytes)) for each in readers
+    }
+    forgotten: Mapping[PartitionReader, Position] = {}
+    session_id, session_epoch = _NO_SESSION
+    if session.has_sessions:
+        named, forgotten = session.begin_request(named)
+        session_id, session_epoch = session.id, session.epoch
+    return FetchRequest(
         max_wait_ms=options.max_wait_ms,
         min_bytes=1,
-        max_bytes=max(max_bytes, *(each.fetch_bytes for each in readers)),
+        max_bytes=max(max_bytes, *[each.fetch_bytes for each in readers]),
         isolation_level=int(options.read_committed),
+        session_id=session_id,
+        session_epoch=session_epoch,
+        topics=[
+            FetchRequest.FetchTopic(
+                topic=topic,
+                topic_id=places[0][1].topic_id,
+                partitions=[_fetch_partition(*place) for place in places],
+            )
+            for topic, places in _by_topic(named)
+        ],
+        forgotten_topics_data=_forgotten_topics(forgotten) if forgotten else (),
         rack_id=options.rack,
     )
-    if not has_sessions:
-        named = {
-            (reader.topic, reader.topic_id, reader.partition): position
-            for reader, position in wanted.items()
-        }
-        return request.replace(topics=_fetch_topics(named))
-    named, forgotten = session.begin_request(wanted, version)
-    return request.replace(
-        session_id=session.id,
-        session_epoch=session.epoch,
-        topics=_fetch_topics(named),
-        forgotten_topics_data=[
-            FetchRequest.ForgottenTopic(
-                topic=topic, topic_id=topic_id, partitions=partitions
-            )
-            for (topic, topic_id), partitions in _by_topic(forgotten).items()
-        ],
-    )
 
 
-def _fetch_topics(named: Mapping[PartitionKey, Position]) -> list[Any]:
+def _forgotten_topics(forgotten: Mapping[PartitionReader, Position]) -> list[Any]:
     return [
-        FetchRequest.FetchTopic(
+        FetchRequest.ForgottenTopic(
             topic=topic,
-            topic_id=topic_id,
-            partitions=[
-                _fetch_partition(partition, named[topic, topic_id, partition])
-                for partition in partitions
-            ],
+            topic_id=places[0][1].topic_id,
+            partitions=[reader.partition for reader, _ in places],
         )
-        for (topic, topic_id), partitions in _by_topic(named).items()
+        for topic, places in _by_topic(forgotten)
     ]
 
 
-def _fetch_partition(partition: int, position: Position) -> Any:
+def _fetch_partition(reader: PartitionReader, position: Position) -> Any:
     return FetchRequest.FetchPartition(
-        partition=partition,
+        partition=reader.partition,
         current_leader_epoch=position.leader_epoch,
         fetch_offset=position.offset,
         last_fetched_epoch=position.fetched_epoch,
@@ -146,11 +134,17 @@ def _fetch_partition(partition: int, position: Position) -> Any:
     )
 
 
-def _by_topic(keys: Iterable[PartitionKey]) -> dict[tuple[str, Any], list[int]]:
-    topics: dict[tuple[str, Any], list[int]] = {}
-    for topic, topic_id, partition in keys:
-        topics.setdefault((topic, topic_id), []).append(partition)
-    return topics
+def _by_topic(
+    positions: Mapping[PartitionReader, Position],
+) -> Iterable[tuple[str, list[tuple[PartitionReader, Position]]]]:
+    """Group partitions by topic; one that was created again is another topic."""
+    # A UUID takes longer to hash than all the rest here.
+    topics: dict[tuple[str, int], list[tuple[PartitionReader, Position]]] = {}
+    for place in positions.items():
+        reader, position = place
+        key = reader.topic, position.topic_id.int
+        topics.setdefault(key, []).append(place)
+    return [(topic, places) for (topic, _), places in topics.items()]
 
 
 def leader_epoch(reader: PartitionReader, metadata: Metadata) -> int:
