@@ -133,10 +133,28 @@ def test_a_response_that_does_not_come_ends_the_link(kwire, new_link):
     link.check(5.9)
     assert came == []
     link.check(6.0)
+    assert link.wake_at() == pytest.approx(6.05)
+    link.check(6.05)
     assert link.is_over
     assert came == [None, None, None]
     assert "in time" in link.reason
     assert link.data_to_send() == b""
+
+
+def test_a_response_that_came_while_the_runner_was_held_up_is_taken(kwire, new_link):
+    """It is in the socket when the link is checked, a minute after its time."""
+    link, broker = new_link(), Broker(kwire)
+    link.note_open(0.0)
+    broker.exchange(link, 0.0)
+    came = []
+    for now in (1.0, 70.0):
+        request = kwire.messages.MetadataRequest(topics=None)
+        link.send(request, lambda response, now: came.append(response), now)
+        link.check(now + 60)
+        broker.exchange(link, now + 60)
+    assert None not in came
+    assert len(came) == 2
+    assert not link.is_over
 
 
 def test_a_broker_that_is_not_there_is_given_up(new_link):
@@ -144,4 +162,5 @@ def test_a_broker_that_is_not_there_is_given_up(new_link):
     link = new_link()
     assert link.wake_at() == 10.0
     link.check(10.0)
+    link.check(10.05)
     assert link.is_over

@@ -60,7 +60,8 @@ def connect(
     ``config`` are properties by Kafka's own names ("security.protocol", ...), such as
     ``read_properties`` reads; what it has goes before the other arguments, but
     ``addresses`` and ``sasl`` go before what it says of them.
-    ``timeout_s`` is how long nothing may come of a scan that has an end.
+    ``timeout_s`` is how long nothing may come of a scan that has an end; what the
+    caller does between two chunks does not count.
     Connections are made by what is done with the cluster.
     """
     arguments = make_arguments(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ..cluster import ClusterMachine, Link
     from .blocking import Machine
 
+_NEVER = float("inf")
+
 _GOODBYE_S = 1.0
 """How long a peer may take to end TLS in good order."""
 
@@ -41,6 +43,7 @@ class AsyncRunner:
         self._tasks: set[asyncio.Task[None]] = set()
         self._alive: set[_LinkProtocol] = set()
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = _NEVER
         self._waiter: asyncio.Future[None] | None = None
         self._is_closed = False
         self._failure: BaseException | None = None
@@ -51,7 +54,11 @@ class AsyncRunner:
         What the machine wants to send by then has been given to the transports, and it
         keeps moving while no caller waits.
         """
-        self.step()
+        # A timer that is due is left to the loop, which reads the sockets first: what
+        # came while the caller took its time was not late.
+        is_due = self._loop.time() >= self._timer_at
+        if self._machine.wake_at < self._timer_at and not is_due:
+            self.step()
         while not is_over():
             if self._failure is not None:
                 raise self._failure
@@ -73,14 +80,24 @@ class AsyncRunner:
             self._failure = error
         for protocol in self._protocols.values():
             protocol.write()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self._machine.wake_at < float("inf"):
-            at = max(self._machine.wake_at, now)
-            self._timer = self._loop.call_at(at, self.step)
+        self._set_timer(max(self._machine.wake_at, now))
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
+
+    def _set_timer(self, at: float) -> None:
+        """Have ``step`` called at a time, or earlier by a timer that is there already:
+        most steps only move the time, by a little.
+        """
+        if self._timer_at <= at:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = at
+        self._timer = self._loop.call_at(at, self._ring)
+
+    def _ring(self) -> None:
+        self._timer, self._timer_at = None, _NEVER
+        self.step()
 
     async def close(self) -> None:
         """Close all connections; return when no task and no socket is left."""

@@ -49,6 +49,8 @@ class BlockingRunner:
         self._context = context
         self._selector = selectors.DefaultSelector()
         self._sockets: dict[Link, _LinkSocket] = {}
+        # When the machine wanted to be moved, as of its last ``advance``.
+        self._due_at = float("inf")
         self._alarm, self._bell = socket.socketpair()
         self._alarm.setblocking(False)
         self._bell.setblocking(False)
@@ -59,11 +61,14 @@ class BlockingRunner:
 
         What the machine wants to send by then has been given to the kernel.
         """
-        has_news = True
+        # A caller that took its time: what came meanwhile was not late.
+        is_overdue = time.monotonic() >= self._due_at
+        has_news = self._take_ready(0.0) if is_overdue else False
         while True:
             now = time.monotonic()
             if has_news or now >= self._machine.wake_at:
                 self._machine.advance(now)
+                self._due_at = self._machine.wake_at
                 self._open_and_close(now)
             for each in list(self._sockets.values()):
                 each.write(now)
@@ -74,12 +79,7 @@ class BlockingRunner:
                 has_news = True
                 continue
             pause = min(max(self._machine.wake_at - now, 0.0), _LONGEST_WAIT_S)
-            has_news = False
-            for key, _ in self._selector.select(pause):
-                if key.data is None:
-                    self._alarm.recv(1 << 10)
-                else:
-                    has_news |= key.data.step(time.monotonic())
+            has_news = self._take_ready(pause)
 
     def wake(self) -> None:
         """Let ``run_until`` call ``is_over`` now; may be called from any thread."""
@@ -95,6 +95,16 @@ class BlockingRunner:
             each.close()
         self._sockets.clear()
         self._selector.close()
+
+    def _take_ready(self, pause: float) -> bool:
+        """Move what sockets are ready for; return whether the machine has news."""
+        has_news = False
+        for key, _ in self._selector.select(pause):
+            if key.data is None:
+                self._alarm.recv(1 << 10)
+            else:
+                has_news |= key.data.step(time.monotonic())
+        return has_news
 
     def _open_and_close(self, now: float) -> None:
         for link in [link for link in self._sockets if link.is_over]:
@@ -120,6 +130,7 @@ class _LinkSocket:
         self._tls: tls.SSLSocket | None = None
         self._is_open = False
         self._unsent = memoryview(b"")
+        self._watched = 0
         self._places: list[tuple[int, tuple[object, ...]]] = []
         self._last_error: OSError | ValueError | None = None
         try:
@@ -199,6 +210,7 @@ class _LinkSocket:
                     continue
             self._socket = new
             self._selector.register(new, _READ | _WRITE, self)
+            self._watched = _READ | _WRITE
             return
         problem = self._last_error or OSError("the host name has no address")
         self._link.note_failure(connection_problem(problem, self._context), now)
@@ -225,6 +237,7 @@ class _LinkSocket:
                     do_handshake_on_connect=False,
                 )
                 self._selector.register(self._tls, _READ, self)
+                self._watched = _READ
             try:
                 self._tls.do_handshake()
             except tls.SSLWantWriteError:
@@ -253,7 +266,9 @@ class _LinkSocket:
         return has_news
 
     def _watch(self, events: int) -> None:
-        self._selector.modify(self._connection(), events, self)
+        if events != self._watched:
+            self._selector.modify(self._connection(), events, self)
+            self._watched = events
 
     def _fail(self, error: OSError | ValueError, now: float) -> bool:
         was_open, had_tls = self._is_open, self._tls is not None

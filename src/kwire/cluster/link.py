@@ -35,13 +35,18 @@ if TYPE_CHECKING:
 
     from ..connection import Event
     from ..messages import Request
-    from ..negotiation import ApiVersionTable, Constraint
+    from ..negotiation import ApiVersionTable
     from .settings import ClusterSettings, Mechanism
 
     Done: TypeAlias = Callable[[Any, float], None]
 
 _REAUTHENTICATE_AT = 0.85
 """The part of a session's lifetime after which to authenticate again."""
+
+_LAST_LOOK_S = 0.05
+"""How long a link that is out of time may still receive what has come already: the
+caller may have held up the runner.
+"""
 
 
 class LinkState(Enum):
@@ -75,6 +80,7 @@ class Link:
         "_calls",
         "_connection",
         "_deadline",
+        "_last_look_until",
         "_mechanism",
         "_reauthenticate_at",
         "_settings",
@@ -108,6 +114,7 @@ class Link:
         self.quiet_until = now
         self._settings = settings
         self._deadline = now + settings.connect_timeout_s
+        self._last_look_until = 0.0
         self._reauthenticate_at: float | None = None
         self._mechanism: Mechanism | None = None
         self._calls: deque[_Call] = deque()
@@ -159,23 +166,32 @@ class Link:
         now: float,
         *,
         wait_s: float = 0.0,
-        constraints: tuple[Constraint, ...] = (),
+        version: int | None = None,
     ) -> None:
         """Add a request to the bytes to send.
 
         ``done(response, now)`` is called once: with the response, or with None when
         the link ended before it came. ``wait_s`` is how long the broker may take on
-        purpose. ``UnsupportedVersion`` and ``EncodeError`` change nothing.
+        purpose, ``version`` one of ``table``, the highest if it is left out.
+        ``UnsupportedVersion`` and ``EncodeError`` change nothing.
         """
-        self._connection.send(request, constraints=constraints)
+        self._connection.send(request, version)
         timeout = self._settings.request_timeout_s + wait_s
         self._calls.append(_Call(now + timeout, done))
 
     def check(self, now: float) -> None:
-        """End the link if it waited too long; authenticate again if it is time."""
-        if self.is_over:
+        """End the link if it waited too long; authenticate again if it is time.
+
+        The first call after a deadline does not end it yet.
+        """
+        if now < self.wake_at():
             return
-        if now >= self._next_deadline():
+        if now < self._next_deadline():
+            self._deadline = now + self._settings.request_timeout_s
+            self._authenticate(now)
+        elif not self._last_look_until:
+            self._last_look_until = now + _LAST_LOOK_S
+        else:
             what = (
                 "there was no response"
                 if self.state is LinkState.READY
@@ -184,17 +200,11 @@ class Link:
             self._end(
                 f"{what} in time; the broker is slow, or this is not a broker", now
             )
-        elif (
-            self.state is LinkState.READY
-            and not self._calls
-            and self._reauthenticate_at is not None
-            and now >= self._reauthenticate_at
-        ):
-            self._deadline = now + self._settings.request_timeout_s
-            self._authenticate(now)
 
     def wake_at(self) -> float:
         """Return when ``check`` has something to do."""
+        if self.state is LinkState.OVER:
+            return float("inf")
         at = self._next_deadline()
         if self._reauthenticate_at is not None and not self._calls:
             at = min(at, self._reauthenticate_at)
@@ -228,27 +238,28 @@ class Link:
 
         If so, the machine has to ``advance``.
         """
-        return not self.is_over and self._take(
-            self._connection.buffer_updated(count), now
-        )
+        if self.state is LinkState.OVER:
+            return False
+        return self._take(self._connection.buffer_updated(count), now)
 
     def receive_data(self, chunk: bytes, now: float) -> bool:
         """As ``buffer_updated``; empty bytes are the end of the stream."""
-        return not self.is_over and self._take(
-            self._connection.receive_data(chunk), now
-        )
+        if self.state is LinkState.OVER:
+            return False
+        return self._take(self._connection.receive_data(chunk), now)
 
     def _take(self, events: Iterable[Event], now: float) -> bool:
         something = False
         try:
             for event in events:
-                if self.is_over:
+                if self.state is LinkState.OVER:
                     break
                 something = True
+                self._last_look_until = 0.0
                 self._react(event, now)
         except KwireError as error:
             self._end(str(error), now)
-        return something or self.is_over
+        return something or self.state is LinkState.OVER
 
     def _react(self, event: Event, now: float) -> None:
         if isinstance(event, ResponseReceived):
@@ -337,8 +348,10 @@ class Link:
 
     def _next_deadline(self) -> float:
         if self.state is LinkState.READY:
-            return self._calls[0].deadline if self._calls else float("inf")
-        return float("inf") if self.is_over else self._deadline
+            if not self._calls:
+                return float("inf")
+            return max(self._calls[0].deadline, self._last_look_until)
+        return max(self._deadline, self._last_look_until)
 
     def _end(self, reason: str, now: float) -> None:
         if self.is_over:

@@ -91,7 +91,7 @@ class ClusterMachine:
         """Do what can be done now; ``wake_at`` is when there is more to do."""
         self._wake_at = NEVER
         for place, link in list(self._links.items()):
-            self.wake(link.check(now))
+            link.check(now)
             if link.has_answered:
                 self._note_success(place)
             if link.is_over:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from .scan_options import ScanOptions, Spec
     from .settings import ClusterSettings
 
+_AT_ONCE = float("-inf")
+
 _NAMES = (NO_TOPIC_IDS,)
 
 _REPLICA_S = 300.0
@@ -52,7 +54,8 @@ class ScanMachine(LookupMachine):
     """A scan over the links of its own ``cluster``.
 
     Call ``advance`` after anything that happened, and at ``wake_at``. ``take`` returns
-    what was fetched, oldest first, and ``release`` gives its memory back to the budget.
+    what was fetched, oldest first, and ``release`` gives its memory back to the budget:
+    ``wake_at`` is at once then if a Fetch waited for it.
     ``is_done`` once all was taken; ``failure`` is what ended the scan before that.
     ``losses`` are the records that are gone, if ``on_data_loss`` lets it go on.
     """
@@ -71,6 +74,9 @@ class ScanMachine(LookupMachine):
         self._fetched: deque[Fetched] = deque()
         self._held = 0
         self._reserved = 0
+        self._is_out_of_room = False
+        # Whether the caller has had records since the last ``advance``.
+        self._was_taken = False
         self._fetching: set[int] = set()
         self._sessions: dict[int, FetchSession] = {}
 
@@ -101,6 +107,9 @@ class ScanMachine(LookupMachine):
     def release(self, fetched: Fetched) -> None:
         """Return the memory of what was taken to the budget."""
         self._held -= len(fetched.data)
+        self._was_taken = True
+        if self._is_out_of_room:
+            self.cluster.wake(_AT_ONCE)
 
     # From where to where.
 
@@ -159,9 +168,11 @@ class ScanMachine(LookupMachine):
                 node = self._replica(reader, now)
                 if node >= 0 and node not in self._fetching:
                     waiting.setdefault(node, []).append(reader)
+        self._is_out_of_room = False
         for node, readers in waiting.items():
             room = self._room()
             if not room:
+                self._is_out_of_room = True
                 return
             link = self.cluster.link_to(node, now)
             if link is None:
@@ -519,7 +530,8 @@ class ScanMachine(LookupMachine):
     def _check_progress(self, now: float) -> None:
         if self.options.follow and self._is_planned:
             return
-        if self._fetched or not self._room():
-            # The one who takes has the time that he wants.
+        if self._fetched or self._was_taken or not self._room():
+            # The caller may take any time over what it has.
             self._progress_at = now
+        self._was_taken = False
         super()._check_progress(now)

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A caller may take longer over a chunk than any timeout of the client."""
+
+import asyncio
+import importlib
+import time
+
+import pytest
+from log_broker import LogBroker
+
+RUNNERS = ("blocking", "asyncio")
+PAUSE_S = 0.7
+TIMES = {"timeout_s": 0.4, "request_timeout_s": 0.05}
+"""A Fetch may take 0.5 s more, in which a broker waits for records."""
+
+FIRST_CONNECTION = ["", "kwire"]
+"""What a broker is told in the two ApiVersions requests of a connection."""
+
+
+def read_slowly(client, runner, address, memory_bytes):
+    """Read a topic, and do something else for a while after each of the first chunks.
+
+    Over asyncio it holds up the loop, as work in Python does.
+    """
+    sizes = []
+
+    def work(chunk):
+        sizes.append(len(chunk.rows()))
+        if len(sizes) <= 2:
+            time.sleep(PAUSE_S)
+
+    if runner == "blocking":
+        with client.connect_sync(address, **TIMES) as kafka:
+            for chunk in kafka.scan("orders", memory_bytes=memory_bytes):
+                work(chunk)
+        return sum(sizes)
+
+    async def main():
+        async with client.connect(address, **TIMES) as kafka:
+            async for chunk in kafka.scan("orders", memory_bytes=memory_bytes):
+                work(chunk)
+
+    asyncio.run(main())
+    return sum(sizes)
+
+
+@pytest.mark.parametrize("memory_bytes", [1 << 12, 1 << 15])
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_no_timeout_counts_the_time_of_the_caller(kwire, runner, memory_bytes):
+    """All is read, over one connection: what came meanwhile was not late."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with LogBroker({"orders": (600, 600)}) as broker:
+        assert read_slowly(client, runner, broker.address, memory_bytes) == 1200
+        assert broker.software == FIRST_CONNECTION
