@@ -9,8 +9,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 from made_logs import DATA, START, rows, write_log
+
+from kwire import jobs, log
 
 
 def test_ls_sums_up_partitions(run, orders):
@@ -244,3 +247,26 @@ def test_what_may_not_be_read_is_named(run, orders, nobodys, command):
     if command == "ls":
         assert "0..20" in ran.out
     assert run(command, closed).err == f"kwire: {closed}: permission denied\n"
+
+
+def test_a_closed_folder_is_skipped_by_every_reader(orders, nobodys):
+    """Partitions may be in it: the directory and the tables of jobs name it."""
+    folder, somebody = nobodys
+    logs = shutil.copytree(orders, folder / "logs")
+    closed = logs / "orders-1"
+    (logs / "lost+found").mkdir()
+    (folder / "out").mkdir()
+    os.chown(folder / "out", somebody, -1)
+    jobs.export([logs], folder / "out" / "before")  # all that it needs is loaded
+    for path in closed, logs / "lost+found":
+        path.chmod(0)
+    os.seteuid(somebody)
+    skipped = log.LogDirectory(logs).skipped
+    assert [(type(each), each.filename) for each in skipped] == [
+        (PermissionError, str(closed))
+    ]
+    result = jobs.export([logs], folder / "out" / "after")
+    problems = pyarrow.parquet.read_table(result.tables["problems"]).to_pylist()
+    assert [(row["path"], row["reason"]) for row in problems] == [
+        (str(closed), "unreadable")
+    ]

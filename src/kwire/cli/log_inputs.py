@@ -70,9 +70,8 @@ class LogInputs:
         seen: set[str] = set()
         names: set[str] = set()
         for path in paths:
-            closed = _closed_folders(path) if os.path.isdir(path) else []
-            found = _open(path, include, closed)
-            self.unreadable += [*closed, *found.unreadable, *found.skipped]
+            found = _open(path, include)
+            self.unreadable += [*found.unreadable, *found.skipped]
             for each in found:
                 names.add(f"{each.topic}-{each.partition}")
                 if topic and each.topic not in topic:
@@ -119,9 +118,7 @@ def _place(partition: log.Partition) -> str:
     return place if "://" in place else os.path.abspath(place)
 
 
-def _open(
-    path: str, include: tuple[str, ...], closed: list[OSError]
-) -> log.LogDirectory:
+def _open(path: str, include: tuple[str, ...]) -> log.LogDirectory:
     if path.endswith(_BESIDE):
         raise click.ClickException(
             f"{format_name(path)} has no records; give the .log file"
@@ -132,23 +129,13 @@ def _open(
         open_regular(path).close()
     found = log.LogDirectory(path, include=include)
     if not len(found):
-        for error in (*closed, *found.skipped):
+        for error in found.skipped:
             raise error
         raise click.ClickException(
             f"no partition in {format_name(path)}; give a data directory of Kafka, a"
             " folder above it, the folder of a partition, or a .log file"
         )
     return found
-
-
-def _closed_folders(path: str) -> list[OSError]:
-    """Find the folders that may not be read, where partitions may be."""
-    found: list[OSError] = []
-    for _ in os.walk(path, onerror=found.append):
-        pass
-    return [
-        error for error in found if os.path.basename(error.filename) != "lost+found"
-    ]
 
 
 def _list_names(names: list[str]) -> str:

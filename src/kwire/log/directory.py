@@ -68,7 +68,8 @@ class LogDirectory:
     ``-future``, ``-stray`` or ``-delete`` are left out unless ``include`` names the
     word. ``compacted`` overrules what each partition finds out by itself. Links to
     folders are not followed, and only regular files are opened: ``skipped`` names
-    FIFOs, sockets, devices, folders and broken links with the name of a file of a log.
+    FIFOs, sockets, devices, folders and broken links with the name of a file of a log,
+    and folders that may not be read, where partitions may be.
     ``path`` may be the URI of a folder in an object store
     (``storage.py``). The tree is read once; files that come later are not seen.
 
@@ -86,7 +87,7 @@ class LogDirectory:
     """What was wrong with checkpoints of data directories; they are left aside."""
 
     skipped: tuple[OSError, ...]
-    """What has the name of a log's file and is none, or could not be looked at."""
+    """Folders that may not be read, and what is no file but has a log file's name."""
 
     def __init__(
         self,
@@ -241,7 +242,13 @@ def _folders(
         if root.exists():
             check_regular(root, root.stat().st_mode)
         raise FileNotFoundError(f"no such directory: {root.absolute()}")
-    for folder, below, names in os.walk(root.absolute()):
+
+    def note(error: OSError) -> None:
+        # A file system makes this folder for itself, at its root and for root alone.
+        if os.path.basename(error.filename) != "lost+found":
+            skipped.append(error)
+
+    for folder, below, names in os.walk(root.absolute(), onerror=note):
         for name in below:
             if _is_of_log(name) or _is_beside_log(name):
                 skipped.append(NotRegularFile(os.path.join(folder, name), stat.S_IFDIR))

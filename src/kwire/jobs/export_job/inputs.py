@@ -20,7 +20,7 @@ from .problems import FileProblem
 from .replicas import ReplicaFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable
 
     from .problems import PartitionKey
 
@@ -67,10 +67,6 @@ def find_inputs(
             name = format_name(skipped.filename)
             problem = name, 0, 0, reason, words
             found.unreadable.append((_NO_PARTITION, FileProblem(*problem)))
-        if os.path.isdir(path):
-            found.unreadable.extend(
-                (_NO_PARTITION, problem) for problem in _find_closed_folders(path)
-            )
         for partition in directory:
             names.add(f"{partition.topic}-{partition.partition}")
             place = format_name(partition.path)
@@ -99,16 +95,6 @@ def find_inputs(
             " above several"
         )
     return found
-
-
-def _find_closed_folders(path: str) -> Iterator[FileProblem]:
-    """Find the folders that may not be read, where partitions may be."""
-    errors: list[OSError] = []
-    for _ in os.walk(path, onerror=errors.append):
-        pass
-    for error in errors:
-        reason = error.strerror or type(error).__name__
-        yield FileProblem(format_name(error.filename), 0, 0, "unreadable", reason)
 
 
 def _read_folder(partition: log.Partition, found: ExportInputs) -> ReplicaFolder:

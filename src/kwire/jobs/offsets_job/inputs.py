@@ -42,7 +42,6 @@ class LogInputs:
         self.paths = tuple(os.fspath(path) for path in paths)
         replicas: dict[tuple[str, int], dict[str, Partition]] = {}
         for path in self.paths:
-            self._note_closed_folders(path)
             found = LogDirectory(path)
             for error in found.unreadable:
                 self.problems.append(
@@ -91,17 +90,6 @@ class LogInputs:
             if topic_id is not None:
                 names[topic_id] = log.topic
         return names
-
-    def _note_closed_folders(self, path: str) -> None:
-        """Note the folders that may not be read, where partitions may be."""
-
-        def note(error: OSError) -> None:
-            if os.path.basename(error.filename) != "lost+found":
-                self.problems.append(make_failure_row(path, None, None, error))
-
-        if os.path.isdir(path):
-            for _ in os.walk(path, onerror=note):
-                pass
 
 
 def _choose_longest(replicas: list[Partition]) -> Partition:
