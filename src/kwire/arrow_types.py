@@ -3,7 +3,7 @@
 """Maps Spark's names of types to pyarrow's types, and Kafka's types to both.
 
 Tables, captures and Spark's functions name their columns' types in Spark's words
-("bigint") and make Arrow's from them here. Structs and lists are not in it.
+("bigint") and make Arrow's from them here.
 """
 
 from __future__ import annotations
@@ -50,3 +50,38 @@ def load_arrow_types() -> Mapping[str, Any]:
         "binary": pyarrow.binary(),
         "timestamp": pyarrow.timestamp("us", "UTC"),
     }
+
+
+def load_pyarrow(user: str) -> Any:
+    """Import pyarrow and its Parquet; the error says that ``user`` requires it."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ImportError(
+            f"{user} requires pyarrow: pip install kwire[arrow]", name="pyarrow"
+        ) from None
+    return pyarrow
+
+
+def make_arrow_type(kind: Any) -> Any:
+    """Make the type of a column.
+
+    A kind is Spark's name of a type, ``["string"]`` for a list, or a dict of names and
+    kinds for a struct.
+    """
+    import pyarrow
+
+    if isinstance(kind, str):
+        return load_arrow_types()[kind]
+    if isinstance(kind, list):
+        return pyarrow.list_(make_arrow_type(kind[0]))
+    fields = [(name, make_arrow_type(each)) for name, each in kind.items()]
+    return pyarrow.struct(fields)
+
+
+def make_arrow_schema(columns: Mapping[str, Any]) -> Any:
+    """Make the schema of a table from the kinds of its columns."""
+    import pyarrow
+
+    return pyarrow.schema(list(make_arrow_type(columns)))

@@ -18,7 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from kwire.jobs.tables import Output, TableWriter
+from kwire.jobs.tables import Output, open_table
 from tools.fault_runs import KILLED, Fault, content, judge
 
 SPREAD = 2
@@ -165,7 +165,7 @@ def test_what_a_killed_task_left_is_no_part_of_a_table(tmp_path):
     rows = pa.table({"a": [1, 2]})
     with Output(tmp_path / "out") as output:
         path = Path(output.table_path("rows"))
-        with TableWriter(path, rows.schema) as killed:
+        with open_table(path, rows.schema) as killed:
             killed.write(rows)
             (left,) = path.parent.iterdir()
             half = left.read_bytes()

@@ -21,6 +21,7 @@ from kwire.jobs.audit_job.verdicts import (
     format_versions,
     judge,
 )
+from kwire.recording.requests import Request
 from kwire.schema import releases
 
 PRODUCE, FETCH, METADATA, LEADER_AND_ISR = 0, 1, 3, 4
@@ -38,6 +39,18 @@ def used(*pairs):
 def verdict(usage, target, offered=None, **client):
     names = {"address": "a", "client_id": "c"} | client
     return judge(Client(**names), usage, Target(target), {BROKER: offered or {}})
+
+
+def request(client, api_key, version, broker, timestamp, **software):
+    return Request(
+        timestamp=timestamp,
+        client_address=client,
+        broker_address=broker,
+        api_key=api_key,
+        api_version=version,
+        client_id="c",
+        **software,
+    )
 
 
 @pytest.mark.parametrize("old", releases.NAMES)
@@ -169,11 +182,11 @@ def test_what_tasks_saw_adds_up():
     """Counts, times and places, in whatever order tasks come home."""
     client = Client("a", "c")
     one, other = Sightings(), Sightings()
-    one.request(client, FETCH, 2, BROKER, 20)
+    one.add(request("a", FETCH, 2, BROKER, 20))
     one.offer(BROKER, [(FETCH, 2)])
-    other.request(client, FETCH, 2, "other:9092", 10)
-    other.request(client, FETCH, 2, None, None)
-    other.request(client, FETCH, 3, BROKER, 30)
+    other.add(request("a", FETCH, 2, "other:9092", 10))
+    other.add(request("a:1", FETCH, 2, None, None))
+    other.add(request("a:2", FETCH, 3, BROKER, 30))
     other.offer(BROKER, [(FETCH, 11), (PRODUCE, 3)])
     for first, second in ((one, other), (other, one)):
         whole = Sightings()
@@ -197,9 +210,9 @@ def test_first_and_last_are_told_in_any_order():
 def test_questions_go_to_the_client_that_asked():
     """A broker that refused the question does not know whose it was."""
     seen = Sightings()
-    seen.request(Client("a", "c"), API_VERSIONS, 4, BROKER, 1)
-    seen.request(Client("a", "c", "lib", "1"), FETCH, 2, BROKER, 2)
+    seen.add(request("a", API_VERSIONS, 4, BROKER, 1))
+    seen.add(request("a", FETCH, 2, BROKER, 2, software_name="lib"))
     seen.settle()
-    assert set(seen.clients) == {Client("a", "c", "lib", "1")}
+    assert set(seen.clients) == {Client("a", "c", "lib")}
     (usage,) = seen.clients.values()
     assert usage.asks and usage.total() == SeenRequests(2, 1, 2)

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kwire.jobs import Result
-from kwire.jobs.tables import Output, TableWriter
+from kwire.jobs.tables import Output, open_table
 
 SCHEMA = pa.schema([("offset", pa.int64()), ("value", pa.binary())])
 
@@ -30,14 +30,14 @@ def names(folder):
 def test_rows_come_back_in_order_and_in_few_row_groups(tmp_path):
     """A thousand small batches are no thousand row groups, large ones are split."""
     path = tmp_path / "a.parquet"
-    with TableWriter(path, SCHEMA) as writer:
+    with open_table(path, SCHEMA) as writer:
         for number in range(1000):
             writer.write(batch(number * 10, 10))
         assert writer.rows == 10_000
     assert pq.read_table(path)["offset"].to_pylist() == list(range(10_000))
     assert pq.read_metadata(path).num_row_groups == 1
     for count, groups in (5, 3), (4, 2):
-        with TableWriter(path, SCHEMA) as writer:
+        with open_table(path, SCHEMA) as writer:
             for number in range(count):
                 writer.write(batch(number, 1, 7 << 20))
         assert pq.read_metadata(path).num_row_groups == groups
@@ -47,7 +47,7 @@ def test_rows_come_back_in_order_and_in_few_row_groups(tmp_path):
 def test_whole_tables_are_taken_too(tmp_path):
     """A ``Table`` of several chunks is as good as its batches."""
     table = pa.Table.from_batches([batch(0, 3), batch(3, 4)])
-    with TableWriter(tmp_path / "a.parquet", SCHEMA) as writer:
+    with open_table(tmp_path / "a.parquet", SCHEMA) as writer:
         writer.write(table)
     assert pq.read_table(tmp_path / "a.parquet").equals(table)
 
@@ -56,7 +56,7 @@ def test_table_without_rows_has_its_schema(tmp_path):
     """A reader finds the columns of a table that came out empty."""
     for name, rows in ("none", []), ("empty", [batch(0, 0)]):
         path = tmp_path / name
-        with TableWriter(path, SCHEMA) as writer:
+        with open_table(path, SCHEMA) as writer:
             for each in rows:
                 writer.write(each)
         assert pq.read_schema(path).equals(SCHEMA)
@@ -66,11 +66,11 @@ def test_table_without_rows_has_its_schema(tmp_path):
 def test_file_is_not_there_before_its_end(tmp_path):
     """No reader sees half a file, and one of an earlier try stays until then."""
     path = tmp_path / "a.parquet"
-    with TableWriter(path, SCHEMA) as writer:
+    with open_table(path, SCHEMA) as writer:
         writer.write(batch(0, 5))
         assert not path.exists()
     assert names(tmp_path) == ["a.parquet"]
-    with pytest.raises(KeyError), TableWriter(path, SCHEMA) as writer:
+    with pytest.raises(KeyError), open_table(path, SCHEMA) as writer:
         writer.write(batch(0, 9))
         raise KeyError
     assert names(tmp_path) == ["a.parquet"]
@@ -82,7 +82,7 @@ def test_wrong_schema_leaves_nothing(tmp_path):
     wrong = pa.record_batch([[1]], names=["offset"])
     with (
         pytest.raises((pa.ArrowInvalid, ValueError)),
-        TableWriter(tmp_path / "a", SCHEMA) as writer,
+        open_table(tmp_path / "a", SCHEMA) as writer,
     ):
         writer.write(wrong)
     assert names(tmp_path) == []
@@ -93,7 +93,7 @@ def test_output_appears_at_the_end(tmp_path):
     out = tmp_path / "deep" / "out"
     with Output(out) as output:
         for task in 0, 1:
-            with TableWriter(output.table_path("rows", task), SCHEMA) as writer:
+            with open_table(output.table_path("rows", task), SCHEMA) as writer:
                 writer.write(batch(0, 5 + task))
         output.write_table("small", pa.table({"a": [1, 2]}))
         output.write_report("<p>\u6f22</p>\n")

@@ -125,7 +125,7 @@ def test_jobs_import_without_pyspark_and_pyarrow():
         check=True,
         env={**os.environ},
     )
-    assert done.stdout == "[3]\njobs require pyarrow: pip install kwire[arrow]\n"
+    assert done.stdout == "[3]\na job requires pyarrow: pip install kwire[arrow]\n"
 
 
 def test_names_of_jobs_are_functions():

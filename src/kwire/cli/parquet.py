@@ -12,6 +12,7 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from ..arrow_types import load_pyarrow
 from ..atomic_files import create_file
 from .byte_formats import compact_json
 
@@ -27,24 +28,12 @@ _ROW_BYTES = 100
 """About what a row takes besides its key, its value and its headers."""
 
 
-def _load_pyarrow(form: str) -> Any:
-    """Import pyarrow, which only these formats need."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError(
-            f"{form} requires pyarrow: pip install kwire[arrow]", name="pyarrow"
-        ) from None
-    return pyarrow
-
-
 @contextmanager
 def open_arrow_file(
     path: str, form: str, headers: bool, decoded: bool
 ) -> Iterator[RecordGroups]:
     """Open a new file, "parquet" or "arrow"; it appears when the block succeeds."""
-    pyarrow = _load_pyarrow(form)
+    pyarrow = load_pyarrow(form)
     with create_file(path) as file:
         writer = RecordGroups(pyarrow, file, form, headers, decoded)
         try:

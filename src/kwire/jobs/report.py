@@ -39,7 +39,7 @@ def list_columns(
 ) -> list[tuple[str, str, str]]:
     """Make the columns of a table on a page from those of its files.
 
-    ``types`` are as in ``tables.make_type``, ``shown`` are names with spaces between
+    ``types`` are as in ``make_arrow_type``, ``shown`` are names with spaces between
     them, ``labels`` those that are not the name itself. Lists are shown as a count.
     """
     columns = []

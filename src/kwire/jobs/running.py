@@ -19,16 +19,18 @@ import subprocess
 import sys
 import tempfile
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
 from ..errors import KwireError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, TypeVar
 
+    Part = TypeVar("Part")
     Task = TypeVar("Task")
     Summary = TypeVar("Summary")
     Progress = Callable[[int], object]
@@ -57,6 +59,37 @@ def choose_spark(asked: str | None, total_bytes: int) -> str | None:
         return asked
     has_pyspark = importlib.util.find_spec("pyspark") is not None
     return "local[*]" if has_pyspark and java_problem() is None else None
+
+
+@contextmanager
+def open_runner(
+    spark: Any, total_bytes: int, progress: Progress | None
+) -> Iterator[Callable[..., list[Any]]]:
+    """Choose where the tasks of a job run, and give ``run_tasks`` bound to that place.
+
+    All passes of the job share one session of Spark.
+    """
+    if spark is None:
+        spark = choose_spark(None, total_bytes)
+    with open_session(spark) if isinstance(spark, str) else nullcontext(spark) as place:
+        yield partial(run_tasks, spark=place, progress=progress)
+
+
+def pack_tasks(sized: Iterable[tuple[int, Part]], most: int) -> list[tuple[Part, ...]]:
+    """Put (size, part) together in their order, into packs of at most ``most``.
+
+    A larger part is a pack by itself. There is one pack at least: its task writes the
+    tables, also where they have no rows.
+    """
+    packs: list[list[Part]] = [[]]
+    filled = 0
+    for size, part in sized:
+        if packs[-1] and filled + size > most:
+            packs.append([])
+            filled = 0
+        packs[-1].append(part)
+        filled += size
+    return [tuple(pack) for pack in packs]
 
 
 def run_tasks(
@@ -280,18 +313,18 @@ def _watching(ended: Any, progress: Progress | None) -> Iterator[None]:
         yield
         return
     stop = threading.Event()
-    told = 0
+    reported = 0
 
-    def tell() -> None:
-        nonlocal told
+    def report() -> None:
+        nonlocal reported
         now = ended.value
-        if now > told:
-            progress(now - told)
-        told = now
+        if now > reported:
+            progress(now - reported)
+        reported = now
 
     def watch() -> None:
         while not stop.wait(_SECONDS_BETWEEN_LOOKS):
-            tell()
+            report()
 
     watcher = threading.Thread(target=watch, name="kwire-progress", daemon=True)
     watcher.start()
@@ -300,7 +333,7 @@ def _watching(ended: Any, progress: Progress | None) -> Iterator[None]:
     finally:
         stop.set()
         watcher.join()
-        tell()
+        report()
 
 
 def _cause(error: Exception, session: Any) -> Exception:

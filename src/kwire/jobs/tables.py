@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The output of a job: a folder of Parquet tables and a page, complete or not at all.
 
-``Output`` is the folder, ``TableWriter`` one file in it, ``Result`` what the caller
-gets. Tasks write files of their own, in whatever process they run; a task that runs
-twice writes the same file twice, and each time it appears whole.
+``Output`` is the folder, ``open_table`` and ``open_rows`` write one file in it,
+``Result`` is what the caller gets. Tasks write files of their own, in whatever process
+they run; a task that runs twice writes the same file twice, and each time it appears
+complete.
 """
 
 from __future__ import annotations
@@ -12,19 +13,22 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from contextlib import ExitStack
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..arrow_types import load_arrow_types
+from ..arrow_types import load_pyarrow, make_arrow_schema
 from ..atomic_files import create_file, sync_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
     from typing import Any, Self
 
 REPORT = "report.html"
+
+_BATCH_ROWS = 8192
+"""Rows that a ``RowWriter`` turns into Arrow's memory at once."""
 
 _GROUP_BYTES = 8 * 1024 * 1024
 """About the size of a row group, in Arrow's memory."""
@@ -44,101 +48,95 @@ class Result(NamedTuple):
     findings: int
 
 
-def load_pyarrow() -> Any:
-    """Import pyarrow, which every table needs."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError(
-            "jobs require pyarrow: pip install kwire[arrow]", name="pyarrow"
-        ) from None
-    return pyarrow
-
-
-def make_type(kind: Any) -> Any:
-    """Make the Arrow type of a column.
-
-    A kind is Spark's name of a type, ``["string"]`` for a list, or a dict of names and
-    kinds for a struct.
-    """
-    pyarrow = load_pyarrow()
-    if isinstance(kind, str):
-        return load_arrow_types()[kind]
-    if isinstance(kind, list):
-        return pyarrow.list_(make_type(kind[0]))
-    return pyarrow.struct([(name, make_type(each)) for name, each in kind.items()])
-
-
-def make_schema(columns: Mapping[str, Any]) -> Any:
-    """Make the Arrow schema of a table from the kinds of its columns."""
-    return load_pyarrow().schema(list(make_type(columns)))
-
-
 def make_table(columns: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Make an Arrow table of rows."""
-    return load_pyarrow().Table.from_pylist(rows, schema=make_schema(columns))
+    """Make an Arrow table of rows; ``columns`` are as in ``make_arrow_type``."""
+    import pyarrow
+
+    return pyarrow.Table.from_pylist(rows, schema=make_arrow_schema(columns))
 
 
 class TableWriter:
-    """One Parquet file, which appears when the ``with`` block ends well.
+    """Writes batches to a Parquet file; small ones are gathered into row groups.
 
-    Small batches are gathered into row groups of about 8 MiB. A table without rows is
-    written too, with its schema. ``rows`` counts what was written.
+    ``rows`` counts what was written.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], schema: Any, *, compression: str = "zstd"
-    ) -> None:
-        self._arrow = load_pyarrow()
-        self._path = Path(path)
-        self._schema = schema
-        self._compression = compression
+    def __init__(self, parquet: Any) -> None:
+        self._parquet = parquet
         self._pending: list[Any] = []
         self._bytes = 0
         self.rows = 0
 
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            file = stack.enter_context(create_file(self._path, replaces=True))
-            self._file = self._arrow.parquet.ParquetWriter(
-                file, self._schema, compression=self._compression
-            )
-            stack.push(self._end)
-            self._open = stack.pop_all()
-        return self
-
     def write(self, rows: Any) -> None:
-        """Take a ``RecordBatch`` or a ``Table`` of the writer's schema."""
+        """Take a ``RecordBatch`` or a ``Table`` of the file's schema."""
         batches = rows.to_batches() if hasattr(rows, "to_batches") else [rows]
         for batch in batches:
             self._pending.append(batch)
             self._bytes += batch.nbytes
             self.rows += batch.num_rows
             if self._bytes >= _GROUP_BYTES:
-                self._flush()
+                self.flush()
 
-    def _flush(self) -> None:
-        group = self._arrow.Table.from_batches(self._pending, self._schema)
+    def flush(self) -> None:
+        """Write what was gathered as a row group."""
+        import pyarrow
+
+        group = pyarrow.Table.from_batches(self._pending, self._parquet.schema)
         if group.num_rows:
-            self._file.write_table(group)
+            self._parquet.write_table(group)
         self._pending.clear()
         self._bytes = 0
 
-    def _end(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                self._flush()
-        finally:
-            self._file.close()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+class RowWriter:
+    """Writes rows to a Parquet file; ``make_rows`` makes some into a batch or table."""
+
+    def __init__(
+        self, writer: TableWriter, make_rows: Callable[[list[Any]], Any]
     ) -> None:
-        self._open.__exit__(kind, error, trace)
+        self._writer = writer
+        self._make_rows = make_rows
+        self._rows: list[Any] = []
+
+    def write(self, row: Any) -> None:
+        """Take one row."""
+        self._rows.append(row)
+        if len(self._rows) >= _BATCH_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Make a batch of the rows that wait."""
+        self._writer.write(self._make_rows(self._rows))
+        self._rows.clear()
+
+
+@contextmanager
+def open_table(
+    path: str | os.PathLike[str], schema: Any, *, compression: str = "zstd"
+) -> Iterator[TableWriter]:
+    """Open one Parquet file, which appears when the ``with`` block ends well.
+
+    A table without rows is written too, with its schema.
+    """
+    parquet = load_pyarrow("a job").parquet
+    with (
+        create_file(path, replaces=True) as file,
+        parquet.ParquetWriter(file, schema, compression=compression) as out,
+    ):
+        writer = TableWriter(out)
+        yield writer
+        writer.flush()
+
+
+@contextmanager
+def open_rows(
+    path: str | os.PathLike[str], schema: Any, make_rows: Callable[[list[Any]], Any]
+) -> Iterator[RowWriter]:
+    """Open one Parquet file as ``open_table`` does, to write row by row."""
+    with open_table(path, schema) as table:
+        writer = RowWriter(table, make_rows)
+        yield writer
+        writer.flush()
 
 
 class Output:
@@ -169,7 +167,7 @@ class Output:
         self._names: list[str] = []
 
     def __enter__(self) -> Self:
-        load_pyarrow()
+        load_pyarrow("a job")
         self._check_free()
         self._out.parent.mkdir(parents=True, exist_ok=True)
         self._partial.mkdir()
@@ -199,7 +197,7 @@ class Output:
 
     def write_table(self, name: str, table: Any) -> None:
         """Write a table whose rows are all known."""
-        with TableWriter(self.table_path(name), table.schema) as writer:
+        with open_table(self.table_path(name), table.schema) as writer:
             writer.write(table)
 
     def write_report(self, html: str) -> None:
@@ -246,7 +244,8 @@ class Output:
 
     def result(self, findings: int) -> Result:
         """Make the result of the job; rows are counted from the files."""
-        read_metadata = load_pyarrow().parquet.read_metadata
+        from pyarrow.parquet import read_metadata
+
         counts = {
             name: sum(read_metadata(path).num_rows for path in Path(folder).iterdir())
             for name, folder in self.tables.items()

@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from ..arrow_types import load_arrow_types
+from ..arrow_types import load_pyarrow, make_arrow_schema
 from ..atomic_files import create_file, sync_folder
 from ..errors import KwireError
 from ..formatting import format_name
@@ -73,25 +73,10 @@ class CaptureFile(NamedTuple):
     last: int | None = None
 
 
-def load_pyarrow() -> Any:
-    """Import pyarrow, which all files of captures need."""
-    try:
-        import pyarrow
-        import pyarrow.compute
-        import pyarrow.fs
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError(
-            "captures require pyarrow: pip install kwire[arrow]", name="pyarrow"
-        ) from None
-    return pyarrow
-
-
 def capture_schema() -> Any:
     """Give the columns of captures as a ``pyarrow.Schema``."""
-    arrow = load_pyarrow()
-    types = load_arrow_types()
-    return arrow.schema([(name, types[sql]) for name, sql in CAPTURE_TYPES.items()])
+    load_pyarrow("a capture")
+    return make_arrow_schema(CAPTURE_TYPES)
 
 
 class CaptureWriter:
@@ -103,7 +88,7 @@ class CaptureWriter:
 
     def __init__(self, out: str | os.PathLike[str]) -> None:
         """Make the folder, for its owner alone; ``OSError`` if that cannot be."""
-        self._arrow = load_pyarrow()
+        self._arrow = load_pyarrow("a capture")
         self._schema = capture_schema()
         moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         self.recording = f"{moment}-{secrets.token_hex(3)}"
@@ -174,11 +159,10 @@ def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
     (``s3://bucket/captures``). ``FileNotFoundError`` if there are none.
     """
     filesystem, root = _open_filesystem(path)
-    kinds = load_pyarrow().fs.FileType
     info = filesystem.get_file_info([_name_inside(filesystem, root)])[0]
-    if info.type == kinds.File:
+    if info.is_file:
         return [CaptureFile(os.fspath(path))]
-    if info.type == kinds.NotFound:
+    if info.type.name == "NotFound":
         raise FileNotFoundError(2, "no such file or folder", os.fspath(path))
     head = query = ""
     if "://" in os.fspath(path):
@@ -252,8 +236,10 @@ def _check_columns(columns: Iterable[str] | None) -> list[str]:
 
 
 def _open_filesystem(path: str | os.PathLike[str]) -> tuple[Any, str]:
-    """Tell where files are, and the path there."""
-    files = load_pyarrow().fs
+    """Find the file system of an address, and the path in it."""
+    load_pyarrow("a capture")
+    from pyarrow import fs as files
+
     text = os.fspath(path)
     if "://" not in text and not text.startswith("file:/"):
         return files.LocalFileSystem(), text
@@ -293,15 +279,16 @@ def _name_inside(filesystem: Any, path: str) -> str | bytes:
 
 
 def _is_local(filesystem: Any) -> bool:
-    return isinstance(filesystem, load_pyarrow().fs.LocalFileSystem)
+    return bool(filesystem.type_name == "local")
 
 
 def _files_below(filesystem: Any, root: str) -> Iterator[str]:
     """Go through the regular files below a folder; links to folders are followed."""
-    fs = load_pyarrow().fs
+    from pyarrow import fs
+
     if not _is_local(filesystem):
         for info in filesystem.get_file_info(fs.FileSelector(root, recursive=True)):
-            if info.type == fs.FileType.File:
+            if info.is_file:
                 yield info.path
         return
     # pyarrow cannot give names that are no UTF-8.
@@ -352,7 +339,8 @@ def _lies_in(file: CaptureFile, larger: CaptureFile) -> bool:
 
 
 def _between(batch: Any, first: int, last: int | None) -> Any:
-    compute = load_pyarrow().compute
+    from pyarrow import compute
+
     sequence = batch.column(batch.num_columns - 1)
     return batch.filter(
         compute.and_(
@@ -362,7 +350,8 @@ def _between(batch: Any, first: int, last: int | None) -> Any:
 
 
 def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
-    arrow = load_pyarrow()
+    import pyarrow as arrow
+
     whole = capture_schema()
     schema = arrow.schema([whole.field(name) for name in names])
     try:

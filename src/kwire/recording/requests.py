@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..arrow_types import make_arrow_schema
 from ..schema import releases
 from ..versions import NONE, VersionRange
 
@@ -109,16 +110,7 @@ def _find_deprecated(release: str) -> dict[int, VersionRange]:
 
 def requests_schema() -> Any:
     """Give the columns of requests as a ``pyarrow.Schema``."""
-    import pyarrow as pa
-
-    types = {
-        "timestamp": pa.timestamp("us", "UTC"),
-        "string": pa.string(),
-        "int": pa.int32(),
-        "double": pa.float64(),
-        "boolean": pa.bool_(),
-    }
-    return pa.schema([(name, types[sql]) for name, sql in REQUEST_TYPES.items()])
+    return make_arrow_schema(REQUEST_TYPES)
 
 
 def requests_batch(requests: Iterable[Request]) -> Any:

@@ -30,7 +30,7 @@ def audit(
     progress: Callable[[int], object] | None = None,
     timezone: tzinfo = UTC,
 ) -> Result:
-    """Tell who breaks on an upgrade to the release ``target``, such as "4.1".
+    """Find the clients that break when brokers become ``target``, such as "4.1".
 
     ``paths`` are captures of ``kwire record`` and request logs of brokers, or folders
     with some of them. Writes the tables ``requests``, ``clients``, ``breaks`` and
@@ -40,21 +40,17 @@ def audit(
     """
     release = Target(target)
     sources, sizes = find_sources(paths)
-    if spark is None:
-        spark = running.choose_spark(None, sum(sizes))
-    with Output(out) as output:
+    with (
+        Output(out) as output,
+        running.open_runner(spark, sum(sizes), progress) as run_tasks,
+    ):
         tasks = [
             AuditTask(
                 source, release.name, timezone, output.table_path("requests", number)
             )
             for number, source in enumerate(sources)
         ]
-        findings = find_breaks(
-            release,
-            running.run_tasks(
-                read_source, tasks, sizes=sizes, spark=spark, progress=progress
-            ),
-        )
+        findings = find_breaks(release, run_tasks(read_source, tasks, sizes=sizes))
         for name, columns in TABLES.items():
             output.write_table(name, make_table(columns, getattr(findings, name)))
         output.write_report(write_page(findings))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who was seen sending what: what a task of the audit brings home, and their sum.
+"""Which client was seen sending what: the result of a task of the audit, and their sum.
 
 A client is an address without its port, a client id and the software that it says it
 is. What follows for an upgrade is decided in ``verdicts.py``.
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...schema import releases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ...recording.requests import Request
 
 API_VERSIONS = releases.key_of("ApiVersions")
 
@@ -116,26 +118,42 @@ class Sightings:
     minutes: dict[tuple[int, int, int], int] = field(default_factory=dict)
     problems: list[InputProblem] = field(default_factory=list)
 
-    def request(
+    def add(
         self,
-        client: Client,
-        api_key: int,
-        api_version: int,
-        broker: str | None,
-        timestamp: int | None,
-    ) -> Usage:
-        """Count a request; give what its client did so far."""
-        usage = self.usage(client)
-        seen = usage.versions.get((api_key, api_version))
+        request: Request,
+        is_from_broker: bool = False,
+        is_watched: Callable[[int, int], bool] | None = None,
+    ) -> None:
+        """Count a request; by the minute as well if its version ``is_watched``."""
+        usage = self.usage(
+            Client(
+                split_host(request.client_address),
+                request.client_id,
+                request.software_name,
+                request.software_version,
+            )
+        )
+        usage.is_broker |= is_from_broker
+        api_key, version, timestamp = (
+            request.api_key,
+            request.api_version,
+            request.timestamp,
+        )
+        if api_key is None or version is None:
+            usage.unreadable.add(timestamp)
+            return
+        seen = usage.versions.get((api_key, version))
         if seen is None:
-            seen = usage.versions[api_key, api_version] = SeenRequests()
+            seen = usage.versions[api_key, version] = SeenRequests()
         seen.add(timestamp)
-        if broker is not None:
-            usage.brokers.setdefault(api_key, set()).add(broker)
-        return usage
+        if request.broker_address is not None:
+            usage.brokers.setdefault(api_key, set()).add(request.broker_address)
+        if timestamp is not None and is_watched and is_watched(api_key, version):
+            minute = api_key, version, timestamp // MINUTE
+            self.minutes[minute] = self.minutes.get(minute, 0) + 1
 
     def usage(self, client: Client) -> Usage:
-        """Give what a client did so far."""
+        """Find or make the usage of a client."""
         found = self.clients.get(client)
         if found is None:
             found = self.clients[client] = Usage()

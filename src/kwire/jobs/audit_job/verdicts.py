@@ -69,6 +69,12 @@ class Target:
         """Whether the target speaks a version and calls it deprecated."""
         return api_version in self._deprecated.get(api_key, NONE)
 
+    def phases_out(self, api_key: int, api_version: int) -> bool:
+        """Whether clients get no answer to a version, or some release deprecates it."""
+        return self.refuses(api_key, api_version) or bool(
+            find_fate(api_key, api_version).deprecated
+        )
+
     def refuses(self, api_key: int, api_version: int) -> bool:
         """Whether clients get no answer to a version."""
         return (

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...arrow_types import make_arrow_schema
 from ...batch_layout import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from ...compression import NAMES
-from ..tables import load_pyarrow, make_schema
 from .headers import USES
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ def write_batches(
     source: SourceFile,
 ) -> None:
     """Write the rows of one file; ``place`` is its topic and partition."""
-    pyarrow = load_pyarrow()
+    import pyarrow
     from pyarrow import compute
 
-    schema = make_schema(BATCHES)
+    schema = make_arrow_schema(BATCHES)
     uses, codecs = (
         pyarrow.array(USES),
         pyarrow.array([*NAMES, *map(str, range(len(NAMES), CODEC_MASK + 1))]),

@@ -13,7 +13,6 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...batch_layout import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
-from ..tables import load_pyarrow
 from .scan import COLUMNS
 
 if TYPE_CHECKING:
@@ -62,15 +61,16 @@ class ScannedHeaders:
     """Reads the columns that the scan left, as views into mapped files."""
 
     def __init__(self) -> None:
-        self._pyarrow = load_pyarrow()
         self._files: dict[str, Any] = {}
         self._ends: dict[tuple[str, tuple[int, ...]], list[int]] = {}
 
     def read_table(self, scan: FileScan, piece: int) -> Any:
         """Give a piece as a record batch."""
         if scan.headers not in self._files:
-            mapped = self._pyarrow.memory_map(scan.headers)
-            self._files[scan.headers] = self._pyarrow.ipc.open_file(mapped)
+            import pyarrow
+
+            mapped = pyarrow.memory_map(scan.headers)
+            self._files[scan.headers] = pyarrow.ipc.open_file(mapped)
         return self._files[scan.headers].get_batch(piece)
 
     def read_pieces(self, scan: FileScan) -> Iterator[list[memoryview]]:

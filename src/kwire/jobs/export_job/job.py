@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import nullcontext
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from ...limits import DEFAULT, MIB, Limits
 from .. import running
@@ -22,13 +21,11 @@ from .records import WriteSummary, WriteTask, write
 from .scan import ScanTask, scan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable
 
     from ..tables import Result
     from .inputs import ExportInputs
     from .scan import FileScan
-
-    Thing = TypeVar("Thing")
 
 TASK_BYTES = 128 * MIB
 """About how much input a task reads."""
@@ -63,12 +60,8 @@ def export(
     """
     found = find_inputs(paths, topics, partitions, include)
     total = sum(segment.size for _, segment in found.segments)
-    if spark is None:
-        spark = running.choose_spark(None, total)
-    session = running.open_session(spark) if isinstance(spark, str) else None
-    with Output(out) as output, session or nullcontext(spark) as on:
-        work = _Passes(output, on, progress, compression, limits)
-        outcome = work.run(found, total)
+    with Output(out) as output, running.open_runner(spark, total, progress) as run:
+        outcome = _Passes(output, run, compression, limits).run(found, total)
         for name, columns in TABLES.items():
             output.write_table(name, make_table(columns, getattr(outcome, name)))
         output.write_report(write_page(outcome))
@@ -76,18 +69,17 @@ def export(
 
 
 class _Passes:
-    """The three passes, on whatever runs tasks."""
+    """The three passes; ``run_tasks`` is that of ``running.open_runner``."""
 
     def __init__(
         self,
         output: Output,
-        spark: Any,
-        progress: Callable[[int], object] | None,
+        run_tasks: Callable[..., list[Any]],
         compression: str,
         limits: Limits,
     ) -> None:
         self._output = output
-        self._options = {"spark": spark, "progress": progress}
+        self._run_tasks = run_tasks
         self._compression = compression
         self._limits = limits
 
@@ -102,14 +94,14 @@ class _Passes:
 
     def _scan(self, found: ExportInputs, total: int, scratch: Path) -> list[FileScan]:
         sized = [(segment.size, (place, segment)) for place, segment in found.segments]
-        packs = list(_pack_tasks(sized, TASK_BYTES))
+        packs = running.pack_tasks(sized, TASK_BYTES)
         tasks = [
             ScanTask(str(scratch / f"{number}.arrow"), pack, self._limits)
             for number, pack in enumerate(packs)
         ]
         # Half of the work, as far as a progress bar is concerned.
         sizes = _shares(total // 2, [sum(s.size for _, s in pack) for pack in packs])
-        scans = running.run_tasks(scan, tasks, sizes=sizes, **self._options)
+        scans = self._run_tasks(scan, tasks, sizes=sizes)
         return [each for several in scans for each in several]
 
     def _decide(self, found: ExportInputs, scans: list[FileScan]) -> list[Decision]:
@@ -130,11 +122,9 @@ class _Passes:
                 self._compression,
                 self._limits,
             )
-            for number, pack in enumerate(_pack_tasks(sized, _TASK_BATCHES))
+            for number, pack in enumerate(running.pack_tasks(sized, _TASK_BATCHES))
         ]
-        decided = running.run_tasks(
-            decide, tasks, sizes=[0] * len(tasks), **self._options
-        )
+        decided = self._run_tasks(decide, tasks, sizes=[0] * len(tasks))
         return [each for several in decided for each in several]
 
     def _write(self, decisions: list[Decision], share: int) -> list[WriteSummary]:
@@ -143,7 +133,7 @@ class _Passes:
             for each in decisions
             for step in each.steps
         ]
-        packs = list(_pack_tasks(sized, TASK_BYTES)) or [()]
+        packs = running.pack_tasks(sized, TASK_BYTES)
         tasks = [
             WriteTask(
                 self._output.table_path("records", number),
@@ -154,23 +144,7 @@ class _Passes:
             for number, pack in enumerate(packs)
         ]
         sizes = _shares(share, [sum(p.size for _, _, p in pack) for pack in packs])
-        return running.run_tasks(write, tasks, sizes=sizes, **self._options)
-
-
-def _pack_tasks(
-    sized: Iterable[tuple[int, Thing]], most: int
-) -> Iterator[tuple[Thing, ...]]:
-    """Pack things that belong together into tasks of about a size."""
-    pack: list[Thing] = []
-    filled = 0
-    for size, thing in sized:
-        if pack and filled + size > most:
-            yield tuple(pack)
-            pack, filled = [], 0
-        pack.append(thing)
-        filled += size
-    if pack:
-        yield tuple(pack)
+        return self._run_tasks(write, tasks, sizes=sizes)
 
 
 def _shares(whole: int, parts: list[int]) -> list[int]:

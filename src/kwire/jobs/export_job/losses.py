@@ -12,9 +12,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from ...arrow_types import make_arrow_schema
 from ...compression import NAMES
 from ...limits import Limits
-from ..tables import TableWriter, make_schema
+from ..tables import open_table
 from .batches import BATCHES, write_batches
 from .choice import ChoicePass, CodecSums, ReadStep
 from .conflicts import Conflict
@@ -34,6 +35,7 @@ from .scan import FileFlaw, FileScan
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ..tables import TableWriter
     from .ranges import Range
 
     Damage: TypeAlias = tuple[int, int, str, str]
@@ -84,8 +86,8 @@ class Decision(NamedTuple):
 def decide(task: DecideTask) -> list[Decision]:
     """Decide the partitions of a task, and write the table of their batches."""
     headers = ScannedHeaders()
-    schema = make_schema(BATCHES)
-    with TableWriter(task.batches, schema, compression=task.compression) as writer:
+    schema = make_arrow_schema(BATCHES)
+    with open_table(task.batches, schema, compression=task.compression) as writer:
         return [
             _Decider(each, headers, task).decide(writer) for each in task.partitions
         ]

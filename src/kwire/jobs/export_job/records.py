@@ -13,13 +13,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...arrow import null_empty_lists
+from ...arrow_types import make_arrow_schema
 from ...columns import decode_records
 from ...errors import DecodeError
 from ...formatting import format_name
 from ...limits import MIB, Limits
 from ...records import read_batch_header
 from ..running import JobError
-from ..tables import TableWriter, load_pyarrow, make_schema
+from ..tables import open_table
 from .choice import FileSlice, ReadStep
 from .problems import FileProblem, LostRange
 from .ranges import merge_ranges, subtract_ranges
@@ -78,8 +79,8 @@ As in Spark's source, ``headers`` is null where a record has none.
 def write(task: WriteTask) -> WriteSummary:
     """Write the records of a task."""
     written = WriteSummary(Counter(), [], [])
-    schema = make_schema(RECORDS)
-    with TableWriter(task.path, schema, compression=task.compression) as writer:
+    schema = make_arrow_schema(RECORDS)
+    with open_table(task.path, schema, compression=task.compression) as writer:
         for topic, partition, step in task.steps:
             key = topic, partition
             reader = _StepReader(topic, partition, step, task.limits)
@@ -116,7 +117,7 @@ class _StepReader:
         self._partition = partition
         self._step = step
         self._limits = limits
-        self._schema = make_schema(RECORDS)
+        self._schema = make_arrow_schema(RECORDS)
         self.problems: list[FileProblem] = []
         self.lost: list[LostRange] = []
         self.undecoded = 0
@@ -137,7 +138,7 @@ class _StepReader:
 
     def _merge_slices(self, given: list[tuple[int, int]]) -> Any:
         """Read slices that overlap; the offsets of each go to ``given``."""
-        pyarrow = load_pyarrow()
+        import pyarrow
         from pyarrow import compute
 
         tables = [self._schema.empty_table()]
@@ -236,7 +237,8 @@ class _StepReader:
         )
 
     def _make_rows(self, path: str, records: Any) -> Any:
-        pyarrow = load_pyarrow()
+        import pyarrow
+
         batch = pyarrow.record_batch(records)
         count = batch.num_rows
         made = {

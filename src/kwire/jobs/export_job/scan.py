@@ -28,7 +28,6 @@ from ...batch_layout import (
 from ...errors import DecodeError
 from ...formatting import format_name
 from ...limits import Limits
-from ..tables import load_pyarrow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,7 +132,8 @@ class ScanTask(NamedTuple):
 
 def scan(task: ScanTask) -> list[FileScan]:
     """Scan the segments of a task; the headers are in ``task.headers`` then."""
-    pyarrow = load_pyarrow()
+    import pyarrow
+
     schema = pyarrow.schema([(name, pyarrow.int64()) for name in COLUMNS])
     with (
         create_file(task.headers, replaces=True) as sink,

@@ -9,34 +9,34 @@ Here they are put in a row, and their summaries become the small tables and the 
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from ...limits import MIB
 from .. import running
-from ..tables import Output
+from ..tables import Output, open_table
 from .inputs import LogInputs
 from .lag import LagTask, PartitionCommits, measure_lag
 from .page import write_page
 from .reading import OffsetsTask, read_offsets
 from .sums import COMMIT_COLUMNS, STATE_COLUMNS, GroupTotals
-from .tables import COLUMNS, make_table_of, read_back, write_rows
+from .tables import COLUMNS, make_schema_of, make_table_of, read_back
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from ..running import Progress
     from ..tables import Result
     from .inputs import Paths
-    from .lag import LagSummary
-    from .reading import OffsetsSummary
 
 STUCK_AFTER_MS = 300_000
 """How long something must have waited before its reader counts as stuck."""
 
-_TASK_BYTES = 256 * 1024 * 1024
-_TASK_PLACES = 64
-_TASK_COMMITS = 200_000
+_TASK_BYTES = 256 * MIB
+_PLACE_BYTES = 4 * MIB
+_COMMIT_BYTES = 1024
+"""About how much a task of the second pass reads; a partition and a commit take as
+long as these many bytes of batch headers."""
 
 
 def offsets(
@@ -48,7 +48,7 @@ def offsets(
     spark: Any = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Tell what consumer groups did: commits, states, lag, rebalances, who is stuck.
+    """Report what consumer groups did: commits, states, lag, rebalances, stuck groups.
 
     ``paths`` are log directories of one or several brokers, with at least a partition
     of ``__consumer_offsets``; lag needs the segments of the topics, too. ``groups``
@@ -88,49 +88,42 @@ def run(
     if isinstance(groups, str):
         groups = (groups,)
     wanted = None if groups is None else frozenset(groups)
-    if spark is None:
-        spark = running.choose_spark(None, inputs.work)
-    with Output(out) as output, _open_session(spark) as session:
-        read = _read(inputs, output, wanted, session, progress)
-        files = read.files
+    with (
+        Output(out) as output,
+        running.open_runner(spark, inputs.work, progress) as run_tasks,
+    ):
+        tasks = _make_read_tasks(inputs, output, wanted)
+        sizes = [log.size for log in inputs.offsets]
+        summaries = run_tasks(read_offsets, tasks, sizes=sizes)
         sums = GroupTotals(
-            read_back("commits", files["commits"], COMMIT_COLUMNS),
-            read_back("group_state", files["group_state"], STATE_COLUMNS),
-            read.summaries,
+            read_back("commits", [task.commits for task in tasks], COMMIT_COLUMNS),
+            read_back("group_state", [task.states for task in tasks], STATE_COLUMNS),
+            summaries,
         )
-        lags, problems = _measure(
-            inputs, output, sums, stuck_after_ms, session, progress
-        )
-        for lag in lags:
+        lag_tasks = _make_lag_tasks(inputs, output, sums, stuck_after_ms)
+        lag_sizes = [sum(map(_measure_log, task.places)) for task in lag_tasks]
+        for lag in run_tasks(measure_lag, lag_tasks, sizes=lag_sizes):
             sums.add_lag(lag)
-        last = output.table_path("problems", len(files["problems"]) + len(problems))
-        write_rows("problems", last, inputs.problems)
+        if progress is not None:
+            # Logs that no group reads were passed over.
+            progress(inputs.size - sum(sizes) - sum(lag_sizes))
+        problems = [task.problems for task in (*tasks, *lag_tasks)]
+        problems.append(output.table_path("problems", len(problems)))
+        with open_table(problems[-1], make_schema_of("problems")) as writer:
+            writer.write(make_table_of("problems", inputs.problems))
         for name, rows in sums.tables().items():
             output.write_table(name, make_table_of(name, rows))
-        found = read_back(
-            "problems", [*files["problems"], *problems, last], COLUMNS["problems"]
-        )
+        found = read_back("problems", problems, COLUMNS["problems"])
         output.write_report(write_page(inputs, sums, found, stuck_after_ms))
     return output.result(findings=len(sums.stuck))
 
 
-class _Read(NamedTuple):
-    """What the first pass leaves: the files of each table, the summaries of tasks."""
-
-    files: dict[str, list[str]]
-    summaries: list[OffsetsSummary]
-
-
-def _read(
-    inputs: LogInputs,
-    output: Output,
-    groups: frozenset[str] | None,
-    session: Any,
-    progress: Progress | None,
-) -> _Read:
-    """Read the partitions of ``__consumer_offsets``."""
+def _make_read_tasks(
+    inputs: LogInputs, output: Output, groups: frozenset[str] | None
+) -> list[OffsetsTask]:
+    """Make the tasks that read the partitions of ``__consumer_offsets``."""
     names = inputs.topic_names()
-    tasks = [
+    return [
         OffsetsTask(
             log,
             names,
@@ -141,83 +134,32 @@ def _read(
         )
         for number, log in enumerate(inputs.offsets)
     ]
-    summaries = running.run_tasks(
-        read_offsets,
-        tasks,
-        sizes=[task.partition.size for task in tasks],
-        spark=session,
-        progress=progress,
-    )
-    files = {
-        "commits": [task.commits for task in tasks],
-        "group_state": [task.states for task in tasks],
-        "problems": [task.problems for task in tasks],
-    }
-    return _Read(files, summaries)
 
 
-def _measure(
-    inputs: LogInputs,
-    output: Output,
-    sums: GroupTotals,
-    stuck_after_ms: int,
-    session: Any,
-    progress: Progress | None,
-) -> tuple[list[LagSummary], list[str]]:
-    """Measure the lag of all commits; return what came of it and files of problems."""
-    places = [
-        PartitionCommits(
-            *(topic, partition, inputs.topics.get((topic, partition)), commits),
-            sums.assigned.get((topic, partition), {}),
+def _make_lag_tasks(
+    inputs: LogInputs, output: Output, sums: GroupTotals, stuck_after_ms: int
+) -> list[LagTask]:
+    """Make the tasks that measure the lag of all commits; there is one at least."""
+    sized = []
+    for topic, partition, commits in sums.list_commits():
+        key = topic, partition
+        place = PartitionCommits(
+            *key, inputs.topics.get(key), commits, sums.assigned.get(key, {})
         )
-        for topic, partition, commits in sums.list_commits()
+        size = _measure_log(place) + _COMMIT_BYTES * commits.num_rows + _PLACE_BYTES
+        sized.append((size, place))
+    return [
+        LagTask(
+            places,
+            sums.end,
+            sums.samples,
+            stuck_after_ms,
+            output.table_path("lag", number),
+            output.table_path("problems", len(inputs.offsets) + number),
+        )
+        for number, places in enumerate(running.pack_tasks(sized, _TASK_BYTES))
     ]
-    tasks = []
-    for number, some in enumerate(_split_places(places)):
-        tasks.append(
-            LagTask(
-                tuple(some),
-                sums.end,
-                sums.samples,
-                stuck_after_ms,
-                output.table_path("lag", number),
-                output.table_path("problems", len(inputs.offsets) + number),
-            )
-        )
-    sizes = [sum(map(_measure_place, task.places)) for task in tasks]
-    lags = running.run_tasks(
-        measure_lag, tasks, sizes=sizes, spark=session, progress=progress
-    )
-    if progress is not None:
-        # Logs that no group reads were passed over.
-        progress(inputs.size - sum(sizes) - sum(log.size for log in inputs.offsets))
-    return lags, [task.problems for task in tasks]
 
 
-def _split_places(places: Iterable[PartitionCommits]) -> list[list[PartitionCommits]]:
-    """Put places together until a portion is worth a task; there is one at least."""
-    portions: list[list[PartitionCommits]] = [[]]
-    size = rows = 0
-    for place in places:
-        full = size > _TASK_BYTES or rows > _TASK_COMMITS
-        if full or len(portions[-1]) == _TASK_PLACES:
-            portions.append([])
-            size = rows = 0
-        portions[-1].append(place)
-        size += _measure_place(place)
-        rows += place.commits.num_rows
-    return portions
-
-
-def _measure_place(place: PartitionCommits) -> int:
+def _measure_log(place: PartitionCommits) -> int:
     return 0 if place.log is None else place.log.size
-
-
-@contextmanager
-def _open_session(spark: Any) -> Iterator[Any]:
-    """Open one session for both passes if a master was named."""
-    if isinstance(spark, str):
-        with running.open_session(spark) as session:
-            yield session
-    else:
-        yield spark

@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...errors import DecodeError
 from .groups import format_uuid
 from .reading import make_failure_row, make_problem_row
-from .tables import RowWriter
+from .tables import open_rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ...log import Partition, Problem
+    from ..tables import RowWriter
 
     Row = tuple[Any, ...]
 
@@ -168,7 +169,10 @@ class LogEnds:
 def measure_lag(task: LagTask) -> LagSummary:
     """Measure the lag of every commit to some partitions."""
     summary = LagSummary([], [], {})
-    with RowWriter("lag", task.lag) as lag, RowWriter("problems", task.problems) as bad:
+    with (
+        open_rows_of("lag", task.lag) as lag,
+        open_rows_of("problems", task.problems) as bad,
+    ):
         for place in task.places:
             ends = _open(place, task.end, bad)
             for group, commits in place.groups():

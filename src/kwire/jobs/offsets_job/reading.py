@@ -17,12 +17,13 @@ from ...errors import DecodeError, UnsupportedVersion
 from ...formatting import format_count, format_name
 from ...regular_files import NotRegularFile
 from .groups import GroupRecords, format_uuid
-from .tables import RowWriter
+from .tables import open_rows_of
 
 if TYPE_CHECKING:
     from ...log import Partition, Problem, Segment
     from ...log.storage import Named
     from ...record_classes import Batch, Record
+    from ..tables import RowWriter
 
     Row = tuple[Any, ...]
 
@@ -65,9 +66,9 @@ class OffsetsSummary(NamedTuple):
 def read_offsets(task: OffsetsTask) -> OffsetsSummary:
     """Read a partition of ``__consumer_offsets``."""
     with (
-        RowWriter("commits", task.commits) as commits,
-        RowWriter("group_state", task.states) as states,
-        RowWriter("problems", task.problems) as problems,
+        open_rows_of("commits", task.commits) as commits,
+        open_rows_of("group_state", task.states) as states,
+        open_rows_of("problems", task.problems) as problems,
     ):
         reading = _PartitionReader(task, commits, states, problems)
         reading.run()

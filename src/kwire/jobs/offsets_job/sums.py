@@ -11,8 +11,6 @@ from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..tables import load_pyarrow
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -69,7 +67,9 @@ class GroupTotals:
     def __init__(
         self, commits: Any, states: Any, summaries: Sequence[OffsetsSummary]
     ) -> None:
-        self._compute = load_pyarrow().compute
+        from pyarrow import compute
+
+        self._compute = compute
         self._commits = self._sort_commits(commits)
         self.history = [each.history for each in summaries]
         self.rebalances = sorted(
@@ -99,7 +99,8 @@ class GroupTotals:
 
     def _sort_commits(self, commits: Any) -> Any:
         """Order commits by partition and group, each group's as they were logged."""
-        arrow = load_pyarrow()
+        import pyarrow as arrow
+
         milliseconds = self._compute.cast(
             commits["timestamp"], arrow.timestamp("ms", tz="UTC")
         )
@@ -115,6 +116,8 @@ class GroupTotals:
 
     def list_commits(self) -> Iterator[tuple[str, int, Any]]:
         """Go through the partitions that were committed to, with their commits."""
+        import pyarrow
+
         places = self._commits.group_by(["topic", "partition"], use_threads=False)
         counts = places.aggregate([([], "count_all")]).to_pylist()
         begin = 0
@@ -122,7 +125,7 @@ class GroupTotals:
             commits = self._commits.slice(begin, each["count_all"])
             begin += each["count_all"]
             # A slice is pickled with all that it was cut from, a copy is not.
-            rows = load_pyarrow().array(range(commits.num_rows))
+            rows = pyarrow.array(range(commits.num_rows))
             yield each["topic"], each["partition"], commits.take(rows)
         committed = {(each["topic"], each["partition"]) for each in counts}
         nothing = self._commits.slice(0, 0)
@@ -157,7 +160,8 @@ class GroupTotals:
     def _list_states(self, states: Any) -> dict[str, list[GroupState]]:
         found: dict[str, list[GroupState]] = {}
         counts = self._compute.list_value_length(states["members"])
-        arrow = load_pyarrow()
+        import pyarrow as arrow
+
         times = self._compute.cast(
             self._compute.cast(states["timestamp"], arrow.timestamp("ms", tz="UTC")),
             arrow.int64(),

@@ -9,14 +9,18 @@ is documented where they are made, and in docs/offsets.md.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ..tables import TableWriter, load_pyarrow, make_schema
+from ...arrow_types import make_arrow_schema
+from ..tables import open_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from types import TracebackType
-    from typing import Any, Self
+    from contextlib import AbstractContextManager
+    from typing import Any
+
+    from ..tables import RowWriter
 
 _PLACE = {"group": "string", "topic": "string", "partition": "int"}
 
@@ -161,84 +165,44 @@ COLUMNS: dict[str, dict[str, Any]] = {
 }
 """The columns of each table, with the names of their types."""
 
-_PIECE = 8192
-"""Rows that become one batch of a file."""
-
 
 def make_schema_of(name: str) -> Any:
     """Make the Arrow schema of a table."""
-    return make_schema(COLUMNS[name])
+    return make_arrow_schema(COLUMNS[name])
 
 
 def make_table_of(name: str, rows: Sequence[tuple[Any, ...]]) -> Any:
     """Make an Arrow table of rows."""
-    arrow = load_pyarrow()
+    import pyarrow
+
     schema = make_schema_of(name)
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     arrays = []
     for values, field in zip(columns, schema, strict=True):
-        if arrow.types.is_timestamp(field.type):
+        if pyarrow.types.is_timestamp(field.type):
             known = [None if each is None or each < 0 else each for each in values]
-            made = arrow.array(known, arrow.timestamp("ms", tz="UTC"))
+            made = pyarrow.array(known, pyarrow.timestamp("ms", tz="UTC"))
             arrays.append(made.cast(field.type))
         else:
-            arrays.append(arrow.array(values, field.type))
-    return arrow.table(arrays, schema=schema)
+            arrays.append(pyarrow.array(values, field.type))
+    return pyarrow.table(arrays, schema=schema)
 
 
-class RowWriter:
-    """One file of a table, which takes its rows one by one."""
-
-    def __init__(self, name: str, path: str) -> None:
-        self._name = name
-        self._file = TableWriter(path, make_schema_of(name))
-        self._rows: list[tuple[Any, ...]] = []
-
-    def __enter__(self) -> Self:
-        self._file.__enter__()
-        return self
-
-    def write(self, row: tuple[Any, ...]) -> None:
-        """Take one row."""
-        self._rows.append(row)
-        if len(self._rows) >= _PIECE:
-            self._flush()
-
-    def _flush(self) -> None:
-        self._file.write(make_table_of(self._name, self._rows))
-        self._rows.clear()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            try:
-                self._flush()
-            except BaseException as failure:
-                self._file.__exit__(type(failure), failure, failure.__traceback__)
-                raise
-        self._file.__exit__(kind, error, trace)
-
-
-def write_rows(name: str, path: str, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Write a file of a table whose rows are all known."""
-    with RowWriter(name, path) as writer:
-        for row in rows:
-            writer.write(row)
+def open_rows_of(name: str, path: str) -> AbstractContextManager[RowWriter]:
+    """Open one file of a table, to write row by row."""
+    return open_rows(path, make_schema_of(name), partial(make_table_of, name))
 
 
 def read_back(name: str, paths: Iterable[str], columns: Iterable[str]) -> Any:
     """Read some columns of the files of a table, in the order of ``paths``."""
-    arrow = load_pyarrow()
+    import pyarrow.parquet
+
     columns = list(columns)
     fields = [make_schema_of(name).field(column) for column in columns]
-    tables = [arrow.schema(fields).empty_table()]
+    tables = [pyarrow.schema(fields).empty_table()]
     for path in paths:
-        file = arrow.parquet.ParquetFile(path)
+        file = pyarrow.parquet.ParquetFile(path)
         # Old pyarrow cannot read a file without row groups.
         if file.metadata.num_row_groups:
             tables.append(file.read(columns=columns).select(columns))
-    return arrow.concat_tables(tables)
+    return pyarrow.concat_tables(tables)
