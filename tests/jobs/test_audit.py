@@ -264,7 +264,7 @@ def written(value):
 def test_heat_map_counts_every_request(audited):
     """What the cells say together is what the table of requests has."""
     page = Path(audited.report).read_text(encoding="utf-8")
-    svg = page[page.index("Versions in use") :].partition("</svg>")[0]
+    svg = page[page.index("Versions in use") :].partition("</figure>")[0]
     counts = [int(float(each)) for each in re.findall(r'data-value="([\d.]+)"', svg)]
     readable = [
         row for row in rows_of(audited, "requests") if row["api_key"] is not None
@@ -281,7 +281,7 @@ def test_a_single_request_is_a_mark_at_its_time(tmp_path):
     path = made.write(tmp_path / "frames.parquet")
     result = jobs.audit([path], tmp_path / "out", target="4.1")
     page = Path(result.report).read_text(encoding="utf-8")
-    svg = page[page.index("When old versions were used") :].partition("</svg>")[0]
+    svg = page[page.index("When old versions were used") :].partition("</figure>")[0]
     assert svg.count("<circle") == 1
     moment = (START + 1000) // 1000
     assert f'data-start="{moment}" data-end="{moment}"' in svg

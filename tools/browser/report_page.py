@@ -52,12 +52,12 @@ TABLES = """[...document.querySelectorAll("table[data-table]")].map(table => ({
     [...row.cells].map(cell => cell.dataset.value ?? null)),
 }))"""
 TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
-OUTSIDE = """[...document.querySelectorAll("svg text")].filter(text => {
+OUTSIDE = """[...document.querySelectorAll(".chart text, .chart span")].filter(text => {
   const box = text.getBoundingClientRect();
   return box.width && (box.left < 0 || box.right > innerWidth + 1);
 }).map(text => text.textContent)"""
-TOUCHING = """[...document.querySelectorAll("svg.chart")].flatMap(svg => {
-  const texts = [...svg.querySelectorAll("text")].map(text =>
+TOUCHING = """[...document.querySelectorAll(".chart")].flatMap(chart => {
+  const texts = [...chart.querySelectorAll("text, span")].map(text =>
     [text.textContent, text.getBoundingClientRect()]).filter(([, box]) => box.width);
   return texts.flatMap(([words, a], at) => texts.slice(at + 1).filter(([, b]) =>
     a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom

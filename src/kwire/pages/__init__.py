@@ -4,9 +4,10 @@
 
 A page is a template of ``templates/`` that extends ``base.html``, with a style and a
 script of the same name beside it. What a template writes out is escaped, control
-characters and the like included, unless it is ``Markup`` already; ``markup.py`` makes
-that. The policy allows the page its own style and script, by their hashes, and nothing
-else: a page loads nothing, and sends nothing anywhere. Callers decide what is on it.
+characters and the like included, unless it is ``Markup`` already, as a chart is, which
+another template has written. The policy allows the page its own style and script, by
+their hashes, and nothing else: a page loads nothing, and sends nothing anywhere.
+Callers decide what is on it.
 """
 
 from __future__ import annotations
@@ -52,6 +53,11 @@ def stream(name: str, /, **values: Any) -> Iterator[str]:
     return pieces
 
 
+def draw(**values: Any) -> Markup:
+    """Draw a chart of ``jobs.charts``, as a part of a page."""
+    return Markup(_template("chart").render(**values))
+
+
 def make_policy_hash(text: str) -> str:
     """Name a style or a script as a policy does. Source: Content Security Policy 3."""
     digest = hashlib.sha256(text.encode()).digest()
@@ -77,6 +83,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["attribute"] = attribute_text
+    environment.filters["percent"] = "{:.4f}%".format
     return environment
 
 
@@ -86,7 +93,7 @@ def _shell(name: str) -> dict[str, Markup]:
     policy = POLICY.format(
         style=make_policy_hash(style), script=make_policy_hash(script)
     )
-    # These are files of this package: what else is Markup was made by markup.py.
+    # These are files of this package: what else is Markup, a template has escaped.
     return {
         "policy": Markup(policy),
         "style": Markup(style),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds escaped HTML and SVG; no other module of kwire makes ``Markup``.
+"""Escapes text of HTML and SVG; elements are written by the templates alone.
 
 Names come from other people's bytes. A person sees what steers a terminal, ends a line
 or turns the writing round as an escape; a machine that reads an attribute gets the
@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from ..formatting import escape_line
 
-__all__ = ["Markup", "attribute_text", "make_text", "tag"]
+__all__ = ["Markup", "attribute_text", "make_text"]
 
 
 def make_text(value: Any) -> Markup:
@@ -32,17 +32,3 @@ def attribute_text(value: Any) -> Markup:
     escaped = str(escape(text.replace("\0", "\ufffd")))
     # A browser reads a carriage return as the end of a line, which is another sign.
     return Markup(escaped.replace("\r", "&#13;"))
-
-
-def tag(name: str, /, *inside: Any, **attributes: Any) -> Markup:
-    """Write an element, its content after its name; ``data_row`` is ``data-row``.
-
-    An underscore at the end of a name keeps Python's own words apart: ``class_``.
-    """
-    words = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{attribute_text(value)}"'
-        for key, value in attributes.items()
-    )
-    if not inside:
-        return Markup(f"<{name}{words}/>")
-    return Markup(f"<{name}{words}>{''.join(map(make_text, inside))}</{name}>")

@@ -107,7 +107,8 @@ def run(
         if progress is not None:
             # Logs that no group reads were passed over.
             progress(inputs.size - sum(sizes) - sum(lag_sizes))
-        problems = [task.problems for task in (*tasks, *lag_tasks)]
+        problems = [task.problems for task in tasks]
+        problems += [task.problems for task in lag_tasks]
         problems.append(output.table_path("problems", len(problems)))
         with open_table(problems[-1], make_schema_of("problems")) as writer:
             writer.write(make_table_of("problems", inputs.problems))
