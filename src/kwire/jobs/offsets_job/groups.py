@@ -10,20 +10,18 @@ partition. Layouts are not known here: records come as messages.
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import messages
 from ...codec import decode
 from ...control_records import read_version
 from ...errors import DecodeError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
     Row = tuple[Any, ...]
-    Tell = Callable[[str], object]
 
 DEAD, EMPTY, STABLE = "Dead", "Empty", "Stable"
 ASSIGNING, RECONCILING = "Assigning", "Reconciling"
@@ -63,7 +61,32 @@ class _Group:
     generation: int | None = None
     members: frozenset[str] = frozenset()
     state: str | None = None
-    rebalance: list[Any] | None = None
+    rebalance: _Rebalance | None = None
+
+
+@dataclass(slots=True)
+class _Rebalance:
+    """A row of ``rebalances``, with its columns in their order."""
+
+    timestamp: int
+    group: str
+    from_generation: int | None
+    to_generation: int
+    joined: list[str]
+    left: list[str]
+    duration_ms: int | None = None
+    settled_ms: int | None = None
+
+
+class _State(NamedTuple):
+    """The columns of ``group_state`` that a group has in a state."""
+
+    generation: int | None
+    protocol_type: str | None
+    protocol: str | None
+    leader: str | None
+    state: str | None
+    members: list[dict[str, Any]]
 
 
 class GroupRecords:
@@ -84,34 +107,31 @@ class GroupRecords:
         self._write = write
         self._groups: dict[str, _Group] = {}
         self._touched: dict[str, tuple[int, int]] = {}
-        self._rebalances: list[list[Any]] = []
+        self._rebalances: list[_Rebalance] = []
 
     @property
     def rebalances(self) -> list[Row]:
         """The rows of the table."""
-        return [tuple(each) for each in self._rebalances]
+        return [astuple(each) for each in self._rebalances]
 
     def learn_topic(self, topic_id: str | None, name: str) -> None:
         """Keep the name of a topic's id."""
         if topic_id is not None:
             self._topics[topic_id] = name
 
-    def apply(
-        self, key: Any, value: Any, timestamp: int, log_offset: int, tell: Tell
-    ) -> None:
-        """Take a record that is no offset commit; ``tell`` takes what is wrong in it.
+    def apply(self, key: Any, value: Any, timestamp: int, log_offset: int) -> list[str]:
+        """Take a record that is no offset commit; returns what is wrong in it.
 
         Other than those of classic groups, the records of one batch make one state,
         which ``end_batch`` writes.
         """
         name = type(key).__name__.removesuffix("Key")
         if name == "GroupMetadata":
-            self._apply_classic(key.group, value, timestamp, log_offset, tell)
-            return
+            return self._apply_classic(key.group, value, timestamp, log_offset)
         self._learn_topics(value)
         prefix = next((each for each in _KINDS if name.startswith(each)), None)
         if prefix is None:
-            return
+            return []
         group = self._groups.setdefault(key.group_id, _Group())
         if group.kind != _KINDS[prefix]:
             group.kind = _KINDS[prefix]
@@ -130,8 +150,9 @@ class GroupRecords:
             if not parts:
                 del group.parts[key.member_id]
         else:
-            return
+            return []
         self._touched[key.group_id] = timestamp, log_offset
+        return []
 
     def end_batch(self) -> None:
         """Write the states that the records of a batch have made."""
@@ -142,8 +163,8 @@ class GroupRecords:
                 self._make_member(group, member, group.parts[member])
                 for member in sorted(group.parts)
             ]
-            told = group.epoch, None, None, None, state, members
-            self._write_state(name, group, timestamp, log_offset, told)
+            made = _State(group.epoch, None, None, None, state, members)
+            self._write_state(name, group, timestamp, log_offset, made)
         self._touched.clear()
 
     def _learn_topics(self, value: Any) -> None:
@@ -154,21 +175,21 @@ class GroupRecords:
                     self.learn_topic(format_uuid(each.topic_id), each.topic_name)
 
     def _apply_classic(
-        self, name: str, value: Any, timestamp: int, log_offset: int, tell: Tell
-    ) -> None:
+        self, name: str, value: Any, timestamp: int, log_offset: int
+    ) -> list[str]:
+        problems: list[str] = []
         group = self._groups.setdefault(name, _Group())
         group.kind = "classic"
         group.parts.clear()
         group.epoch = group.assignment_epoch = None
-        told: tuple[Any, ...]
         if value is None:
-            told = None, None, None, None, DEAD, []
+            state = _State(None, None, None, None, DEAD, [])
         else:
             members = [
-                _make_classic_member(member, value.protocol_type, tell)
+                _make_classic_member(member, value.protocol_type, problems)
                 for member in sorted(value.members, key=lambda each: each.member_id)
             ]
-            told = (
+            state = _State(
                 value.generation,
                 value.protocol_type or None,
                 value.protocol,
@@ -177,7 +198,8 @@ class GroupRecords:
                 STABLE if value.members else EMPTY,
                 members,
             )
-        self._write_state(name, group, timestamp, log_offset, told)
+        self._write_state(name, group, timestamp, log_offset, state)
+        return problems
 
     def _write_state(
         self,
@@ -185,35 +207,34 @@ class GroupRecords:
         group: _Group,
         timestamp: int,
         log_offset: int,
-        told: tuple[Any, ...],
+        new: _State,
     ) -> None:
         """Write a state, and the rebalance that led to it."""
         self._write(
-            (timestamp, name, group.kind, *told, log_offset, self._log_partition)
+            (timestamp, name, group.kind, *new, log_offset, self._log_partition)
         )
-        generation, _, _, _, state, members = told
-        ids = frozenset(member["member_id"] for member in members)
-        open_one = group.rebalance
-        if open_one is not None and generation != open_one[3]:
-            open_one[6] = timestamp - open_one[0]
-            group.rebalance = open_one = None
+        generation = new.generation
+        members = frozenset(member["member_id"] for member in new.members)
+        rebalance = group.rebalance
+        if rebalance is not None and generation != rebalance.to_generation:
+            rebalance.duration_ms = timestamp - rebalance.timestamp
+            group.rebalance = rebalance = None
         # What was before the first state in the log is unknown.
         is_known = group.generation is not None or group.state == DEAD
         if is_known and generation is not None and generation != group.generation:
-            group.rebalance = open_one = [
+            group.rebalance = rebalance = _Rebalance(
                 *(timestamp, name, group.generation, generation),
-                *(sorted(ids - group.members), sorted(group.members - ids)),
-                *(None, None),
-            ]
-            self._rebalances.append(open_one)
+                *(sorted(members - group.members), sorted(group.members - members)),
+            )
+            self._rebalances.append(rebalance)
         if (
-            open_one is not None
-            and open_one[7] is None
-            and state == STABLE
+            rebalance is not None
+            and rebalance.settled_ms is None
+            and new.state == STABLE
             and group.kind in ("consumer", "streams")
         ):
-            open_one[7] = timestamp - open_one[0]
-        group.generation, group.members, group.state = generation, ids, state
+            rebalance.settled_ms = timestamp - rebalance.timestamp
+        group.generation, group.members, group.state = generation, members, new.state
 
     def _make_member(
         self, group: _Group, member_id: str, parts: dict[str, Any]
@@ -300,7 +321,9 @@ def _make_assignment(
     }
 
 
-def _make_classic_member(member: Any, protocol_type: str, tell: Tell) -> dict[str, Any]:
+def _make_classic_member(
+    member: Any, protocol_type: str, problems: list[str]
+) -> dict[str, Any]:
     row = _make_member_row(member.member_id) | {
         "instance_id": member.group_instance_id,
         "client_id": member.client_id,
@@ -312,7 +335,7 @@ def _make_classic_member(member: Any, protocol_type: str, tell: Tell) -> dict[st
         messages.ConsumerProtocolSubscription,
         member.subscription,
         f"the subscription of {member.member_id}",
-        tell,
+        problems,
     )
     if subscription is not None:
         row["subscriptions"] = list(subscription.topics)
@@ -320,7 +343,7 @@ def _make_classic_member(member: Any, protocol_type: str, tell: Tell) -> dict[st
         messages.ConsumerProtocolAssignment,
         member.assignment,
         f"the assignment of {member.member_id}",
-        tell,
+        problems,
     )
     if assignment is not None:
         row["assignment"] = [
@@ -330,8 +353,8 @@ def _make_classic_member(member: Any, protocol_type: str, tell: Tell) -> dict[st
     return row
 
 
-def _read_embedded(cls: Any, data: bytes, what: str, tell: Tell) -> Any:
-    """Read what members wrote for each other; None if there is nothing, or no sense.
+def _read_embedded(cls: Any, data: bytes, what: str, problems: list[str]) -> Any:
+    """Read what members wrote for each other; None if it is empty or damaged.
 
     Shape: INT16 version and the message. Members may be newer than kwire: they only
     append. Source: ``ConsumerProtocol``.
@@ -343,5 +366,5 @@ def _read_embedded(cls: Any, data: bytes, what: str, tell: Tell) -> Any:
         known = min(version, cls.valid_versions.max)
         return decode(cls, bytes(data)[2:], known, compat="java")
     except DecodeError as error:
-        tell(f"{what}: {error}")
+        problems.append(f"{what}: {error}")
         return None

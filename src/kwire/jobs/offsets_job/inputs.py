@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import DecodeError
 from ...log import LogDirectory
 from .groups import format_uuid
-from .reading import TOPIC, make_failure_row
+from .problems import ProblemRow, make_failure_row
+from .reading import TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +37,7 @@ class LogInputs:
     def __init__(self, paths: Paths) -> None:
         self.offsets: list[Partition] = []
         self.topics: dict[tuple[str, int], Partition] = {}
-        self.problems: list[tuple[Any, ...]] = []
+        self.problems: list[ProblemRow] = []
         if isinstance(paths, (str, os.PathLike)):
             paths = (paths,)
         self.paths = tuple(os.fspath(path) for path in paths)
@@ -45,9 +46,11 @@ class LogInputs:
             found = LogDirectory(path)
             for error in found.unreadable:
                 self.problems.append(
-                    (
-                        *(error.path, None, None, error.offset, None, None),
-                        *("checkpoint", error.reason),
+                    ProblemRow(
+                        error.path,
+                        position=error.offset,
+                        reason="checkpoint",
+                        error=error.reason,
                     )
                 )
             for skipped in found.skipped:
@@ -80,7 +83,7 @@ class LogInputs:
         return sum(log.size for log in self.offsets) + self.size // _HOPPED
 
     def topic_names(self) -> dict[str, str]:
-        """Find the names of topics by their ids, as they stand beside the segments."""
+        """Find the names of topics by their ids, in the files beside the segments."""
         names = {}
         for log in self.topics.values():
             try:

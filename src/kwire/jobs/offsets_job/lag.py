@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import DecodeError
 from .groups import format_uuid
-from .reading import make_failure_row, make_problem_row
+from .problems import make_failure_row, make_problem_row
 from .tables import open_rows_of
 
 if TYPE_CHECKING:
@@ -98,9 +98,9 @@ class GroupPosition(NamedTuple):
 
 
 class LagSummary(NamedTuple):
-    """What a task brings home.
+    """The result of a task.
 
-    ``samples`` has for each group and topic, at each time that was asked for, the lag,
+    ``samples`` has for each group and topic, at each time of the task, the lag,
     the number of partitions with and without a known one, and of those without how many
     have no log in the input.
     """
@@ -151,13 +151,13 @@ class LogEnds:
         index = bisect_right(self._times, timestamp)
         if index:
             return self._ends[index - 1]
-        # What was in front of a log that does not begin with 0 is gone.
+        # What was before the start of a log that does not begin with 0 is gone.
         return 0 if self._start == 0 else None
 
     def waiting_since(self, offset: int, after: int = -2) -> int | None:
-        """Tell when the first record from ``offset`` on came that came after a time.
+        """Return when the first record from ``offset`` on came, after a time.
 
-        Markers of transactions are none. None if there is no such record.
+        Markers of transactions are no records. None if there is no such record.
         """
         index = max(
             bisect_right(self._data_ends, offset),

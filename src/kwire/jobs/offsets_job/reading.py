@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The first pass of ``offsets``: one partition of ``__consumer_offsets``, read whole.
+"""The first pass of ``offsets``: read one partition of ``__consumer_offsets``.
 
 Commits, group states and problems go to files; what a group does is in one partition
 of the topic, so nothing here needs another one. Commits within transactions count as a
@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ... import internal_topics, messages
 from ...errors import DecodeError, UnsupportedVersion
 from ...formatting import format_count, format_name
-from ...regular_files import NotRegularFile
 from .groups import GroupRecords, format_uuid
+from .problems import ProblemRow, make_failure_row, make_problem_row
 from .tables import open_rows_of
 
 if TYPE_CHECKING:
     from ...log import Partition, Problem, Segment
-    from ...log.storage import Named
     from ...record_classes import Batch, Record
     from ..tables import RowWriter
 
@@ -52,7 +51,7 @@ class OffsetsTask(NamedTuple):
 
 
 class OffsetsSummary(NamedTuple):
-    """What a task brings home: rows of small tables, and the time of the last record.
+    """The result of a task: rows of small tables, and the time of the last record.
 
     ``end`` is -1 if there is no record.
     """
@@ -73,28 +72,6 @@ def read_offsets(task: OffsetsTask) -> OffsetsSummary:
         reading = _PartitionReader(task, commits, states, problems)
         reading.run()
     return reading.summary()
-
-
-def make_problem_row(problem: Problem) -> Row:
-    """Make the row of a damaged region of a log."""
-    offset = problem.last_good_offset + 1 if problem.last_good_offset >= 0 else None
-    words = problem.detail
-    if problem.next_good_offset >= 0:
-        words = f"{words}; good again from offset {problem.next_good_offset}"
-    return (
-        *(problem.path, problem.topic, problem.partition),
-        *(problem.position, problem.length, offset, problem.reason, words),
-    )
-
-
-def make_failure_row(
-    path: Named, topic: str | None, partition: int | None, error: OSError
-) -> Row:
-    """Make the row of a file that could not be read."""
-    reason = error.strerror or str(error)
-    error_path = format_name(path if error.filename is None else error.filename)
-    kind = "skipped" if isinstance(error, NotRegularFile) else "unreadable"
-    return (error_path, topic, partition, None, None, None, kind, reason)
 
 
 class _Key:
@@ -127,7 +104,7 @@ class _Key:
 
 
 class _PartitionReader:
-    """The way through one partition."""
+    """Reads the records of one partition in their order."""
 
     def __init__(
         self,
@@ -169,9 +146,7 @@ class _PartitionReader:
                 f"not counted: {format_count(len(groups), 'offset commit')} of {names},"
                 f" in a transaction of producer {producer} that was never ended"
             )
-            self._note_problem(
-                (path, TOPIC, self._number, None, None, offset, "pending", words)
-            )
+            self._note_problem(self._make_row(path, offset, "pending", words))
 
     def summary(self) -> OffsetsSummary:
         """Give what is left when all is read."""
@@ -194,7 +169,7 @@ class _PartitionReader:
             self._groups.rebalances, growth[:_GROWTH], history, self._end
         )
 
-    def _note_problem(self, row: Row) -> None:
+    def _note_problem(self, row: ProblemRow) -> None:
         self._problems.write(row)
         self._flaws += 1
 
@@ -219,8 +194,8 @@ class _PartitionReader:
     def _find_cleaned(self, segment: Segment) -> None:
         """Note that a cleaner was in a segment: what it took may be from anywhere."""
         above = segment.next_base_offset
-        behind = 2**63 - 1 if above is None else above
-        self._clean_start = max(self._clean_start, behind)
+        end = 2**63 - 1 if above is None else above
+        self._clean_start = max(self._clean_start, end)
         self._complete = None
 
     def _note_damage(self, found: list[Problem]) -> None:
@@ -260,9 +235,10 @@ class _PartitionReader:
             elif known.is_commit:
                 self._apply_commit(key, value, record)
             else:
-                self._groups.apply(
-                    key, value, self._time, record.offset, self._make_note(record)
-                )
+                for words in self._groups.apply(key, value, self._time, record.offset):
+                    self._note_problem(
+                        self._make_row(self._path, record.offset, "undecodable", words)
+                    )
         self._groups.end_batch()
 
     def _note_time(self, record: Record, commit_timestamp: int) -> None:
@@ -318,23 +294,13 @@ class _PartitionReader:
             words = f"{words}; the key is {key!r}"
         except (DecodeError, UnsupportedVersion):
             pass
-        self._note_problem(
-            (
-                *(self._path, TOPIC, self._number, None, None),
-                *(record.offset, reason, words),
-            )
+        self._note_problem(self._make_row(self._path, record.offset, reason, words))
+
+    def _make_row(self, path: str, offset: int, reason: str, error: str) -> ProblemRow:
+        number = self._number
+        return ProblemRow(
+            path, TOPIC, number, offset=offset, reason=reason, error=error
         )
-
-    def _make_note(self, record: Record) -> Any:
-        def tell(words: str) -> None:
-            self._note_problem(
-                (
-                    *(self._path, TOPIC, self._number, None, None),
-                    *(record.offset, "undecodable", words),
-                )
-            )
-
-        return tell
 
 
 def _has_holes(batch: Batch, expected: int | None) -> bool:

@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of ``problems``: what ``offsets`` could not read, or does not count yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...formatting import format_name
+from ...regular_files import NotRegularFile
+
+if TYPE_CHECKING:
+    from ...log import Problem
+    from ...log.storage import Named
+
+
+class ProblemRow(NamedTuple):
+    """A row of the table, with its columns in their order."""
+
+    path: str
+    topic: str | None = None
+    partition: int | None = None
+    position: int | None = None
+    length: int | None = None
+    offset: int | None = None
+    reason: str = ""
+    error: str = ""
+
+
+def make_problem_row(problem: Problem) -> ProblemRow:
+    """Make the row of a damaged region of a log."""
+    error = problem.detail
+    if problem.next_good_offset >= 0:
+        error += f"; good again from offset {problem.next_good_offset}"
+    return ProblemRow(
+        problem.path,
+        problem.topic,
+        problem.partition,
+        problem.position,
+        problem.length,
+        problem.last_good_offset + 1 if problem.last_good_offset >= 0 else None,
+        problem.reason,
+        error,
+    )
+
+
+def make_failure_row(
+    path: Named, topic: str | None, partition: int | None, error: OSError
+) -> ProblemRow:
+    """Make the row of a file that could not be read."""
+    return ProblemRow(
+        format_name(path if error.filename is None else error.filename),
+        topic,
+        partition,
+        reason="skipped" if isinstance(error, NotRegularFile) else "unreadable",
+        error=error.strerror or str(error),
+    )
