@@ -105,8 +105,8 @@ def test_more_rows_than_shown_are_told():
     ]
     assert found.find("table")[0][0]["data-total"] == "10000"
     notes = [text for _, text in found.find("p", class_="note")]
-    assert notes == ["The first 200 of 10,000; all of them are in things/"]
-    assert page(ROW, total=5).find("p")[0][1].startswith("The first 1 of 5; ")
+    assert notes == ["The first 200 of 10,000 rows; all of them are in things/."]
+    assert page(ROW, total=5).find("p")[0][1].startswith("The first 1 of 5 rows; ")
     assert page(ROW).find("p") == []
 
 

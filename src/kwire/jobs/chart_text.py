@@ -31,10 +31,10 @@ _SIZES = (
 
 _STEPS = (
     *(1, 2, 5, 10, 20, 50, 100, 200, 500),
-    *(each * _SECOND for each in (1, 2, 5, 10, 30)),
-    *(each * _MINUTE for each in (1, 2, 5, 10, 30)),
+    *(each * _SECOND for each in (1, 2, 5, 10, 15, 30)),
+    *(each * _MINUTE for each in (1, 2, 5, 10, 15, 30)),
     *(each * _HOUR for each in (1, 2, 3, 6, 12)),
-    *(each * _DAY for each in (1, 2, 5, 10, 30, 100, 365, 3650, 36500, 365000)),
+    *(each * _DAY for each in (1, 2, 7, 14, 28, 56, 112, 364)),
 )
 _MOST_MARKS = 6
 _FIRST_MARK, _LAST_MARK = 0.2, 0.88
@@ -141,6 +141,14 @@ def _round_step(least: float) -> float:
     return power * next(each for each in factors if each * power >= least * 0.999)
 
 
+def choose_time_step(length: int, most: int) -> int:
+    """Choose a round step, in milliseconds, that divides a length into ``most`` parts.
+
+    The last part may be shorter, and there may be fewer parts.
+    """
+    return next((each for each in _STEPS if each * most > length), length // most + 1)
+
+
 def choose_time_ticks(start: int, end: int) -> list[tuple[float, str]]:
     """Choose times along an axis: both ends, the first in full, and round ones."""
     first, last = format_time(start), format_time(end)
@@ -149,7 +157,7 @@ def choose_time_ticks(start: int, end: int) -> list[tuple[float, str]]:
         return [(0.0, first.removesuffix(".000"))]
     if first == str(start) or last == str(end):
         return [(0.0, first), (1.0, last)]
-    step = next((step for step in _STEPS if length / step <= _MOST_MARKS), _STEPS[-1])
+    step = choose_time_step(length, _MOST_MARKS)
     # As many digits as the step needs, of "2026-11-21 04:05:06.789".
     if step < _SECOND:
         shown = slice(11, 23)

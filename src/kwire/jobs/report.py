@@ -55,6 +55,13 @@ def list_columns(
     return columns
 
 
+def describe_rest(shown: int, total: int, things: str, table: str) -> str:
+    """Describe in a sentence where the things are that are not shown, if any."""
+    if total <= shown:
+        return ""
+    return f"The first {shown:,} of {total:,} {things}; all of them are in {table}/."
+
+
 class Cell(NamedTuple):
     """A cell of a table: its classes, its text, its raw value, and a tone if it has."""
 
@@ -89,7 +96,7 @@ class Report:
 
     def add_chart(self, title: str, svg: Markup, note: str = "") -> None:
         """Add a chart of ``charts`` with a title above and a note below."""
-        self._add("chart", title=title, svg=svg, note=note)
+        self._add("chart", title=title, svg=svg, note=note.strip())
 
     def add_text(self, paragraph: str) -> None:
         """Add a paragraph."""
@@ -116,9 +123,6 @@ class Report:
                 )
         total = len(rows) if total is None else total
         shown = rows[:ROWS_SHOWN]
-        more = ""
-        if len(shown) < total:
-            more = f"The first {len(shown):,} of {total:,}; all of them are in {name}/"
         self._add(
             "table",
             name=name,
@@ -131,7 +135,7 @@ class Report:
             total=total,
             count=f"{total:,}",
             note=note,
-            more=more,
+            more=describe_rest(len(shown), total, "rows", name),
         )
 
     def html(self) -> str:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ...formatting import format_count
 from ...recording.requests import find_fate
 from .. import charts
-from ..report import Report
+from ..report import Report, describe_rest, list_columns
+from .findings import TABLES
 from .sightings import MINUTE, SeenRequests
 from .verdicts import BREAKS, OK, UNKNOWN, find_api_name
 
@@ -21,6 +22,27 @@ if TYPE_CHECKING:
     from .findings import AuditFindings
 
 TONES = {BREAKS: "bad", UNKNOWN: "warning", OK: "good"}
+
+_SHOWN = {
+    "breaks": "client_id address api api_version requests target_speaks removed_in"
+    " what_to_do software_name software_version first_seen last_seen",
+    "clients": "client_id address requests breaking_requests reason apis software_name"
+    " software_version first_seen last_seen",
+    "problems": "path line reason text",
+}
+"""The columns that the page shows of each table."""
+
+_LABELS = {
+    "api": "API",
+    "api_version": "Version",
+    "software_name": "Software",
+    "first_seen": "First",
+    "last_seen": "Last",
+    "breaking_requests": "Breaking",
+    "apis": "Versions used",
+    "path": "File",
+    "text": "Begins with",
+}
 
 _MOST_CLIENTS = 20
 _MOST_COLUMNS = 30
@@ -160,9 +182,8 @@ def _add_risks(report: Report, findings: AuditFindings) -> None:
         for row in shown
     ]
     note = "Of clients that break the requests that do, of unknown ones all requests."
-    if len(shown) < len(risky):
-        note = f"The first {len(shown)} of {len(risky):,} clients. {note}"
-    report.add_chart("Clients by risk", charts.draw_bars(items), note)
+    rest = describe_rest(len(shown), len(risky), "clients", "clients")
+    report.add_chart("Clients by risk", charts.draw_bars(items), f"{note} {rest}")
 
 
 def _name_client(row: dict[str, Any]) -> str:
@@ -208,14 +229,13 @@ def _add_times(report: Report, findings: AuditFindings) -> None:
             )
         )
     note = f"Requests of versions that are deprecated, or that {target.name} refuses."
-    if len(tracks) < len(counts):
-        note += f" The first {len(tracks)} of {len(counts):,} versions."
+    rest = describe_rest(len(tracks), len(counts), "versions", "requests")
     report.add_chart(
         "When old versions were used",
         charts.draw_timeline(
             tracks, legend={"bad": "clients break", "warning": "deprecated or gone"}
         ),
-        note,
+        f"{note} {rest}",
     )
 
 
@@ -235,40 +255,20 @@ def _make_span(
 
 
 def _add_tables(report: Report, findings: AuditFindings) -> None:
-    who = [("client_id", "Client id", "text"), ("address", "Address", "text")]
-    software = [
-        ("software_name", "Software", "text"),
-        ("software_version", "Software version", "text"),
-    ]
-    when = [("first_seen", "First", "time"), ("last_seen", "Last", "time")]
+    labels = _LABELS | {"target_speaks": f"{findings.target.name} speaks"}
+
+    def list_shown(name: str) -> list[tuple[str, str, str]]:
+        return list_columns(TABLES[name], _SHOWN[name], labels)
+
     report.add_table(
         "breaks",
-        [
-            *who,
-            ("api", "API", "text"),
-            ("api_version", "Version", "count"),
-            ("requests", "Requests", "count"),
-            ("target_speaks", f"{findings.target.name} speaks", "text"),
-            ("removed_in", "Removed in", "text"),
-            ("what_to_do", "What to do", "text"),
-            *software,
-            *when,
-        ],
+        list_shown("breaks"),
         list(map(_convert_times, findings.breaks)),
         title="What breaks",
     )
     report.add_table(
         "clients",
-        [
-            ("verdict", "Verdict", "tone"),
-            *who,
-            ("requests", "Requests", "count"),
-            ("breaking_requests", "Breaking", "count"),
-            ("reason", "Why", "text"),
-            ("apis", "Versions used", "text"),
-            *software,
-            *when,
-        ],
+        [("verdict", "Verdict", "tone"), *list_shown("clients")],
         [
             _convert_times(row) | {"verdict": (TONES[row["verdict"]], row["verdict"])}
             for row in findings.clients
@@ -277,12 +277,7 @@ def _add_tables(report: Report, findings: AuditFindings) -> None:
     )
     report.add_table(
         "problems",
-        [
-            ("path", "File", "text"),
-            ("line", "Line", "count"),
-            ("reason", "What is wrong", "text"),
-            ("text", "Begins with", "text"),
-        ],
+        list_shown("problems"),
         findings.problems,
         title="What could not be read",
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...formatting import format_count, format_size
 from .. import charts
-from ..report import Report, list_columns
+from ..report import Report, describe_rest, list_columns
 from .outcome import TABLES
 
 if TYPE_CHECKING:
@@ -152,13 +152,12 @@ def _add_coverage(report: Report, outcome: ExportOutcome) -> None:
                 f"{row['recovered_percent']:.4g} %",
             )
         )
-    note = "Offsets of each partition, from its start to its end."
-    if len(tracks) < len(outcome.coverage):
-        note += f" The worst {len(tracks)} of {len(outcome.coverage):,} partitions."
+    note = "Offsets of each partition, from its start to its end; the worst come first."
+    rest = describe_rest(len(tracks), len(outcome.coverage), "partitions", "coverage")
     report.add_chart(
         "Coverage",
         charts.draw_coverage(tracks, legend={"good": "recovered", "bad": "lost"}),
-        note,
+        f"{note} {rest}",
     )
 
 

@@ -17,6 +17,7 @@ from ... import messages
 from ...codec import decode
 from ...control_records import read_version
 from ...errors import DecodeError
+from .tables import RebalanceRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -72,8 +73,8 @@ class _Rebalance:
     group: str
     from_generation: int | None
     to_generation: int
-    joined: list[str]
-    left: list[str]
+    members_joined: list[str]
+    members_left: list[str]
     duration_ms: int | None = None
     settled_ms: int | None = None
 
@@ -112,7 +113,7 @@ class GroupRecords:
     @property
     def rebalances(self) -> list[Row]:
         """The rows of the table."""
-        return [astuple(each) for each in self._rebalances]
+        return [RebalanceRow(*astuple(each)) for each in self._rebalances]
 
     def learn_topic(self, topic_id: str | None, name: str) -> None:
         """Keep the name of a topic's id."""

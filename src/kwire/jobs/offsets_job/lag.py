@@ -19,15 +19,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...errors import DecodeError
 from .groups import format_uuid
 from .problems import make_failure_row, make_problem_row
-from .tables import open_rows_of
+from .tables import StuckRow, open_rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ...log import Partition, Problem
     from ..tables import RowWriter
-
-    Row = tuple[Any, ...]
 
 
 class Commit(NamedTuple):
@@ -105,7 +103,7 @@ class LagSummary(NamedTuple):
     have no log in the input.
     """
 
-    stuck: list[Row]
+    stuck: list[Any]
     positions: list[GroupPosition]
     samples: dict[tuple[str, str], list[list[int]]]
 
@@ -241,10 +239,7 @@ def _measure(
         return
     if max(task.end, known.last_time) - waiting >= task.stuck_after_ms:
         summary.stuck.append(
-            (
-                *(group, place.topic, place.partition, last.offset, final),
-                *(since, last.timestamp),
-            )
+            StuckRow(*where, last.offset, final, since, last.timestamp)
         )
 
 

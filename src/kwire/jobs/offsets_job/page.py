@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ...formatting import format_count, format_name, format_size, format_time
 from .. import charts
 from ..chart_text import format_duration
-from ..report import ROWS_SHOWN, Report, list_columns
+from ..report import ROWS_SHOWN, Report, describe_rest, list_columns
 from .groups import ASSIGNING, DEAD, EMPTY, RECONCILING, STABLE
 from .reading import TOPIC
 from .tables import COLUMNS
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from .inputs import LogInputs
     from .sums import GroupTotals
-
-    Row = tuple[Any, ...]
 
 _CHARTS = 4
 _TOPICS = 6
@@ -124,12 +123,12 @@ def _list_columns(name: str) -> list[tuple[str, str, str]]:
     return list_columns(COLUMNS[name], _SHOWN[name], _LABELS)
 
 
-def _add_table(report: Report, name: str, rows: Sequence[Row], note: str) -> None:
+def _add_table(report: Report, name: str, rows: Sequence[Any], note: str) -> None:
     dicts = [_make_cells(name, row) for row in rows[:ROWS_SHOWN]]
     report.add_table(name, _list_columns(name), dicts, len(rows), note)
 
 
-def _make_cells(name: str, row: Row) -> dict[str, Any]:
+def _make_cells(name: str, row: Any) -> dict[str, Any]:
     cells = {}
     for (key, kind), value in zip(COLUMNS[name].items(), row, strict=True):
         if kind == "timestamp" and value is not None and value < 0:
@@ -142,12 +141,12 @@ def _make_cells(name: str, row: Row) -> dict[str, Any]:
 
 
 def _add_verdict(
-    report: Report, sums: GroupTotals, groups: Sequence[Row], stuck_after_ms: int
+    report: Report, sums: GroupTotals, groups: Sequence[Any], stuck_after_ms: int
 ) -> None:
     count = format_count(len(groups), "group")
     waited = format_duration(stuck_after_ms)
     if sums.stuck:
-        owners = len({row[0] for row in sums.stuck})
+        owners = len({row.group for row in sums.stuck})
         report.add_verdict(
             "bad",
             f"{len(sums.stuck):,} stuck",
@@ -155,7 +154,7 @@ def _add_verdict(
             f" {format_count(owners, 'group')} did not move for {waited} or longer"
             " while the log grew.",
         )
-    elif not any(row[4] > row[10] for row in groups):
+    elif not any(row.partitions > row.unknown_lags for row in groups):
         why = "the logs of the topics that they read are not in the input."
         if sums.uncommitted:
             why = _count_uncommitted(sums)
@@ -177,11 +176,11 @@ def _count_uncommitted(sums: GroupTotals) -> str:
 
 
 def _add_figures(
-    report: Report, sums: GroupTotals, groups: Sequence[Row], problems: int
+    report: Report, sums: GroupTotals, groups: Sequence[Any], problems: int
 ) -> None:
-    lags = [row[12] for row in groups if row[12] is not None]
-    unknown = sum(row[10] for row in groups)
-    pending = sum(row[12] for row in sums.history)
+    lags = [row.known_lag for row in groups if row.known_lag is not None]
+    unknown = sum(row.unknown_lags for row in groups)
+    pending = sum(row.pending_commits for row in sums.history)
     figures = [
         ("Groups", f"{len(groups):,}", ""),
         ("Stuck partitions", f"{len(sums.stuck):,}", "bad" if sums.stuck else "good"),
@@ -191,7 +190,7 @@ def _add_figures(
             f"{sum(lags):,}" if lags else "unknown",
             "warning" if sums.uncommitted else "",
         ),
-        ("Commits", f"{sum(row[10] for row in sums.history):,}", ""),
+        ("Commits", f"{sum(row.commits for row in sums.history):,}", ""),
         ("Rebalances", f"{len(sums.rebalances):,}", ""),
         ("Commits pending", f"{pending:,}", "warning" if pending else ""),
         ("Problems", f"{problems:,}", "warning" if problems else ""),
@@ -200,17 +199,17 @@ def _add_figures(
 
 
 def _describe_history(sums: GroupTotals) -> str:
-    """Say from when on every commit is there."""
-    known = [row for row in sums.history if row[3] is not None]
-    cleaned = [row for row in known if row[7] != row[3]]
+    """Describe from when on every commit is there."""
+    known = [row for row in sums.history if row.first_offset is not None]
+    cleaned = [row for row in known if row.complete_from_offset != row.first_offset]
     if not known:
         return f"{TOPIC} holds no record."
     if not cleaned:
         return (
             "History is complete: no segment of it was compacted. It begins"
-            f" {format_time(min(row[5] for row in known))} UTC."
+            f" {format_time(min(row.first_timestamp for row in known))} UTC."
         )
-    starts = [row[8] for row in known if row[8] is not None]
+    starts = [row.complete_from for row in known if row.complete_from is not None]
     text = (
         "Kafka keeps no more than the last commit of each key in compacted segments of"
         f" {TOPIC}; {len(cleaned):,} of {format_count(len(known), 'partition')}"
@@ -224,20 +223,21 @@ def _describe_history(sums: GroupTotals) -> str:
     return f"{text}; there the charts begin."
 
 
-def _add_lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) -> None:
+def _add_lag_charts(report: Report, groups: Sequence[Any], lags: Sequence[Any]) -> None:
     series: dict[str, dict[str, list[tuple[int, float | None]]]] = {}
     worst: dict[str, int] = {}
     has_gaps = has_no_log = False
-    for time, group, topic, _, _, unknown, lag, without_log in lags:
+    for row in lags:
         # A partition without a log is left out from begin to end; a sum that lacks
         # another one would fall though no record was read.
-        if unknown > without_log:
-            lag, has_gaps = None, True
-        has_no_log = has_no_log or without_log > 0
-        points = series.setdefault(group, {}).setdefault(topic, [])
-        points.append((time, lag))
-        worst[group] = max(worst.get(group, 0), lag or 0)
-    stuck = {row[0]: row[11] for row in groups}
+        is_gap = row.unknown_lags > row.missing_logs
+        lag = None if is_gap else row.known_lag
+        has_gaps = has_gaps or is_gap
+        has_no_log = has_no_log or row.missing_logs > 0
+        points = series.setdefault(row.group, {}).setdefault(row.topic, [])
+        points.append((row.timestamp, lag))
+        worst[row.group] = max(worst.get(row.group, 0), lag or 0)
+    stuck = {row.group: row.stuck for row in groups}
     drawn = [
         group
         for group, topics in series.items()
@@ -253,16 +253,11 @@ def _add_lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) 
             topics,
             key=lambda topic: (-max(lag or 0 for _, lag in topics[topic]), topic),
         )
-        left = len(ranked) - _TOPICS
-        report.add_chart(
-            f"Lag of {group}",
-            charts.draw_lines(
-                {name: topics[name] for name in ranked[:_TOPICS]}, "records"
-            ),
-            f"{format_count(left, 'topic')} more in lag_over_time/."
-            if left > 0
-            else "",
+        drawing = charts.draw_lines(
+            {name: topics[name] for name in ranked[:_TOPICS]}, "records"
         )
+        rest = describe_rest(_TOPICS, len(ranked), "topics", "lag_over_time")
+        report.add_chart(f"Lag of {group}", drawing, rest)
     gaps = (
         " A line has a gap where the lag of a partition is unknown: it is assigned and"
         " has no commit, or its log no longer has that time."
@@ -272,11 +267,10 @@ def _add_lag_charts(report: Report, groups: Sequence[Row], lags: Sequence[Row]) 
     if not order:
         report.add_text(f"There is no lag to draw.{gaps}")
         return
-    left = len(order) - _CHARTS
     report.add_text(
         "Lag is what lies between the commit and the end of the log, summed up over the"
         f" partitions of a topic.{gaps}"
-        + (f" {format_count(left, 'group')} more: lag_over_time/." if left > 0 else "")
+        f" {describe_rest(_CHARTS, len(order), 'groups', 'lag_over_time')}".rstrip()
     )
 
 
@@ -296,16 +290,11 @@ def _add_commit_map(report: Report, sums: GroupTotals) -> None:
         for time, group, commits in rate
         if time in names
     }
-    left = len(rows) - _HEAT_ROWS
+    rest = describe_rest(_HEAT_ROWS, len(rows), "groups", "commit_rate")
     report.add_chart(
         "Commits over time",
         charts.draw_heat_map(rows[:_HEAT_ROWS], list(names.values()), cells),
-        f"Commits in each {format_duration(step)}, times in UTC"
-        + (
-            f"; {format_count(left, 'group')} more in commit_rate/."
-            if left > 0
-            else "."
-        ),
+        f"Commits in each {format_duration(step)}, times in UTC. {rest}",
     )
 
 
@@ -320,32 +309,23 @@ def _format_clock(time: int, step: int) -> str:
 
 
 def _add_timeline(report: Report, sums: GroupTotals) -> None:
-    counts: dict[str, int] = {}
-    for row in sums.rebalances:
-        counts[row[1]] = counts.get(row[1], 0) + 1
-    rows = sorted(sums.states, key=lambda group: (-counts.get(group, 0), group))
+    counts = Counter(row.group for row in sums.rebalances)
+    rows = sorted(sums.states, key=lambda group: (-counts[group], group))
     mark = max((sums.end - sums.start) // _MARK, 1)
     tracks = []
     for group in rows[:_TRACKS]:
-        count = counts.get(group, 0)
+        count = counts[group]
         spans = _make_spans(sums, group, mark)
         note = format_count(count, "rebalance") if count else ""
         tracks.append(charts.Track(group, sums.start, sums.end + mark, spans, note))
     if not tracks:
         return
-    left = len(rows) - _TRACKS
+    legend = {"good": "stable", "warning": "rebalance", "quiet": "no members"}
+    rest = describe_rest(_TRACKS, len(rows), "groups", "group_state")
     report.add_chart(
         "Groups and their rebalances",
-        charts.draw_timeline(
-            tracks,
-            {"good": "stable", "warning": "rebalance", "quiet": "no members"},
-        ),
-        "Times in UTC"
-        + (
-            f"; {format_count(left, 'group')} more in group_state/."
-            if left > 0
-            else "."
-        ),
+        charts.draw_timeline(tracks, legend),
+        f"Times in UTC. {rest}",
     )
 
 
@@ -364,23 +344,27 @@ def _make_spans(sums: GroupTotals, group: str, mark: int) -> list[charts.Span]:
             spans.append(
                 charts.Span(begin, end, _STATE_TONES.get(state.state, ""), note)
             )
-    for time, name, before, after, joined, left, *_ in sums.rebalances:
-        if name == group and time >= sums.start:
+    for row in sums.rebalances:
+        if row.group == group and row.timestamp >= sums.start:
             words = (
-                f"generation {before} to {after}:"
-                f" {len(joined)} joined, {len(left)} left"
+                f"generation {row.from_generation} to {row.to_generation}:"
+                f" {len(row.members_joined)} joined, {len(row.members_left)} left"
             )
-            spans.append(charts.Span(time, time + mark, "warning", words))
+            end = row.timestamp + mark
+            spans.append(charts.Span(row.timestamp, end, "warning", words))
     return spans
 
 
 def _add_growth(report: Report, sums: GroupTotals) -> None:
     items = []
     for row in sums.growth[:_BARS]:
-        kind, group, topic, partition, member, records, _, size, _ = row
-        name = group if topic is None else f"{group} {topic}-{partition}"
-        label = name if member is None else f"{name} {member}"
-        items.append((label, size, "", f"{format_count(records, 'record')} {kind}"))
+        label = row.group
+        if row.topic is not None:
+            label += f" {row.topic}-{row.partition}"
+        if row.member is not None:
+            label += f" {row.member}"
+        note = f"{format_count(row.records, 'record')} {row.record_type}"
+        items.append((label, row.bytes, "", note))
     if items:
         report.add_chart(
             f"What makes {TOPIC} grow",

@@ -17,14 +17,14 @@ from ...errors import DecodeError, UnsupportedVersion
 from ...formatting import format_count, format_name
 from .groups import GroupRecords, format_uuid
 from .problems import ProblemRow, make_failure_row, make_problem_row
-from .tables import open_rows_of
+from .tables import GrowthRow, HistoryRow, open_rows_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ...log import Partition, Problem, Segment
     from ...record_classes import Batch, Record
     from ..tables import RowWriter
-
-    Row = tuple[Any, ...]
 
 TOPIC = "__consumer_offsets"
 
@@ -32,7 +32,7 @@ _LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999: what is later is no time of a record."""
 
 _GROWTH = 1000
-"""How many of the keys with the most bytes are reported, for each partition."""
+"""How many of the keys with the most bytes are reported."""
 
 _COMMITS = (messages.OffsetCommitKey, messages.LegacyOffsetCommitKey)
 
@@ -56,9 +56,9 @@ class OffsetsSummary(NamedTuple):
     ``end`` is -1 if there is no record.
     """
 
-    rebalances: list[Row]
-    growth: list[Row]
-    history: Row
+    rebalances: list[Any]
+    growth: list[Any]
+    history: Any
     end: int
 
 
@@ -72,6 +72,12 @@ def read_offsets(task: OffsetsTask) -> OffsetsSummary:
         reading = _PartitionReader(task, commits, states, problems)
         reading.run()
     return reading.summary()
+
+
+def order_growth(rows: Iterable[Any]) -> list[Any]:
+    """Choose the rows of ``growth`` with the most bytes."""
+    ordered = sorted(rows, key=lambda row: (-row.bytes, *map(str, row[:5])))
+    return ordered[:_GROWTH]
 
 
 class _Key:
@@ -91,15 +97,19 @@ class _Key:
         self.tombstones += record.value is None
         self.bytes += len(record.key or b"") + len(record.value or b"")
 
-    def row(self, log_partition: int) -> Row:
+    def row(self, log_partition: int) -> Any:
         """Make its row of ``growth``."""
         key = self.key
-        return (
-            type(key).__name__.removesuffix("Key"),
-            self.group,
-            *(getattr(key, "topic", None), getattr(key, "partition", None)),
-            getattr(key, "member_id", getattr(key, "regular_expression", None)),
-            *(self.records, self.tombstones, self.bytes, log_partition),
+        return GrowthRow(
+            record_type=type(key).__name__.removesuffix("Key"),
+            group=self.group,
+            topic=getattr(key, "topic", None),
+            partition=getattr(key, "partition", None),
+            member=getattr(key, "member_id", getattr(key, "regular_expression", None)),
+            records=self.records,
+            tombstones=self.tombstones,
+            bytes=self.bytes,
+            log_partition=log_partition,
         )
 
 
@@ -150,23 +160,28 @@ class _PartitionReader:
 
     def summary(self) -> OffsetsSummary:
         """Give what is left when all is read."""
-        growth = sorted(
-            (key.row(self._number) for key in self._keys.values() if key.records),
-            key=lambda row: (-row[7], *map(str, row[:5])),
-        )
+        growth = [key.row(self._number) for key in self._keys.values() if key.records]
         nothing = None, None
         first, last = self._first or nothing, self._last or nothing
         complete = self._complete or nothing
-        end_offset = None if last[0] is None else last[0] + 1
-        history = (
-            *(self._number, format_name(self._partition.path), self._partition.size),
-            *(first[0], end_offset, first[1], last[1], *complete),
-            *(self._records, self._committed, self._aborted),
-            sum(len(groups) for _, _, groups in self._pending.values()),
-            self._flaws,
+        history = HistoryRow(
+            log_partition=self._number,
+            path=format_name(self._partition.path),
+            bytes=self._partition.size,
+            first_offset=first[0],
+            end_offset=None if last[0] is None else last[0] + 1,
+            first_timestamp=first[1],
+            last_timestamp=last[1],
+            complete_from_offset=complete[0],
+            complete_from=complete[1],
+            records=self._records,
+            commits=self._committed,
+            aborted_commits=self._aborted,
+            pending_commits=sum(len(groups) for *_, groups in self._pending.values()),
+            problems=self._flaws,
         )
         return OffsetsSummary(
-            self._groups.rebalances, growth[:_GROWTH], history, self._end
+            self._groups.rebalances, order_growth(growth), history, self._end
         )
 
     def _note_problem(self, row: ProblemRow) -> None:

@@ -11,8 +11,12 @@ from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..chart_text import choose_time_step
+from .reading import order_growth
+from .tables import GroupRow, TopicLagRow
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from .lag import GroupPosition, LagSummary
     from .reading import OffsetsSummary
@@ -28,19 +32,10 @@ COMMIT_COLUMNS = (
 STATE_COLUMNS = ("timestamp", "group", "kind", "generation", "state", "members")
 """The columns of ``group_state`` that are needed."""
 
-_GROWTH = 1000
 _HIGHEST = 2**63 - 1
 
 _SAMPLES = 96
 _COLUMNS = 24
-_SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
-_STEPS = (
-    *(1, 2, 5, 10, 20, 50, 100, 200, 500),
-    *(each * _SECOND for each in (1, 2, 5, 10, 15, 30)),
-    *(each * _MINUTE for each in (1, 2, 5, 10, 15, 30)),
-    *(each * _HOUR for each in (1, 2, 3, 6, 12)),
-    *(each * _DAY for each in (1, 2, 7, 14, 28, 56, 112, 364)),
-)
 
 
 class GroupState(NamedTuple):
@@ -74,26 +69,20 @@ class GroupTotals:
         self.history = [each.history for each in summaries]
         self.rebalances = sorted(
             chain.from_iterable(each.rebalances for each in summaries),
-            key=lambda row: (row[0], row[1], row[3]),
+            key=lambda row: (row.timestamp, row.group, row.to_generation),
         )
-        self.growth = sorted(
-            chain.from_iterable(each.growth for each in summaries),
-            key=lambda row: (-row[7], *map(str, row[:5])),
-        )[:_GROWTH]
-        self.stuck: list[Row] = []
+        self.growth = order_growth(
+            chain.from_iterable(each.growth for each in summaries)
+        )
+        self.stuck: list[Any] = []
         self.states = self._list_states(states)
         self._positions: list[GroupPosition] = []
         self._lags: dict[tuple[str, str], list[list[int]]] = {}
         self.end = max((each.end for each in summaries), default=-1)
-        began, complete = (
-            [time for time in times if time is not None and time >= 0]
-            for times in (
-                [row[5] for row in self.history],
-                [row[8] for row in self.history],
-            )
-        )
+        began = _list_known(row.first_timestamp for row in self.history)
+        complete = _list_known(row.complete_from for row in self.history)
         self.start = min(min(complete or began, default=0), max(self.end, 0))
-        self.step = _choose_step(self.end - self.start, _COLUMNS)
+        self.step = choose_time_step(self.end - self.start, _COLUMNS)
         self.samples = tuple(_choose_times(self.start, self.end, _SAMPLES))
         self.assigned = self._list_assigned(states)
 
@@ -183,7 +172,7 @@ class GroupTotals:
 
     def tables(self) -> dict[str, list[Row]]:
         """Give the rows of the small tables."""
-        self.stuck.sort(key=lambda row: (row[3] - row[4], *row[:3]))
+        self.stuck.sort(key=lambda row: (row.committed - row.log_end, *row[:3]))
         return {
             "rebalances": self.rebalances,
             "stuck": self.stuck,
@@ -214,44 +203,52 @@ class GroupTotals:
         lags: dict[str, list[int | None]] = {}
         for position in self._positions:
             lags.setdefault(position.group, []).append(position.lag)
-        rebalances = Counter(row[1] for row in self.rebalances)
-        stuck = Counter(row[0] for row in self.stuck)
+        rebalances = Counter(row.group for row in self.rebalances)
+        stuck = Counter(row.group for row in self.stuck)
         rows = []
         for name in {*by_group, *self.states, *lags}:
             state = self.states[name][-1] if name in self.states else _NO_STATE
             known = [lag for lag in lags.get(name, ()) if lag is not None]
             count = len(lags.get(name, ()))
             known_lag = min(sum(known), _HIGHEST) if known else None
+            commits, first, last = by_group.get(name, (0, None, None))
             rows.append(
-                (
-                    name,
-                    *(state.kind, state.state, state.members),
-                    count,
-                    *by_group.get(name, (0, None, None)),
-                    rebalances[name],
-                    known_lag if len(known) == count else None,
-                    count - len(known),
-                    stuck[name],
-                    known_lag,
+                GroupRow(
+                    group=name,
+                    kind=state.kind,
+                    state=state.state,
+                    members=state.members,
+                    partitions=count,
+                    commits=commits,
+                    first_commit=first,
+                    last_commit=last,
+                    rebalances=rebalances[name],
+                    lag=known_lag if len(known) == count else None,
+                    unknown_lags=count - len(known),
+                    stuck=stuck[name],
+                    known_lag=known_lag,
                 )
             )
-        return sorted(rows, key=lambda row: (-row[11], -(row[12] or 0), row[0]))
+        return sorted(
+            rows, key=lambda row: (-row.stuck, -(row.known_lag or 0), row.group)
+        )
 
     def lag_over_time(self) -> list[Row]:
         """Sum up the lag of each group and topic, at each time that was sampled.
 
         It is known if that of each partition is.
         """
-        rows: list[Row] = []
+        rows: list[Any] = []
         for key, counts in sorted(self._lags.items()):
             for time, each in zip(self.samples, counts, strict=True):
                 lag, known, unknown, without_log = each
                 known_lag = min(lag, _HIGHEST) if known else None
                 if known or unknown:
+                    total = None if unknown else known_lag
                     rows.append(
-                        (
-                            *(time, *key, None if unknown else known_lag),
-                            *(known, unknown, known_lag, without_log),
+                        TopicLagRow(
+                            *(time, *key, total, known, unknown),
+                            *(known_lag, without_log),
                         )
                     )
         return rows
@@ -297,15 +294,14 @@ def _list_places(members: Sequence[Any] | None) -> set[tuple[str, int]]:
     }
 
 
-def _choose_step(length: int, most: int) -> int:
-    """Choose the round step that divides a length into ``most`` parts at most."""
-    return next((each for each in _STEPS if each * most > length), length // most + 1)
+def _list_known(times: Iterable[int | None]) -> list[int]:
+    return [time for time in times if time is not None and time >= 0]
 
 
 def _choose_times(start: int, end: int, most: int) -> Iterator[int]:
     """Give round times after ``start``, and the end itself."""
     if end < 0:
         return
-    step = _choose_step(end - start, most)
+    step = choose_time_step(end - start, most)
     yield from range(start - start % step + step, end, step)
     yield end

@@ -3,12 +3,13 @@
 """The tables of ``offsets``: their columns, and how rows become files.
 
 Rows are tuples in the order of the columns, with times in milliseconds, -1 or None for
-an unknown one; a file has microseconds in UTC, as Spark likes them. What the rows mean
-is documented where they are made, and in docs/offsets.md.
+an unknown one; a file has microseconds in UTC, which are Spark's timestamps. What the
+rows mean is documented where they are made, and in docs/offsets.md.
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -164,6 +165,18 @@ COLUMNS: dict[str, dict[str, Any]] = {
     },
 }
 """The columns of each table, with the names of their types."""
+
+
+def _make_row_type(table: str) -> Any:
+    return namedtuple(table, COLUMNS[table])
+
+
+GroupRow = _make_row_type("groups")
+GrowthRow = _make_row_type("growth")
+HistoryRow = _make_row_type("history")
+RebalanceRow = _make_row_type("rebalances")
+StuckRow = _make_row_type("stuck")
+TopicLagRow = _make_row_type("lag_over_time")
 
 
 def make_schema_of(name: str) -> Any:
