@@ -41,19 +41,23 @@ def find_versions(names: list[str], newest: bool) -> list[str]:
     return found
 
 
-def test_version(requirement: str) -> bool:
+def install(requirement: str, directory: Path) -> None:
+    """Install a version of a client into a directory, without what it depends on."""
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"),
+            *("--disable-pip-version-check", "--no-compile"),
+            *("--target", str(directory), requirement),
+        ],
+        check=True,
+        timeout=TIMEOUT_S,
+    )
+
+
+def check_version(requirement: str) -> bool:
     """Install a version and run the tests with it; return whether they passed."""
     with tempfile.TemporaryDirectory() as directory:
-        pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps")
-        subprocess.run(
-            [
-                *pip,
-                *("--disable-pip-version-check", "--no-compile"),
-                *("--target", directory, requirement),
-            ],
-            check=True,
-            timeout=TIMEOUT_S,
-        )
+        install(requirement, Path(directory))
         client = requirement.partition("==")[0]
         done = subprocess.run(
             [
@@ -97,7 +101,7 @@ def main() -> int:
     versions = find_versions(options.names, options.newest)
     if not versions:
         parser.error("no such version is named by an adapter")
-    failed = [each for each in versions if not test_version(each)]
+    failed = [each for each in versions if not check_version(each)]
     return int(bool(failed))
 
 

@@ -12,9 +12,9 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import aiokafka  # type: ignore[import-untyped]
+import aiokafka
 import confluent_kafka
-import kafka  # type: ignore[import-untyped]
+import kafka
 from broker import Broker, BrokerError
 
 SECONDS = 180
