@@ -22,6 +22,7 @@ class Broker:
         self.throttle_ms = throttle_ms
         self.answers = True
         self.signed_in = 0
+        self.answer_of = {}
         self._owed = []
 
     def exchange(self, link, now):
@@ -44,6 +45,8 @@ class Broker:
     def _answer(self, request):
         messages = self.messages
         name = type(request).__name__
+        if name in self.answer_of:
+            return self.answer_of[name]
         if name == "SaslHandshakeRequest":
             return messages.SaslHandshakeResponse(mechanisms=["PLAIN"])
         if name == "SaslAuthenticateRequest":
@@ -87,6 +90,41 @@ def test_a_session_is_renewed_before_it_ends(kwire, new_link):
     assert (link.state.name, broker.signed_in) == ("READY", 2)
     assert link.is_free(9.0)
     assert link.wake_at() == pytest.approx(8.6 + 8.5)
+
+
+@pytest.mark.parametrize("lifetime_ms", [1, (1 << 63) - 1])
+def test_a_session_of_no_time_or_of_all_time_leaves_time_for_requests(
+    kwire, new_link, lifetime_ms
+):
+    """One of 1 ms would be renewed for ever, and nothing else sent."""
+    link, broker = new_link(authenticate=True), Broker(kwire, lifetime_ms)
+    link.note_open(0.0)
+    free = 0
+    for step in range(50):
+        link.check(step / 10)
+        broker.exchange(link, step / 10)
+        free += link.is_free(step / 10)
+    assert broker.signed_in <= 6
+    assert free > 40
+
+
+@pytest.mark.parametrize("is_list", [False, True])
+def test_what_a_broker_says_of_a_refusal_is_one_short_line(kwire, new_link, is_list):
+    """Not a megabyte, and nothing that moves the cursor of a terminal."""
+    words = "\x1b[2J no\n" * 100_000
+    link, broker = new_link(authenticate=True), Broker(kwire)
+    make, codes = kwire.messages, kwire.error_codes
+    broker.answer_of["SaslHandshakeRequest"] = make.SaslHandshakeResponse(
+        error_code=codes.UNSUPPORTED_SASL_MECHANISM if is_list else 0,
+        mechanisms=[words[:9000]] * 100 if is_list else ["PLAIN"],
+    )
+    broker.answer_of["SaslAuthenticateRequest"] = make.SaslAuthenticateResponse(
+        error_code=codes.SASL_AUTHENTICATION_FAILED, error_message=words[:30_000]
+    )
+    link.note_open(0.0)
+    broker.exchange(link, 0.0)
+    assert link.is_refused
+    assert len(link.reason) < 1000 and link.reason.isprintable()
 
 
 def test_a_session_is_not_renewed_while_a_response_is_awaited(kwire, new_link):

@@ -28,6 +28,7 @@ from ..connection import (
     SaslToken,
 )
 from ..errors import KwireError, UnsupportedVersion
+from ..formatting import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -47,6 +48,12 @@ _LAST_LOOK_S = 0.05
 """How long a link that is out of time may still receive what has come already: the
 caller may have held up the runner.
 """
+
+_LONGEST_QUOTE = 300
+"""How many characters of a broker's own words an error contains."""
+
+_SHORTEST_SESSION_S = 1.0
+"""What a session is taken to last at least: a link does more than authenticate."""
 
 
 class LinkState(Enum):
@@ -324,7 +331,7 @@ class Link:
         self._connection.finish_sasl()
         self.state = LinkState.READY
         if event.session_lifetime_ms > 0:
-            lifetime_s = event.session_lifetime_ms / 1000
+            lifetime_s = max(event.session_lifetime_ms / 1000, _SHORTEST_SESSION_S)
             self._reauthenticate_at = now + lifetime_s * _REAUTHENTICATE_AT
 
     def _refuse_by_mechanism(self, error: Exception, now: float) -> None:
@@ -368,5 +375,12 @@ class Link:
 
 def _refusal(event: SaslFailed) -> str:
     if event.mechanisms:
-        return f"the broker accepts only the mechanisms {', '.join(event.mechanisms)}"
-    return event.message or error_codes.name(event.error_code)
+        names = _quote(", ".join(event.mechanisms))
+        return f"the broker accepts only the mechanisms {names}"
+    return _quote(event.message) or error_codes.name(event.error_code)
+
+
+def _quote(text: str) -> str:
+    """Make what a broker wrote fit into one sentence."""
+    text = escape_line(text[:_LONGEST_QUOTE])
+    return text if len(text) < _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."

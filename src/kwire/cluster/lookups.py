@@ -336,7 +336,8 @@ class LookupMachine:
         if now >= give_up_at:
             waiting = [each.name for each in self._readers.values() if not each.is_done]
             what = ", ".join(waiting[:3] or self.options.topics[:3]) or "topics"
+            reasons = self.cluster.reasons(since=self._progress_at)
             self.failure = BrokersUnreachable(
                 f"reading {what}: no progress for {self._settings.timeout_s:g} s;"
-                f" {self.cluster.reasons()}"
+                f" {reasons}"
             )

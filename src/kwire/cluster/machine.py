@@ -155,12 +155,15 @@ class ClusterMachine:
         failures = self._failures.get((broker.host, broker.port))
         return failures is not None and failures.count > 0
 
-    def reasons(self) -> str:
-        """Describe what is wrong with each address that fails now."""
+    def reasons(self, since: float = NEVER) -> str:
+        """Describe what is wrong with each address that fails now, or did after ``since``.
+
+        One that sends metadata and no more fails and recovers again and again.
+        """
         texts = [
             f"{_address_text(*place)}: {each.reason}"
             for place, each in self._failures.items()
-            if each.count
+            if each.count or each.retry_at > since
         ]
         if not texts:
             return (

@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Brokers whose bytes are wrong, over sockets and by both clients.
+
+Each negotiates and describes its topics in good order first. A scan ends with a typed
+error that says what came, in its time; what brokers say in good form and do not mean is
+in ``tests/simulation/test_hostile_brokers.py``.
+"""
+
+import importlib
+import struct
+import time
+import tracemalloc
+
+import pytest
+from log_broker import LogBroker
+from runners import RUNNERS, read
+
+QUICKLY = {"timeout_s": 1.5, "connect_timeout_s": 1.0, "request_timeout_s": 0.5}
+LONGEST_S = 10.0
+FETCH, FRAME_LIMIT = 1, 100 << 20
+LARGEST = (1 << 31) - 1
+
+
+class Stream:
+    """A socket to a client, whose responses to a Fetch go through ``change``."""
+
+    def __init__(self, stream, change):
+        self._stream = stream
+        self._change = change
+        self._keys = []
+
+    def recv(self, size):
+        data = self._stream.recv(size)
+        # Requests are small here, and arrive completely.
+        self._keys += [struct.unpack(">h", frame[4:6])[0] for frame in frames(data)]
+        return data
+
+    def sendall(self, data):
+        for frame in frames(data):
+            is_fetch = self._keys.pop(0) == FETCH
+            for piece in self._change(frame) if is_fetch else [frame]:
+                self._stream.sendall(piece)
+
+
+def frames(data):
+    """Cut bytes where the next frame begins."""
+    at, found = 0, []
+    while at < len(data):
+        (size,) = struct.unpack_from(">i", data, at)
+        found.append(data[at : at + 4 + size])
+        at += 4 + size
+    return found
+
+
+class HostileBroker(LogBroker):
+    """A broker whose answer to a Fetch is what ``change`` makes of the right one.
+
+    ``change`` takes the frames and gives pieces of bytes, which are sent one by one.
+    """
+
+    def __init__(self, change):
+        super().__init__({"orders": (20,)})
+        self._change = change
+
+    def _converse(self, stream):
+        super()._converse(Stream(stream, self._change))
+
+
+@pytest.fixture(params=RUNNERS)
+def runner(request):
+    """Which client reads."""
+    return request.param
+
+
+def fail(kwire, runner, change):
+    """Scan the topic of a hostile broker, in vain; return the error."""
+    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    began = time.monotonic()
+    with HostileBroker(change) as broker:
+        with pytest.raises(module.ClusterError) as caught:
+            read(kwire, runner, broker.address, "orders", connect=QUICKLY)
+        assert broker.connections < 40, "connections without a pause"
+    assert time.monotonic() - began < LONGEST_S
+    return caught.value
+
+
+def pack(size):
+    """Write the size of a frame."""
+    return struct.pack(">i", size)
+
+
+def with_id(data, number):
+    """Give a frame another correlation id."""
+    return data[:4] + pack(number) + data[8:]
+
+
+def trickle(data):
+    """Send a byte at a time, so that a response takes longer than it may."""
+    for at in range(len(data)):
+        time.sleep(0.05)
+        yield data[at : at + 1]
+
+
+CASES = {
+    "id of no request": (lambda data: [with_id(data, 99)], "99, which no request in"),
+    "negative id": (lambda data: [with_id(data, -1)], "-1, which no request in flight"),
+    "empty frame": (lambda data: [b"\0\0\0\0" + data], "frame"),
+    "negative size": (lambda data: [b"\xff\xff\xff\xff" + data], "-1"),
+    "frame of 2 GiB": (lambda data: [pack(LARGEST) + data], f"{LARGEST} bytes"),
+    "frame that never comes": (lambda data: [pack(FRAME_LIMIT) + data[4:]], "in time"),
+    "end that never comes": (lambda data: [data[:-9]], "in time"),
+    "byte by byte": (trickle, "in time"),
+    "another protocol": (lambda data: [b"HTTP/1.1 400 Bad Request\r\n\r\n"], "HTTP"),
+    "zeros": (lambda data: [data[:8] + bytes(len(data) - 8)], "FetchResponse v"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bytes_that_are_no_response_are_a_typed_error(kwire, case):
+    """The connection ends, others are tried with pauses, and the error says why."""
+    runner = RUNNERS[list(CASES).index(case) % 2]
+    change, words = CASES[case]
+    assert words in str(fail(kwire, runner, change))
+
+
+def test_an_announced_frame_costs_no_memory(kwire, runner):
+    """99 MiB are announced on each connection, and a few bytes come."""
+    announced = pack(FRAME_LIMIT - (1 << 20))
+    tracemalloc.start()
+    try:
+        fail(kwire, runner, lambda data: [announced + data[4:]])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20 << 20
+
+
+def flip(data):
+    """Change the last byte of the last record."""
+    return [data[:-20] + bytes([data[-20] ^ 1]) + data[-19:]]
+
+
+def test_a_wrong_checksum_is_a_typed_error_with_its_offset(kwire, runner):
+    """By rows, columns and batches; the scan itself decodes nothing."""
+    with HostileBroker(flip) as broker:
+        chunks = read(kwire, runner, broker.address, "orders")
+        for chunk in chunks:
+            for decode in (
+                chunk.rows,
+                lambda chunk=chunk: chunk.records,
+                lambda chunk=chunk: list(chunk.batches()),
+                lambda chunk=chunk: list(chunk.messages()),
+            ):
+                with pytest.raises(kwire.DecodeError, match=r"CRC|checksum"):
+                    decode()
+    assert chunks
