@@ -413,3 +413,14 @@ def test_names_of_topics_that_no_cluster_has(attack, name):
     failure = attack.scan(pattern=re.compile(r".*", re.DOTALL))
     assert isinstance(failure, attack.module.TopicNotFound)
     assert "no topic matches the pattern '.*'" in str(failure)
+
+
+def test_a_topic_of_many_partitions_takes_few_requests(kwire):
+    """Metadata may name a million: each request is about all of a broker's."""
+    attack = Attack(kwire)
+    attack.cluster.add_topic("a", 3000)
+    for broker in attack.cluster.brokers.values():
+        broker.learn()
+    assert attack.scan() is None
+    # A Metadata, and for each broker lookups of starts and of ends.
+    assert attack.world.requests <= 1 + 2 * 3
