@@ -156,7 +156,7 @@ class ClusterMachine:
         return failures is not None and failures.count > 0
 
     def reasons(self, since: float = NEVER) -> str:
-        """Describe what is wrong with each address that fails now, or did after ``since``.
+        """Describe what is wrong with addresses that fail, or did after ``since``.
 
         One that sends metadata and no more fails and recovers again and again.
         """
