@@ -4,7 +4,8 @@
 
 What is true is in ``SimulatedCluster``; each broker knows the leaders of its own view,
 which lags, so that stale metadata and stale hints come about by themselves.
-Versions, headers and the order of responses are ``ServerConnection``'s.
+Versions, headers and the order of responses are ``ServerConnection``'s. Produce is
+answered in ``produce_answers.py``.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from uuid import UUID
 
 from fetch_sessions import FetchSessions
 from partition_log import PartitionLog
+from produce_answers import ProduceAnswers
 
 SERVED = ("ApiVersions", "Metadata", "ListOffsets", "Fetch", "OffsetForLeaderEpoch")
-SERVED += ("DescribeLogDirs",)
+SERVED += ("DescribeLogDirs", "Produce", "InitProducerId")
 EARLIEST, LATEST = -2, -1
 
 
@@ -45,6 +47,7 @@ class SimulatedCluster:
             node: SimulatedBroker(self, node, random.choice(releases))
             for node in range(1, count + 1)
         }
+        self.producer_ids = 0
         self._ids = 0
 
     def add_topic(self, name, partitions):
@@ -64,7 +67,7 @@ class SimulatedCluster:
         return self.brokers[port - 9000]
 
 
-class SimulatedBroker:
+class SimulatedBroker(ProduceAnswers):
     """One broker: what it offers, whether it runs, and what it believes.
 
     While it is silent, it takes connections and bytes, and does nothing with them.

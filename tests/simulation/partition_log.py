@@ -25,6 +25,16 @@ class StoredBatch(NamedTuple):
     is_control: bool = False
 
 
+class Produced(NamedTuple):
+    """A batch of an idempotent producer, as the log remembers it."""
+
+    producer_id: int
+    epoch: int
+    first: int
+    last: int
+    base_offset: int
+
+
 class Aborted(NamedTuple):
     """An aborted transaction, as Fetch responses name it, and where it ended."""
 
@@ -54,6 +64,12 @@ class PartitionLog:
         """The value that was written last at an offset, compacted since or not."""
         self.cut: list[int] = []
         """Where the log was truncated, in order."""
+        self.produced: list[Produced] = []
+        """Batches of idempotent producers, in order."""
+        self.acknowledged = 0
+        """Up to where producers know that their records are there."""
+        self.max_bytes = 1 << 20
+        """The largest batch that producers may write."""
         self._kwire = kwire
         self._random = random
         self._number = 0
@@ -86,6 +102,20 @@ class PartitionLog:
         if producer_id >= 0:
             self.open.setdefault(producer_id, base)
         self._store(rows, values, producer_id)
+
+    def take(self, batch):
+        """Write the batch of a producer; return the offset of its first record."""
+        base = self.end
+        values = {base + n: row.value for n, row in enumerate(batch.records)}
+        rows = [(row.key, row.value, row.timestamp) for row in batch.records]
+        self._store(rows, values, -1)
+        if batch.producer_id >= 0:
+            first = batch.base_sequence
+            last = (first + len(rows) - 1) & 0x7FFFFFFF
+            self.produced.append(
+                Produced(batch.producer_id, batch.producer_epoch, first, last, base)
+            )
+        return base
 
     def end_transaction(self, producer_id, kind):
         """Write the marker of a commit or an abort."""
@@ -126,6 +156,7 @@ class PartitionLog:
             self.batches = whole
             self.cut.append(self.end)
             self.last = {k: v for k, v in self.last.items() if k < self.end}
+            self.produced = [p for p in self.produced if p.base_offset < self.end]
             self.open = {k: v for k, v in self.open.items() if v < self.end}
             self.aborted = [a for a in self.aborted if a.last_offset < self.end]
         self.epoch_starts[self.epoch] = self.end

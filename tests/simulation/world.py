@@ -186,9 +186,20 @@ class Wire:
         if type(request).__name__ == "FetchRequest":
             fetch = self.broker.begin_fetch(request, version)
             self._answer_fetch(event, fetch, self.world.now)
+        elif type(request).__name__ == "ProduceRequest":
+            done = self.broker.begin_produce(request, version)
+            finish = lambda: self._answer_produce(event, done)  # noqa: E731
+            self.world.after(self.world.delay(), finish)
         else:
             self.world.fruitless.append(self.world.now)
             self.server.send(event, self.broker.answer(request, version))
+
+    def _answer_produce(self, event, done):
+        """Acknowledge records when the replicas have them."""
+        if not self.is_over:
+            response = self.broker.finish_produce(done, event.version)
+            self.server.send(event, response)
+            self._reply()
 
     def _answer_fetch(self, event, fetch, since, deeds=-1):
         """Answer a Fetch when there is something to fetch, or its time is over.

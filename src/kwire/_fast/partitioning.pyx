@@ -46,8 +46,7 @@ def murmur2(data):
     """
     cdef uint32_t found
     cdef Py_buffer buffer
-    view = memoryview(data)
-    if not view.c_contiguous:
+    if type(data) is not bytes and not memoryview(data).c_contiguous:
         raise TypeError("the key must be contiguous in memory; pass bytes(key)")
     get_input(data, &buffer)
     found = murmur2_of(<const uint8_t*>buffer.buf, buffer.len)

@@ -13,15 +13,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..cluster import Receipt as Receipt
 from ..limits import DEFAULT, Limits
 from .asynchronous import Kafka as Kafka
 from .asynchronous import Scan as Scan
 from .chunks import Chunk as Chunk
 from .chunks import ConsumerRecord as ConsumerRecord
 from .options import make_arguments
+from .producer import Producer as Producer
 from .property_files import read_properties as read_properties
 from .sync import KafkaSync as KafkaSync
 from .sync import ScanSync as ScanSync
+from .sync_producer import ProducerSync as ProducerSync
 
 if TYPE_CHECKING:
     import ssl as tls
@@ -32,6 +35,9 @@ __all__ = [
     "ConsumerRecord",
     "Kafka",
     "KafkaSync",
+    "Producer",
+    "ProducerSync",
+    "Receipt",
     "Scan",
     "ScanSync",
     "connect",

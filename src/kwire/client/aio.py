@@ -44,7 +44,8 @@ class AsyncRunner:
         self._alive: set[_LinkProtocol] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = _NEVER
-        self._waiter: asyncio.Future[None] | None = None
+        # One for each caller of ``run_until``.
+        self._waiters: set[asyncio.Future[None]] = set()
         self._is_closed = False
         self._failure: BaseException | None = None
 
@@ -52,7 +53,7 @@ class AsyncRunner:
         """Run the machine until ``is_over()``, which is called after each step.
 
         What the machine wants to send by then has been given to the transports, and it
-        keeps moving while no caller waits.
+        keeps moving while no caller waits. Any number of tasks may wait.
         """
         # A timer that is due is left to the loop, which reads the sockets first: what
         # came while the caller took its time was not late.
@@ -62,11 +63,12 @@ class AsyncRunner:
         while not is_over():
             if self._failure is not None:
                 raise self._failure
-            self._waiter = self._loop.create_future()
+            waiter = self._loop.create_future()
+            self._waiters.add(waiter)
             try:
-                await self._waiter
+                await waiter
             finally:
-                self._waiter = None
+                self._waiters.discard(waiter)
 
     def step(self) -> None:
         """Let the machine do what it can now."""
@@ -81,8 +83,7 @@ class AsyncRunner:
         for protocol in self._protocols.values():
             protocol.write()
         self._set_timer(max(self._machine.wake_at, now))
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        self._wake_waiters()
 
     def _set_timer(self, at: float) -> None:
         """Have ``step`` called at a time, or earlier by a timer that is there already:
@@ -102,6 +103,7 @@ class AsyncRunner:
     async def close(self) -> None:
         """Close all connections; return when no task and no socket is left."""
         self._is_closed = True
+        self._wake_waiters()
         if self._timer is not None:
             self._timer.cancel()
         for task in self._tasks:
@@ -122,8 +124,12 @@ class AsyncRunner:
     def fail(self, error: BaseException) -> None:
         """Let ``run_until`` raise an unexpected error."""
         self._failure = error
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        self._wake_waiters()
+
+    def _wake_waiters(self) -> None:
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
 
     def _open_and_close(self) -> None:
         for link in [link for link in self._openings if link.is_over]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from .aio import AsyncRunner
 from .chunks import Chunk, ConsumerRecord
 from .kafka import KafkaBase, ScanBase, offsets_by_partition
+from .producer import Producer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Iterable
@@ -32,7 +33,10 @@ class Scan(ScanBase):
     """
 
     def __init__(
-        self, kafka: KafkaBase[Any], options: ScanOptions, decoding: DecodingOptions
+        self,
+        kafka: KafkaBase[Any, Any],
+        options: ScanOptions,
+        decoding: DecodingOptions,
     ) -> None:
         super().__init__(kafka, options, decoding)
         self._runner: AsyncRunner | None = None
@@ -94,10 +98,11 @@ class Scan(ScanBase):
                 self._over.set()
 
 
-class Kafka(KafkaBase[Scan]):
+class Kafka(KafkaBase[Scan, Producer]):
     """A client of a cluster for asyncio; ``client.connect`` makes it."""
 
     _scan_class = Scan
+    _producer_class = Producer
 
     async def topics(self) -> dict[str, TopicInfo]:
         """Return the metadata of each topic that the user may see."""
@@ -155,10 +160,16 @@ class Kafka(KafkaBase[Scan]):
         return offsets_by_partition(topics, await self._run(machine))
 
     async def close(self) -> None:
-        """Close the connections of all scans."""
+        """Close the connections of all scans and producers.
+
+        What producers have not got acknowledged is dropped; close these before.
+        """
         for scan in list(self._scans):
             await scan.close()
         self._scans.clear()
+        for producer in list(self._producers):
+            await producer.abort()
+        self._producers.clear()
 
     async def __aenter__(self) -> Kafka:
         return self

@@ -67,9 +67,7 @@ class BlockingRunner:
         while True:
             now = time.monotonic()
             if has_news or now >= self._machine.wake_at:
-                self._machine.advance(now)
-                self._due_at = self._machine.wake_at
-                self._open_and_close(now)
+                self._advance(now)
             for each in list(self._sockets.values()):
                 each.write(now)
             if is_over():
@@ -80,6 +78,12 @@ class BlockingRunner:
                 continue
             pause = min(max(self._machine.wake_at - now, 0.0), _LONGEST_WAIT_S)
             has_news = self._take_ready(pause)
+
+    def poll(self) -> None:
+        """Move the machine by what has happened, without waiting."""
+        if self._take_ready(0.0):
+            self._advance(time.monotonic())
+        self.run_until(lambda: True)
 
     def wake(self) -> None:
         """Let ``run_until`` call ``is_over`` now; may be called from any thread."""
@@ -95,6 +99,11 @@ class BlockingRunner:
             each.close()
         self._sockets.clear()
         self._selector.close()
+
+    def _advance(self, now: float) -> None:
+        self._machine.advance(now)
+        self._due_at = self._machine.wake_at
+        self._open_and_close(now)
 
     def _take_ready(self, pause: float) -> bool:
         """Move what sockets are ready for; return whether the machine has news."""

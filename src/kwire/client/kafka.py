@@ -11,13 +11,21 @@ from weakref import WeakSet
 
 from ..cluster import OffsetsMachine, ScanMachine, SizesMachine, TopicsMachine
 from .options import make_decoding_options, make_scan_options, read_lookup
+from .producing import ProducerBase, make_producer_options
 
 if TYPE_CHECKING:
     import ssl as tls
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from datetime import datetime, timedelta
 
-    from ..cluster import ClusterMachine, ClusterSettings, DataLost, ScanOptions
+    from ..cluster import (
+        ClusterMachine,
+        ClusterSettings,
+        DataLost,
+        Receipt,
+        ScanOptions,
+    )
+    from ..cluster.producer_options import Partitioner
     from ..columns import Unit
     from ..errors import KwireError
     from .chunks import DecodingOptions
@@ -50,7 +58,10 @@ class ScanBase:
     """A scan: what to read from which cluster."""
 
     def __init__(
-        self, kafka: KafkaBase[Any], options: ScanOptions, decoding: DecodingOptions
+        self,
+        kafka: KafkaBase[Any, Any],
+        options: ScanOptions,
+        decoding: DecodingOptions,
     ) -> None:
         self._kafka = kafka
         self._options = options
@@ -95,10 +106,14 @@ class ScanBase:
 S = TypeVar("S", bound=ScanBase)
 
 
-class KafkaBase(Generic[S]):
-    """A client of a cluster: its addresses, its settings and its scans."""
+P = TypeVar("P", bound=ProducerBase)
+
+
+class KafkaBase(Generic[S, P]):
+    """A client of a cluster: its addresses, its settings, its scans and producers."""
 
     _scan_class: type[S]
+    _producer_class: type[P]
 
     def __init__(
         self,
@@ -114,6 +129,7 @@ class KafkaBase(Generic[S]):
         self._rack = rack
         self._isolation: Isolation = isolation or "read_uncommitted"
         self._scans: WeakSet[S] = WeakSet()
+        self._producers: WeakSet[P] = WeakSet()
 
     def scan(
         self,
@@ -161,6 +177,52 @@ class KafkaBase(Generic[S]):
         scan = self._scan_class(self, options, decoding)
         self._scans.add(scan)
         return scan
+
+    def producer(
+        self,
+        *,
+        compression: str = "none",
+        compression_level: int | None = None,
+        acks: Literal["all", 1] = "all",
+        idempotent: bool | None = None,
+        linger_ms: float = 5,
+        batch_bytes: int = 128 << 10,
+        request_bytes: int = 1 << 20,
+        memory_bytes: int = 32 << 20,
+        delivery_timeout_s: float = 120.0,
+        partitioner: Partitioner | Callable[[Any], int] | None = None,
+        on_receipt: Callable[[Receipt], None] | None = None,
+    ) -> P:
+        """Make a producer: a context manager that writes records to topics.
+
+        ``compression`` is that of ``records.encode_batch``. ``acks`` is "all" or 1, for
+        the leader alone. ``idempotent`` writes each record once whatever is sent again,
+        and keeps the order; it is True unless ``acks`` is 1. ``linger_ms`` is how long
+        appended records wait for others. ``batch_bytes`` bounds a batch before
+        compression, ``request_bytes`` a request, ``memory_bytes`` what is not
+        acknowledged yet. Records that are not acknowledged within
+        ``delivery_timeout_s`` have failed. ``partitioner`` is a function of
+        ``kwire.partitioners``, or of key, all partitions and available partitions;
+        without one, keys go where Java clients send them, and records without a key to
+        partitions that are not busy. ``on_receipt`` is called with the receipt of each
+        batch of appended records.
+        Nothing is sent before the first record is given.
+        """
+        options = make_producer_options(
+            compression=compression,
+            compression_level=compression_level,
+            acks=acks,
+            idempotent=idempotent,
+            linger_ms=linger_ms,
+            batch_bytes=batch_bytes,
+            request_bytes=request_bytes,
+            memory_bytes=memory_bytes,
+            delivery_timeout_s=delivery_timeout_s,
+            partitioner=partitioner,
+        )
+        producer = self._producer_class(self, options, on_receipt)
+        self._producers.add(producer)
+        return producer
 
     def _find_topics(self, now: float) -> TopicsMachine:
         return TopicsMachine(self.addresses, self.settings, now=now, random=Random())

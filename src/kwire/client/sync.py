@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from .blocking import BlockingRunner
 from .chunks import Chunk, ConsumerRecord, arrow_schema
 from .kafka import KafkaBase, ScanBase, offsets_by_partition
+from .sync_producer import ProducerSync
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -32,7 +33,10 @@ class ScanSync(ScanBase):
     """
 
     def __init__(
-        self, kafka: KafkaBase[Any], options: ScanOptions, decoding: DecodingOptions
+        self,
+        kafka: KafkaBase[Any, Any],
+        options: ScanOptions,
+        decoding: DecodingOptions,
     ) -> None:
         super().__init__(kafka, options, decoding)
         self._runner: BlockingRunner | None = None
@@ -97,10 +101,11 @@ class ScanSync(ScanBase):
             runner.close()
 
 
-class KafkaSync(KafkaBase[ScanSync]):
+class KafkaSync(KafkaBase[ScanSync, ProducerSync]):
     """A client of a cluster with blocking calls; ``client.connect_sync`` makes it."""
 
     _scan_class = ScanSync
+    _producer_class = ProducerSync
 
     def topics(self) -> dict[str, TopicInfo]:
         """Return the metadata of each topic that the user may see."""
@@ -153,10 +158,16 @@ class KafkaSync(KafkaBase[ScanSync]):
         return offsets_by_partition(topics, self._run(machine))
 
     def close(self) -> None:
-        """Close the connections of all scans."""
+        """Close the connections of all scans and producers.
+
+        What producers have not got acknowledged is dropped; close these before.
+        """
         for scan in list(self._scans):
             scan.close()
         self._scans.clear()
+        for producer in list(self._producers):
+            producer.abort()
+        self._producers.clear()
 
     def __enter__(self) -> KafkaSync:
         return self

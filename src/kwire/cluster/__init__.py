@@ -10,7 +10,9 @@ from .errors import AuthenticationRefused as AuthenticationRefused
 from .errors import BrokersUnreachable as BrokersUnreachable
 from .errors import ClusterError as ClusterError
 from .errors import DataLost as DataLost
+from .errors import DeliveryFailed as DeliveryFailed
 from .errors import NotAuthorized as NotAuthorized
+from .errors import ProducerFenced as ProducerFenced
 from .errors import RequestRefused as RequestRefused
 from .errors import TopicNotFound as TopicNotFound
 from .link import Link as Link
@@ -18,9 +20,16 @@ from .machine import ClusterMachine as ClusterMachine
 from .metadata import Broker as Broker
 from .metadata import PartitionInfo as PartitionInfo
 from .metadata import TopicInfo as TopicInfo
+from .pending_batch import PendingBatch as PendingBatch
+from .producer import ProducerMachine as ProducerMachine
+from .producer_options import ProducerOptions as ProducerOptions
+from .producer_options import Receipt as Receipt
 from .queries import OffsetsMachine as OffsetsMachine
 from .queries import SizesMachine as SizesMachine
 from .queries import TopicsMachine as TopicsMachine
+from .row_sender import RowSender as RowSender
+from .row_sender import check_partition as check_partition
+from .row_sender import choose_by_key as choose_by_key
 from .scan import ScanMachine as ScanMachine
 from .scan_options import EARLIEST as EARLIEST
 from .scan_options import LATEST as LATEST

@@ -24,7 +24,7 @@ class AuthenticationRefused(ClusterError):
 
 
 class NotAuthorized(ClusterError):
-    """The user of this connection may not read the topic."""
+    """The user of this connection may not do this with the topic."""
 
 
 class TopicNotFound(ClusterError):
@@ -60,3 +60,32 @@ class DataLost(ClusterError):
             f"reading {self.topic}-{self.partition} at offset {self.offset}:"
             f" {self.reason}; set on_data_loss to 'earliest' or 'latest' to go on"
         )
+
+
+class DeliveryFailed(ClusterError):
+    """Records were not acknowledged: ``topic``, ``partition``, ``count``.
+
+    ``is_in_doubt`` where they may be in the log all the same: a broker got them and did
+    not answer in time.
+    """
+
+    def __init__(
+        self, topic: str, partition: int, count: int, reason: str, is_in_doubt: bool
+    ) -> None:
+        super().__init__(topic, partition, count, reason, is_in_doubt)
+        self.topic = topic
+        self.partition = partition
+        self.count = count
+        self.reason = reason
+        self.is_in_doubt = is_in_doubt
+
+    def __str__(self) -> str:
+        doubt = "; they may be in the log all the same" if self.is_in_doubt else ""
+        return (
+            f"writing {self.count} records to {self.topic}-{self.partition}:"
+            f" {self.reason}{doubt}"
+        )
+
+
+class ProducerFenced(ClusterError):
+    """A newer producer has taken the place of this one, which cannot write any more."""

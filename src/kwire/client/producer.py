@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``Producer``: a producer over asyncio. ``sync_producer.py`` has the other."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from ..cluster import RowSender
+from .aio import AsyncRunner
+from .producing import Awaited, ProducerBase, now_ms, take_rows
+from .table_batches import TableColumns, TableSender
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..cluster import ProducerMachine, Receipt, TopicInfo
+    from ..records import Headers, Row
+
+
+class Producer(ProducerBase):
+    """A producer; ``Kafka.producer`` makes it. It is an asynchronous context manager.
+
+    Leaving its block waits until everything is acknowledged; leaving it by an exception
+    drops what is not. Any number of tasks may use it.
+    """
+
+    _runner: AsyncRunner | None = None
+
+    async def send_many(
+        self, topic: str, rows: Iterable[Row], *, partition: int | None = None
+    ) -> list[Receipt]:
+        """Write rows; return when they are acknowledged, with a receipt for each batch.
+
+        A row is (key, value), (key, value, timestamp) or (key, value, timestamp,
+        headers), as for ``records.encode_batch``. Rows without a timestamp get the
+        present time. Rows of one key keep their order. ``partition`` is for all rows.
+        Raises ``EncodeError`` for what is no row, and ``ClusterError`` where records
+        were not acknowledged; others of the same call may have been written then.
+        """
+        runner, machine, found = await self._open(topic)
+        sender = RowSender(machine, found, partition)
+        try:
+            for chosen in take_rows(rows):
+                if not machine.has_room():
+                    sender.finish(asyncio.get_running_loop().time())
+                    await runner.run_until(machine.has_room)
+                sender.add(chosen, now_ms(), asyncio.get_running_loop().time())
+                runner.step()
+                # Other tasks have their turn.
+                await asyncio.sleep(0)
+        except BaseException:
+            sender.abandon()
+            raise
+        return await self._wait(
+            runner, sender.finish(asyncio.get_running_loop().time())
+        )
+
+    async def send_table(
+        self,
+        topic: str,
+        table: Any,
+        *,
+        key: str | None = None,
+        value: str = "value",
+        headers: str | None = None,
+        timestamp: str | None = None,
+        partition: str | int | None = None,
+    ) -> list[Receipt]:
+        """Write the rows of a table; return when they are acknowledged.
+
+        ``table`` is a ``pyarrow.Table``, or what pyarrow makes one of. The arguments
+        name its columns: ``key`` and ``value`` are bytes or text, ``headers`` lists of
+        key and value, ``timestamp`` times or ms. ``partition`` is a number for all rows
+        or names a column of numbers. Requires ``kwire[arrow]`` and numpy.
+        Raises as ``send_many``; ``ValueError`` for a column that is not there, and
+        ``TypeError`` for one of another type.
+        """
+        self._check_open()
+        chosen = TableColumns(
+            *(table,),
+            key=key,
+            value=value,
+            headers=headers,
+            timestamp=timestamp,
+            partition=partition,
+        )
+        runner, machine, found = await self._open(topic)
+        sender = TableSender(machine, found, partition)
+        for piece in chosen.pieces(now_ms()):
+            await runner.run_until(machine.has_room)
+            sender.add(piece, asyncio.get_running_loop().time())
+        return await self._wait(runner, sender.batches)
+
+    async def append(
+        self,
+        topic: str,
+        *,
+        key: bytes | None = None,
+        value: bytes | None = None,
+        headers: Headers = (),
+        timestamp: int | None = None,
+        partition: int | None = None,
+    ) -> None:
+        """Take one record, and send it together with others.
+
+        Waits only where ``memory_bytes`` are taken. A record that is not acknowledged
+        is reported by the next ``flush`` or ``close``. Raises ``EncodeError`` for what
+        is no row.
+        """
+        machine, runner = self._machine, self._runner
+        found = None if machine is None else machine.known_topic(topic)
+        if found is None or machine is None or runner is None:
+            runner, machine, found = await self._open(topic)
+        now = asyncio.get_running_loop().time()
+        place = (key, value, headers, timestamp, partition)
+        if self._put(found, *place, now):
+            runner.step()
+        if not machine.has_room():
+            machine.flush(now)
+            await runner.run_until(machine.has_room)
+
+    async def flush(self) -> None:
+        """Send what was appended; return when it is acknowledged.
+
+        Raises the first failure since the last ``flush``.
+        """
+        self._check_open()
+        machine, runner = self._machine, self._runner
+        if machine is not None and runner is not None:
+            waiting = Awaited(machine.flush(asyncio.get_running_loop().time()))
+            await runner.run_until(waiting.is_over)
+            if failure := machine.take_background_failure():
+                raise failure
+
+    async def close(self) -> None:
+        """Send what was appended, wait for it, and close the connections."""
+        if self._is_closed:
+            return
+        try:
+            await self.flush()
+        finally:
+            await self.abort()
+
+    async def abort(self) -> None:
+        """Close the connections now: what is not acknowledged is dropped."""
+        self._is_closed = True
+        if self._machine is not None and self._runner is not None:
+            self._machine.close(asyncio.get_running_loop().time())
+            await self._runner.close()
+            self._machine = self._runner = None
+
+    async def __aenter__(self) -> Producer:
+        return self
+
+    async def __aexit__(self, kind: object, *exception: object) -> None:
+        if kind is None:
+            await self.close()
+        else:
+            await self.abort()
+
+    async def _open(self, topic: str) -> tuple[AsyncRunner, ProducerMachine, TopicInfo]:
+        """Return the runner, the machine, and what is known of a topic."""
+        self._check_open()
+        if self._machine is None or self._runner is None:
+            machine = self._begin(asyncio.get_running_loop().time())
+            self._machine = machine
+            self._runner = AsyncRunner(machine, machine.cluster, self._kafka.context)
+        machine, runner = self._machine, self._runner
+        machine.want_topic(topic, asyncio.get_running_loop().time())
+        await runner.run_until(lambda: machine.is_settled(topic))
+        found = machine.topic(topic)
+        assert found is not None, "a topic that is settled is known, or raises"
+        return runner, machine, found
+
+    async def _wait(self, runner: AsyncRunner, batches: Any) -> list[Receipt]:
+        awaited = Awaited(batches)
+        await runner.run_until(awaited.is_over)
+        return awaited.receipts()

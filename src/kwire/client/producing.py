@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the blocking and the asyncio producer have in common: options and rows."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable
+from itertools import islice
+from random import Random
+from typing import TYPE_CHECKING, Any, Literal
+
+from .. import partitioners
+from .._backend import record_engine as engine
+from ..cluster import (
+    ProducerMachine,
+    ProducerOptions,
+    check_partition,
+    choose_by_key,
+)
+from ..records import BatchBuilder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ..cluster import PendingBatch, Receipt
+    from ..cluster.producer_options import Partitioner
+    from ..records import Headers, Row
+    from .kafka import KafkaBase
+
+ROWS_AT_ONCE = 1000
+"""How many rows are taken before the limit of memory is looked at again."""
+
+_HASHES: dict[Any, int] = {
+    None: engine.MURMUR2,
+    partitioners.murmur2: engine.MURMUR2,
+    partitioners.murmur2_random: engine.MURMUR2,
+    partitioners.crc32: engine.CRC32,
+}
+
+
+def make_producer_options(
+    *,
+    compression: str,
+    compression_level: int | None,
+    acks: Literal["all", 1],
+    idempotent: bool | None,
+    linger_ms: float,
+    batch_bytes: int,
+    request_bytes: int,
+    memory_bytes: int,
+    delivery_timeout_s: float,
+    partitioner: Partitioner | Callable[[Any], int] | None,
+) -> ProducerOptions:
+    """Read the arguments of ``producer``; ``ValueError`` names one that is wrong."""
+    if acks not in ("all", -1, 1):
+        raise ValueError(f'acks must be "all" or 1 (got {acks!r:.40})')
+    if idempotent is None:
+        idempotent = acks != 1
+    if idempotent and acks == 1:
+        raise ValueError('idempotent=True requires acks="all" (got acks=1)')
+    for name, number in (
+        ("batch_bytes", batch_bytes),
+        ("request_bytes", request_bytes),
+        ("memory_bytes", memory_bytes),
+        ("delivery_timeout_s", delivery_timeout_s),
+    ):
+        if number <= 0:
+            raise ValueError(f"{name} must be positive (got {number})")
+    if linger_ms < 0:
+        raise ValueError(f"linger_ms must not be negative (got {linger_ms})")
+    if partitioner is not None and not callable(partitioner):
+        raise TypeError(
+            "partitioner must be a function of kwire.partitioners, or of key, all"
+            f" partitions and available partitions (got {type(partitioner).__name__})"
+        )
+    # Refuses a compression or a level that there is not.
+    BatchBuilder(
+        batch_bytes, compression=compression, compression_level=compression_level
+    )
+    is_known = partitioner in _HASHES
+    return ProducerOptions(
+        compression=compression,
+        compression_level=compression_level,
+        acks=1 if acks == 1 else -1,
+        is_idempotent=idempotent,
+        linger_s=linger_ms / 1000,
+        batch_bytes=batch_bytes,
+        request_bytes=request_bytes,
+        memory_bytes=memory_bytes,
+        delivery_timeout_s=delivery_timeout_s,
+        hash=_HASHES[partitioner] if is_known else engine.MURMUR2,
+        partitioner=None if is_known else partitioner,  # type: ignore[arg-type]
+    )
+
+
+class ProducerBase:
+    """A producer that has not begun: its options, and how rows become batches."""
+
+    def __init__(
+        self,
+        kafka: KafkaBase[Any, Any],
+        options: ProducerOptions,
+        on_receipt: Callable[[Receipt], None] | None,
+    ) -> None:
+        self._kafka = kafka
+        self._options = options
+        self._on_receipt = on_receipt
+        self._machine: ProducerMachine | None = None
+        self._is_closed = False
+
+    def _begin(self, now: float) -> ProducerMachine:
+        return ProducerMachine(
+            self._kafka.addresses,
+            self._kafka.settings,
+            self._options,
+            now=now,
+            random=Random(),
+            on_receipt=self._on_receipt,
+        )
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ValueError("the producer is closed; make another")
+
+    def _put(
+        self,
+        topic: Any,
+        key: Any,
+        value: Any,
+        headers: Headers,
+        timestamp: int | None,
+        partition: int | None,
+        now: float,
+    ) -> bool:
+        """Append one record to the machine; return whether there is more to do."""
+        machine = self._machine
+        assert machine is not None
+        if partition is not None:
+            check_partition(topic, partition)
+        elif key is not None or self._options.partitioner is not None:
+            partition = choose_by_key(machine, topic, key)
+        if timestamp is None:
+            timestamp = now_ms()
+        return machine.append(topic, partition, (key, value, timestamp, headers), now)
+
+
+def now_ms() -> int:
+    """Return the time of the wall clock, for records without a timestamp."""
+    return time.time_ns() // 1_000_000
+
+
+def take_rows(rows: Iterable[Row]) -> Iterator[Any]:
+    """Iterate over lists of some rows."""
+    if not isinstance(rows, Iterable):
+        raise TypeError(
+            "rows must be tuples of key and value, or records"
+            f" (got {type(rows).__name__})"
+        )
+    if isinstance(rows, (list, tuple)):
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            yield rows[start : start + ROWS_AT_ONCE]
+        return
+    iterator = iter(rows)
+    while chosen := list(islice(iterator, ROWS_AT_ONCE)):
+        yield chosen
+
+
+class Awaited:
+    """The batches of one call, until all of them are over."""
+
+    def __init__(self, batches: Iterable[PendingBatch]) -> None:
+        self._batches = list(batches)
+        self._waiting = deque(self._batches)
+
+    def is_over(self) -> bool:
+        """Whether no batch is left to wait for."""
+        while self._waiting and self._waiting[0].is_over:
+            self._waiting.popleft()
+        return not self._waiting
+
+    def receipts(self) -> list[Receipt]:
+        """Return the receipts; raises the first failure."""
+        leaves = [leaf for batch in self._batches for leaf in batch.leaves()]
+        for leaf in leaves:
+            if leaf.failure is not None:
+                raise leaf.failure
+        return [leaf.receipt for leaf in leaves if leaf.receipt is not None]

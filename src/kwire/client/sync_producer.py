@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``ProducerSync``: a producer with blocking calls. ``producer.py`` has the other."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from ..cluster import RowSender
+from .blocking import BlockingRunner
+from .producing import Awaited, ProducerBase, now_ms, take_rows
+from .table_batches import TableColumns, TableSender
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..cluster import ProducerMachine, Receipt, TopicInfo
+    from ..records import Headers, Row
+
+
+class ProducerSync(ProducerBase):
+    """A producer; ``KafkaSync.producer`` makes it. It is a context manager.
+
+    Leaving its block waits until everything is acknowledged; leaving it by an exception
+    drops what is not. It works within its calls, in the thread that makes them: what
+    was appended is sent when a batch is full, by the next call after ``linger_ms``, and
+    by ``flush``.
+    """
+
+    _runner: BlockingRunner | None = None
+    _poll_at = 0.0
+
+    def send_many(
+        self, topic: str, rows: Iterable[Row], *, partition: int | None = None
+    ) -> list[Receipt]:
+        """Write rows; return when they are acknowledged, with a receipt for each batch.
+
+        A row is (key, value), (key, value, timestamp) or (key, value, timestamp,
+        headers), as for ``records.encode_batch``. Rows without a timestamp get the
+        present time. Rows of one key keep their order. ``partition`` is for all rows.
+        Raises ``EncodeError`` for what is no row, and ``ClusterError`` where records
+        were not acknowledged; others of the same call may have been written then.
+        """
+        runner, machine, found = self._open(topic)
+        sender = RowSender(machine, found, partition)
+        try:
+            for chosen in take_rows(rows):
+                if not machine.has_room():
+                    sender.finish(time.monotonic())
+                    runner.run_until(machine.has_room)
+                sender.add(chosen, now_ms(), time.monotonic())
+                runner.poll()
+        except BaseException:
+            sender.abandon()
+            raise
+        return self._wait(runner, sender.finish(time.monotonic()))
+
+    def send_table(
+        self,
+        topic: str,
+        table: Any,
+        *,
+        key: str | None = None,
+        value: str = "value",
+        headers: str | None = None,
+        timestamp: str | None = None,
+        partition: str | int | None = None,
+    ) -> list[Receipt]:
+        """Write the rows of a table; return when they are acknowledged.
+
+        ``table`` is a ``pyarrow.Table``, or what pyarrow makes one of. The arguments
+        name its columns: ``key`` and ``value`` are bytes or text, ``headers`` lists of
+        key and value, ``timestamp`` times or ms. ``partition`` is a number for all rows
+        or names a column of numbers. Requires ``kwire[arrow]`` and numpy.
+        Raises as ``send_many``; ``ValueError`` for a column that is not there, and
+        ``TypeError`` for one of another type.
+        """
+        self._check_open()
+        chosen = TableColumns(
+            *(table,),
+            key=key,
+            value=value,
+            headers=headers,
+            timestamp=timestamp,
+            partition=partition,
+        )
+        runner, machine, found = self._open(topic)
+        sender = TableSender(machine, found, partition)
+        for piece in chosen.pieces(now_ms()):
+            runner.run_until(machine.has_room)
+            sender.add(piece, time.monotonic())
+        return self._wait(runner, sender.batches)
+
+    def append(
+        self,
+        topic: str,
+        *,
+        key: bytes | None = None,
+        value: bytes | None = None,
+        headers: Headers = (),
+        timestamp: int | None = None,
+        partition: int | None = None,
+    ) -> None:
+        """Take one record, and send it together with others.
+
+        Waits only where ``memory_bytes`` are taken. A record that is not acknowledged
+        is reported by the next ``flush`` or ``close``. Raises ``EncodeError`` for what
+        is no row.
+        """
+        machine, runner = self._machine, self._runner
+        found = None if machine is None else machine.known_topic(topic)
+        if found is None or machine is None or runner is None:
+            runner, machine, found = self._open(topic)
+        now = time.monotonic()
+        place = (key, value, headers, timestamp, partition)
+        if self._put(found, *place, now) or now >= self._poll_at:
+            runner.poll()
+            self._poll_at = now + self._options.linger_s
+        if not machine.has_room():
+            machine.flush(now)
+            runner.run_until(machine.has_room)
+
+    def flush(self) -> None:
+        """Send what was appended; return when it is acknowledged.
+
+        Raises the first failure since the last ``flush``.
+        """
+        self._check_open()
+        machine, runner = self._machine, self._runner
+        if machine is not None and runner is not None:
+            waiting = Awaited(machine.flush(time.monotonic()))
+            runner.run_until(waiting.is_over)
+            if failure := machine.take_background_failure():
+                raise failure
+
+    def close(self) -> None:
+        """Send what was appended, wait for it, and close the connections."""
+        if self._is_closed:
+            return
+        try:
+            self.flush()
+        finally:
+            self.abort()
+
+    def abort(self) -> None:
+        """Close the connections now: what is not acknowledged is dropped."""
+        self._is_closed = True
+        if self._machine is not None and self._runner is not None:
+            self._machine.close(time.monotonic())
+            self._runner.close()
+            self._machine = self._runner = None
+
+    def __enter__(self) -> ProducerSync:
+        return self
+
+    def __exit__(self, kind: object, *exception: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abort()
+
+    def _open(self, topic: str) -> tuple[BlockingRunner, ProducerMachine, TopicInfo]:
+        """Return the runner, the machine, and what is known of a topic."""
+        self._check_open()
+        if self._machine is None or self._runner is None:
+            machine = self._begin(time.monotonic())
+            self._machine = machine
+            self._runner = BlockingRunner(machine, machine.cluster, self._kafka.context)
+        machine, runner = self._machine, self._runner
+        machine.want_topic(topic, time.monotonic())
+        runner.run_until(lambda: machine.is_settled(topic))
+        found = machine.topic(topic)
+        assert found is not None, "a topic that is settled is known, or raises"
+        return runner, machine, found
+
+    def _wait(self, runner: BlockingRunner, batches: Any) -> list[Receipt]:
+        awaited = Awaited(batches)
+        runner.run_until(awaited.is_over)
+        return awaited.receipts()

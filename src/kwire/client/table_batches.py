@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tables as record batches, without an object for each row.
+
+table -> columns by name -> rows sorted by partition -> slices of one batch each
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import columns
+from .._backend import record_engine as engine
+from ..batch_layout import BATCH_OVERHEAD
+from ..cluster import check_partition
+from ..compression import bound, codec_of
+from ..partitioners import crc32_column, murmur2_column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Self
+
+    from ..cluster import PendingBatch, ProducerMachine, ProducerOptions, TopicInfo
+
+_ROW_OVERHEAD = 31
+"""The most bytes of a record besides its key, value and headers."""
+
+_HEADER_OVERHEAD = 10
+"""The most bytes of a header besides its key and value."""
+
+ROWS_AT_ONCE = 1 << 16
+"""The most rows that are sorted by partition at once."""
+
+
+class TableColumns:
+    """The columns of a table by the names that the caller gives."""
+
+    def __init__(
+        self,
+        table: Any,
+        *,
+        key: str | None,
+        value: str,
+        headers: str | None,
+        timestamp: str | None,
+        partition: str | int | None,
+    ) -> None:
+        import pyarrow
+
+        if not isinstance(table, (pyarrow.Table, pyarrow.RecordBatch)):
+            table = pyarrow.table(table)
+        if isinstance(table, pyarrow.RecordBatch):
+            table = pyarrow.Table.from_batches([table])
+        self.partition = partition
+        names = {"key": key, "value": value, "headers": headers, "timestamp": timestamp}
+        kinds = {
+            "key": pyarrow.binary(),
+            "value": pyarrow.binary(),
+            "timestamp": pyarrow.timestamp("ms", "UTC"),
+            "partition": pyarrow.int32(),
+        }
+        if isinstance(partition, str):
+            names["partition"] = partition
+        found = {}
+        for role, name in names.items():
+            if name is None:
+                continue
+            if name not in table.column_names:
+                has = ", ".join(table.column_names)
+                raise ValueError(
+                    f"{role} must be the name of a column of the table (got {name!r};"
+                    f" it has {has})"
+                )
+            column = table.column(name)
+            if role == "timestamp" and pyarrow.types.is_integer(column.type):
+                column = column.cast(pyarrow.int64())
+            try:
+                found[role] = column.cast(kinds[role]) if role in kinds else column
+            except pyarrow.ArrowException as error:
+                reason = str(error).partition("\n")[0]
+                raise TypeError(
+                    f"{role} cannot be of the column {name!r}, {column.type}: {reason}"
+                ) from None
+        if "key" not in found:
+            found["key"] = pyarrow.nulls(table.num_rows, pyarrow.binary())
+        self._table = pyarrow.table(found)
+
+    def pieces(self, timestamp: int) -> Iterator[Any]:
+        """Iterate over record batches; ``timestamp`` (ms) is for rows without one."""
+        import pyarrow
+        import pyarrow.compute
+
+        kind = pyarrow.timestamp("ms", "UTC")
+        now = pyarrow.scalar(timestamp, pyarrow.int64()).cast(kind)
+        for piece in self._table.to_batches(ROWS_AT_ONCE):
+            names = piece.schema.names
+            if "timestamp" not in names:
+                times = pyarrow.repeat(now, piece.num_rows)
+                yield piece.append_column("timestamp", times)
+                continue
+            index = names.index("timestamp")
+            times = pyarrow.compute.fill_null(piece.column(index), now)
+            yield piece.set_column(index, "timestamp", times)
+
+
+class TableBatch:
+    """Rows of a table that are one batch."""
+
+    def __init__(self, rows: Any, size: int, options: ProducerOptions) -> None:
+        self._rows = rows
+        self._content = size
+        self._options = options
+
+    def __len__(self) -> int:
+        return int(self._rows.num_rows)
+
+    @property
+    def size_bound(self) -> int:
+        """The most bytes of the batch."""
+        codec = codec_of(self._options.compression)
+        return BATCH_OVERHEAD + bound(codec, self._content)
+
+    def build(
+        self, *, producer_id: int, producer_epoch: int, base_sequence: int
+    ) -> bytes:
+        """Encode the batch."""
+        return columns.encode_batch(
+            self._rows,
+            compression=self._options.compression,
+            compression_level=self._options.compression_level,
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            base_sequence=base_sequence,
+        )
+
+    def halves(self) -> tuple[Self, Self]:
+        """Return two batches of half as many rows, in order."""
+        middle = len(self) // 2
+        # What each half has is not known; no half has more than the whole.
+        first, second = self._rows.slice(0, middle), self._rows.slice(middle)
+        kind = type(self)
+        return (
+            kind(first, self._content, self._options),
+            kind(second, self._content, self._options),
+        )
+
+
+class TableSender:
+    """Puts rows of a table into batches, and gives these to a machine."""
+
+    def __init__(
+        self, machine: ProducerMachine, topic: TopicInfo, partition: str | int | None
+    ) -> None:
+        if isinstance(partition, int):
+            check_partition(topic, partition)
+        self.batches: list[PendingBatch] = []
+        self._machine = machine
+        self._topic = topic
+        self._partition = partition
+
+    def add(self, rows: Any, now: float) -> None:
+        """Take a record batch of ``TableColumns.pieces``."""
+        import numpy
+
+        partitions = self._choose(rows)
+        if isinstance(self._partition, str):
+            rows = rows.drop_columns(["partition"])
+        if partitions.size and (partitions != partitions[0]).any():
+            order = numpy.argsort(partitions, kind="stable")
+            rows, partitions = rows.take(order), partitions[order]
+        sizes = numpy.cumsum(row_sizes(rows))
+        ends: Any = numpy.flatnonzero(numpy.diff(partitions)) + 1
+        start = 0
+        for end in (*ends.tolist(), len(partitions)):
+            if end > start:
+                self._cut(rows, sizes, start, end, int(partitions[start]), now)
+            start = end
+
+    def _cut(
+        self, rows: Any, sizes: Any, start: int, end: int, partition: int, now: float
+    ) -> None:
+        """Cut rows of one partition into batches; -1 is any partition."""
+        options = self._machine.options
+        room = options.batch_bytes - BATCH_OVERHEAD
+        while start < end:
+            before = int(sizes[start - 1]) if start else 0
+            stop = int(sizes.searchsorted(before + room, "right"))
+            stop = min(max(stop, start + 1), end)
+            size = int(sizes[stop - 1]) - before
+            content = TableBatch(rows.slice(start, stop - start), size, options)
+            chosen = partition
+            if chosen < 0:
+                chosen = self._machine.choose_partition(self._topic)
+            name = self._topic.name
+            self.batches.append(self._machine.add_batch(name, chosen, content, now))
+            start = stop
+
+    def _choose(self, rows: Any) -> Any:
+        """Return the partition of each row; -1 for any."""
+        import numpy
+
+        count = len(self._topic.partitions)
+        if isinstance(self._partition, int):
+            return numpy.full(rows.num_rows, self._partition, "int32")
+        if self._partition is not None:
+            column = rows.column("partition")
+            chosen = column.fill_null(-1).to_numpy(zero_copy_only=False)
+            for number in numpy.unique(chosen[column.is_valid()]).tolist():
+                check_partition(self._topic, number)
+            return chosen
+        key, options = rows.column("key"), self._machine.options
+        if options.partitioner is not None:
+            partitions = sorted(self._topic.partitions)
+            found = self._topic.partitions
+            available = [n for n in partitions if found[n].leader >= 0]
+            chosen = [
+                options.partitioner(each, partitions, available)
+                for each in key.to_pylist()
+            ]
+            for number in set(chosen):
+                check_partition(self._topic, number)
+            return numpy.array(chosen, "int32")
+        if options.hash == engine.CRC32:
+            hashes = crc32_column(key)
+        else:
+            hashes = murmur2_column(key).view("uint32") & 0x7FFFFFFF
+        chosen = (hashes % count).astype("int32")
+        if key.null_count:
+            chosen[key.is_null().to_numpy(zero_copy_only=False)] = -1
+        return chosen
+
+
+def row_sizes(rows: Any) -> Any:
+    """Return the most bytes that each row takes in a batch."""
+    import numpy
+    import pyarrow.compute
+
+    def lengths(column: Any) -> Any:
+        found = pyarrow.compute.binary_length(column).fill_null(0)
+        return found.to_numpy(zero_copy_only=False).astype("int64")
+
+    sizes = lengths(rows.column("key")) + lengths(rows.column("value"))
+    sizes += _ROW_OVERHEAD
+    if "headers" in rows.schema.names:
+        lists = rows.column("headers")
+        counts = pyarrow.compute.list_value_length(lists).fill_null(0)
+        ends = numpy.cumsum(counts.to_numpy(zero_copy_only=False).astype("int64"))
+        pairs = pyarrow.compute.list_flatten(lists)
+        names, values = pairs.flatten()
+        items = lengths(names) + lengths(values) + _HEADER_OVERHEAD
+        sums = numpy.concatenate(([0], numpy.cumsum(items)))
+        totals = sums[ends]
+        sizes += numpy.diff(totals, prepend=0)
+    return sizes

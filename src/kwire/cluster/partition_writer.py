@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``PartitionWriter``: the batches of one partition, and their sequence numbers.
+
+    append -> open batch -> batches [ in flight | waiting ... ] -> receipts
+
+A broker takes the batches of one producer by sequence, and reports one that it has
+already. So a batch is sent again with the number it had, and only as the first of its
+partition. When records are given up, the numbers after them never come; then the epoch
+goes up and numbers begin at 0. Requests and brokers are ``producer.py``'s.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from .pending_batch import next_sequence
+
+if TYPE_CHECKING:
+    from .pending_batch import PendingBatch, RowBatch
+
+_LAST_EPOCH = (1 << 15) - 1
+
+
+class PartitionWriter:
+    """The batches of one partition in order, and the producer's numbers for it."""
+
+    __slots__ = (
+        "_next_sequence",
+        "_numbered",
+        "batches",
+        "failures",
+        "has_gap",
+        "is_established",
+        "linger_until",
+        "needs_epoch",
+        "open",
+        "partition",
+        "producer_epoch",
+        "producer_id",
+        "reason",
+        "retry_at",
+        "topic",
+    )
+
+    def __init__(self, topic: str, partition: int) -> None:
+        self.topic = topic
+        self.partition = partition
+        self.open: RowBatch | None = None
+        self.linger_until = 0.0
+        self.batches: deque[PendingBatch] = deque()
+        self.failures = 0
+        self.retry_at = 0.0
+        # Why the last try came to nothing.
+        self.reason = ""
+        self.producer_id = -1
+        self.producer_epoch = -1
+        self._next_sequence = 0
+        self._numbered = 0
+        # Whether the broker has taken a batch of this epoch: it takes any sequence
+        # number as the first one.
+        self.is_established = False
+        # Whether records with a sequence number were given up; and whether the broker
+        # has lost what it had of this producer.
+        self.has_gap = False
+        self.needs_epoch = False
+
+    @property
+    def name(self) -> str:
+        """Topic and partition as Kafka writes them: "orders-3"."""
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def in_flight(self) -> int:
+        """The number of batches that wait for a response."""
+        return sum(each.is_sent for each in self.batches)
+
+    @property
+    def queued_bytes(self) -> int:
+        """The bytes of all batches that are not acknowledged."""
+        return sum(each.size for each in self.batches)
+
+    def next_batch(self, most_in_flight: int) -> PendingBatch | None:
+        """Return the batch to send next; None while others have to be answered first.
+
+        A batch is sent again alone, as the first: the broker rejects all that come
+        after one that it has not. It knows the last five batches of a producer, and no
+        older one to be a duplicate. So no more are sent after the first than that,
+        acknowledged or not.
+        """
+        first = self.batches[0] if self.batches else None
+        if first is None or first.attempts > 1 or not first.is_sent:
+            return None if first is None or first.is_sent else first
+        for batch in self.batches:
+            if batch.is_sent:
+                continue
+            if batch.attempts or self._numbered - first.ordinal >= most_in_flight:
+                return None
+            return batch
+        return None
+
+    def set_producer(self, producer_id: int, producer_epoch: int) -> None:
+        """Begin with the first sequence number of a producer id."""
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self._restart()
+
+    def raise_epoch(self) -> None:
+        """Begin with the first sequence number again, in the next epoch.
+
+        The broker rejects what is still on its way from the epoch before. After the
+        last epoch there is no producer id, until ``set_producer``.
+        """
+        if self.producer_epoch >= _LAST_EPOCH:
+            self.producer_id = self.producer_epoch = -1
+        else:
+            self.producer_epoch += 1
+        self._restart()
+
+    def number(self, batch: PendingBatch) -> None:
+        """Give a batch its sequence number, unless it has one."""
+        if batch.sequence < 0:
+            batch.sequence = self._next_sequence
+            batch.ordinal = self._numbered
+            self._numbered += 1
+            self._next_sequence = next_sequence(batch.sequence, batch.count)
+
+    def remove(self, batch: PendingBatch) -> None:
+        """Take a batch out that is over."""
+        self.batches.remove(batch)
+
+    def replace(self, batch: PendingBatch, parts: tuple[PendingBatch, ...]) -> None:
+        """Put the parts of a batch in its place."""
+        index = self.batches.index(batch)
+        self.batches.remove(batch)
+        for part in reversed(parts):
+            self.batches.insert(index, part)
+
+    def _restart(self) -> None:
+        self._next_sequence = 0
+        self.is_established = False
+        self.has_gap = self.needs_epoch = False
+        for batch in self.batches:
+            batch.forget_numbers()

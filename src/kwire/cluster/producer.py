@@ -1,0 +1,593 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``ProducerMachine``: writes record batches to partitions of topics, each once.
+
+    rows -> partition -> batch -> Produce to the leader -> receipt
+
+Batches wait in the ``PartitionWriter`` of their partition; each call of ``advance``
+sends what can be sent. What an error of a broker asks for, and the requests, are in
+``producer_requests.py``; how rows come into batches is in ``row_sender.py``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import error_codes
+from ..compression import codec_of
+from ..errors import KwireError
+from ..messages import ProduceRequest
+from ..negotiation import MAGIC_2, NO_TOPIC_IDS, ZSTD
+from . import faults
+from .errors import ClusterError, DeliveryFailed
+from .machine import ClusterMachine, hinted_brokers
+from .metadata import NO_ID
+from .partition_writer import PartitionWriter
+from .pending_batch import PendingBatch, RowBatch
+from .producer_options import Receipt
+from .producer_requests import (
+    Verdict,
+    delivery_failure,
+    fatal_failure,
+    may_be_written,
+    produce_request,
+    producer_id_request,
+    read_verdict,
+)
+from .wanted_topics import WantedTopics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from random import Random
+
+    from ..negotiation import Constraint
+    from .link import Link
+    from .metadata import TopicInfo
+    from .pending_batch import BatchContent
+    from .producer_options import ProducerOptions
+    from .settings import ClusterSettings
+
+_DOUBTS = 6
+"""After how many tries an older leader epoch is believed."""
+
+_BROKER_SHARE = 0.8
+"""The part of the request timeout that brokers may wait for replicas."""
+
+Sent = list[tuple[PartitionWriter, PendingBatch]]
+
+
+class ProducerMachine:
+    """A producer over the links of its own ``cluster``.
+
+    Call ``advance`` after anything that happened, and at ``wake_at``. Topics have to be
+    known before they are written to: ``want_topic``, then ``topic`` until it returns
+    one. ``add_batch`` and ``append`` take records; look at ``has_room`` before.
+    ``failure`` is what ended the producer, and with it every batch that was not over.
+    ``background_failure`` is the first failure of what was appended, until it is taken.
+    """
+
+    def __init__(
+        self,
+        bootstrap: Sequence[tuple[str, int]],
+        settings: ClusterSettings,
+        options: ProducerOptions,
+        *,
+        now: float,
+        random: Random,
+        on_receipt: Callable[[Receipt], None] | None = None,
+    ) -> None:
+        self.cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
+        self.options = options
+        self.failure: KwireError | None = None
+        self.background_failure: KwireError | None = None
+        self.held_bytes = 0
+        self._settings = settings
+        self._on_receipt = on_receipt
+        self._new_batch = RowBatch(
+            options.batch_bytes,
+            compression=options.compression,
+            compression_level=options.compression_level,
+        ).new_batch
+        self._constraints: tuple[Constraint, ...] = (MAGIC_2,)
+        if codec_of(options.compression) == codec_of("zstd"):
+            self._constraints += (ZSTD,)
+        self._writers: dict[tuple[str, int], PartitionWriter] = {}
+        # Those with batches, in the order in which they are served.
+        self._active: dict[PartitionWriter, None] = {}
+        self._open: dict[PartitionWriter, None] = {}
+        self._sticky: dict[str, int] = {}
+        self._topics = WantedTopics(self.cluster, settings.timeout_s)
+        self._producer: tuple[int, int] | None = None
+        self._is_asking_id = False
+        self._id_failures = 0
+        self._id_retry_at = now
+
+    @property
+    def wake_at(self) -> float:
+        """When ``advance`` has something to do, if nothing happens before."""
+        return self.cluster.wake_at
+
+    def advance(self, now: float) -> None:
+        """Do what can be done now."""
+        self.cluster.advance(now)
+        self.failure = self.failure or self.cluster.failure
+        if self.failure is None:
+            self._topics.advance(now)
+            self._close_lingering(now)
+            self._expire(now)
+            self._find_producer_id(now)
+            self._send_batches(now)
+            # Some of these may have found metadata wanting.
+            self.cluster.refresh_metadata(now)
+        if self.failure is not None:
+            self._fail_all(self.failure)
+
+    def close(self, now: float) -> None:
+        """End all links; what is not acknowledged has failed."""
+        self.failure = self.failure or ClusterError(
+            "writing records: the producer is closed; make a new one"
+        )
+        self._fail_all(self.failure)
+        self.cluster.close(now)
+
+    # What is to be written.
+
+    def want_topic(self, name: str, now: float) -> None:
+        """Have the partitions of a topic found out; ``advance`` comes next."""
+        self._topics.want(name, now)
+
+    def is_settled(self, name: str) -> bool:
+        """Whether a wanted topic is known, or will not be: ``topic`` reports which."""
+        return self.failure is not None or self._topics.is_settled(name)
+
+    def topic(self, name: str) -> TopicInfo | None:
+        """Return what is known of a topic; None while its partitions are not.
+
+        Raises ``ClusterError`` if it does not exist, or the producer has failed.
+        """
+        if self.failure is not None:
+            raise self.failure
+        return self._topics.find(name)
+
+    def known_topic(self, name: str) -> TopicInfo | None:
+        """Return a topic that was found before; None for any other."""
+        if self.failure is not None or name not in self._topics.names:
+            return None
+        return self._topics.find(name)
+
+    def has_room(self) -> bool:
+        """Whether more records may be given, or will fail at once."""
+        return self.failure is not None or self.held_bytes < self.options.memory_bytes
+
+    def is_idle(self) -> bool:
+        """Whether every record that was given is acknowledged, or has failed."""
+        return not self._active and not self._open
+
+    def new_batch(self) -> RowBatch:
+        """Return an empty batch of rows."""
+        return self._new_batch()
+
+    def choose_partition(self, topic: TopicInfo) -> int:
+        """Choose a partition for records without a key: one that is not busy.
+
+        Source: KIP-794, ``BuiltInPartitioner.nextPartition``.
+        """
+        partitions = [n for n, each in topic.partitions.items() if each.leader >= 0]
+        partitions = partitions or list(topic.partitions)
+        loads = [self._writer(topic.name, each).queued_bytes for each in partitions]
+        most = max(loads) + self.options.batch_bytes
+        weights = [most - load for load in loads]
+        (chosen,) = self.cluster.random.choices(partitions, weights)
+        return chosen
+
+    def add_batch(
+        self,
+        topic: str,
+        partition: int,
+        content: BatchContent,
+        now: float,
+        *,
+        is_background: bool = False,
+    ) -> PendingBatch:
+        """Take records as one batch, after all that the partition was given before."""
+        writer = self._writer(topic, partition)
+        if not is_background and writer in self._open:
+            self._close_open(writer, now)
+        give_up_at = now + self.options.delivery_timeout_s
+        batch = PendingBatch(
+            topic, partition, content, give_up_at, is_background=is_background
+        )
+        if self.failure is not None:
+            batch.finish(failure=self.failure)
+            return batch
+        self.held_bytes += batch.size
+        writer.batches.append(batch)
+        self._active[writer] = None
+        self.cluster.wake(now)
+        return batch
+
+    def append(
+        self,
+        topic: TopicInfo,
+        partition: int | None,
+        row: tuple[Any, Any, Any, Any],
+        now: float,
+    ) -> bool:
+        """Take one record, to be sent within ``linger_s``.
+
+        Returns whether a batch was begun or closed by it, so that there is more for
+        ``advance`` to do. Without a partition it goes where the last one without a
+        partition went, until that batch is sent. Raises ``EncodeError`` for what is no
+        row.
+        """
+        if self.failure is not None:
+            raise self.failure
+        if partition is None:
+            partition = self._sticky.get(topic.name, -1)
+            if partition not in topic.partitions:
+                partition = self._sticky[topic.name] = self.choose_partition(topic)
+        writer = self._writer(topic.name, partition)
+        if writer.open is not None:
+            before = writer.open.content
+            if writer.open.append(*row):
+                self.held_bytes += writer.open.content - before
+                return False
+            self._close_open(writer, now)
+            if self._sticky.get(topic.name) == partition:
+                del self._sticky[topic.name]
+        batch = self._new_batch()
+        batch.append(*row)
+        writer.open = batch
+        writer.linger_until = now + self.options.linger_s
+        self._open[writer] = None
+        self.held_bytes += batch.content
+        self.cluster.wake(writer.linger_until)
+        return True
+
+    def flush(self, now: float) -> list[PendingBatch]:
+        """Have everything that was appended sent now; return what is not over."""
+        for writer in list(self._open):
+            self._close_open(writer, now)
+        return [batch for writer in self._active for batch in writer.batches]
+
+    def take_background_failure(self) -> KwireError | None:
+        """Return the first failure of what was appended, once."""
+        failure, self.background_failure = self.background_failure, None
+        return failure
+
+    def _writer(self, topic: str, partition: int) -> PartitionWriter:
+        writer = self._writers.get((topic, partition))
+        if writer is None:
+            writer = self._writers[topic, partition] = PartitionWriter(topic, partition)
+        return writer
+
+    def _close_open(self, writer: PartitionWriter, now: float) -> None:
+        content = writer.open
+        assert content is not None
+        writer.open = None
+        del self._open[writer]
+        self.held_bytes -= content.content
+        self.add_batch(
+            *(writer.topic, writer.partition, content, now), is_background=True
+        )
+
+    def _close_lingering(self, now: float) -> None:
+        for writer in list(self._open):
+            if now >= writer.linger_until:
+                self._close_open(writer, now)
+                if self._sticky.get(writer.topic) == writer.partition:
+                    del self._sticky[writer.topic]
+            else:
+                self.cluster.wake(writer.linger_until)
+
+    # From batches to requests.
+
+    def _send_batches(self, now: float) -> None:
+        """Send what can be sent, to each leader."""
+        by_leader: dict[int, list[PartitionWriter]] = {}
+        for writer in list(self._active):
+            if not writer.batches:
+                del self._active[writer]
+            elif self._is_ready(writer, now):
+                leader = self._leader(writer)
+                if leader >= 0:
+                    by_leader.setdefault(leader, []).append(writer)
+        for leader, writers in by_leader.items():
+            link = self.cluster.link_to(leader, now)
+            if link is not None:
+                self._send_to(link, leader, writers, now)
+
+    def _is_ready(self, writer: PartitionWriter, now: float) -> bool:
+        if writer.retry_at > now:
+            self.cluster.wake(writer.retry_at)
+            return False
+        if not self.options.is_idempotent:
+            return True
+        if writer.has_gap or writer.needs_epoch:
+            if writer.in_flight:
+                return False
+            self._begin_epoch(writer, now)
+        if writer.producer_id < 0:
+            if self._producer is None:
+                return False
+            writer.set_producer(*self._producer)
+        return bool(writer.batches)
+
+    def _begin_epoch(self, writer: PartitionWriter, now: float) -> None:
+        """Number the batches of a partition anew, those that cannot be in the log."""
+        if writer.has_gap:
+            for batch in [each for each in writer.batches if each.is_in_doubt]:
+                reason = "records before them were given up"
+                self._fail(writer, batch, _undelivered(batch, reason))
+        known = writer.producer_id
+        writer.raise_epoch()
+        if writer.producer_id < 0 and self._producer and self._producer[0] == known:
+            self._producer = None
+            self.cluster.wake(now)
+
+    def _leader(self, writer: PartitionWriter) -> int:
+        """Return the leader; -1, and new metadata to come, while there is none."""
+        known = self.cluster.metadata.partition(writer.topic, writer.partition)
+        if known is None or known.leader < 0:
+            self.cluster.want_metadata()
+            return -1
+        return known.leader
+
+    def _send_to(
+        self, link: Link, node: int, writers: list[PartitionWriter], now: float
+    ) -> None:
+        options = self.options
+        while link.in_flight < options.max_in_flight and link.is_free(now):
+            chosen: Sent = []
+            size = 0
+            for writer in writers:
+                most = 1
+                if options.is_idempotent and writer.is_established:
+                    most = options.max_in_flight
+                batch = writer.next_batch(most)
+                if batch is None:
+                    continue
+                if chosen and size + batch.size > options.request_bytes:
+                    break
+                if self._encode(writer, batch):
+                    assert batch.data is not None
+                    chosen.append((writer, batch))
+                    size += len(batch.data)
+            if not chosen or not self._send_produce(link, node, chosen, now):
+                return
+            for writer, _ in chosen:
+                # Who was served goes to the end.
+                del self._active[writer]
+                self._active[writer] = None
+                writers.remove(writer)
+                writers.append(writer)
+
+    def _encode(self, writer: PartitionWriter, batch: PendingBatch) -> bool:
+        """Encode a batch, unless it is; False if it cannot be."""
+        if batch.data is not None:
+            return True
+        assert batch.content is not None
+        if self.options.is_idempotent:
+            writer.number(batch)
+        try:
+            batch.data = batch.content.build(
+                producer_id=writer.producer_id,
+                producer_epoch=writer.producer_epoch,
+                base_sequence=batch.sequence,
+            )
+        except KwireError as error:
+            self._fail(writer, batch, error)
+            return False
+        return True
+
+    def _send_produce(self, link: Link, node: int, sent: Sent, now: float) -> bool:
+        topics = self.cluster.metadata.topics
+        batches = [batch for _, batch in sent]
+        constraints = self._constraints
+        if any(topics[each.topic].topic_id == NO_ID for each in batches):
+            constraints += (NO_TOPIC_IDS,)
+        timeout_ms = int(self._settings.request_timeout_s * _BROKER_SHARE * 1000)
+        request = produce_request(batches, self.options.acks, timeout_ms, topics)
+
+        def done(response: Any, now: float) -> None:
+            for _, batch in sent:
+                batch.is_sent = False
+            if response is None:
+                for writer, batch in sent:
+                    batch.is_in_doubt = True
+                    self._retry(writer, link.reason, now)
+            else:
+                self._take_response(response, sent, node, now)
+
+        try:
+            version = link.table.pick(ProduceRequest, *constraints)
+            link.send(request, done, now, version=version)
+        except KwireError as error:
+            self.failure = error
+            return False
+        for _, batch in sent:
+            batch.is_sent = True
+            batch.attempts += 1
+        return True
+
+    # What became of a batch.
+
+    def _take_response(self, response: Any, sent: Sent, node: int, now: float) -> None:
+        topics = self.cluster.metadata.topics
+        parts: dict[Any, Any] = {}
+        for topic in response.responses:
+            for part in topic.partition_responses:
+                parts[topic.name or topic.topic_id, part.index] = part
+        for writer, batch in sent:
+            if batch.is_over:
+                continue
+            topic_id = topics[batch.topic].topic_id
+            part = parts.get((batch.topic, batch.partition))
+            part = part or parts.get((topic_id, batch.partition))
+            if part is None:
+                batch.is_in_doubt = True
+                self._retry(writer, "the broker left the batch unanswered", now)
+            else:
+                self._take_part(writer, batch, part, response, node, now)
+
+    def _take_part(
+        self,
+        writer: PartitionWriter,
+        batch: PendingBatch,
+        part: Any,
+        response: Any,
+        node: int,
+        now: float,
+    ) -> None:
+        code = part.error_code
+        verdict = read_verdict(code)
+        batch.is_in_doubt |= may_be_written(code)
+        reason = f"the broker answered {error_codes.name(code)}"
+        if verdict is Verdict.DONE:
+            self._finish(writer, batch, part)
+        elif verdict is Verdict.RENUMBER:
+            if batch is writer.batches[0]:
+                writer.needs_epoch = True
+                self._retry(writer, reason, now)
+        elif verdict is Verdict.SPLIT and batch.count > 1 and not batch.is_in_doubt:
+            # One that is in doubt may be in the log as it was, before a new limit.
+            self.held_bytes -= batch.size
+            halves = batch.split()
+            self.held_bytes += sum(each.size for each in halves)
+            writer.replace(batch, halves)
+        elif verdict is Verdict.RETRY:
+            self._retry(writer, reason, now)
+        elif verdict is Verdict.NEW_LEADER:
+            self._change_leader(writer, part, response, node, reason, now)
+        elif verdict is Verdict.FATAL:
+            self.failure = fatal_failure(writer.name, code)
+        else:
+            message = part.error_message
+            self._fail(writer, batch, delivery_failure(batch, code, message))
+
+    def _finish(self, writer: PartitionWriter, batch: PendingBatch, part: Any) -> None:
+        offset = -1 if part.error_code else part.base_offset
+        timestamp = part.log_append_time_ms
+        receipt = Receipt(batch.topic, batch.partition, offset, timestamp, batch.count)
+        batch.finish(receipt)
+        writer.remove(batch)
+        writer.failures = 0
+        writer.reason = ""
+        writer.is_established = True
+        self.held_bytes -= batch.size
+        self.cluster.note_progress()
+        if batch.is_background and self._on_receipt is not None:
+            self._on_receipt(receipt)
+
+    def _change_leader(
+        self,
+        writer: PartitionWriter,
+        part: Any,
+        response: Any,
+        node: int,
+        reason: str,
+        now: float,
+    ) -> None:
+        metadata = self.cluster.metadata
+        leader = part.current_leader
+        metadata.take_hint(
+            writer.topic,
+            writer.partition,
+            leader.leader_id,
+            leader.leader_epoch,
+            hinted_brokers(response.node_endpoints),
+        )
+        known = metadata.partition(writer.topic, writer.partition)
+        if known is not None and known.leader not in (-1, node):
+            # By a hint (KIP-951), or by metadata that came before the response.
+            return
+        self.cluster.want_metadata()
+        self._retry(writer, reason, now)
+        if writer.failures >= _DOUBTS:
+            metadata.forget_leader(writer.topic, writer.partition)
+
+    def _retry(self, writer: PartitionWriter, reason: str, now: float) -> None:
+        writer.reason = reason
+        if writer.retry_at <= now:
+            # Once for all requests that ended together.
+            writer.failures += 1
+            jitter = self.cluster.random.random()
+            writer.retry_at = now + self._settings.backoff_s(writer.failures, jitter)
+
+    def _fail(
+        self, writer: PartitionWriter, batch: PendingBatch, failure: KwireError
+    ) -> None:
+        writer.has_gap |= batch.sequence >= 0
+        writer.remove(batch)
+        self._end(batch, failure)
+
+    def _end(self, batch: PendingBatch, failure: KwireError) -> None:
+        batch.finish(failure=failure)
+        self.held_bytes -= batch.size
+        if batch.is_background:
+            self.background_failure = self.background_failure or failure
+
+    def _fail_all(self, failure: KwireError) -> None:
+        for writer in self._writers.values():
+            while writer.batches:
+                self._end(writer.batches.popleft(), failure)
+            if writer.open is not None:
+                self.held_bytes -= writer.open.content
+                self.background_failure = self.background_failure or failure
+                writer.open = None
+        self._active.clear()
+        self._open.clear()
+
+    def _expire(self, now: float) -> None:
+        """Give batches up that were not acknowledged in time."""
+        limit = self.options.delivery_timeout_s
+        for writer in self._active:
+            while writer.batches and not writer.batches[0].is_sent:
+                batch = writer.batches[0]
+                if now < batch.give_up_at:
+                    self.cluster.wake(batch.give_up_at)
+                    break
+                why = writer.reason
+                if not why:
+                    is_slow = writer.is_established
+                    why = "the brokers are slow" if is_slow else self.cluster.reasons()
+                text = f"there was no acknowledgement within {limit:g} s ({why})"
+                self._fail(writer, batch, _undelivered(batch, text))
+
+    # The producer id.
+
+    def _find_producer_id(self, now: float) -> None:
+        wants_id = self.options.is_idempotent and bool(self._active)
+        if not wants_id or self._producer is not None or self._is_asking_id:
+            return
+        if now < self._id_retry_at:
+            self.cluster.wake(self._id_retry_at)
+            return
+        link = self.cluster.any_link(now)
+        if link is None:
+            return
+        try:
+            link.send(producer_id_request(), self._take_producer_id, now)
+        except KwireError as error:
+            self.failure = error
+            return
+        self._is_asking_id = True
+
+    def _take_producer_id(self, response: Any, now: float) -> None:
+        self._is_asking_id = False
+        if response is not None and not response.error_code:
+            self._producer = response.producer_id, response.producer_epoch
+            self._id_failures = 0
+        elif response is None or faults.may_pass(response.error_code):
+            self._id_failures += 1
+            jitter = self.cluster.random.random()
+            pause = self._settings.backoff_s(self._id_failures, jitter)
+            self._id_retry_at = now + pause
+        else:
+            self.failure = fatal_failure("records", response.error_code)
+
+
+def _undelivered(batch: PendingBatch, reason: str) -> DeliveryFailed:
+    return DeliveryFailed(
+        batch.topic, batch.partition, batch.count, reason, batch.is_in_doubt
+    )

@@ -1,0 +1,364 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Producers over both runners, against librdkafka's mock cluster.
+
+What they wrote is read by librdkafka's consumer and by scans. Faults are simulated in
+``tests/simulation``; columns are in ``test_producer_tables.py``.
+"""
+
+import asyncio
+import importlib
+import time
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import pytest
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from runners import open_sockets
+
+TIMEOUT_S = 30
+PARTITIONS = 4
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """The addresses of librdkafka's mock cluster of three brokers, and its handle."""
+    handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
+    brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
+    yield ",".join(f"{each.host}:{each.port}" for each in brokers), handle
+    del handle
+
+
+@pytest.fixture
+def topic(cluster):
+    """A topic of the cluster that nothing was written to."""
+    name = f"topic-{uuid4().hex[:8]}"
+    found = cluster[1].list_topics(name, timeout=TIMEOUT_S).topics[name]
+    assert len(found.partitions) == PARTITIONS
+    return name
+
+
+@pytest.fixture(params=["blocking", "asyncio"])
+def produce(request, kwire, cluster):
+    """Run a function of a producer that is a coroutine, with either runner."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+
+    class Awaitable:
+        """The blocking producer, with methods to be awaited."""
+
+        def __init__(self, producer):
+            self.producer = producer
+
+        def __getattr__(self, name):
+            async def call(*arguments, **options):
+                return getattr(self.producer, name)(*arguments, **options)
+
+            return call
+
+    @asynccontextmanager
+    async def open_producer(options):
+        if request.param == "blocking":
+            with (
+                client.connect_sync(cluster[0]) as kafka,
+                kafka.producer(**options) as producer,
+            ):
+                yield Awaitable(producer)
+        else:
+            async with (
+                client.connect(cluster[0]) as kafka,
+                kafka.producer(**options) as producer,
+            ):
+                yield producer
+
+    def run(function, **options):
+        async def main():
+            async with open_producer(options) as producer:
+                return await function(producer)
+
+        return asyncio.run(main(), debug=True)
+
+    return run
+
+
+def read(address, topic, count):
+    """Read a topic with librdkafka: by partition, key, value and headers."""
+    consumer = Consumer({"bootstrap.servers": address, "group.id": "tests"})
+    consumer.assign(
+        [TopicPartition(topic, n, OFFSET_BEGINNING) for n in range(PARTITIONS)]
+    )
+    found: dict[int, list] = {}
+    until, seen = time.monotonic() + TIMEOUT_S, 0
+    while seen < count and time.monotonic() < until:
+        for message in consumer.consume(1000, 0.2):
+            assert message.error() is None
+            seen += 1
+            found.setdefault(message.partition(), []).append(message)
+    consumer.close()
+    assert seen == count
+    return found
+
+
+def rows_of(found):
+    """List key and value of what was read, by partition."""
+    return {
+        partition: [(each.key(), each.value()) for each in messages]
+        for partition, messages in found.items()
+    }
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_rows_are_written_once_and_in_order(
+    kwire, cluster, produce, topic, compression
+):
+    """To the partition of their key, with a receipt for each batch."""
+    partitioners = importlib.import_module(f"{kwire.__name__}.partitioners")
+    rows = [(b"k%d" % (n % 9), b"v%d" % n) for n in range(3000)]
+    receipts = produce(
+        lambda producer: producer.send_many(topic, iter(rows)),
+        compression=compression,
+        batch_bytes=5000,
+    )
+    wanted: dict[int, list] = {}
+    for row in rows:
+        chosen = partitioners.murmur2_random(row[0], range(PARTITIONS), [])
+        wanted.setdefault(chosen, []).append(row)
+    assert rows_of(read(cluster[0], topic, len(rows))) == wanted
+    assert sum(each.record_count for each in receipts) == len(rows)
+    assert len(receipts) > 12
+    for partition, written in wanted.items():
+        mine = sorted(each for each in receipts if each.partition == partition)
+        assert {each.topic for each in mine} == {topic}
+        ends = [each.base_offset + each.record_count for each in mine]
+        assert [each.base_offset for each in mine] == [0, *ends[:-1]]
+        assert ends[-1] == len(written)
+
+
+def test_parts_of_a_row_arrive_as_they_were(kwire, cluster, produce, topic):
+    """Nulls, headers, timestamps; without one, a row has the present time."""
+    before = time.time_ns() // 1_000_000
+    rows = [
+        (None, b"v"),
+        (b"k", None, 1234, [("h", b"1"), ("h", None)]),
+        kwire.records.Record(key=b"r", value=b"x", timestamp=99),
+    ]
+    (receipt,) = produce(lambda producer: producer.send_many(topic, rows, partition=2))
+    assert (receipt.partition, receipt.base_offset, receipt.record_count) == (2, 0, 3)
+    (found,) = read(cluster[0], topic, 3).values()
+    first, second, third = found
+    assert before <= first.timestamp()[1] <= time.time_ns() // 1_000_000
+    assert (first.key(), first.value()) == (None, b"v")
+    assert (second.key(), second.value(), second.timestamp()[1]) == (b"k", None, 1234)
+    assert second.headers() == [("h", b"1"), ("h", None)]
+    assert (third.key(), third.value(), third.timestamp()[1]) == (b"r", b"x", 99)
+
+
+def test_appended_records_share_batches(cluster, produce, topic):
+    """They are sent together, receipts go to the function, and flush waits for them."""
+    receipts = []
+
+    async def append(producer):
+        for n in range(500):
+            await producer.append(topic, key=b"k%d" % (n % 3), value=b"%d" % n)
+        await producer.flush()
+        assert sum(each.record_count for each in receipts) == 500
+        await producer.append(topic, value=b"last", partition=0, headers=[("h", b"x")])
+
+    produce(append, on_receipt=receipts.append, linger_ms=1000)
+    assert len(receipts) <= 10
+    found = rows_of(read(cluster[0], topic, 501))
+    for n in range(3):
+        key = b"k%d" % n
+        (values,) = [
+            [value for k, value in rows if k == key]
+            for rows in found.values()
+            if any(k == key for k, _ in rows)
+        ]
+        assert values == [b"%d" % each for each in range(n, 500, 3)]
+
+
+def test_records_without_a_key_fill_one_batch_after_the_other(cluster, produce, topic):
+    """Not one batch in each partition, and not all in one partition for ever."""
+    rows = [(None, bytes(100))] * 2000
+    receipts = produce(
+        lambda producer: producer.send_many(topic, rows), batch_bytes=10_000
+    )
+    assert len(receipts) < 35
+    assert len({each.partition for each in receipts}) == PARTITIONS
+    read(cluster[0], topic, 2000)
+
+
+def test_rows_after_appended_records_come_after_them(cluster, produce, topic):
+    """Even while those linger."""
+
+    async def both(producer):
+        await producer.append(topic, value=b"first", partition=1)
+        await producer.send_many(topic, [(None, b"second")], partition=1)
+
+    produce(both, linger_ms=60_000)
+    found = rows_of(read(cluster[0], topic, 2))
+    assert found == {1: [(None, b"first"), (None, b"second")]}
+
+
+def test_a_function_chooses_partitions(cluster, produce, topic):
+    """It is called with the key, None included, and the partitions."""
+    calls = []
+
+    def choose(key, everything, available):
+        calls.append((key, tuple(everything)))
+        return 3 if key is None else 1
+
+    rows = [(None, b"a"), (b"k", b"b"), (bytearray(b"l"), b"c")]
+
+    async def write(producer):
+        await producer.send_many(topic, rows)
+        await producer.append(topic, value=b"d")
+
+    produce(write, partitioner=choose)
+    found = rows_of(read(cluster[0], topic, 4))
+    assert found == {3: [(None, b"a"), (None, b"d")], 1: [(b"k", b"b"), (b"l", b"c")]}
+    assert calls == [(k, (0, 1, 2, 3)) for k in (None, b"k", b"l", None)]
+
+
+def test_what_is_not_there_is_refused(kwire, cluster, produce, topic):
+    """A partition of a topic, by all ways of writing."""
+    errors = importlib.import_module(f"{kwire.__name__}.cluster")
+
+    async def refuse(producer):
+        with pytest.raises(errors.TopicNotFound, match="no partition 9"):
+            await producer.send_many(topic, [(b"k", b"v")], partition=9)
+        with pytest.raises(errors.TopicNotFound, match="no partition 9"):
+            await producer.append(topic, value=b"v", partition=9)
+        with pytest.raises(kwire.EncodeError, match="records"):
+            await producer.send_many(topic, [(b"k", b"v"), (b"k", 5)])
+        with pytest.raises(kwire.EncodeError):
+            await producer.append(topic, value="text")
+        with pytest.raises(TypeError, match="rows must be tuples"):
+            await producer.send_many(topic, 5)
+        return await producer.send_many(topic, [(b"k", b"v")])
+
+    assert sum(each.record_count for each in produce(refuse)) == 1
+
+
+def test_without_idempotence_one_batch_is_in_flight(cluster, produce, topic):
+    """The order is kept all the same."""
+    rows = [(b"k", b"%d" % n) for n in range(1000)]
+    produce(lambda producer: producer.send_many(topic, rows), acks=1, batch_bytes=2000)
+    (found,) = rows_of(read(cluster[0], topic, 1000)).values()
+    assert found == rows
+
+
+def test_memory_is_bounded(cluster, produce, topic):
+    """A producer waits where it holds as much as it may, and then goes on."""
+    rows = [(b"k%d" % n, bytes(1000)) for n in range(5000)]
+    receipts = produce(
+        lambda producer: producer.send_many(topic, rows), memory_bytes=50_000
+    )
+    assert sum(each.record_count for each in receipts) == 5000
+
+    async def append(producer):
+        for row in rows[:500]:
+            await producer.append(topic, key=row[0], value=row[1])
+
+    produce(append, memory_bytes=50_000, linger_ms=60_000)
+    read(cluster[0], topic, 5500)
+
+
+def test_a_closed_producer_takes_nothing(cluster, produce, topic):
+    """It raises; closing again does nothing."""
+
+    async def close(producer):
+        await producer.append(topic, value=b"v")
+        await producer.close()
+        await producer.close()
+        for call in (
+            producer.append(topic, value=b"v"),
+            producer.send_many(topic, []),
+            producer.flush(),
+        ):
+            with pytest.raises(ValueError, match="the producer is closed"):
+                await call
+
+    before = open_sockets()
+    produce(close)
+    assert open_sockets() <= before
+    read(cluster[0], topic, 1)
+
+
+def test_an_exception_drops_what_is_not_sent(cluster, produce, topic):
+    """The block ends at once, and no socket is left."""
+
+    async def fail(producer):
+        await producer.append(topic, value=b"dropped")
+        raise KeyError("stop")
+
+    before = open_sockets()
+    with pytest.raises(KeyError, match="stop"):
+        produce(fail, linger_ms=60_000)
+    assert open_sockets() <= before
+    time.sleep(0.2)
+    assert rows_of(read(cluster[0], topic, 0)) == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"acks": 0}, 'acks must be "all" or 1'),
+        ({"acks": 1, "idempotent": True}, 'idempotent=True requires acks="all"'),
+        ({"linger_ms": -1}, "linger_ms must not be negative"),
+        ({"batch_bytes": 0}, "batch_bytes must be positive"),
+        ({"memory_bytes": 0}, "memory_bytes must be positive"),
+        ({"delivery_timeout_s": 0}, "delivery_timeout_s must be positive"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(kwire, options, text):
+    """Before anything is sent, by the name of the argument."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with pytest.raises(ValueError, match=text):
+        client.connect_sync("localhost:1").producer(**options)
+
+
+def test_other_options_that_cannot_be(kwire):
+    """A partitioner that is no function; a compression that is none."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    kafka = client.connect_sync("localhost:1")
+    with pytest.raises(TypeError, match="partitioner must be a function"):
+        kafka.producer(partitioner="murmur2")
+    with pytest.raises(kwire.EncodeError, match="compression"):
+        kafka.producer(compression="lzma")
+
+
+def test_brokers_that_are_not_there(kwire):
+    """The first call raises."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    errors = importlib.import_module(f"{kwire.__name__}.cluster")
+    with client.connect_sync("localhost:1") as kafka:
+        producer = kafka.producer()
+        with pytest.raises(errors.BrokersUnreachable):
+            producer.send_many("orders", [(b"k", b"v")])
+        producer.abort()
+
+
+def test_many_tasks_share_a_producer(kwire, cluster, topic):
+    """Each gets the receipts of its own rows; closing wakes those that wait."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    errors = importlib.import_module(f"{kwire.__name__}.cluster")
+
+    async def main():
+        async with client.connect(cluster[0]) as kafka:
+            async with kafka.producer() as producer:
+                calls = [
+                    producer.send_many(topic, [(b"%d" % n, b"v")] * (n + 1))
+                    for n in range(20)
+                ]
+                for n, receipts in enumerate(await asyncio.gather(*calls)):
+                    assert sum(each.record_count for each in receipts) == n + 1
+            producer = kafka.producer()
+            task = asyncio.create_task(
+                producer.send_many(topic, [(b"k", bytes(1000))] * 50_000)
+            )
+            await asyncio.sleep(0.01)
+            await producer.abort()
+            with pytest.raises(errors.ClusterError, match="the producer is closed"):
+                await asyncio.wait_for(task, TIMEOUT_S)
+
+    asyncio.run(main())

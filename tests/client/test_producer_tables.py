@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tables written to librdkafka's mock cluster, and read back by scans."""
+
+import importlib
+from uuid import uuid4
+
+import pyarrow
+import pytest
+from confluent_kafka import Producer
+
+TIMEOUT_S = 30
+PARTITIONS = 4
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """The addresses of librdkafka's mock cluster, and its handle."""
+    handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
+    brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
+    yield ",".join(f"{each.host}:{each.port}" for each in brokers), handle
+    del handle
+
+
+@pytest.fixture
+def topic(cluster):
+    """A topic of the cluster that nothing was written to."""
+    name = f"topic-{uuid4().hex[:8]}"
+    cluster[1].list_topics(name, timeout=TIMEOUT_S)
+    return name
+
+
+@pytest.fixture
+def send(kwire, cluster, topic):
+    """Write a table, and return the receipts and the rows by partition."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+
+    def run(table, options=None, **columns):
+        with client.connect_sync(cluster[0]) as kafka:
+            with kafka.producer(**(options or {})) as producer:
+                receipts = producer.send_table(topic, table, **columns)
+            found = {}
+            for chunk in kafka.scan(topic):
+                found.setdefault(chunk.partition, []).extend(chunk.rows())
+        assert sum(each.record_count for each in receipts) == sum(
+            map(len, found.values())
+        )
+        return receipts, found
+
+    return run
+
+
+def test_rows_go_where_their_key_says(kwire, send):
+    """As rows that are sent one by one do, in order; text is UTF-8."""
+    partitioners = importlib.import_module(f"{kwire.__name__}.partitioners")
+    keys = [f"k{n % 11}" for n in range(5000)]
+    values = [b"v%d" % n for n in range(5000)]
+    table = pyarrow.table({"id": keys, "value": values, "other": range(5000)})
+    receipts, found = send(table, {"batch_bytes": 20_000}, key="id")
+    wanted = {}
+    for key, value in zip(keys, values, strict=True):
+        key = key.encode()
+        chosen = partitioners.murmur2_random(key, range(PARTITIONS), [])
+        wanted.setdefault(chosen, []).append((key, value))
+    assert {
+        partition: [(row.key, row.value) for row in rows]
+        for partition, rows in found.items()
+    } == wanted
+    assert len(receipts) > 8
+
+
+def test_all_parts_of_a_record_may_be_columns(send):
+    """Headers, timestamps and partitions; what is null is null, or the present."""
+    pair = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
+    headers = [[{"key": "h", "value": b"1"}, {"key": "i", "value": None}], None, []]
+    table = pyarrow.table(
+        {
+            "k": pyarrow.array([b"a", None, b"c"]),
+            "v": pyarrow.array([None, b"2", b"3"]),
+            "h": pyarrow.array(headers, pyarrow.list_(pair)),
+            "t": pyarrow.array([1000, None, 3000]),
+            "p": pyarrow.array([2, 0, 2], pyarrow.int64()),
+        }
+    )
+    names = {"key": "k", "value": "v", "headers": "h", "timestamp": "t"}
+    _, found = send(table, partition="p", **names)
+    first, third = found[2]
+    (second,) = found[0]
+    assert (first.key, first.value, first.timestamp) == (b"a", None, 1000)
+    assert first.headers == (("h", b"1"), ("i", None))
+    assert (second.key, second.value, second.headers) == (None, b"2", ())
+    assert second.timestamp > 1_600_000_000_000
+    assert (third.key, third.timestamp, third.headers) == (b"c", 3000, ())
+
+
+def test_batches_are_as_large_as_they_may_be(kwire, send):
+    """No batch is over the bound; a row that is larger than it is one batch."""
+    values = [bytes(n % 700) for n in range(3000)] + [bytes(9000)]
+    table = pyarrow.table({"value": values})
+    options = {"batch_bytes": 8000}
+    receipts, found = send(table, options, partition=1)
+    assert [row.value for row in found[1]] == values
+    assert max(each.record_count for each in receipts[:-1]) > 10
+    assert len(receipts) < 1.3 * sum(map(len, values)) / 8000 + 60
+
+
+def test_rows_without_a_key_go_to_batches_of_any_partition(send):
+    """Whole batches, each of one partition."""
+    table = pyarrow.table({"key": pyarrow.nulls(3000, pyarrow.binary())})
+    table = table.append_column("value", pyarrow.array([bytes(100)] * 3000))
+    receipts, _ = send(table, {"batch_bytes": 10_000}, key="key")
+    assert len({each.partition for each in receipts}) == PARTITIONS
+    assert len(receipts) < 50
+
+
+def test_a_function_chooses_the_partitions_of_rows(send):
+    """It is called with the key of each."""
+    options = {"partitioner": lambda key, everything, available: 3}
+    _, found = send(pyarrow.table({"value": ["x"]}), options)
+    assert found[3][-1].value == b"x"
+
+
+def test_tables_of_other_libraries_are_taken(kwire, send):
+    """Whatever has the Arrow interface, such as kwire's own records."""
+    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    data = kwire.records.encode_batch([(b"k", b"v", 5), (None, b"w", 6)])
+    names = {"key": "key", "headers": "headers", "timestamp": "timestamp"}
+    _, found = send(columns.decode_records(data), partition=0, **names)
+    rows = [(row.key, row.value, row.timestamp) for row in found[0]]
+    assert rows == [(b"k", b"v", 5), (None, b"w", 6)]
+
+
+def test_columns_that_cannot_be_are_refused(kwire, cluster, topic):
+    """By the name of the argument, before anything is sent."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    errors = importlib.import_module(f"{kwire.__name__}.cluster")
+    table = pyarrow.table({"value": ["x"], "list": [[1]], "p": [9]})
+    with client.connect_sync(cluster[0]) as kafka, kafka.producer() as producer:
+        with pytest.raises(ValueError, match="key must be the name of a column"):
+            producer.send_table(topic, table, key="id")
+        with pytest.raises(TypeError, match="value cannot be of the column 'list'"):
+            producer.send_table(topic, table, value="list")
+        for partition in (9, "p", -1):
+            with pytest.raises(errors.TopicNotFound, match="no partition"):
+                producer.send_table(topic, table, partition=partition)

@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What simulated brokers do with Produce and InitProducerId, as Kafka does.
+
+A batch is appended at once and acknowledged later, as if replicas had to fetch it: in
+between the leader may change, and then the records are there or not, and the producer
+does not learn which.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+CACHED = 5
+"""How many batches of a producer a broker knows to be duplicates."""
+
+
+class PendingAnswer(NamedTuple):
+    """What was done with one batch: an error code, or where its records are."""
+
+    topic: object
+    index: int
+    log: object
+    code: int
+    base_offset: int
+    end: int
+
+
+class ProduceAnswers:
+    """The part of a simulated broker that takes records."""
+
+    produce_error = None
+    """An error code for the next batch, and whether that is written all the same."""
+
+    def begin_produce(self, request, version):
+        """Append what can be appended; return what was done with each batch."""
+        done = []
+        for topic in request.topic_data:
+            topic_id = topic.topic_id if version >= 13 else None
+            for part in topic.partition_data:
+                code, log = self._find(topic.name, topic_id, part.index, -1)
+                base = end = -1
+                if log is not None:
+                    code, base = self._append(log, bytes(part.records))
+                    end = log.end
+                done.append(PendingAnswer(topic, part.index, log, code, base, end))
+        return done
+
+    def finish_produce(self, done, version):
+        """Acknowledge what is still in the log of a leader, in one response."""
+        make = self._cluster.messages.ProduceResponse
+        codes = self._cluster.codes
+        topics, endpoints = {}, {}
+        for each in done:
+            code, log = each.code, each.log
+            topic_id = each.topic.topic_id if version >= 13 else None
+            fields = {}
+            if not code:
+                code, now = self._find(each.topic.name, topic_id, each.index, -1)
+                if not code and (now is not log or log.end < each.end):
+                    code = codes.NOT_LEADER_OR_FOLLOWER
+            if not code:
+                log.acknowledged = max(log.acknowledged, each.end)
+            if code == codes.NOT_LEADER_OR_FOLLOWER and self.gives_hints:
+                fields, hint = self._produce_hint(each, version)
+                if hint is not None:
+                    endpoints[hint.node_id] = hint
+            part = make.PartitionProduceResponse(
+                index=each.index,
+                error_code=code,
+                base_offset=-1 if code else each.base_offset,
+                **fields,
+            )
+            topics.setdefault(each.topic, []).append(part)
+        return make(
+            throttle_time_ms=self.throttle_ms,
+            responses=[
+                make.TopicProduceResponse(
+                    name=topic.name if version < 13 else "",
+                    topic_id=topic.topic_id,
+                    partition_responses=parts,
+                )
+                for topic, parts in topics.items()
+            ],
+            node_endpoints=list(endpoints.values()) if version >= 10 else (),
+        )
+
+    def _InitProducerIdRequest(self, request, version):
+        make = self._cluster.messages.InitProducerIdResponse
+        codes = self._cluster.codes
+        if self._cluster.random.random() < 0.2:
+            return make(error_code=codes.COORDINATOR_LOAD_IN_PROGRESS)
+        self._cluster.producer_ids += 1
+        return make(producer_id=self._cluster.producer_ids, producer_epoch=0)
+
+    def _append(self, log, data):
+        """Write one batch unless Kafka would not; return error code and offset."""
+        codes = self._cluster.codes
+        error, self.produce_error = self.produce_error, None
+        if error is not None and not error[1]:
+            return error[0], -1
+        (batch,) = self._cluster.kwire.records.decode_batches(data)
+        if len(data) > log.max_bytes and len(batch.records) > 1:
+            return codes.MESSAGE_TOO_LARGE, -1
+        if any(row.value.startswith(b"poison") for row in batch.records):
+            return codes.INVALID_RECORD, -1
+        code, base = self._check_sequence(log, batch)
+        if not code and base < 0:
+            base = log.take(batch)
+        if error is not None:
+            return error[0], -1
+        return code, base
+
+    def _check_sequence(self, log, batch):
+        """Judge as ``ProducerAppendInfo``; an offset is that of a duplicate."""
+        codes = self._cluster.codes
+        if batch.producer_id < 0:
+            return 0, -1
+        known = [each for each in log.produced if each.producer_id == batch.producer_id]
+        if not known:
+            return 0, -1
+        first, count = batch.base_sequence, len(batch.records)
+        last = (first + count - 1) & 0x7FFFFFFF
+        if batch.producer_epoch < known[-1].epoch:
+            return codes.INVALID_PRODUCER_EPOCH, -1
+        if batch.producer_epoch > known[-1].epoch:
+            return (codes.OUT_OF_ORDER_SEQUENCE_NUMBER if first else 0), -1
+        for each in known[-CACHED:]:
+            same = (each.epoch, each.first, each.last)
+            if same == (batch.producer_epoch, first, last):
+                return 0, each.base_offset
+        if first != (known[-1].last + 1) & 0x7FFFFFFF:
+            return codes.OUT_OF_ORDER_SEQUENCE_NUMBER, -1
+        return 0, -1
+
+    def _produce_hint(self, pending, version):
+        """Return the leader that this broker believes in, right or not (KIP-951)."""
+        make = self._cluster.messages.ProduceResponse
+        name = pending.topic.name or self._name(pending.topic.topic_id)
+        known = self.view.get((name, pending.index))
+        if version < 10 or known is None or known[1] == self.node:
+            return {}, None
+        _, leader, epoch = known
+        found = make.LeaderIdAndEpoch(leader_id=leader, leader_epoch=epoch)
+        end = make.NodeEndpoint(node_id=leader, host="sim", port=9000 + leader)
+        return {"current_leader": found}, end
