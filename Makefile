@@ -125,6 +125,8 @@ interop-brokers: $(TESTED)
 	$(PY) tools/broker/kills.py
 	$(PY) tools/broker/large_scan.py
 	$(PY) tools/broker/mock_faults.py
+	$(PY) tools/broker/adapters_check.py
+	$(PY) tools/adapter_versions.py --newest
 	$(PY) tools/broker/negotiate.py
 	$(PY) tools/broker/versions_check.py
 
@@ -177,6 +179,9 @@ bench: $(BUILT) $(VENV)/.has-bench  ## speed and memory beside the peers, into b
 
 bench-live: $(BUILT) $(VENV)/.has-bench  ## scans of a broker beside other clients (Java 17, Maven)
 	$(PY) -m benchmarks live
+
+bench-adapters: $(BUILT) $(VENV)/.has-bench  ## consumers of other clients without and with the adapters (Java 17, Maven)
+	$(PY) -m benchmarks adapters
 
 bench-leaders: $(BUILT) $(VENV)/.has-bench  ## what the hints of KIP-951 save (Java 17, Maven)
 	$(PY) -m benchmarks leaders

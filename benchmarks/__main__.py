@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m benchmarks``: compare all values, measure, write the report.
 
-``python -m benchmarks spark``, ``live``, ``spark-live`` and ``leaders`` write a chapter
-of it alone; ``python -m benchmarks safety`` measures what safety costs, on the
-terminal.
+``python -m benchmarks spark``, ``live``, ``spark-live``, ``adapters`` and ``leaders``
+write a chapter of it alone; ``python -m benchmarks safety`` measures what safety costs,
+on the terminal.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from benchmarks.report import summary, write
 from benchmarks.worker import ROOT
 
 JSON = ROOT / "build" / "benchmarks.json"
+ADAPTERS_JSON = ROOT / "build" / "adapters-benchmarks.json"
 LEADERS_JSON = ROOT / "build" / "leader-moves.json"
 LIVE_ROUNDS = 5
 LIVE_JSON = ROOT / "build" / "live-benchmarks.json"
@@ -77,6 +78,15 @@ def live(rounds: int, scale: float) -> None:
     print(summary(chapter.write_chapter(LIVE_JSON)))
 
 
+def adapters(rounds: int, scale: float) -> None:
+    """Read topics without and with the adapters, and write the chapter."""
+    from benchmarks.adapters import chapter
+
+    ADAPTERS_JSON.parent.mkdir(exist_ok=True)
+    chapter.run(ADAPTERS_JSON, rounds, scale)
+    print(chapter.write_chapter(ADAPTERS_JSON))
+
+
 def leaders(moves: int) -> None:
     """Move leaders under load, and write the chapter, its page and picture."""
     from benchmarks.leaders import chapter
@@ -109,6 +119,11 @@ if __name__ == "__main__":
     read = commands.add_parser("live", help="read topics of a broker, and its chapter")
     read.add_argument("--rounds", type=int, default=LIVE_ROUNDS)
     read.add_argument("--scale", type=float, default=1.0, help="size of the topics")
+    adapted = commands.add_parser(
+        "adapters", help="read without and with the adapters, and write its chapter"
+    )
+    adapted.add_argument("--rounds", type=int, default=LIVE_ROUNDS)
+    adapted.add_argument("--scale", type=float, default=1.0, help="size of the topics")
     moved = commands.add_parser(
         "leaders", help="move leaders of three brokers, and write its chapter"
     )
@@ -126,6 +141,8 @@ if __name__ == "__main__":
         spark()
     elif chosen.command == "live":
         live(chosen.rounds, chosen.scale)
+    elif chosen.command == "adapters":
+        adapters(chosen.rounds, chosen.scale)
     elif chosen.command == "leaders":
         leaders(chosen.moves)
     elif chosen.command == "spark-live":

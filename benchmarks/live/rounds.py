@@ -50,7 +50,8 @@ def count_of(size: int, scale: float) -> int:
     return int(RECORDS[size] * scale) // PARTITIONS * PARTITIONS
 
 
-def _fill(kafka: brokers.Broker, size: int, codec: str, scale: float) -> None:
+def fill(kafka: brokers.Broker, size: int, codec: str, count: int) -> None:
+    """Write the topic of a size and a codec."""
     topic = topic_of(size, codec)
     workloads.create_topic(kafka, topic, partitions=PARTITIONS)
     producer = confluent_kafka.Producer(
@@ -65,7 +66,7 @@ def _fill(kafka: brokers.Broker, size: int, codec: str, scale: float) -> None:
     source = random.Random(size)
     half = size // 2
     values = [source.randbytes(half) + b"a" * (size - half) for _ in range(1000)]
-    for number in range(count_of(size, scale)):
+    for number in range(count):
         value = values[number % len(values)]
         key, partition = b"key%07d" % number, number % PARTITIONS
         while True:
@@ -145,7 +146,7 @@ def run(json_path: Path, rounds: int, scale: float) -> None:
         print("writing the topics", flush=True)
         for size in SIZES:
             for codec in CODECS:
-                _fill(kafka, size, codec, scale)
+                fill(kafka, size, codec, count_of(size, scale))
         memory = _memory(kafka.address, scale)
         found = _measure(kafka.address, rounds, scale)
         release = kafka.release

@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The run without and with the adapters, its targets, and its chapter."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import random
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from benchmarks.adapters.contender import READERS
+from benchmarks.chapters import RESULTS, put_chapter
+from benchmarks.live.rounds import PARTITIONS, brokers, fill, topic_of
+from benchmarks.report import summary
+from benchmarks.tables import table
+from benchmarks.targets import Verdict
+from benchmarks.worker import ROOT
+
+HEADING = "## Adapters"
+TOPICS = ((100, "none"), (100, "zstd"), (1000, "none"))
+RECORDS = {100: 100_000, 1000: 50_000}
+TARGETS = {
+    "kafka-python poll": 3,
+    "kafka-python poll, no crc32c": 10,
+    "kafka-python for": 2,
+    "aiokafka async for": 3,
+    "aiokafka getmany": 1.6,
+}
+"""At 100 B, uncompressed: the client's own CPU over that with the adapter."""
+
+PACKAGES = ("kafka-python", "aiokafka", "crc32c")
+
+_METHOD = """\
+Written by `python -m benchmarks adapters`. A broker of Kafka {kafka} and one consumer
+at a time on the same machine; topics of {partitions} partitions, {counts}, keys of
+10 B, half of each value random. Each reading is a process of its own that reads all
+fields, without and with the adapter in turn, {rounds} rounds in an order drawn anew;
+figures are medians of microseconds of CPU a record (user and system, all threads).
+Imports are not counted, connecting is. kafka-python computes checksums with the package
+`crc32c` if it is installed, and in plain Python otherwise."""
+
+
+def run(json_path: Path, rounds: int, scale: float) -> None:
+    """Measure everything and write it down."""
+    counts = {
+        size: int(count * scale) // PARTITIONS * PARTITIONS
+        for size, count in RECORDS.items()
+    }
+    turns = [
+        (reader, size, codec, adapted)
+        for reader in READERS
+        for size, codec in TOPICS
+        for adapted in (0, 1)
+    ]
+    found: dict[str, list[Any]] = {"/".join(map(str, turn)): [] for turn in turns}
+    order = random.Random("adapters")
+    with brokers.running("4.x") as kafka:
+        for size, codec in TOPICS:
+            fill(kafka, size, codec, counts[size])
+        for number in range(rounds):
+            order.shuffle(turns)
+            for reader, size, codec, adapted in turns:
+                figures = _read(adapted, reader, kafka.address, size, codec, counts)
+                found["/".join(map(str, (reader, size, codec, adapted)))].append(
+                    figures
+                )
+            print(f"  round {number + 1} of {rounds}", flush=True)
+        release = kafka.release
+    json_path.write_text(
+        json.dumps(
+            {
+                "when": datetime.date.today().isoformat(),
+                "kafka": release,
+                "machine": {
+                    "cpus": os.cpu_count(),
+                    "python": platform.python_version(),
+                    "packages": {name: metadata.version(name) for name in PACKAGES},
+                },
+                "rounds": rounds,
+                "records": counts,
+                "readings": found,
+            },
+            indent=1,
+        )
+    )
+
+
+def _read(
+    adapted: int, reader: str, address: str, size: int, codec: str, counts: Any
+) -> dict[str, Any]:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "benchmarks.adapters.contender", str(adapted)),
+            *(reader, address, topic_of(size, codec), str(PARTITIONS)),
+            str(counts[size]),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise SystemExit(f"{reader}, {adapted=}: {done.stderr[-2000:]}")
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    if (figures["records"], figures["bytes"]) != (counts[size], counts[size] * size):
+        raise SystemExit(f"{reader}, {adapted=}, read other records: {figures}")
+    return figures
+
+
+def _micros(readings: list[Any]) -> float:
+    return 1e6 * statistics.median(each["cpu"] / each["records"] for each in readings)
+
+
+def _verdicts(readings: dict[str, list[Any]]) -> Iterator[Verdict]:
+    for reader, least in TARGETS.items():
+        own, adapted = (_micros(readings[f"{reader}/100/none/{n}"]) for n in (0, 1))
+        yield Verdict(
+            f"{reader}, 100 B, none",
+            f"at least {least:g}x",
+            f"{own / adapted:.3g}x",
+            own / adapted >= least,
+        )
+
+
+def write_chapter(json_path: Path) -> str:
+    """Put the chapter of one run into the report; return its verdicts as text."""
+    figures = json.loads(json_path.read_text())
+    machine, readings = figures["machine"], figures["readings"]
+    lines = []
+    for reader in READERS:
+        cells = []
+        for size, codec in TOPICS:
+            own, adapted = (
+                _micros(readings[f"{reader}/{size}/{codec}/{n}"]) for n in (0, 1)
+            )
+            cells.append(f"{own:.3g} / {adapted:.3g} ({own / adapted:.2g}x)")
+        lines.append([reader, *cells])
+    head = [f"{size} B, {codec}" for size, codec in TOPICS]
+    counts = " and ".join(
+        f"{count:,} records of {size} B" for size, count in figures["records"].items()
+    )
+    packages = [f"{name} {version}" for name, version in machine["packages"].items()]
+    verdicts = summary(list(_verdicts(readings)))
+    method = _METHOD.format(
+        kafka=figures["kafka"],
+        partitions=PARTITIONS,
+        counts=counts,
+        rounds=figures["rounds"],
+    )
+    parts = [
+        method,
+        f"{machine['cpus']} CPUs, Python {machine['python']}, {figures['when']}.\n"
+        f"{', '.join(packages)}.",
+        verdicts,
+        table(("µs CPU without / with", *head), lines),
+    ]
+    put_chapter(RESULTS, HEADING, "\n\n".join(parts))
+    return verdicts

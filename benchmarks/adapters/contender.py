@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""One consumer reads one topic once, in a process of its own, and prints what it took.
+
+Run as ``python -m benchmarks.adapters.contender ADAPTED READER ADDRESS TOPIC PARTITIONS
+RECORDS``, where ADAPTED is 0 or 1. CPU is that of the whole process, from before the
+connection is made to after the last record; imports are not in it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+from benchmarks.live import contender as live
+from kwire import adapters
+
+READERS = {
+    "aiokafka getmany": ("aiokafka", live.aiokafka_rows, live.touch_rows),
+    "aiokafka async for": ("aiokafka", live.aiokafka_each, None),
+    "kafka-python poll": ("kafka", live.kafka_python_rows, live.touch_rows),
+    "kafka-python for": ("kafka", live.kafka_python_each, None),
+    "kafka-python poll, no crc32c": ("kafka", live.kafka_python_rows, live.touch_rows),
+    "kafka-python for, no crc32c": ("kafka", live.kafka_python_each, None),
+}
+
+
+def main() -> None:
+    """Read, and print the figures."""
+    adapted, name, *arguments = sys.argv[1:]
+    if name.endswith("no crc32c"):
+        sys.modules["crc32c"] = None  # type: ignore[assignment]
+    job = live.Job(arguments)
+    package, read, touch = READERS[name]
+    __import__(package)
+    if int(adapted):
+        adapter = adapters.aiokafka if package == "aiokafka" else adapters.kafka_python
+        if not adapter.install():
+            raise SystemExit(f"there is no adapter for this version of {package}")
+    cpu, wall = time.process_time(), time.perf_counter()
+    count, size = live.drain(read, touch, job)
+    figures = {
+        "records": count,
+        "bytes": size,
+        "cpu": time.process_time() - cpu,
+        "wall": time.perf_counter() - wall,
+    }
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()
