@@ -14,8 +14,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from fetched import CLIENTS, Aborted, read_both
+from fetched import CLIENTS, Aborted, kafka_fetcher, read_both
 from golden_records import bytes_of
+from kafka import TopicPartition
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "records"))
 
@@ -157,6 +158,25 @@ def test_runs_without_records_move_the_position(client):
         own, adapted = read_both(client, data, committed=committed)
         assert adapted == own
         assert own.records == []
+
+
+def test_metrics_of_kafka_python_count_all_records_and_nearly_all_bytes():
+    """A record has at most 20 bytes that are not counted, and none counted twice."""
+    rows = [(b"k" * n, b"v" * 3 * n, 10**12 * n, [("h", None)]) for n in range(50)]
+    data = encode_batch([*rows, (None, None)])
+
+    def count():
+        part = kafka_fetcher.Fetcher.PartitionRecords(
+            0, TopicPartition("topic", 0), kafka_fetcher.MemoryRecords(data)
+        )
+        part.take()
+        return part.records_read, part.bytes_read
+
+    own = count()
+    with CLIENTS["kafka-python"]:
+        adapted = count()
+    assert adapted[0] == own[0] == 51
+    assert own[1] - 20 * 51 <= adapted[1] <= own[1]
 
 
 def test_a_damaged_batch_loses_no_record_before_it(client):
