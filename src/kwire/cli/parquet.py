@@ -45,7 +45,7 @@ def open_arrow_file(
 
 
 class RecordGroups:
-    """Collects rows, and writes them as row groups of bounded size."""
+    """Collects rows and columns, and writes them as row groups of bounded size."""
 
     def __init__(
         self, pyarrow: Any, file: BinaryIO, form: str, headers: bool, decoded: bool
@@ -80,8 +80,16 @@ class RecordGroups:
             self._file = pyarrow.ipc.new_file(file, self._schema, options=options)
         self._headers = headers
         self._decoded = decoded
+        # Record batches, and the rows that came after them.
+        self._batches: list[Any] = []
         self._rows: list[tuple[Any, ...]] = []
+        self._count = 0
         self._bytes = 0
+
+    @property
+    def takes_columns(self) -> bool:
+        """Whether ``write_columns`` can be called: no message is decoded."""
+        return not self._decoded
 
     def write(self, row: RecordRow) -> None:
         """Take one row."""
@@ -98,9 +106,26 @@ class RecordGroups:
             values += texts
             size += sum(len(text or "") for text in texts)
         self._rows.append(tuple(values))
-        self._bytes += size
-        if len(self._rows) >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
-            self._flush()
+        self._add_size(1, size)
+
+    def write_columns(self, topic: str, partition: int, batch: Any) -> None:
+        """Take the records of a partition in order: a ``pyarrow.RecordBatch``.
+
+        Its columns are those of ``columns.decode_records``; nothing is decoded further.
+        """
+        assert self.takes_columns, "decoded messages are written row by row"
+        count = batch.num_rows
+        if not count:
+            return
+        repeat = self._pyarrow.repeat
+        place = {"topic": repeat(topic, count), "partition": repeat(partition, count)}
+        arrays = [
+            (place[name] if name in place else batch.column(name)).cast(kind)
+            for name, kind in zip(self._schema.names, self._schema.types, strict=True)
+        ]
+        self._close_batch()
+        self._batches.append(self._make_batch(arrays))
+        self._add_size(count, batch.nbytes + count * len(topic))
 
     def close(self) -> None:
         """Write what is left, and the end of the file."""
@@ -112,16 +137,32 @@ class RecordGroups:
         with suppress(OSError):
             self._file.close()
 
+    def _add_size(self, count: int, size: int) -> None:
+        self._count += count
+        self._bytes += size
+        if self._count >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
+            self._flush()
+
+    def _make_batch(self, arrays: list[Any]) -> Any:
+        return self._pyarrow.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def _close_batch(self) -> None:
+        """Make a record batch of the rows."""
+        if self._rows:
+            columns = zip(*self._rows, strict=True)
+            arrays = map(self._pyarrow.array, columns, self._schema.types)
+            self._batches.append(self._make_batch(list(arrays)))
+            self._rows.clear()
+
     def _flush(self) -> None:
-        if not self._rows:
-            return
-        arrays = map(
-            self._pyarrow.array, zip(*self._rows, strict=True), self._schema.types
-        )
-        group = self._pyarrow.Table.from_arrays(list(arrays), schema=self._schema)
-        self._file.write_table(group, len(self._rows))
-        self._rows.clear()
-        self._bytes = 0
+        self._close_batch()
+        if self._batches:
+            group = self._pyarrow.Table.from_batches(self._batches)
+            # A file of Arrow gets one record batch, Parquet one dictionary.
+            group = group.unify_dictionaries().combine_chunks()
+            self._file.write_table(group, _GROUP_ROWS)
+        self._batches.clear()
+        self._count = self._bytes = 0
 
 
 def _text(cell: Cell) -> str | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from functools import wraps
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import click
@@ -22,7 +23,7 @@ from .record_format import RecordFormat, RecordWriter
 from .record_rows import RowMaker, open_records
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from .record_rows import RecordRow
 
@@ -174,12 +175,7 @@ def _find_form(output: str) -> str:
 
 
 def write_rows(
-    rows: Iterator[Any], limit: int | None, write: Callable[[Any], object]
-) -> None:
-    """Write rows, at most ``limit`` of them."""
-    if limit is None:
-        for row in rows:
-            write(row)
-        return
-    for _, row in zip(range(limit), rows, strict=False):
-        write(row)
+    rows: Iterable[Any], limit: int | None, write: Callable[[Any], object]
+) -> int:
+    """Write rows, at most ``limit`` of them; return how many."""
+    return sum(1 for _ in map(write, islice(rows, limit)))

@@ -9,7 +9,7 @@ them, as it does for ``kwire dump``.
 from __future__ import annotations
 
 import re
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,16 +19,19 @@ from ...cluster import DataLost
 from ...errors import DecodeError
 from ..brokers import add_cluster_options, connect_cluster
 from ..internal_records import is_internal
+from ..interrupts import delay_interrupt
 from ..main import EXIT_CODES, FINE, INTERRUPTED
+from ..parquet import RecordGroups
 from ..progress import Progress
 from ..record_output import KeyBytes, add_output_options, write_rows
 from ..terminal import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from ...client import Chunk, KafkaSync
-    from ..record_output import RecordOutput
+    from ..output import Output
+    from ..record_output import RecordOutput, Writer
     from ..record_rows import RecordRow, RowMaker
 
     Position: TypeAlias = "str | int | datetime | timedelta"
@@ -170,11 +173,10 @@ def command(
         writer, out = stack.enter_context(output.open(is_decoded))
         is_terminal = out is not None and out.width is not None
         progress = stack.enter_context(Progress(None, wanted=not is_terminal))
-        flush = None if out is None else out.flush
-        rows = _read_rows(scan, output.row_maker(), record_key, progress, flush)
+        reader = _Reader(scan, output.row_maker(), record_key, progress)
         code = FINE
         try:
-            write_rows(rows, limit, writer.write)
+            reader.copy(writer, limit, out, output.path is not None)
         except DataLost as loss:
             raise click.ClickException(
                 f"{_loss_text(loss)}; add --on-data-loss earliest, or latest, to"
@@ -207,28 +209,74 @@ def _find_last(
     }
 
 
-def _read_rows(
-    chunks: Iterator[Chunk],
-    maker: RowMaker,
-    key: bytes | None,
-    progress: Progress,
-    flush: Callable[[], object] | None,
-) -> Iterator[RecordRow]:
-    """Iterate over the rows of the records; output is flushed before a wait."""
-    for chunk in chunks:
-        progress.name(f"{chunk.topic}-{chunk.partition}")
+class _Reader:
+    """Reads the records of chunks: as rows, or as columns without an object for each.
+
+    With ``key``, only records of that key.
+    """
+
+    def __init__(
+        self,
+        chunks: Iterable[Chunk],
+        maker: RowMaker,
+        key: bytes | None,
+        progress: Progress,
+    ) -> None:
+        self._chunks = chunks
+        self._maker = maker
+        self._key = key
+        self._progress = progress
+
+    def copy(
+        self, writer: Writer, limit: int | None, out: Output | None, is_file: bool
+    ) -> None:
+        """Write the records, at most ``limit`` of them, and flush before each wait.
+
+        If ``is_file``, Ctrl-C has its effect between chunks, where nothing is half
+        written: the file of a command that follows is then completed.
+        """
+        left = limit
+        chunks = iter(self._chunks)
+        while left != 0 and (chunk := next(chunks, None)) is not None:
+            self._progress.name(f"{chunk.topic}-{chunk.partition}")
+            with delay_interrupt() if is_file else nullcontext():
+                count = self._write_chunk(chunk, writer, left)
+                if out is not None:
+                    out.flush()
+            left = None if left is None else left - count
+            self._progress.advance(len(chunk.data))
+
+    def _write_chunk(self, chunk: Chunk, writer: Writer, limit: int | None) -> int:
+        if isinstance(writer, RecordGroups) and writer.takes_columns:
+            # The records before damage count, and may be all that are wanted: they
+            # are read row by row.
+            with suppress(DecodeError):
+                batch = self._read_columns(chunk).slice(0, limit)
+                writer.write_columns(chunk.topic, chunk.partition, batch)
+                return int(batch.num_rows)
+        return write_rows(self._read_rows(chunk), limit, writer.write)
+
+    def _read_columns(self, chunk: Chunk) -> Any:
+        import pyarrow
+        from pyarrow import compute
+
+        batch = pyarrow.record_batch(chunk.records)
+        if self._key is None:
+            return batch
+        return batch.filter(compute.equal(batch.column("key"), self._key))
+
+    def _read_rows(self, chunk: Chunk) -> Iterator[RecordRow]:
         try:
             for batch in chunk.batches(errors="replace"):
                 for record in batch.records:
                     if record.offset >= chunk.next_offset:
                         break
-                    if key is None or record.key == key:
-                        yield maker.row(chunk.topic, chunk.partition, batch, record)
+                    if self._key is None or record.key == self._key:
+                        yield self._maker.row(
+                            chunk.topic, chunk.partition, batch, record
+                        )
         except DecodeError as error:
             raise click.ClickException(
                 f"reading {chunk.topic}-{chunk.partition} from offset"
                 f" {chunk.start_offset} on: {error}"
             ) from error
-        progress.advance(len(chunk.data))
-        if flush is not None:
-            flush()

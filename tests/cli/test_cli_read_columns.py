@@ -1,0 +1,217 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The columns that ``kwire read`` writes to files are the rows that it would print.
+
+Chunks are made here, with batches that a mock cluster does not have; the ways of the
+command to a cluster are in ``test_cli_read.py``.
+"""
+
+import contextlib
+import io
+import signal
+
+import click
+import pyarrow
+import pyarrow.ipc
+import pyarrow.parquet
+import pytest
+
+from kwire._pure.checksums import crc32c
+from kwire.cli.commands.read import _Reader
+from kwire.cli.output import Output, RowFormat
+from kwire.cli.parquet import RecordGroups
+from kwire.cli.progress import Progress
+from kwire.cli.record_rows import RowMaker, open_records
+from kwire.client.chunks import COLUMNS, Chunk, DecodingOptions
+from kwire.cluster.scan_options import Fetched
+from kwire.limits import DEFAULT
+from kwire.records import Record, encode_batch
+
+
+def make_rows(first, count):
+    """Make rows with keys, values and headers that are null, empty, and others."""
+    keys = [b"a", None, b"", b"\xff\x00"]
+    headers = [(), (("h", b"x"), ("h", None)), (("ü", b""),)]
+    return [
+        Record(
+            offset=first + n,
+            timestamp=1_700_000_000_000 + n,
+            key=keys[n % 4],
+            value=keys[n % 3],
+            headers=headers[n % 3],
+        )
+        for n in range(count)
+    ]
+
+
+def make_chunk(topic, partition, data, start=0, end=None, next_offset=1 << 40):
+    """Make what a scan returns of one response."""
+    fetched = Fetched(topic, partition, data, start, end, next_offset, 1 << 40, None)
+    return Chunk(fetched, DecodingOptions(COLUMNS, "ms", DEFAULT, True))
+
+
+def make_chunks():
+    """Make chunks with all that changes how records look."""
+    old = [row.replace(headers=()) for row in make_rows(0, 6)]
+    none = [row.replace(timestamp=-1) for row in old]
+    yield make_chunk("orders", 0, encode_batch(make_rows(0, 50), compression="gzip"))
+    yield make_chunk("orders", 1, encode_batch(old, magic=1))
+    yield make_chunk("orders", 1, encode_batch(none, magic=0))
+    data = encode_batch(make_rows(6, 9), log_append_time=1_700_000_000_123)
+    yield make_chunk("other", 0, data + encode_batch(make_rows(15, 5)), 8, 12, 12)
+    # A header key that is not UTF-8.
+    broken = encode_batch([Record(offset=0, key=b"a", headers=(("hhhh", b"x"),))])
+    at = broken.index(b"hhhh")
+    yield make_chunk("other", 1, repair_crc(broken[:at] + b"\xff" + broken[at + 1 :]))
+    yield make_chunk("empty", 0, b"")
+    yield make_chunk("other", 2, encode_batch(make_rows(0, 2)))
+
+
+def repair_crc(batch):
+    """Write the checksum of a batch of magic 2 again."""
+    return batch[:17] + crc32c(batch[21:]).to_bytes(4, "big") + batch[21:]
+
+
+class RowsAlone:
+    """A writer that takes no columns."""
+
+    def __init__(self, groups):
+        self.write = groups.write
+
+
+def write_file(form, headers, chunks, limit=None, key=None, *, by_row):
+    """Write the chunks by row or by column; return the table of the file."""
+    file = io.BytesIO()
+    groups = RecordGroups(pyarrow, file, form, headers, False)
+    with Progress(None, wanted=False) as progress:
+        reader = _Reader(chunks, RowMaker("text", False), key, progress)
+        writer = RowsAlone(groups) if by_row else groups
+        reader.copy(writer, limit, None, True)
+    groups.close()
+    return read_file(form, file)
+
+
+def read_file(form, file):
+    """Read the table of a file."""
+    source = pyarrow.BufferReader(file.getvalue())
+    if form == "parquet":
+        return pyarrow.parquet.read_table(source)
+    return pyarrow.ipc.open_file(source).read_all()
+
+
+@pytest.mark.parametrize("limit", [None, 0, 3, 50, 51, 1000])
+@pytest.mark.parametrize("key", [None, b"a", b"", b"none"])
+@pytest.mark.parametrize("headers", [True, False], ids=["headers", "no headers"])
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_columns_are_the_rows(form, headers, key, limit):
+    """Schema, values and order, with every kind of batch."""
+    by_row, by_column = (
+        write_file(form, headers, make_chunks(), limit, key, by_row=by_row)
+        for by_row in (True, False)
+    )
+    assert by_column.schema.equals(by_row.schema, check_metadata=True)
+    assert by_column.to_pylist() == by_row.to_pylist()
+    by_column.validate(full=True)
+
+
+def test_no_object_is_made_for_a_record(monkeypatch):
+    """Unless its chunk cannot be decoded as a whole."""
+
+    def refuse(*args, **options):
+        raise AssertionError("row by row")
+
+    monkeypatch.setattr(Chunk, "batches", refuse)
+    chunks = [make_chunk("orders", 0, encode_batch(make_rows(0, 50)))]
+    assert write_file("parquet", True, chunks, by_row=False).num_rows == 50
+
+
+@pytest.mark.parametrize("limit", [7, 8, None])
+def test_damage_counts_once_it_is_reached(limit):
+    """As with rows: with --max, what comes after the last record is not read."""
+    good, bad = encode_batch(make_rows(0, 7)), bytearray(encode_batch(make_rows(7, 7)))
+    bad[-1] ^= 1
+    chunks = [make_chunk("orders", 0, good + bytes(bad))]
+    if limit == 7:
+        assert write_file("arrow", True, chunks, limit, by_row=False).num_rows == 7
+        return
+    with pytest.raises(click.ClickException, match=r"reading orders-0 from offset 0"):
+        write_file("arrow", True, chunks, limit, by_row=False)
+
+
+@pytest.mark.parametrize("by_row", [True, False], ids=["rows", "columns"])
+def test_groups_are_bounded_and_few(by_row, monkeypatch):
+    """However small or large the chunks are; a file of Arrow has a batch for each."""
+    monkeypatch.setattr("kwire.cli.parquet._GROUP_ROWS", 100)
+    chunks = [
+        make_chunk("ab"[n % 2], 0, encode_batch(make_rows(0, count)))
+        for n, count in enumerate([1] * 120 + [350])
+    ]
+    file = io.BytesIO()
+    groups = RecordGroups(pyarrow, file, "parquet", True, False)
+    with Progress(None, wanted=False) as progress:
+        reader = _Reader(chunks, RowMaker("text", False), None, progress)
+        reader.copy(RowsAlone(groups) if by_row else groups, None, None, True)
+    groups.close()
+    read = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(file.getvalue()))
+    sizes = [read.metadata.row_group(n).num_rows for n in range(read.num_row_groups)]
+    assert sum(sizes) == 470 and max(sizes) <= 100 and len(sizes) <= 6
+    assert read.read().column("topic").to_pylist()[:3] == ["a", "b", "a"]
+
+
+class Interrupted(io.BytesIO):
+    """A file where Ctrl-C comes with the n-th write."""
+
+    left = 0
+
+    def write(self, data):
+        """Write, and be interrupted."""
+        self.left -= 1
+        if self.left == 0:
+            signal.raise_signal(signal.SIGINT)
+        return super().write(data)
+
+
+@pytest.mark.parametrize("write", range(1, 6))
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_ctrl_c_does_not_cut_a_group(form, write, monkeypatch):
+    """A command that follows completes its file: each group is there once."""
+    file = Interrupted()
+    monkeypatch.setattr("kwire.cli.parquet._GROUP_ROWS", 10)
+    groups = RecordGroups(pyarrow, file, form, True, False)
+    chunks = [make_chunk("orders", 0, encode_batch(make_rows(0, 50)))] * 2
+    file.left = write
+    with (
+        Progress(None, wanted=False) as progress,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        reader = _Reader(chunks, RowMaker("text", False), None, progress)
+        reader.copy(groups, None, None, True)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    file.left = 0
+    groups.close()
+    assert read_file(form, file).num_rows == 50
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "table"])
+def test_ctrl_c_does_not_repeat_or_cut_lines(form, monkeypatch):
+    """Text that a file has taken is not written once more when it is completed."""
+    monkeypatch.setattr("kwire.cli.output.FLUSH_SECONDS", -1)
+
+    def write(left):
+        file = Interrupted()
+        output = Output(io.TextIOWrapper(file, "utf-8", newline="\n"), is_kept=True)
+        writer = open_records(output, RowFormat(form), "text", True)
+        chunks = [make_chunk("orders", 0, encode_batch(make_rows(0, 50)))] * 2
+        file.left = left
+        with Progress(None, wanted=False) as progress:
+            reader = _Reader(chunks, RowMaker("text", False), None, progress)
+            with pytest.raises(KeyboardInterrupt) if left else contextlib.nullcontext():
+                reader.copy(writer, None, output, True)
+        output.flush()
+        return file.getvalue()
+
+    complete = write(0)
+    for left in range(1, 4):
+        part = write(left)
+        assert complete.startswith(part) and part.endswith(b"\n")
+        assert 50 <= part.count(b"\n") < 100
