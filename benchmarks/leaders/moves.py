@@ -26,6 +26,7 @@ from typing import Any
 import broker as brokers
 import cluster as clusters
 import confluent_kafka
+from bulk_writing import BulkRecord, write_records
 
 from benchmarks.worker import ROOT
 from kwire import error_codes, net
@@ -112,18 +113,10 @@ def _producer(addresses: str) -> Any:
 
 def _fill(addresses: str) -> None:
     """Write what the scans read over and over."""
-    producer = _producer(addresses)
     value = random.Random(951).randbytes(VALUE_BYTES)
-    for _ in range(RECORDS):
-        for partition in range(PARTITIONS):
-            while True:
-                try:
-                    producer.produce(TOPIC, value, partition=partition)
-                    break
-                except BufferError:
-                    producer.poll(0.1)
-    if producer.flush(SECONDS):
-        raise SystemExit("the topic could not be written")
+    numbers = range(RECORDS * PARTITIONS)
+    records = (BulkRecord(value, number % PARTITIONS) for number in numbers)
+    write_records(_producer(addresses), TOPIC, records)
 
 
 def _write(addresses: str, is_over: threading.Event) -> None:

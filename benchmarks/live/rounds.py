@@ -22,6 +22,7 @@ from typing import Any
 import broker as brokers
 import confluent_kafka
 import workloads
+from bulk_writing import BulkRecord, write_records
 
 from benchmarks.live import machine
 from benchmarks.live.contender import TASKS
@@ -37,7 +38,6 @@ SLOW = {"kafka-python": 20}
 
 MEMORY_MIB = (8, 64)
 PACKAGES = ("confluent-kafka", "aiokafka", "kafka-python", "pyarrow")
-SECONDS = 120
 
 
 def topic_of(size: int, codec: str) -> str:
@@ -66,17 +66,11 @@ def fill(kafka: brokers.Broker, size: int, codec: str, count: int) -> None:
     source = random.Random(size)
     half = size // 2
     values = [source.randbytes(half) + b"a" * (size - half) for _ in range(1000)]
-    for number in range(count):
-        value = values[number % len(values)]
-        key, partition = b"key%07d" % number, number % PARTITIONS
-        while True:
-            try:
-                producer.produce(topic, value, key, partition=partition)
-                break
-            except BufferError:
-                producer.poll(0.1)
-    if producer.flush(SECONDS):
-        raise SystemExit(f"{topic} could not be written")
+    records = (
+        BulkRecord(values[n % len(values)], n % PARTITIONS, b"key%07d" % n)
+        for n in range(count)
+    )
+    write_records(producer, topic, records)
 
 
 def _read(client: str, task: str, *arguments: Any) -> dict[str, Any]:

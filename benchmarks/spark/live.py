@@ -9,6 +9,7 @@ run of its own; it writes a chapter of its own.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -58,6 +59,7 @@ def write_topic(kafka: Any) -> None:
     """Write the records, half of them into each partition."""
     import clients
     import workloads
+    from bulk_writing import BulkRecord, write_records
 
     workloads.create_topic(kafka, TOPIC, partitions=PARTITIONS)
     producer = clients.librdkafka_producer(
@@ -66,22 +68,12 @@ def write_topic(kafka: Any) -> None:
     dice = random.Random(1)
     sizes = inputs.KEY_BYTES, inputs.VALUE_BYTES, inputs.HEADER_BYTES - 8
     distinct = [tuple(map(dice.randbytes, sizes)) for _ in range(1000)]
-    for number in range(ROWS):
-        key, value, header = distinct[number % len(distinct)]
-        while True:
-            try:
-                producer.produce(
-                    TOPIC,
-                    value,
-                    key,
-                    partition=number % PARTITIONS,
-                    headers=[("trace-id", header)],
-                )
-                break
-            except BufferError:
-                producer.poll(0.1)
-    if producer.flush(clients.SECONDS):
-        raise SystemExit("the broker did not take all records")
+    numbered = zip(range(ROWS), itertools.cycle(distinct))
+    records = (
+        BulkRecord(value, number % PARTITIONS, key, [("trace-id", header)])
+        for number, (key, value, header) in numbered
+    )
+    write_records(producer, TOPIC, records)
 
 
 def make_table(session: Any, address: str, source: str, columns: str) -> Any:

@@ -187,7 +187,7 @@ def check(version: str) -> None:
         if kafka_broker.has_zookeeper:
             write_old_topics(kafka_broker)
         else:
-            scans.write_topics(kafka_broker)
+            workloads.write_odd_topics(kafka_broker)
         open_transaction = workloads.leave_transaction_open(kafka_broker)
         partitions = list_partitions(kafka_broker)
         for client in READERS:

@@ -26,6 +26,7 @@ import clients
 import numpy
 import workloads
 from broker import BrokerError
+from bulk_writing import BulkRecord, write_records
 
 from kwire import client
 
@@ -34,7 +35,6 @@ PARTITIONS = 4
 VALUE_BYTES = 10_000
 BUDGETS = (16 << 20, 64 << 20)
 SLACK = 32 << 20
-SECONDS = 600
 
 
 def write(kafka: brokers.Broker, records: int) -> None:
@@ -44,16 +44,14 @@ def write(kafka: brokers.Broker, records: int) -> None:
         kafka, batch_size=1 << 20, queue_buffering_max_kbytes=1 << 18
     )
     rest = random.Random(10).randbytes(VALUE_BYTES - 8)
-    for number in range(records):
-        value, partition = number.to_bytes(8, "big") + rest, number % PARTITIONS
-        while True:
-            try:
-                producer.produce(TOPIC, value, partition=partition)
-                break
-            except BufferError:
-                producer.poll(0.1)
-    if producer.flush(SECONDS):
-        raise BrokerError("the topic could not be written")
+    write_records(
+        producer,
+        TOPIC,
+        (
+            BulkRecord(number.to_bytes(8, "big") + rest, number % PARTITIONS)
+            for number in range(records)
+        ),
+    )
 
 
 def peak_bytes() -> int:

@@ -410,3 +410,16 @@ def write_metadata(broker: Broker) -> None:
         admin.AclPermissionType.ALLOW,
     )
     administer(broker, "create_acls", [allowed])
+
+
+def write_odd_topics(broker: Broker) -> None:
+    """Write the topics that are hard to read, for clients that read them."""
+    create_internal_topics(broker)
+    write_codecs(broker)
+    write_odd_rows(broker)
+    write_append_time(broker)
+    write_segments(broker)
+    write_partitions(broker)
+    write_transactions(broker)
+    write_compacted(broker)
+    write_emptied(broker)

@@ -77,19 +77,6 @@ def open_session(folder: Path) -> Iterator[Any]:
         session.stop()
 
 
-def write_topics(kafka: Broker) -> None:
-    """Write what is hard to read."""
-    workloads.create_internal_topics(kafka)
-    workloads.write_codecs(kafka)
-    workloads.write_odd_rows(kafka)
-    workloads.write_append_time(kafka)
-    workloads.write_segments(kafka)
-    workloads.write_partitions(kafka)
-    workloads.write_transactions(kafka)
-    workloads.write_compacted(kafka)
-    workloads.write_emptied(kafka)
-
-
 def batch_cases() -> Iterator[tuple[str, dict[str, str]]]:
     """Yield options of batches, each with a name."""
     at = workloads.FIRST_TIMESTAMP
@@ -272,7 +259,7 @@ def main() -> None:
             brokers.running("4.x") as kafka,
         ):
             folder = Path(text)
-            write_topics(kafka)
+            workloads.write_odd_topics(kafka)
             open_transaction = workloads.leave_transaction_open(kafka)
             with open_session(folder) as spark:
                 check_batches(spark, kafka)
