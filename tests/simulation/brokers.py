@@ -374,7 +374,9 @@ class SimulatedBroker(ProduceAnswers):
             return codes.NOT_LEADER_OR_FOLLOWER, None
         if 0 <= epoch < log.epoch:
             return codes.FENCED_LEADER_EPOCH, None
-        if epoch > log.epoch:
+        # A leader whose own metadata is late does not know of its epoch yet.
+        known = self.view.get((name, partition))
+        if epoch > (log.epoch if known is None else known[2]):
             return codes.UNKNOWN_LEADER_EPOCH, None
         return 0, log
 

@@ -83,6 +83,30 @@ def test_a_newer_leader_is_fetched_from_at_once(hints):
     assert came_at - began_at < 0.5 + 10 * DELAY_S
 
 
+def test_a_new_leader_that_does_not_know_it_yet_is_fetched_from_soon(hints):
+    """The pause for a broker that learns of its epoch in milliseconds is as short."""
+    hints.lead(2)
+    hints.learn(1)
+    hints.log.append(2)
+    # The Fetch that waits at broker 1 is answered a little earlier.
+    learned_at = hints.world.now + 0.4
+    hints.world.at(learned_at, lambda: hints.learn(2))
+    came_at = hints.run(3.0)
+    assert hints.offsets == [3, 5]
+    assert came_at - learned_at < 0.1
+
+
+def test_a_leader_that_never_learns_of_its_epoch_gets_few_requests(hints):
+    """Pauses grow to those of other errors."""
+    hints.lead(2)
+    hints.learn(1)
+    hints.log.append(2)
+    requests = hints.world.requests
+    hints.run(5.0)
+    assert hints.offsets == [3]
+    assert hints.world.requests - requests < 40
+
+
 def test_an_older_leader_is_not_gone_back_to(hints):
     """Two that name each other while a third leads get a few requests, with pauses."""
     hints.lead(2)

@@ -25,6 +25,10 @@ class Reaction(Enum):
     """The same request again, after a pause."""
     NEW_LEADER = auto()
     """Another leader: the hint that came along, or new metadata after a pause."""
+    CATCH_UP = auto()
+    """The same request again, after a short pause: the broker does not know yet what
+    the cluster has decided.
+    """
     OUT_OF_RANGE = auto()
     """The offset is not there any more."""
     FAIL = auto()
@@ -35,7 +39,7 @@ _REACTIONS = {
     codes.OFFSET_OUT_OF_RANGE: Reaction.OUT_OF_RANGE,
     codes.NOT_LEADER_OR_FOLLOWER: Reaction.NEW_LEADER,
     codes.FENCED_LEADER_EPOCH: Reaction.NEW_LEADER,
-    codes.UNKNOWN_LEADER_EPOCH: Reaction.NEW_LEADER,
+    codes.UNKNOWN_LEADER_EPOCH: Reaction.CATCH_UP,
     codes.LEADER_NOT_AVAILABLE: Reaction.NEW_LEADER,
     codes.REPLICA_NOT_AVAILABLE: Reaction.NEW_LEADER,
     codes.KAFKA_STORAGE_ERROR: Reaction.NEW_LEADER,
@@ -70,7 +74,8 @@ def is_of_session(error_code: int) -> bool:
 
 def may_pass(error_code: int) -> bool:
     """Whether an error may end once all brokers have the newest metadata."""
-    return choose_reaction(error_code) in (Reaction.RETRY, Reaction.NEW_LEADER)
+    passing = Reaction.RETRY, Reaction.NEW_LEADER, Reaction.CATCH_UP
+    return choose_reaction(error_code) in passing
 
 
 def failure(name: str, error_code: int) -> ClusterError:

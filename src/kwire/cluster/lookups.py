@@ -42,6 +42,12 @@ REDIRECTS = 3
 brokers that name each other in a circle are left alone for a while.
 """
 
+_CATCH_UP_S = 0.01
+"""The first pause for a broker that has yet to hear what the cluster decided."""
+
+_CATCH_UP_DOUBTS = 9
+"""As ``_DOUBTS``, with these shorter pauses."""
+
 _DOUBTS = 6
 """After how many tries, some seconds, an older leader epoch is believed: the cluster
 agrees on a new leader within that time.
@@ -274,6 +280,8 @@ class LookupMachine:
         reaction = faults.choose_reaction(error_code)
         if reaction is Reaction.RETRY:
             self._retry(reader, now)
+        elif reaction is Reaction.CATCH_UP:
+            self._catch_up(reader, now)
         elif reaction is not Reaction.NEW_LEADER:
             self.failure = faults.failure(reader.name, error_code)
         elif is_hinted and reader.failures < REDIRECTS:
@@ -284,6 +292,17 @@ class LookupMachine:
             self._retry(reader, now)
             if reader.failures >= _DOUBTS:
                 self.cluster.metadata.forget_leader(reader.topic, reader.partition)
+
+    def _catch_up(self, reader: PartitionReader, now: float) -> None:
+        """Wait for a leader that does not know its epoch yet: mostly milliseconds."""
+        reader.failures += 1
+        jitter = self.cluster.random.random()
+        pause = self._settings.backoff_s(reader.failures, jitter, _CATCH_UP_S)
+        reader.retry_at = now + pause
+        if reader.failures >= _DOUBTS:
+            self.cluster.want_metadata()
+        if reader.failures >= _CATCH_UP_DOUBTS:
+            self.cluster.metadata.forget_leader(reader.topic, reader.partition)
 
     def _retry_all(self, readers: list[PartitionReader], now: float) -> None:
         for reader in readers:

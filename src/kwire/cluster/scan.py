@@ -230,10 +230,11 @@ class ScanMachine(LookupMachine):
                 session.reset()
                 for each in () if is_forgotten else waiting:
                     self._take_fault(each, response.error_code, now, node)
-            elif not self._take_response(response, waiting, session, node, now):
+            else:
                 # A broker that has nothing waits; one that does not is waited for.
-                for each in waiting:
-                    each.retry_at = max(each.retry_at, sent_at + wait_s / 2)
+                self._take_response(
+                    response, waiting, session, node, now, sent_at + wait_s / 2
+                )
 
         if self._send(link, request, done, now, wait_s, version):
             self._reserved += room
@@ -299,8 +300,12 @@ class ScanMachine(LookupMachine):
         session: FetchSession,
         node: int,
         now: float,
-    ) -> bool:
-        """Take what each partition got; return whether to fetch again at once."""
+        again_at: float,
+    ) -> None:
+        """Take what each partition got.
+
+        If there was nothing new in all of them, the next Fetch is at ``again_at``.
+        """
         session.take_response(response.session_id)
         has_names = session.has_names
         waiting = {
@@ -342,9 +347,11 @@ class ScanMachine(LookupMachine):
                     quiet.append(reader)
         # A session leaves out those of which there is nothing to say.
         quiet += waiting.values()
+        has_news = has_news or has_records
         for reader in quiet:
             self._take_quiet(reader, session, has_records)
-        return has_news or has_records
+            if not has_news:
+                reader.retry_at = max(reader.retry_at, again_at)
 
     def _limit(self, part: Any) -> int:
         """Return up to where the partition can be read now."""

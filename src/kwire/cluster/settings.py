@@ -55,11 +55,15 @@ class ClusterSettings:
     retry_backoff_max_s: float = 1.0
     metadata_max_age_s: float = 300.0
 
-    def backoff_s(self, failures: int, jitter: float) -> float:
+    def backoff_s(
+        self, failures: int, jitter: float, first_s: float | None = None
+    ) -> float:
         """Return the pause after so many failures; ``jitter`` is from 0 to 1.
 
-        It doubles up to ``retry_backoff_max_s``, and varies by a fifth, so that many
-        clients do not come back at the same time (KIP-580).
+        It begins with ``retry_backoff_s``, or ``first_s``, doubles up to
+        ``retry_backoff_max_s``, and varies by a fifth, so that many clients do not come
+        back at the same time (KIP-580).
         """
-        pause = self.retry_backoff_s * float(1 << min(max(failures - 1, 0), 16))
+        first_s = self.retry_backoff_s if first_s is None else first_s
+        pause = first_s * float(1 << min(max(failures - 1, 0), 16))
         return min(pause, self.retry_backoff_max_s) * (0.8 + 0.4 * jitter)
