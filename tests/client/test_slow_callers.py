@@ -15,7 +15,7 @@ TIMES = {"timeout_s": 0.4, "request_timeout_s": 0.05}
 """A Fetch may take 0.5 s more, in which a broker waits for records."""
 
 FIRST_CONNECTION = ["", "kwire"]
-"""What a broker is told in the two ApiVersions requests of a connection."""
+"""The client names in the two ApiVersions requests of one connection."""
 
 
 def read_slowly(client, runner, address, memory_bytes):
