@@ -114,9 +114,13 @@ def test_an_older_leader_is_not_gone_back_to(hints):
     hints.lead(3)
     hints.log.append(2)
     requests = hints.world.requests
-    hints.run(5.0)
+    hints.run(1.0)
+    left = hints.cluster.brokers[1]
+    fetches = left.fetches
+    hints.run(4.0)
     assert hints.offsets == [3]
     assert hints.world.requests - requests < 40
+    assert left.fetches == fetches
     hints.learn(1, 2, 3)
     hints.run(5.0)
     assert hints.offsets == [3, 5]
