@@ -110,6 +110,8 @@ COMMANDS = [
     ["read", "127.0.0.1:1", NAME],
     ["read", "127.0.0.1:1", "orders", "--from", NAME],
     ["read", "127.0.0.1:1", "orders", "--output", f"x.{NAME}"],
+    ["write", NAME, NAME, LOG],
+    ["write", "127.0.0.1:1", NAME, LOG],
     ["versions", "127.0.0.1:1", "--require", NAME],
     ["record", "--listen", NAME, "--upstream", NAME, "--out", NAME],
     ["record", *LISTEN, "--upstream", f"{NAME}:1", "--out", "NEW"],
