@@ -87,6 +87,8 @@ def check(kafka: Cluster, writers: list[Writer]) -> int:
     numbers: dict[bytes, list[int]] = {}
     for rows in found.values():
         for _, _, _, value in rows:
+            if value is None:
+                raise BrokerError("a record without a value was never written")
             counts[value] = counts.get(value, 0) + 1
             key, _, number = value.partition(b" ")
             numbers.setdefault(key, []).append(int(number))
