@@ -6,7 +6,8 @@ The workers' Python is a virtual environment of its own, made here, with what Sp
 wants and no kwire. On ``local-cluster[2,1,1024]``, whose executors are processes, the
 formats and functions have to work through ``spark.archives`` and through
 ``addArchive`` at run time, with an archive of what is installed and with one of a
-wheel that is built here. Without an archive the same job has to fail.
+wheel that is built here. Without an archive the same job has to fail. ``kafka-live``
+reads from librdkafka's mock cluster, in this process.
 
     python tools/spark/shipping.py
 """
@@ -21,8 +22,11 @@ import sys
 import tempfile
 import venv
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from confluent_kafka import Producer
 
 from kwire import framing, messages, records
 from kwire.spark.bundling import bundle, setting
@@ -36,6 +40,7 @@ LONGEST = 900
 
 RECORDS, EACH, FRAMES = 3000, 50, 200
 CODECS = "none", "gzip", "snappy", "lz4", "zstd"
+LIVE_TOPIC = "live"
 
 
 def make_workers_python() -> str:
@@ -81,7 +86,30 @@ def write_logs(folder: Path) -> None:
                 )
 
 
-def drive(way: str, archive: str, logs: str) -> dict[str, Any]:
+@contextmanager
+def live_brokers() -> Iterator[str]:
+    """Run librdkafka's mock cluster with records of each compression; its address."""
+    quiet: dict[str, Any] = {"log_level": 0}
+    brokers = Producer(
+        {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, **quiet}
+    )
+    found = brokers.list_topics(timeout=LONGEST).brokers.values()
+    address = ",".join(f"{each.host}:{each.port}" for each in found)
+    for codec in CODECS:
+        producer = Producer(
+            {"bootstrap.servers": address, "compression.type": codec, **quiet}
+        )
+        for number in range(RECORDS):
+            producer.produce(LIVE_TOPIC, b"%d" % number)
+            producer.poll(0)
+        if producer.flush(LONGEST):
+            raise SystemExit("the mock cluster did not take all records")
+    # It runs as long as there is the object that made it.
+    yield address
+    del brokers
+
+
+def drive(way: str, archive: str, logs: str, address: str) -> dict[str, Any]:
     """Run one job; this is the driver, in a process of its own."""
     from pyspark.sql import SparkSession
 
@@ -105,7 +133,7 @@ def drive(way: str, archive: str, logs: str) -> dict[str, Any]:
             raise SystemExit("the workers had kwire before they were given it")
         spark.sparkContext.addArchive(setting(archive))
     try:
-        return look(spark, logs)
+        return look(spark, logs, address)
     finally:
         spark.stop()
 
@@ -124,13 +152,18 @@ def where_kwire_is(batches: Iterable[Any]) -> Iterator[Any]:
         yield pyarrow.RecordBatch.from_pydict({"at": [found]})
 
 
-def look(spark: Any, logs: str) -> dict[str, Any]:
+def look(spark: Any, logs: str, address: str) -> dict[str, Any]:
     from pyspark.sql import functions as sql
 
     from kwire.spark import functions
 
-    read = spark.read.format("kafka-log").load(logs)
-    sums = read.groupBy("topic").agg(
+    columns = "topic", "value"
+    live = spark.read.format("kafka-live").options(
+        **{"kafka.bootstrap.servers": address, "subscribe": LIVE_TOPIC}
+    )
+    read = spark.read.format("kafka-log").load(logs).select(*columns)
+    both = read.union(live.load().select(*columns))
+    sums = both.groupBy("topic").agg(
         sql.count("*").alias("rows"),
         sql.sum(sql.col("value").cast("string").cast("bigint")).alias("sum"),
     )
@@ -147,10 +180,14 @@ def look(spark: Any, logs: str) -> dict[str, Any]:
 
 def expected() -> dict[str, Any]:
     total = RECORDS * (RECORDS - 1) // 2
-    return {codec: [RECORDS, total] for codec in CODECS} | {"headers": FRAMES}
+    live = [len(CODECS) * RECORDS, len(CODECS) * total]
+    of_logs = {codec: [RECORDS, total] for codec in CODECS}
+    return of_logs | {LIVE_TOPIC: live, "headers": FRAMES}
 
 
-def attempt(way: str, archive: Path, logs: Path, python: str) -> tuple[Any, str]:
+def attempt(
+    way: str, archive: Path, logs: Path, address: str, python: str
+) -> tuple[Any, str]:
     """Run a driver; give what it found, or None and the last of what it said."""
     import pyspark
 
@@ -163,6 +200,7 @@ def attempt(way: str, archive: Path, logs: Path, python: str) -> tuple[Any, str]
     # What executors inherit must not lead to this tree.
     here.pop("PYTHONPATH", None)
     command = [sys.executable, __file__, "--drive", way, str(archive), str(logs)]
+    command.append(address)
     done = subprocess.run(
         command, env=here, capture_output=True, text=True, timeout=LONGEST
     )
@@ -172,9 +210,9 @@ def attempt(way: str, archive: Path, logs: Path, python: str) -> tuple[Any, str]
     return json.loads(said[-1]), ""
 
 
-def check(way: str, archive: Path, logs: Path, python: str) -> bool:
+def check(way: str, archive: Path, logs: Path, address: str, python: str) -> bool:
     """Try one way; say and return whether it works."""
-    found, said = attempt(way, archive, logs, python)
+    found, said = attempt(way, archive, logs, address, python)
     name = f"{way} with {archive.name}"
     if found is None:
         print(f"FAILED {name}: {said[-1500:]}")
@@ -188,32 +226,36 @@ def check(way: str, archive: Path, logs: Path, python: str) -> bool:
     if not right:
         print(f"FAILED {name}: {found}, workers: {places}")
         return False
-    print(f"ok     {name}: {len(CODECS)} topics, {len(places)} workers")
+    print(f"ok     {name}: {len(CODECS)} logs, a live topic, {len(places)} workers")
     return True
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--drive", nargs=3, metavar=("WAY", "ARCHIVE", "LOGS"))
+    arguments = ("WAY", "ARCHIVE", "LOGS", "ADDRESS")
+    parser.add_argument("--drive", nargs=len(arguments), metavar=arguments)
     options = parser.parse_args()
     if options.drive:
         print(json.dumps(drive(*options.drive)))
         return 0
     BUILD.mkdir(parents=True, exist_ok=True)
     python = make_workers_python()
-    with tempfile.TemporaryDirectory(prefix="kwire-shipping-") as scratch:
+    with (
+        tempfile.TemporaryDirectory(prefix="kwire-shipping-") as scratch,
+        live_brokers() as address,
+    ):
         folder = Path(scratch)
         logs = folder / "logs"
         write_logs(logs)
         installed = bundle(folder / "installed.zip")
-        found, said = attempt("nothing", installed, logs, python)
+        found, said = attempt("nothing", installed, logs, address, python)
         if found is not None or "No module named 'kwire'" not in said:
             print(f"FAILED the control: without an archive {found or said[-1500:]}")
             return 1
         print("ok     without an archive the job fails: No module named 'kwire'")
         of_wheel = bundle(folder / "wheel.zip", wheel=build_wheels(folder))
         done = [
-            check(way, archive, logs, python)
+            check(way, archive, logs, address, python)
             for archive in (installed, of_wheel)
             for way in ("spark.archives", "addArchive")
         ]
