@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Build the compiled engine; everything else is in pyproject.toml.
+"""Builds the compiled engine; everything else is in pyproject.toml.
 
 Environment variables choose another build: ``KWIRE_BUILD_PURE=1`` compiles nothing,
 ``KWIRE_BUILD_DEBUG=1`` compiles with -O0, assertions and line tracing,

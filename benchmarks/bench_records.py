@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What records weigh in memory, and the commands that read segments.
+"""Measures the memory of records, and commands that read segments.
 
 The segment is one batch over and over, with only its base offset changed, which no
 CRC covers. It lies in a temporary file that was just written, so in the page cache.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every row of ``rows.py``, one test per entry and state of the collector.
+"""Measures every row of ``rows.py``, one test for each entry and collector state.
 
 A row is timed as a whole when the first of its tests asks for it. Memory per decoded
 Metadata message is measured beside its decoding time.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What comes before the first message: import, first decoding, build and its size.
+"""Measures what comes before the first message: import, first decoding, build.
 
 Each start is a fresh interpreter without the ``site`` module, whose hooks could load
 some of the modules before the clock runs; the clock starts before the first import of

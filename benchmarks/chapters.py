@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The chapters of ``RESULTS.md``: most come from one run, some have a run of their own.
+"""The chapters of ``RESULTS.md``: most come from one run, some from their own.
 
 What is in a chapter is the business of its own module.
 """

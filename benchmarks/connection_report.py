@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The part of ``RESULTS.md`` that is about connections: what each row does, figures."""
+"""Writes the part of ``RESULTS.md`` about connections."""
 
 from __future__ import annotations
 

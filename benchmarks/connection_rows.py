@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""List the rows of the tables about connections: tasks, libraries and targets.
+"""The rows of the tables about connections: tasks, libraries and targets.
 
 Targets that compare no entries of a row (microseconds of a negotiation, and over the
 codec) are in ``connection_targets.py``.

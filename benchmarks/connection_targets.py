@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What kwire has to reach on connections that is no comparison within a row."""
+"""The targets of connections that are no comparison within a row."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a contender of connections is asked in its own process.
+"""Runs one library's connections in a process of its own, on request.
 
 Its tasks name functions of its module; what they must give is known here.
 """

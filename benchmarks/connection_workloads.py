@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What comes in on the connections that are measured.
+"""The frames that come in on the connections that are measured.
 
 A stream of small Fetch responses, each with numbers and records of its own, and the
 answers of brokers that are asked for their versions. Nothing here knows a contender.

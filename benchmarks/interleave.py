@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Timing of a row: every entry in turn, round after round.
+"""Times a row of the tables: every entry in turn, round after round.
 
 Other programs on the machine, its clock and its heat then touch all entries alike. In
 each round the order is drawn anew, and each entry runs once with the collector off

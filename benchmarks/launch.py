@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one command and prints what it took, as JSON.
+"""Runs one command and prints its time and memory as JSON.
 
 ``python launch.py LINES COMMAND...``; with LINES above 0 the command is ended after
 as many lines of output. A program of its own, as a child starts with the largest

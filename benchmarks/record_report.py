@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The part of ``RESULTS.md`` that is about records: what each row does, and figures."""
+"""Writes the part of ``RESULTS.md`` about records."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured of records, by whom, and what kwire has to reach there.
+"""The rows of the tables about records: tasks, libraries and targets.
 
 Targets that compare no entries of a row (memory, segments, the rate of heartbeats)
 are in ``record_targets.py``.

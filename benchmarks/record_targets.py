@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What kwire has to reach with records that is no comparison within a row.
+"""The targets of records that are no comparison within a row.
 
 Memory, the rate of heartbeats, and the commands that read segments.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The way of figures that were measured elsewhere into pytest-benchmark.
+"""Puts figures that were measured elsewhere into pytest-benchmark.
 
 pytest-benchmark runs all rounds of one test before those of the next, which cannot
 interleave contenders. So the rounds are timed first, in the contenders' own

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured, by whom, and what kwire has to reach there.
+"""The rows of the tables about messages: tasks, libraries and targets.
 
 Messages and varints are listed here, records in ``record_rows.py``, connections in
 ``connection_rows.py``. Targets that compare no entries of a row (memory, import, size)

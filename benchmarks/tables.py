@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a figure, a verdict and a table look in the report."""
+"""Formats figures, verdicts and tables of the report."""
 
 from __future__ import annotations
 

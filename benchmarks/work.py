@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a measured piece of work is made of.
+"""``Row``, ``Entry`` and ``Target``: the parts of a measured task.
 
 A row is one piece of work, done by several entries. A target compares one entry with
 others of its row: how many times as fast as the fastest of them it must be.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One contender alone in its process, which checks and times on request.
+"""Runs one library in a process of its own, which checks and times on request.
 
 Run as ``python -m benchmarks.worker LABEL``; requests and answers are JSON lines. A
 task is an operation and its arguments, such as ``["decode", "metadata_v9"]``; an

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the site is built: Sphinx over the Markdown of this folder, by ``make docs``.
+"""The configuration of Sphinx for the site, which ``make docs`` builds.
 
 What Sphinx cannot do by itself (plain docstrings, the table of messages) is in
 ``tools/docs.py``, the pages of APIs in ``tools/api_pages.py``. Nothing is fetched from

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One compression under a size limit: what the targets of the codecs have in common.
+"""The fuzz target of a compression codec, under a size limit.
 
 An input is a byte for the format of the records, one for the limit, and compressed
 bytes, or, with the highest bit of the second byte, bytes to compress.

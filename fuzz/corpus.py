@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The inputs that are kept: ``corpus/TARGET.zip`` and ``findings/``.
+"""The inputs that fuzzing keeps: ``corpus/TARGET.zip`` and ``findings/``.
 
 A packed file holds the inputs of a target that reach further than its seeds. Findings
 are every input that ever failed; they stay when their cause is gone.

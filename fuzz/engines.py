@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kwire on both engines in one process, and how what they say is compared.
+"""Loads both engines in one process, and compares their results.
 
 The engine in plain Python is the same source imported a second time, as
 ``kwire_pure``: a fuzzer that sees which lines of Python run is guided by that one, and

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages, request headers and records as Arrow columns.
+"""Decodes messages, request headers and records into Arrow columns.
 
 An input is a byte for the kind and its options, three for a message and its version,
 and rows, each after a byte for its size (255: a null row; 254: all that is left).

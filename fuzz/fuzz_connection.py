@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Connections: bytes to a client or a server; events come, or a typed error.
+"""Feeds bytes to a client or server connection: events or a documented error.
 
 An input is a byte for the side, one for the options, one for the sizes of the pieces,
 and the stream.

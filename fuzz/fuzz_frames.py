@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The splitter of streams: any split of a stream gives the same frames.
+"""Splits a stream at any place: the frames are the same.
 
 An input is two bytes for the sizes of the pieces, one for the limit, and the stream.
 """

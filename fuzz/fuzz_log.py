@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs on disk: a segment walked, read, sought in, verified, and the files beside it.
+"""Reads a segment in every way, and the files beside it.
 
 An input is a byte that chooses the file, one of options, a byte for how a record set
 is made (``record_bytes.py``), and the bytes. A set is always there; the chosen file

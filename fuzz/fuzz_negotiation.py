@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Negotiation: frames to the handshake, and tables made of what they say.
+"""Feeds frames to the handshake, and makes tables of the responses.
 
 An input is a byte of options, one for the first question's version, and frames, each
 after a byte for its size (255: all that is left).

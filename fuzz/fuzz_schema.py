@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Schemas: any text is a message class or a ``SchemaError``.
+"""Reads any text as a schema: a message class or a ``SchemaError``.
 
 An input is a byte for the number of bytes that a body has, the body, and the text. The
 class that a text gives decodes the body, and encodes what came, in each version.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Values of messages, good and bad: both engines write the same, or refuse alike.
+"""Encodes values, good and bad: both engines write the same, or raise the same.
 
 The other targets compare what the engines read. Here an input is two bytes for the
 message and one for the version, and the rest chooses the values, field by field.

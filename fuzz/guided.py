@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A target under atheris: guided by the engine in plain Python, judged on both.
+"""Runs a target under atheris, guided by plain Python and checked on both engines.
 
 The command ``python -m fuzz`` asks for two things by the environment: a file in which
 inputs are counted, and a folder for findings, with which a run goes on after one. Left

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Record sets on their way into a target: right checksums, and what is compressed.
+"""Prepares record sets for a target: right checksums, and compressed contents.
 
 A checksum stops nearly every changed batch, so most inputs get theirs made right, and
 what stands inside compressed batches is compressed here.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Seeds: the golden vectors and the recorded data, in the form of each target.
+"""The seeds: golden vectors and recorded data, in the form of each target.
 
 They are made when they are needed and never committed: their bytes are in ``tests/``
 already. Each function is named after its target and gives inputs for it.

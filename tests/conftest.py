@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The fixtures of the suite: one test, both engines.
+"""The fixtures of all tests: a test runs on both engines.
 
 ``kwire`` is the package on one engine, and every test that takes it runs once on
 each; ``twins`` is the package on both, for tests that compare them. The pure engine

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The golden vectors: bytes that Kafka's own classes wrote.
+"""Reads the golden vectors: bytes that Kafka's own classes wrote.
 
 Read once, in the order of the file: sorted by message, then by version. What is
 checked with them is the business of the tests.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches that Kafka's own classes wrote, with what Kafka read of them.
+"""Reads batches that Kafka's own classes wrote, with what Kafka read from them.
 
 Both readings, Kafka's and kwire's, are brought into one form here, so that they can be
 compared with ``==``. What is compared is the business of the tests.

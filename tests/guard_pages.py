@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory whose end faults, and child processes in which it may.
+"""Memory that ends at a page without access, and child processes that may crash.
 
 One byte too far ends the process, in the release build and whatever the allocator
 does; so work on guarded memory runs in a child, and a fault is one failed case that

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hostile input: how good bytes are made bad, the same way on every run.
+"""Makes hostile input from valid bytes, the same on every run.
 
 Each family is an endless generator of ``Input``; how many are taken, and what must
 hold for them, is the business of the tests. ``INPUTS`` is what they go by: a tenth

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How hypothesis runs here: the same examples on every run, and no files of its own."""
+"""The settings of hypothesis: the same examples on every run, and no files."""
 
 from hypothesis import HealthCheck, settings
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brokers on the loopback interface that speak with ``ServerConnection``.
+"""Brokers on the loopback interface, built on ``ServerConnection``.
 
 They negotiate, take SASL and TLS, and know each other; that is all. ``Listener`` runs
 any script for a connection instead, for the faults that no broker has on purpose.

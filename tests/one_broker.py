@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A broker of one record format, just enough for a client to produce and to fetch.
+"""A broker of one record format, with what a client requires to produce and fetch.
 
 It speaks the versions that brokers of that format had, keeps what it is sent and hands
 out what it is given, byte by byte; every topic has one partition. Loopback only, and

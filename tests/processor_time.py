@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measure the processor time of calls, for bounds that hold on a busy machine too.
+"""Measures the processor time of calls, for bounds that hold on a busy machine too.
 
 A call takes longer while others use the caches, never shorter. So the least of some
 tries counts, and what is over its bound is tried again before it fails.

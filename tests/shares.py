@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the tests are shared out to the workers of xdist: file by file, Spark at once.
+"""Distributes the test files over the workers of xdist, the tests of Spark first.
 
 A second Spark would only wait for the first one's cores. xdist's own bookkeeping goes
 through all tests for each one, which takes longer than most of them; here it does not.

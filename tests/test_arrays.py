@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arrow arrays as they leave kwire: read by others, let go by all, on both engines.
+"""Exported Arrow arrays: others read them, and their memory is freed.
 
 What a consumer may do by the Arrow C data interface is done here by hand as well: it
 moves structs, releases them on any thread without the GIL, and keeps children longer

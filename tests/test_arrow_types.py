@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One map leads from Spark's names to Arrow's types, and from Kafka's types to both."""
+"""The map of Spark's type names to Arrow's types, and of Kafka's types to both."""
 
 import subprocess
 import sys

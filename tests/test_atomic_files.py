@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files that get their names at the end, on file systems that refuse parts of it.
+"""``atomic_files``: files appear when they are complete, on any file system.
 
 Kills and full disks are in ``tests/faults``.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which engine runs: ``KWIRE_BACKEND=auto|fast|pure``, decided once, said plainly."""
+"""``KWIRE_BACKEND=auto|fast|pure`` decides once which engine runs."""
 
 import importlib.util
 import os

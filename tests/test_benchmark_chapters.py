@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Chapters of ``RESULTS.md`` that have a run of their own survive the other runs."""
+"""Chapters of ``RESULTS.md`` with a run of their own survive other runs."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmarks of connections compare the same work: same bytes in, same values out.
+"""Benchmarks of connections compare equal work: same bytes, same values.
 
 Every task on connections that ``python -m benchmarks`` times is run once here, by
 every contender, in its own process, and what it gives is compared with values that no

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmarks compare the same work: same bytes in, same values out.
+"""Benchmarks compare equal work: same bytes, same values.
 
 Every task on messages that ``python -m benchmarks`` times is run once here, by every
 contender, in the contender's own process. Nothing is timed here; nothing is timed

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmarks of records compare the same work: same bytes in, same values out.
+"""Benchmarks of records compare equal work: same bytes, same values.
 
 Every task on records that ``python -m benchmarks`` times is run once here, by every
 contender, in its own process, and its result is compared with values and bytes that

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Control records: every type as Kafka writes it, and what is no control record.
+"""Control records of every type, and records that are none.
 
 The bytes are what Kafka 4.4.0 writes: keys and values of ``MemoryRecords``'s batches
 of end transaction markers, leader changes, snapshot headers and footers, KRaft

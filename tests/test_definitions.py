@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the definition files hold: every message and version that Kafka ever released.
+"""The definition files have every message and version that Kafka released.
 
 The numbers are those of Kafka's history. They protect against a fact that is lost;
 whether each fact is right is for the vectors, which Kafka itself wrote.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``examples/pipeline`` relies on, without Spark: frames, counts, injuries.
+"""What ``examples/pipeline`` relies on, without Spark: frames, counts, damage.
 
 Real frames of librdkafka and its mock cluster go through the recorder; both engines
 decode them and encode them again to the same bytes. Loopback only.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page of differences from Kafka is true of kwire, on both engines, without Java.
+"""``docs/deviations.md`` describes what kwire does, on both engines, without Java.
 
 Kafka's side of it is checked live by ``make interop``, with the same functions. Here
 each input of the page is decoded, strictly and with ``compat="java"``, and a page that

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every example of the documentation runs, on both engines, with the output shown.
+"""Every example of the documentation runs, with the output shown.
 
 A page is one run from top to bottom, by ``doctest`` in an interpreter of
 its own with warnings as errors. Examples are the lines after ``>>>``; code without the

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The reference is complete: every public name is there, with words, and its errors.
+"""The reference is complete: every public name, its docstring and its errors.
 
 The site itself is built by ``make docs``, where every warning is an error. Here is what
 needs no Sphinx: which names are listed, what their docstrings say, where links lead,

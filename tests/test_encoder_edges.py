@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The edges of the write buffer, and values that only look like what they should be."""
+"""The end of the write buffer, and values of types that only look right."""
 
 import importlib
 import tracemalloc

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``error_texts.txt`` lists every text of an error, and the search for them works."""
+"""``error_texts.txt`` lists every error text, and the tool that writes it works."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The splitter: frames out of a stream, wherever the stream was cut.
+"""``FrameSplitter`` returns the same frames wherever a stream is split.
 
 Hostile streams as well: sizes that are negative or too large, peers that speak TLS,
 and announced sizes that must not cost memory.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames and headers: which header stands where, byte for byte, and prefixed messages.
+"""Frames and headers: which header a message has, byte for byte.
 
 The byte strings were written by hand from the protocol's layout: INT32 size, then
 api key, version, correlation id, client id and tags. The splitter is in

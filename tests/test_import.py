@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an import costs, and who may import whom.
+"""The cost of imports, and which module may import which.
 
 ``import kwire`` loads nothing heavy and no definitions. Every module imports alone. A
 file imports from its own floor or a lower one, ``cimport`` included; the twins never

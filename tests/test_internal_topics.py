@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka's own topics: keys, values, frames, and what is no record of theirs.
+"""Kafka's internal topics: keys, values, frames, and records that are none.
 
 ``vectors/internal-topics.jsonl`` has every record type in every version, written by
 Kafka's own serdes of the release that each line names: those of the group, share and

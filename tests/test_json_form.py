@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON form equals Kafka's own, leads back to the bytes, and refuses the rest.
+"""The JSON form equals Kafka's own, and encodes to the same bytes.
 
 The JSON of the vectors was written by Kafka's ``JsonConverter``. Kafka loses two
 things on the way, unknown tagged fields and the content of records, so vectors that

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kwire against kio: another implementation, other hands, the same bytes.
+"""kwire and kio, an independent implementation, write the same bytes.
 
 Every message and version that kio 0.6.5 has is filled with seeded values and built
 with both libraries. Both have to write the same bytes, and each has to read what the

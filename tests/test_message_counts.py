@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The counts of messages and the newest release are true wherever a page has them."""
+"""The counts of messages and the newest release are right in all pages."""
 
 import re
 from pathlib import Path

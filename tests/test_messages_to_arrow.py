@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``messages_to_arrow`` says what ``decode`` says, row by row, for good bytes and bad.
+"""``messages_to_arrow`` equals ``decode``, row by row, for good bytes and bad.
 
 What a column holds is compared with the objects of ``kwire.decode``, an error with the
 error of that row; both engines give the same columns. The compiled engine makes no

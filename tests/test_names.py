@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""An error about a name says which names are near to it."""
+"""An error about an unknown name suggests similar names."""
 
 import importlib
 

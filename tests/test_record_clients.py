@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records between kwire and librdkafka, over sockets, in every format.
+"""Records between kwire and librdkafka over sockets, in every format.
 
 librdkafka's consumer fetches what kwire wrote, and its producer sends what kwire
 reads: through a broker of each magic (``one_broker.py``), and through librdkafka's own

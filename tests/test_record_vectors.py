@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records as Kafka's own classes write, read, convert and refuse them, on both engines.
+"""Records as Kafka's own classes write, read, convert and reject them.
 
 kwire wrote none of these bytes. All of them are read, and all differences from Kafka
 are on the page ``docs/deviations.md``; each that it has of records has to be seen.

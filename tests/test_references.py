@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exact reference counts of the caller's own objects, on every way in and out.
+"""Exact reference counts of the caller's objects in every call.
 
 The compiled engine counts references by hand. An object too many is a leak, one too
 few a crash later; the objects here are fresh, so their counts are known exactly.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``request_headers_to_arrow`` says of a header what ``decode_request`` says.
+"""``request_headers_to_arrow`` equals ``decode_request`` for each header.
 
 Every API in every version, good bytes and bad: the columns hold the fields of the
 header, an error is the one of that frame. What is wrong with a body is not its

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every value comes back: decode(encode(x)) = x, for all (message, version) pairs.
+"""decode(encode(x)) = x, for all (message, version) pairs.
 
 The values come from the plan of each pair: nine systematic ones (``values.py``), and
 any that hypothesis draws. Both engines have to write the same bytes. Values that a

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""SASL of the client: the RFCs' own exchanges, another client, and hostile servers."""
+"""SASL of clients: the exchanges of the RFCs, other clients, and hostile servers."""
 
 import base64
 import hashlib

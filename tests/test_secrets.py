@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Passwords, tokens and proofs: what is printed of a message that holds some.
+"""Passwords, tokens and proofs are not printed with a message.
 
 What they protect: a log line, a traceback or an error report shows no secret, and the
 message itself stays what it was. What is recorded is in ``recording/test_pairing.py``.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages as Python objects: frozen, compared by value, copied, pickled, matched.
+"""Messages as Python objects: frozen, compared by value, copied, pickled.
 
 What their bytes are is the business of other tests. Everything here holds on both
 engines alike, the shape of error texts apart.

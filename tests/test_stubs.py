@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The stubs say what is there at run time: every class, field, keyword and default.
+"""The stubs equal the classes at run time: every field, keyword and default.
 
 Here they are read as text and compared with the classes that an engine builds; what
 type checkers make of them is tested in ``typing/test_checkers.py``.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The primitives of ``kwire.wire``: known bytes, bad bytes, bad values, and bulk."""
+"""``kwire.wire``: known bytes, bad bytes, bad values, and bulk functions."""
 
 import random
 import uuid

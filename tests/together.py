@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that get in each other's way as often as Python lets them."""
+"""Starts threads that interrupt each other as often as Python allows."""
 
 import sys
 import threading

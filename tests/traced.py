@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What tracemalloc sees of a call: what it takes at its peak, and what it leaves.
+"""Measures with tracemalloc what a call takes at its peak, and what it leaves.
 
 It counts for all threads: pytest's own, and those that another test has left. What
 they had a part in is measured again; a call that takes or leaves something does so

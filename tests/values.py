@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Values of messages: made from a plan, built on an engine, compared across engines.
+"""Makes values of messages from a plan, and compares them across engines.
 
 A *plain* value is a message without an engine: a dict from attribute to plain value
 for a struct, a list for an array, and the value itself for the rest. ``build`` turns

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every bounds comparison of the cursor, flipped: some test has to notice.
+"""Inverts each bounds comparison of the cursor, and runs tests that have to fail.
 
 The same goes for the other files that walk over bytes by themselves. The rule: each
 ``<``, ``<=``, ``>`` and ``>=`` is made strict or loose, its bound is moved by one, and

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the site of the documentation into build/docs, and what Sphinx lacks for it.
+"""Builds the site of the documentation into build/docs, with checks that Sphinx lacks.
 
 Run as a program it builds, with every warning an error, and then looks at the pages:
 they may load nothing from elsewhere. As an extension of Sphinx it turns kwire's plain

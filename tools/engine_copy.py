@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A copy of the tree under ``build``, in which the engine is built another way.
+"""Copies the tree to ``build``, to build the engine there in another way.
 
 The copy holds what git would keep, brought up to date by content, so that what was
 built there stays as long as its source does. A planted bug is put in for a while, with

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants of bounds comparisons that do the same as the code, each with its reason.
+"""The mutants of bounds comparisons that behave as the code does, with the reasons.
 
 ``EQUIVALENT`` has single mutants, by file, function, comparison and what became of it:
 none of them may be noticed by a test. The second comparison of its kind in a function

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""List every text of an error in kwire's source, for reading them side by side.
+"""Lists every error text in kwire's source, in one file to read side by side.
 
     error_texts.py            exit 1 where tests/error_texts.txt and the source differ
     error_texts.py --record   write the table anew

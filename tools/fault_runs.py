@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of kwire's commands that end badly, and what is there when they have.
+"""Runs kwire's commands until they are killed or fail, and checks what they leave.
 
 ``Runner`` has a process that loads kwire once and forks for each run, so that a kill
 meets the work and not the imports. A ``Fault`` says how a run ends: by SIGKILL at a

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kills kwire's commands at random moments, by the hundred, and looks at what is there.
+"""Kills kwire's commands at hundreds of random moments, and checks what they leave.
 
     python tools/faults.py --kills 200 --seed 7
 

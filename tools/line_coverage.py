@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which lines and branches of both engines the tests reach.
+"""Measures which lines and branches of both engines the tests reach.
 
 The engine in plain Python is measured by line and branch. The compiled engine is
 built with line tracing in a copy of the tree, and its lines are those for which

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every harness has been seen to fail: bugs are planted, and it has to notice each.
+"""Plants known bugs in a copy of the tree, and runs the tests that have to fail.
 
 A patch of ``tests/planted`` says in its head what it breaks and which harness notices.
 The harnesses have to pass on a copy of the tree first; then each patch is put in, its

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The promises of kwire, the figures that its harnesses reached, and their table.
+"""The promises of kwire, the figures that tests recorded, and their table.
 
 A harness that shows a promise notes its figures with ``record``, each with the bound
 that it has to keep, in a file of its own under ``tests/safety/figures``. This tool

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tests where no engine was compiled: a copy of the tree, never built.
+"""Runs the tests on a copy of the tree without the compiled engine.
 
 Only tests that compare the two engines may be left out there; ``--record`` notes how
 many ran.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exact counts of all references there are, on a debug build of CPython.
+"""Counts all references exactly, on a debug build of CPython.
 
 A debug build counts the references to all objects together. The engine is built for it
 under ``build/references``, and every entry is called thousands of times, with good

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The engine under the address and undefined-behaviour sanitizers of gcc.
+"""Runs the tests on an engine with the address and undefined-behaviour sanitizers.
 
 First each planted bug of ``tests/planted`` that is theirs to find has to be reported:
 an allocator that hides over-reads, or a runtime that was not loaded, would be silent

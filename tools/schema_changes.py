@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Says in words what changed between two states of the definitions.
+"""Describes in words what changed between two states of the definitions.
 
 A line with ``+`` is a new field, with ``-`` a field that is gone, with ``!`` a version
 whose bytes were laid out differently before: Kafka changed it after releasing it.

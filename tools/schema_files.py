@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of definition files: which message is in which file, and what order.
+"""Reads and writes the folder of definition files, in their order.
 
 A file holds a *family*: the request and response of one API key, or records that
 belong together. ``index.txt`` has one line for each message. Both are written by

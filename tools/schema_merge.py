@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The union of two states of one message: every version that either of them has.
+"""Merges two states of one message: the result has every version of either.
 
 The *newer* state is right about every version it has, and how it writes a fact is
 kept wherever it can be. The *older* state is right about the versions below, which

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Find words in prose that kwire writes in another way, and let no file gain one.
+"""Finds words in prose that kwire writes in another way, and lets no file gain one.
 
     words.py               exit 1 where a file has more of them than the list allows,
                            or where a commit since ``COMMITS_SINCE`` breaks a rule

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One module per codec, each with the same functions.
+"""The libraries that are measured: one module each, with the same functions.
 
 ``build`` makes the codec's own message from a workload, ``values`` turns one back to
 plain values, and ``encode``, ``decode``, ``frame``, ``encode_integers`` and

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""aiokafka: schema objects per version, and a compiled varint for its records.
+"""aiokafka: a schema object for each version, a compiled varint for records.
 
 It takes part in the rows of the versions that it defines.
 """

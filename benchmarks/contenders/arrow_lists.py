@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The way from a peer's records to Arrow: one list per column, then pyarrow.
+"""Turns a peer's records into Arrow: one list for each column, then pyarrow.
 
 Peers fill only the columns that have something in them: where no record has headers,
 none are collected.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The yardstick of the codecs: ``c_loop.c``, built with the compiler of the machine.
+"""Builds and runs ``c_loop.c``, the lower bound that codecs are compared with.
 
 The loop runs in C many times per call and its arrays are made beforehand, so that its
 figure is the loop alone.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""No codecs of Kafka but yardsticks: the compression libraries and a copy with a CRC.
+"""Compression libraries, and a copy with a checksum, as lower bounds for codecs.
 
 A library is given the records of a batch and nothing else: no header to read or write,
 no CRC, no column to fill. Like kwire, it has to find out how large its output is.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What aiokafka and kafka-python have in common: the shape of their record classes.
+"""What the record classes of aiokafka and kafka-python have in common.
 
 Both are used as their own consumers and producers use them.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``moves.py`` found: a page beside the draft, a chapter and a picture."""
+"""Writes what ``moves.py`` measured: a page, a chapter and a picture."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One run: three brokers under load, leaders that move, and two scans side by side.
+"""One run: three brokers under load, leaders that move, and two scans at once.
 
 A move gives the replicas of a partition in another order (AlterPartitionReassignments),
 and has the first of them elected (ElectLeaders). Both scans see the same moves; the

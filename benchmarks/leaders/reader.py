@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A scan that reads some partitions over and over, and reports when each was refused.
+"""A scan that reads some partitions repeatedly, and reports each rejected read.
 
 Run as ``python -m benchmarks.leaders.reader ADDRESSES TOPIC RECORDS hints|none``; it
 ends when its standard input does. A line of JSON is printed when a partition is served

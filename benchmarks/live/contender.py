@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One client reads one topic once, in a process of its own, and prints what it took.
+"""One client reads one topic once, in its own process, and prints time and memory.
 
 Run as ``python -m benchmarks.live.contender CLIENT TASK ADDRESS TOPIC PARTITIONS
 RECORDS``. CPU is that of the whole process, all threads, from before the connection is

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a scan costs beside decoding, without a socket: reception, and its own logic.
+"""Measures a scan without decoding and without a socket: reception and logic.
 
 The broker is a function that answers from memory; what it takes is not counted, nor is
 the time in which bytes are written to the memory of the connection, which is the

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Time how long a bomb is read before it is refused, by codec, at the default limit.
+"""Measures how long a decompression bomb is read before it is rejected, by codec.
 
 The time that the codec's own library needs for as many bytes is measured beside it.
 """

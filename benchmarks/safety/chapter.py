@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m benchmarks safety``: all of it, and the figures that it reaches."""
+"""``python -m benchmarks safety``: runs all of it and writes the chapter."""
 
 from __future__ import annotations
 

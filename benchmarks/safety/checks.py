@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the bounds checks cost: the engine beside one that lacks them.
+"""Measures the bounds checks: the engine beside a copy without them.
 
 The copy is made by rewriting its source under ``build/unchecked``; nothing that is
 shipped can be built so. Before anything is measured the copy has to read past the end

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of any size that ask for the most work for each byte, by kind.
+"""Inputs of any size that cause the most work for each byte, by kind.
 
 A family makes, for one engine and a size in bytes, the call that reads such an input.
 The tests count the work of the calls, ``linear.py`` times them.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Time beside the size of the input, doubled from 1 kB to 16 MB, in every family.
+"""Measures time by the size of the input, from 1 kB to 16 MB, in every family.
 
 Times are those of the thread, not of the wall, and the least of several. Where the
 objects begin to outgrow a cache, or the memory that the process has anyway, a doubling

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is timed in Spark: each case a whole job, its rows written to nowhere.
+"""The cases that are timed in Spark: whole jobs whose rows are written nowhere.
 
 Before that, all who decode have to agree on the values, and each job has to give as
 many rows as it is said to.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The chapter of ``RESULTS.md`` about Spark: what each case is, and figures."""
+"""Writes the chapter of ``RESULTS.md`` about Spark."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draw a run in Spark: rates beside their replays, and what a row costs by size."""
+"""Draws a run in Spark: rates beside their replays, and the cost of a row by size."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m benchmarks.spark.pure_engine LOG``: seconds of a log without C.
+"""``python -m benchmarks.spark.pure_engine LOG``: times a log in plain Python.
 
 A process of its own, as the workers of a Spark have the engine of its environment.
 The best of a few runs, less the job of an empty log; informally.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A Spark of two threads in this process tree, and the workers it has."""
+"""Starts a Spark of two threads in this process tree, and finds its workers."""
 
 from __future__ import annotations
 

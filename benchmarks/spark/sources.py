@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Data sources beside ``kafka-log``: replays, which decode nothing, and peers.
+"""Data sources to compare with: replays, which decode nothing, and peers.
 
 Spark loads this file in its workers. A replay returns batches made beforehand; a
 peer's records are gathered in lists, one a column, and pyarrow makes arrays of them.

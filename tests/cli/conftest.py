@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the command line share: a runner on each engine, small logs."""
+"""Fixtures of the command line's tests: a runner on each engine, small logs."""
 
 import importlib
 import json

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs in which every name that a stranger chooses tries to steer the terminal.
+"""Inputs whose names, as others choose them, contain control characters of terminals.
 
 Logs, groups, request logs and frames, all valid. What must not arrive is judged by the
 tests.

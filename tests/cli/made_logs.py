@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Small logs for the tests of the command line, and where the real ones are."""
+"""Writes small logs for the tests of the command line, and finds the recorded ones."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run the program in this process, with its streams on a terminal of its own.
+"""Runs the program in this process, with its streams on a pseudo terminal.
 
 For tests of many commands, as a process for each takes longer than the command. What
 needs a process, such as signals and imports, is in ``test_cli_process.py``.

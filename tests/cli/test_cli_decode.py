@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire decode``: bytes in any notation, recognized and printed."""
+"""``kwire decode``: bytes in any notation are recognized and printed."""
 
 import base64
 import importlib

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire dump``: which records come, and what they look like in each format."""
+"""``kwire dump``: which records are printed, in each format."""
 
 import base64
 import csv

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire explain``: the table, JSON lines and the page say what the bytes are."""
+"""``kwire explain``: the table, JSON lines and the page show what the bytes are."""
 
 import html
 import importlib

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire export``: what it prints, its exit codes, and what it says when it cannot."""
+"""``kwire export``: its output, its exit codes, and its errors."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Strangers do not steer the terminal, fill it, or get a traceback out of the program.
+"""Hostile names and bytes cannot control the terminal or cause a traceback.
 
 Hosts and texts that brokers name, input without an end, and streams that are no Kafka.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire dump`` of what Kafka writes for itself: internal topics, control records."""
+"""``kwire dump`` of internal topics and control records."""
 
 import shutil
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands of jobs say of wrong input: an all-clear has to be earned."""
+"""Errors of the commands of jobs: wrong input never looks like a good result."""
 
 from pathlib import Path
 

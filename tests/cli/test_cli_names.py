@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-r"""Folders whose names are no UTF-8: written ``\xNN`` everywhere, and no obstacle.
+r"""Folders with names that are not UTF-8 are written ``\xNN`` in all output.
 
 A disk may hold any bytes in a name. No JSON, Arrow table or page can carry them as
 they are, and no such name may cost the data of its neighbour.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is no regular file among the files of a log: named, never opened, no obstacle.
+"""FIFOs, sockets and folders among the files of a log are reported, never opened.
 
 A FIFO that is opened waits for a writer, for ever; a device may have no end. Each test
 stands under an alarm, so that code which opens one fails instead of hanging.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables as a person sees them: columns under their titles, and what matters shown."""
+"""Tables on a terminal: columns under their titles, cut to the width."""
 
 import importlib
 import io

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The terminal belongs to its user: no name, text or error steers it.
+"""No name, text or error sends a control character to the terminal.
 
 Every command and format runs in a terminal over inputs that try to. What is left when
 the colours and the bar of kwire itself are taken away has to be printable.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire topics`` against librdkafka's mock cluster, and without an answer."""
+"""``kwire topics`` against librdkafka's mock cluster, and without a broker."""
 
 import csv
 import json

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire versions``: clusters of one release and of several, and what can go wrong."""
+"""``kwire versions``: clusters of one release and of several, and errors."""
 
 import fcntl
 import os

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``LogBroker``: a broker on the loopback interface that has topics to read.
+"""``LogBroker``: a broker on the loopback interface with topics to read.
 
 Sockets, TLS and SASL are those of ``loopback_brokers.Broker``; topics, offsets and
 records those of the simulation.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans by either runner, for tests that do not mind which; and open sockets."""
+"""Runs scans with asyncio or blocking calls, and counts open sockets."""
 
 import asyncio
 import importlib

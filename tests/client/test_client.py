@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans over both runners: what is read, and in which shapes.
+"""Scans with both runners: the records, and the forms in which they come.
 
 Against a broker of the simulation's on the loopback interface, and librdkafka's mock
 cluster. What goes wrong is in ``test_client_errors.py``, how scans end in

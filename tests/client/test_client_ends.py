@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""However a scan ends, no task, thread or socket is left, and no warning."""
+"""However a scan ends, no task, thread, socket or warning is left."""
 
 import asyncio
 import gc

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with an address, a password, a topic or an argument is one sentence."""
+"""A wrong address, password, topic or argument is an error of one sentence."""
 
 import importlib
 import re

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire read`` and ``kwire topics`` where the mock of librdkafka has less than Kafka.
+"""``kwire read`` and ``kwire topics`` with what librdkafka's mock cluster lacks.
 
 Times, passwords, certificates, and records that are gone. The rest is in
 tests/cli/test_cli_read.py.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python of README.md runs, and README.md is short and plain enough to be read.
+"""The Python of README.md runs, and README.md is short and plain text.
 
 ``tests/spark/test_docs_run.py`` runs the block for Spark. A block has no ``>>>``, so
 that it can be copied; a comment beside ``print`` shows what it prints.

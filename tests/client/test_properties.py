@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka's own property names do what they do in its clients; and tokens of OAuth."""
+"""Kafka's client properties have the effect that they have in its clients."""
 
 import importlib
 import ssl

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Property files are read as java.util.Properties reads them; they show no secrets."""
+"""Property files are read as ``java.util.Properties`` does, and show no secrets."""
 
 import importlib
 import os

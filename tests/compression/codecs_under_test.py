@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A codec of the package with all but its bytes filled in, and bytes to give it.
+"""Each codec of a package, and the inputs that its tests share.
 
 A route is a codec by one of its libraries: gzip goes by isal or zlib, zstd by
 zstandard or cramjam.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each codec by each of its libraries."""
+"""Fixtures: each codec with each library that can decode it."""
 
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged payloads are refused, and bombs stop at the limit, whatever they declare.
+"""Damaged payloads are rejected, and decompression bombs stop at the limit.
 
 Damage is made byte by byte in ``damage``; bombs, with every size that can be false,
 are in ``BOMBS``, and their memory is measured here and in an interpreter of their own.

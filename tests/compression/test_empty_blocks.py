@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks, frames and members that hold next to nothing cost next to nothing.
+"""Many empty blocks, frames and members cost little time and memory.
 
 Each costs a call of its library, so a megabyte of them once took up to 0.8 s. They are
 counted, and refused past a number that no writer makes; what is refused is a damaged

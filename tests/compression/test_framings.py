@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compressed payloads: what others write is read, what is written others read.
+"""kwire and other libraries read each other's compressed payloads.
 
 The judges are the libraries themselves (``zstandard``, ``lz4``, the standard gzip)
 and the codec functions of two other clients.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A broker built on ``ServerConnection``, for clients of other hands to talk to.
+"""A broker built on ``ServerConnection``, for clients of other projects.
 
 It offers what a release of Kafka offers of the APIs below, keeps what it is sent in
 memory and hands it out again; topics come to be when they are asked for and have one

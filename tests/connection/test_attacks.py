@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a peer can do that no random bytes would: rules used against the other side.
+"""Attacks that follow the protocol's rules: a peer that floods, stalls or never ends.
 
 Each test is one way to make a side hang, work without end, grow, or fail with an error
 that is none of kwire's.

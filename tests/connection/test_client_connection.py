@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The client's side of a connection: ids, order, negotiation, and how it ends.
+"""The client's side of a connection: ids, order, negotiation, and the end.
 
 Bytes are made by ``framing`` or by hand. Hostile streams are in
 ``test_connection_hostile.py``, SASL and empty responses in files of their own.

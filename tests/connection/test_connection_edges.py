@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Connections at their edges: options that have to reach what they are for.
+"""Connections in rare states, and options that have to reach their purpose.
 
 The usual ways are in ``test_client_connection.py``, ``test_server_connection.py`` and
 ``test_sasl_on_connections.py``.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Any bytes on a connection: events or a typed error, on both sides and both engines.
+"""Any bytes on a connection give events or a documented error, on both sides.
 
 Streams are recorded between a client and a server of kwire's, then cut, changed and
 mixed. What one message does with bad bytes is ``safety/test_promises.py``; here it is

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Empty responses: how KIP-35 has a server say that it does not know a request.
+"""Empty responses, which a server of KIP-35 sends for an unknown request.
 
 For correlation id 7 it is ``00000004 00000007``. A size of 0, with the id after it or
 without, is what ``kwire.drafts.empty_responses`` converts; here it is an error.

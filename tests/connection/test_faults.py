@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What networks and peers do wrong, over real loopback sockets.
+"""Faults of networks and peers, over real loopback sockets.
 
 Streams that end or trickle, responses that come in another order or unasked, brokers
 that are another release after a reconnect, peers that say nothing or speak TLS, sizes

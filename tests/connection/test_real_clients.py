@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Clients of other hands against a broker built on ``ServerConnection``.
+"""Clients of other projects against a broker built on ``ServerConnection``.
 
 librdkafka, kafka-python and aiokafka each produce to it, read back as a consumer group
 and commit, with the broker speaking as releases from 0.10 to the newest do. Protects

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The server's side of a connection: order, what is refused, and how it ends.
+"""The server's side of a connection: order, rejected requests, and the end.
 
 The answers to ApiVersions themselves are ``versions/test_answers.py``; empty responses
 and SASL have files of their own.

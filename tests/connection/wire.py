@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ClientConnection`` over a blocking socket, as small as it can be.
+"""``ClientConnection`` over a blocking socket, in a few lines.
 
 Every wait ends after ``TIMEOUT_S``, with the socket's own exception.
 """

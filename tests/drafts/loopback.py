@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A real socket for the drafts: a thread that serves, and a client that asks.
+"""A loopback socket for the drafts: a thread that answers, and a client.
 
 Every wait has an end, so that a peer that says nothing fails a test instead of holding
 it up. What goes wrong in the thread is raised where the test can see it.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The empty response with a size of 0 is converted outside of connections, both ways.
+"""Empty responses of size 0 are converted outside of connections, both ways.
 
 For id 7 it is ``00000000 00000007``; connections have ``00000004 00000007``.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-35, document 004: ranges of versions, of all APIs or of those asked for.
+"""KIP-35, document 004: ranges of versions, of all APIs or of the requested ones.
 
 The bytes of the document, its example of two brokers and two features, the version
 that must not be used, and the draft and Kafka's ApiVersions read as each other.

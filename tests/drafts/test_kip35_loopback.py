@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The drafts of KIP-35 over a socket: with who speaks them, and with who does not.
+"""The drafts of KIP-35 over a socket, with peers that know them and that do not.
 
 A thread serves, a client strategy asks. Where both speak the draft, the client ends in
 the server's table. A server that hangs up, answers with the empty response or keeps

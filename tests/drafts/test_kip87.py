@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-87, the draft's messages: their bytes, their deletes, and what conversion loses.
+"""Messages of the KIP-87 draft: their bytes, deletes, and what conversion loses.
 
 Magic 0 and 1 are compared with ``kwire.records``, which reads and writes them on its
 own. The draft's magic 2 has the example bytes of its time, and is never mixed up with

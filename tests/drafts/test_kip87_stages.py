@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-87, the draft's migration: every cell of its table is run, one test for each.
+"""The migration plans of the KIP-87 draft: one test for each cell of the table.
 
 A cell is named by its stage and its request. After the table come the order of the
 steps, what a whole migration does to one tombstone, and both sides on a socket: with

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-951, the draft: it fails as proposed, works once repaired, and is never mixed up.
+"""KIP-951, the draft: it fails as proposed, and works with the repair.
 
 The faults of the proposal are the two that Kafka's own generator reports. What one
 side reads of the other's bytes is either right or an error; the last tests show both

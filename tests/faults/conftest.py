@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of faults share: who runs commands, what they read, what is whole."""
+"""Fixtures of the tests of faults: commands, their input, and checks of output."""
 
 import pytest
 

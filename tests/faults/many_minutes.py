@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The command for recordings where a minute is three files: they are merged often."""
+"""Runs ``kwire record`` with files that are merged after every third."""
 
 from itertools import count
 

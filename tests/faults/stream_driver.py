@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A driver of a stream, as Spark's is, in a few lines and without Java.
+"""Drives a stream as Spark's driver does, in a few lines and without Java.
 
 It writes down a range before it reads it, replaces the sink's file of that micro-batch,
 and commits; when it starts, what was planned and not committed is read again. All that

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What commands write appears as a whole or not at all, whatever befalls them.
+"""Output files appear complete or not at all, whatever happens to the command.
 
 What they protect: no file or folder under its final name is ever half, what a kill
 leaves is named ``.partial`` and blocks no later run, the input is never touched, and

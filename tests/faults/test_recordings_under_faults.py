@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire record`` killed at its steps, on a full disk, and where it may not write.
+"""``kwire record`` when killed, on a full disk, and where it may not write.
 
 What they protect: frames of a file that has got its name are there for good, through
 merging, kills and a full disk; each once, and no file is half. How much time a kill

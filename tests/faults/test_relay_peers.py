@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The relay of ``kwire record`` between peers that break off, dribble, or never read.
+"""The relay of ``kwire record`` between peers that disconnect, stall or never read.
 
 What they protect: half a frame reaches no peer and no file, what waits in the relay is
 bounded, one peer stalls no other, and the end of a recording waits for none of them.

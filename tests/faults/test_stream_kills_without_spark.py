@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The stream of ``kafka-log`` under kill -9, with a driver that has no Java.
+"""The stream of ``kafka-log`` under kill -9, with a driver without Java.
 
 What they protect: a restart plans the range that was written down, reads the same
 records from it, and in the end the sink has each record once, while the log grows,

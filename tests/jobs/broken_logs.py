@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brokers' disks that are broken on purpose, and what can still be had of them.
+"""Log directories with known damage, and what can still be recovered from them.
 
 ``Disks`` writes two or three replicas of three partitions, ``break_some`` damages
 files and keeps a list of what it did. What is recoverable is found without a look at

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Replicas of a compacted topic, which were cleaned at different times, and damaged.
+"""Replicas of a compacted topic that were cleaned at different times, and damaged.
 
 What can be had of them is worked out offset by offset, as slowly as it takes.
 """

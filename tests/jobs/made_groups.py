@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of topics and of groups that read them, and the list of what went into them.
+"""Logs of topics and of consumer groups, with a list of what was written to them.
 
 What a job has to find out again is kept as plain rows while the bytes are made: the
 lag of a commit, for one, is counted here record by record.

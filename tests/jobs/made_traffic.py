@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Captures of made traffic: clients of our own words, written as ``kwire record`` does.
+"""Captures of made-up clients, written as ``kwire record`` does.
 
 A ``Talk`` is one connection. Requests and answers are real frames of kwire's codec; who
 sends them, when and in which version is the test's choice.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a report's page as a browser would: tags, text, and what a tag's data says."""
+"""Reads a report's HTML page as a browser does: tags, texts and data attributes."""
 
 from html.parser import HTMLParser
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A small log of 84 records in three segments, and single faults at known places."""
+"""A small log of 84 records in three segments, with a single fault at a known place."""
 
 import os
 import random

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The audit from end to end: known clients in, their verdicts out, and no others.
+"""The audit from end to end: known clients, and exactly their verdicts.
 
 The clients are written with kwire's codec as connections of a capture; what each one
 has to get is in the list beside it. The request logs are those of live brokers.

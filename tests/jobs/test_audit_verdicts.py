@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of the audit: who breaks on which release, for every pair of releases."""
+"""The rules of the audit: which client breaks, for every pair of releases."""
 
 import pytest
 

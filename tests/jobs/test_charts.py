@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Charts: what they draw is where and as large as its value, whatever the value is."""
+"""Charts draw each value at the right place and size."""
 
 import itertools
 import re

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Segment recovery: all that any replica holds, once, and a true list of what is lost.
+"""``export`` recovers each record of any replica once, and lists what is lost.
 
 Disks are broken at random and by list. What is to be recovered is known from the bytes
 that were left as they were, so every test compares offset by offset.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sets of offsets, leader epochs that ascend, and the lineage of a log."""
+"""Sets of offsets, leader epochs, and which replica's batches belong to the log."""
 
 import itertools
 import random

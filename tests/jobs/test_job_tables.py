@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of a job's tables appears whole or not at all, and says what is in it."""
+"""The folder of a job's tables appears complete or not at all."""
 
 import os
 import pickle

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The job over ``__consumer_offsets`` from end to end, on a cluster that is known.
+"""The job ``offsets`` from end to end, on a made-up cluster.
 
 What was written is kept as rows beside the bytes; the tables have to say the same,
 no row more, whatever is damaged next to it.

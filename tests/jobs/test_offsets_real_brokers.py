@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``offsets`` on directories of real brokers, against what Kafka's own tool printed.
+"""``offsets`` on directories of real brokers, against the output of Kafka's tool.
 
 The tool shows every record; what a coordinator does not count, as the commits of
 aborted transactions, is taken out here by the tool's own words about markers.

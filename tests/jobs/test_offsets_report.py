@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``kwire offsets`` shows: the page and stdout say what the tables say."""
+"""The page and stdout of ``kwire offsets`` agree with its tables."""
 
 import json
 from datetime import UTC, datetime

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every page that a command writes: one policy, one palette, and names that are text.
+"""Every HTML page of a command has the same policy and colours, and escapes names.
 
 The names are what a client, a producer or a folder may be called by people who want to
 steer those who look at the page.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of jobs: whole, closed in themselves, safe with any name, and honest."""
+"""Pages of jobs: complete, self-contained, and safe with any name."""
 
 from datetime import UTC, datetime
 

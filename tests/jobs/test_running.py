@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks in this process, and what is said where Spark cannot run.
+"""Tasks of jobs in this process, and the errors where Spark cannot run.
 
 Tasks on Spark are in ``tests/spark/test_running_on_spark.py``.
 """

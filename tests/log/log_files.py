@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Segment files for the tests, written by aiokafka and by hand, never by kwire.
+"""Segment files for the tests, written by aiokafka or by hand, never by kwire.
 
 aiokafka builds the batches; what it cannot say (base offsets, leader epochs, control
 bits) is patched into them here, and the checksum, where it covers that, is made anew by

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""An object store on the loopback interface that speaks as much S3 as reading takes.
+"""An object store on the loopback interface, with as much S3 as reading requires.
 
 It lists (in pages), reports sizes and returns ranges; signatures are ignored. Tests
 put objects into ``objects``, take them away, and look at what was asked for in

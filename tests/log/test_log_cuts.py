@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts of a segment: pieces that together give what one walk gives, whatever is wrong.
+"""Cuts of a segment: the pieces together give what one walk gives.
 
 Batches, problems and their order are compared, and the records; for sound and damaged
 files, with indexes that are sound, stale, zeros or not there.

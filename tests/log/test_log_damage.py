@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged logs: the problems are the faults that were made, and nothing else is lost.
+"""Damaged logs: the problems are the faults that were made, and no more is lost.
 
 Every test damages a sound log of several segments and asks for the whole list of
 problems, and for every batch that was not touched.

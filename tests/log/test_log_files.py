@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The files beside the segments: their values, and what is made of bad bytes."""
+"""The files beside the segments: their values, and bad bytes in them."""
 
 import random
 import uuid

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A segment is never held in memory, however it is read and whatever is in it."""
+"""A segment is never held in memory as a whole, however it is read."""
 
 import os
 import random

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Real data directories: what Kafka's own dump tool said of them is what kwire reads.
+"""Data directories of real brokers are read as Kafka's own dump tool reads them.
 
 Each release has a folder in ``tests/data`` with the directory that its broker left and
 a manifest of all its files, printed by the broker's tool. Every batch, every record and

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Segments that are whole: what aiokafka wrote comes out, by every way in."""
+"""Intact segments: each way of reading returns what aiokafka wrote."""
 
 import os
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The offset of a time: what a look at every record finds, with any index or none."""
+"""The offset of a timestamp, with and without indexes, by a look at every record."""
 
 import random
 import struct

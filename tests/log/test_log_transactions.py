@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading committed records alone, as a consumer with that isolation level does."""
+"""Reading committed records, as a consumer with that isolation level does."""
 
 import pytest
 from log_files import ABORT, COMMIT, Folder, aborted_entry, batch, flip, module

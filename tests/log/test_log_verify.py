@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``verify``: what stands beside the segments, against the batches."""
+"""``verify`` compares the files beside the segments with the batches."""
 
 import struct
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs in object stores: what is read there is what is read from the same files here.
+"""Logs in object stores are read as the same files on a disk are.
 
 Three stores: files by URI and S3, both through pyarrow, and fsspec's memory. S3 is a
 server of our own, which also says what was asked of it. The engine is the one that is

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The client over sockets at its edges: every option arrives, no hint outlives its day.
+"""``kwire.net`` in rare states: every option has its effect.
 
 The usual ways and the faults are ``test_net.py``; the exchanges of SCRAM are
 ``test_sasl.py``.

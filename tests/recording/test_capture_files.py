@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Captures as files: each frame is read once, whatever a writer was doing.
+"""Capture files: each frame is read once, while files are written and merged.
 
 What they protect: no partial file is ever read, merging shows no row twice and loses
 none, and a file that is no capture is an error with its path.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which request an answer belongs to, and which frames are secrets.
+"""Which request a response belongs to, and which frames contain secrets.
 
 What they protect: no password reaches the disk, in any way that SASL has of sending
 one, and an answer is read by the version that was asked for.

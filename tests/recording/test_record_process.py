@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire record`` as a process: how it ends, and what is there when it is killed.
+"""``kwire record`` as a process: how it ends, and which files a kill leaves.
 
 What they protect: kill -9 costs the last second at most and never shows half a file,
 a full disk loses nothing that was promised, and every other end is a good one.

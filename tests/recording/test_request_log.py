@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Request logs: the lines of live brokers, layouts around them, and bad lines."""
+"""Request logs: lines of live brokers in several layouts, and bad lines."""
 
 import gzip
 import json

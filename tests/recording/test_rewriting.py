@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Answers that name brokers name the relay instead, in every version there is.
+"""Responses that name brokers name the relay instead, in every version.
 
 What they protect: no client learns an address that leads around the relay, and nothing
 else in an answer changes.

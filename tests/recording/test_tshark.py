@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The script of ``docs/recording.md`` that makes captures of what tshark writes.
+"""The script of ``docs/recording.md`` makes captures of the output of tshark.
 
 It is taken out of the page and run on packets made by hand: segments out of order, sent
 twice, cut anywhere, in both forms of time and of bytes that tshark has.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The modules that these tests are about, on the engine of the test."""
+"""The modules that these tests use, on the engine of the test."""
 
 import importlib
 

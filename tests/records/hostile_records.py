@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Record sets made bad, the same way on every run.
+"""Makes hostile record sets, the same on every run.
 
 Each family is an endless generator of bytes. In most inputs the checksums are
 repaired, so that what is bad is reached and not only noticed.

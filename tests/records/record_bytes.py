@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches and messages written by hand, field by field, right or wrong.
+"""Writes batches and messages by hand, field by field, right or wrong.
 
 Nothing here uses kwire, so that what kwire reads and writes has a second opinion.
 Every field can be given, the checksum as well; what is left out is right.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Good record sets of every kind, and how two readers of them are compared.
+"""Valid record sets of every kind, and the comparison of two readers of them.
 
 ``SETS`` is what the tests of columns, of hostile input and of both engines start
 from. ``rows_of`` and ``table_of`` bring objects and columns into one form.

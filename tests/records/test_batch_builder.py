@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``BatchBuilder``: rows until the batch is full, and never a byte more.
+"""``BatchBuilder`` takes rows until the batch is full, and never exceeds its size.
 
 A producer sends what ``build`` gives, so the bound has to hold for every compression,
 even of bytes that no compression makes smaller.

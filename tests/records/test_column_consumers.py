@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What pyarrow, polars, DuckDB and numpy see of columns: the records, all of them."""
+"""pyarrow, polars, DuckDB and numpy read the same records from columns."""
 
 import subprocess
 import sys

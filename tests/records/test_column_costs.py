@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns cost no object for a record, and no other thread its turn.
+"""Columns make no object for a record, and leave other threads running.
 
 Both are promises of the C engine. Memory of columns is the engine's own, so what
 ``tracemalloc`` and the interpreter count are objects.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns into batches: the bytes are those that the same rows give.
+"""Columns are encoded to the bytes that the same rows give.
 
 Columns come from kwire itself, or as tables of pyarrow and polars in any types that
 can be cast, sliced and in chunks. Columns that lie about themselves are

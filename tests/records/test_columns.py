@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns hold what the objects hold: for every format, compression and edge.
+"""Columns hold what the objects hold, for every format and compression.
 
 ``decode_records`` is a reader of its own on the C engine, so everything is compared
 with ``decode_batches``. What other libraries make of columns is

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of one magic into another: what changes, what stays, what the report says."""
+"""Conversion of batches between magics: what changes, and what the report counts."""
 
 import pytest
 from record_bytes import batch, compressed_batch, message, record, wrapper

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What each field and each bit of the three formats means.
+"""The meaning of each field and each bit of the three formats.
 
 The bytes are written by hand in ``record_bytes.py``, or stand here as other writers
 gave them. What is wrong with bytes is in ``test_reading_rules.py`` and

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Any bytes are records or a ``DecodeError``: the same on both engines and readers.
+"""Any bytes give records or a ``DecodeError``, the same on both engines.
 
 Objects and columns of each engine have to agree, and the engines with each other:
 in every record, or in class, byte, path and words of the error.

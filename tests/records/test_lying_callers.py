@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of the caller that lie about themselves, or raise: no crash, no secret.
+"""Objects of the caller whose methods lie or raise cause no crash.
 
 Heads can be made by hand, columns have numbers that were not checked, and values are
 of any class. What could end the process is tried in a child of it.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns whose buffers do not fit each other: refused before a byte is misread.
+"""Columns whose buffers do not fit each other are rejected.
 
 pyarrow finds some of these lies itself, so the engines are asked directly, with
 buffers that end where memory ends. A lie that reached memory would end the process.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of ordinary batches: where they end, on both engines alike.
+"""Runs of ordinary batches end at the same byte on both engines.
 
 Readers of segments take a run without a look at its batches, so it must not hold a
 byte that a look would have found wrong.

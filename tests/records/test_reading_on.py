@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a consumer goes on: the offset after the last complete batch, and no other.
+"""The offset where a consumer goes on: after the last complete batch.
 
 The last record's offset + 1 is wrong after control, aborted, compacted and emptied
 batches; a consumer that uses it reads the same bytes for ever.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a record set is walked: where it ends, what is damage, what is no error.
+"""How a record set is read: where it ends, and what counts as damage.
 
 The rules are those of Kafka's own reader, step by step and in its order. All readers
 keep to them: heads alone, objects, and columns.

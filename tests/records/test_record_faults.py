@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What can be wrong inside a batch of magic 2, and how kwire names it.
+"""Every fault inside a batch of magic 2, and its error.
 
 Each fault has its class, its byte and its path; in compressed records the byte is the
 first of the batch, as nothing within has a place in the input. Objects and columns

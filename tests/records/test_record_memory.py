@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records and memory: nothing is left, nothing is used after it was given back.
+"""Records leak no memory, and use none after it was freed.
 
 Every entry is called many times, with good and with bad input; with an allocator that
 fails; in many threads at once; and with buffers that other threads write to. What could

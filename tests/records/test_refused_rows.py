@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows and arguments that no batch can carry: refused by name, on both engines alike.
+"""Rows and arguments that no batch can hold are rejected with their name.
 
 The path names the argument or the row and its part, the text what would have been
 right. ``test_writing.py`` has what can be written.

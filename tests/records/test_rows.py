@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of a whole fetch in one call, equal to the batches and to the columns of it.
+"""The rows of a fetch in one call equal its batches and its columns.
 
 ``decode_rows``, ``decode_batches`` and ``columns.decode_records`` read the same bytes
 by the same walk; what one leaves out, all leave out.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading what is committed: aborted transactions and control records are left out.
+"""Aborted transactions and control records are left out of committed reads.
 
 The list of aborted transactions is that of a Fetch response, and says where each
 begins; where it ends, the log says by an ABORT marker of the same producer.

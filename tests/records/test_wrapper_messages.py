@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compressed messages of magic 0 and 1, which hold a message set of their own.
+"""Compressed messages of magic 0 and 1, which contain a message set.
 
 Their offsets have a history: absolute in magic 0, counted up to the wrapper's in
 magic 1, from 0 where old producers wrote them. Objects and columns read all alike.

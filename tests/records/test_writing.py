@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows into batches: what a row may be, what the bytes are, and what is refused.
+"""Rows are written to batches: which rows are legal, and their bytes.
 
 The bytes are compared with those that ``record_bytes.py`` writes; that other programs
 read them is shown elsewhere. What is refused is tested in ``test_refused_rows.py``.

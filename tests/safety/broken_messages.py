@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""All that can be cut off a message, and every change of one byte: tried in place.
+"""Every truncation and every change of one byte of a message, made in place.
 
 A ``Task`` is one vector and what is done to it. Its inputs end at the guard page and
 are decoded in a child process under an alarm, so that a read past the end, a crash, an

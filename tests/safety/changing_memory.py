@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that another process changes while it is read, and a look at what came of it.
+"""Memory that another process changes while it is read.
 
 The writer changes one byte at a time and puts it back at once, as fast as it can: most
 of the input is right at any time, so that calls get far into it. It runs until it is

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""All that reads bytes of others in kwire, but for single messages: one table.
+"""A table of all functions of kwire that read bytes, but for single messages.
 
 An ``Entry`` is one way in: the call, good bytes to begin with, and the errors that are
 promised. What all of them have to keep is in ``test_entries.py``; the calls are in

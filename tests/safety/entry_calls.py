@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The calls of the table of entries: each makes one on an engine, with some bytes.
+"""The calls of the table in ``entries.py``, on an engine and some bytes.
 
 What comes out can be compared across the engines. Where two ways lead to the same, the
 call looks that they do.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Good bytes for the table of entries, and how they are made bad.
+"""Valid bytes for the table in ``entries.py``, and how they are damaged.
 
 Good bytes are those of real brokers (``tests/data``) and of Kafka's own classes (the
 golden vectors), wherever there are such. Bad ones are made the same way on every run.

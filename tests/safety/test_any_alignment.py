@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers that lie between two addresses of their size: Arrow and numpy allow it.
+"""Numbers at unaligned addresses are read, as Arrow and numpy allow them.
 
 Arrow recommends that buffers are aligned and does not ask for it; those out of a file
 or a socket often are not. A load as if they were is undefined in C, which compilers

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each bound of the readers from both sides: the last that is taken, the first refused.
+"""Both sides of each bound of the readers: the last valid value, the first invalid.
 
 ``tools/cursor_mutants.py`` moves every bounds comparison by one, turns it round and
 takes it away; what other tests would let pass is held here. Bounds of record sets are

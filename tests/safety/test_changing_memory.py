@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Input that another process writes to during the call: a value or an error of kwire.
+"""Input that another process changes during a call gives a value or an error.
 
 A shared mapping, or a ``bytearray`` that another thread fills, may change between two
 looks at the same byte. What was checked must be what is used, or a ``str`` is none,

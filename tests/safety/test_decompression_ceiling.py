@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bombs within batches, and the limit that holds by default.
+"""Decompression bombs within batches stop at the default limit.
 
 Every bomb, on each library, at a limit of 1 MiB, with the memory of the whole process
 and sizes that are declared wrongly, is in ``compression``. Here the same bombs

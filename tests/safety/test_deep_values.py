@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Values that callers nest far deeper than any schema, which must not end the process.
+"""Values that callers nest very deep do not end the process.
 
 No bytes lead there: nesting is the schema's. But a constructor takes any value, and a
 struct in a struct in a struct is one. Each case runs in a process of its own, as what

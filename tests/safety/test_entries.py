@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever reads bytes keeps the promises of the message codec, for any bytes.
+"""All functions that read bytes keep the promises, for any bytes.
 
 Each test goes over the whole table of ``entries.py``. What they protect: bad bytes are
 a value or a documented error, the same on both engines; nothing is read past the end

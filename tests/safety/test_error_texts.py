@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Texts of errors show the beginning of a value, and cost no more than that."""
+"""Errors show the beginning of a value, and cost no more than that."""
 
 import importlib
 from functools import partial

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Allocations that fail one kind at a time: each is a ``MemoryError`` and no harm.
+"""Any allocation may fail: the result is a ``MemoryError`` and no damage.
 
 Python gets its larger blocks from an allocator that can be replaced: here by one that
 has none, or cannot resize what it gave. Blocks of the engine's own fail where they are

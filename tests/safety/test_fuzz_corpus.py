@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What fuzzing has found is judged again, on both engines, and without a fuzzer.
+"""Inputs that fuzzing has found are run again on both engines.
 
 Inputs that reach further than the seeds, every input that ever failed, and a part of
 the seeds. ``fuzz/README.md`` lists what a target checks.

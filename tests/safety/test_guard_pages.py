@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""No read past the end: input that ends at a page without access.
+"""No read goes past the end: input ends at a page without access.
 
 One byte too far ends the process, in the release build and whatever the allocator
 does. So each kind of input runs in a child process, and a fault is one failed case

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Import loads little: modules are counted here, in fresh interpreters.
+"""``import kwire`` imports few modules, counted in new interpreters.
 
 Which module may import which is the business of ``test_import.py``; how long an import
 takes, beside others, is measured by ``python -m benchmarks safety``.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Input may be any contiguous bytes-like, is never written, and is always released.
+"""Input may be any contiguous buffer, is never written, and is always released.
 
 A decoder that kept an export of a ``bytearray`` could not be noticed until the caller
 resizes it; one that wrote to its input would change bytes that others still read.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Time is linear in the input: work is counted here, not timed.
+"""Decoding time is linear in the input, by counted work.
 
 What a clock says of the same inputs, up to 16 MB of them, is for
 ``python -m benchmarks safety`` to find out.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a peer announces costs nothing, and nothing is left.
+"""Announced sizes allocate nothing, and no call leaks memory.
 
 Counts and sizes are checked before anything is allocated for them, and thousands of
 rounds of anything leave nothing. Measured with ``tracemalloc``, which sees the objects

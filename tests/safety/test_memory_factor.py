@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A plan knows its memory factor, and no input costs more.
+"""No input takes more memory than the memory factor of its plan.
 
 The factor is computed in ``plan.py``. Here the input that costs most under a plan is
 written, byte by byte, from the factor and from what objects really take,

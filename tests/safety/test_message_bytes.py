@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages cut off, changed, and mixed with good ones: P5, P6, P12 and P16.
+"""Messages cut off, changed and mixed: promises P5, P6, P12 and P16.
 
 All prefixes and single-byte changes run on guarded memory in a child process
 (``broken_messages.py``); on the compiled engine a million and more. Other ways to be

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The deep runner: it goes on where it was, ends in time, and reports what fails.
+"""The deep runner continues where it ended, stops in time, and reports failures.
 
 What its parts try is tested by the gate, from which they borrow it.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of the compiled engine that ``__new__`` made and ``__init__`` never saw.
+"""Objects of the compiled engine without a call of ``__init__`` cause no crash.
 
 Their fields are empty: a method that counted on them would write to memory that was
 taken for nothing. The types are found, not listed.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Promises of errors that hold over many calls.
+"""Promises about errors that hold over many calls.
 
 Memory has a file of its own (``test_memory.py``), and so have buffers, bad bytes
 (``twins/test_agreement.py``), what they leave (``test_message_bytes.py``), reads

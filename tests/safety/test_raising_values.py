@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of callers that raise when they are asked, and signals in long calls.
+"""Objects of callers that raise when they are used, and signals in long calls.
 
 What a value raises is its caller's mistake and becomes ``EncodeError``, but for what
 has nothing to do with the value: MemoryError, and KeyboardInterrupt, SystemExit and

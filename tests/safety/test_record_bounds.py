@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each bound of the readers of record sets from both sides, as in ``test_bounds.py``.
+"""Both sides of each bound of the readers of record sets, as in ``test_bounds.py``.
 
 Objects and columns, which have readers of their own, are asked for the same.
 """

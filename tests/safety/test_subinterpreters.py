@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Interpreters within a process, and imports that happen again.
+"""kwire in several interpreters of a process, and imported again.
 
 The engine in plain Python works in each of them. The compiled one belongs to the
 interpreter that loaded it first, and refuses all others by an ``ImportError``; that it

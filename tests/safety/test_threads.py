@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Threads: any number may use kwire at once, whatever they share.
+"""Any number of threads may use kwire at once, whatever they share.
 
 Eight threads start as one, twenty times over, while the interpreter switches between
 them as often as it can; where the interpreter has no lock they run at once, and kwire

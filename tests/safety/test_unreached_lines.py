@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages: the corners of the engines that no other test walks into.
+"""Messages: branches of the engines that no other test reaches.
 
 Values of more than 2 GiB are memory that is never touched, so they cost nothing.
 Corners of records are in ``test_unreached_records.py``, those of memory that runs out

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records: the corners of the engines that no other test walks into.
+"""Records: branches of the engines that no other test reaches.
 
 Some are after heads and columns that no reader of kwire's makes, so the engines are
 asked directly. Values of more than 1 GiB are memory that is never touched; where

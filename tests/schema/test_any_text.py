@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Any text is a message or a ``SchemaError``: no other outcome exists.
+"""Any text is a message or a ``SchemaError``.
 
 The texts are random, random pieces of the language, and a valid schema that was
 damaged in a few places.

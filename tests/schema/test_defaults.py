@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is a default for which type: the forms, the ends of each range, null.
+"""Legal defaults of each type: notations, limits and null.
 
 What the rules accept is also resolved to its value here, since a text that one side
 accepts and the other cannot read would fail far from the schema.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON reader: what it accepts, and where it points when it does not."""
+"""The JSON reader: what it accepts, and the position of an error."""
 
 from __future__ import annotations
 

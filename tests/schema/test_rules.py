@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule of Kafka's message language has a schema here that breaks it.
+"""Every rule of Kafka's message language, each with a schema that breaks it.
 
 Each case protects the rule's name, the path and the position of its error: the sign
 ``@`` in a case marks where the error has to point and is taken out before reading.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The log of one simulated partition: batches, transactions, retention, compaction.
+"""The log of a simulated partition: batches, transactions, retention, compaction.
 
 What has been written and what became of it is remembered, so that a test can say which
 records a reader had to see.

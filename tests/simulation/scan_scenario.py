@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One scan under the faults of one seed, and what has to be true of it.
+"""One scan under the faults of one seed, and the checks of its result.
 
 Faults happen for a while, then the cluster is well; a scan with an end has to come to
 it. ``run_seed`` raises ``AssertionError`` with the seed and what was wrong.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs that were cut and have grown again: the scan reports it (KIP-320).
+"""Logs that were truncated and have grown again: the scan reports it (KIP-320).
 
 An unclean election loses the last records, and others get their offsets. Brokers from
 Fetch 12 on notice it themselves; before that, OffsetForLeaderEpoch shows it.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hints of KIP-951: a newer leader is fetched from at once, an older one never.
+"""Leader hints of KIP-951: a newer leader is used at once, an older one never.
 
 Three brokers of 4.1 and one partition. What each of them believes is set by hand.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One link to one broker, with time as a number: sessions, throttling, late answers."""
+"""One link to one broker on simulated time: sessions, throttling, late responses."""
 
 import importlib
 

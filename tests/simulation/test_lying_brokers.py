@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans of brokers that lie: a typed error or an end, in bounded time and work.
+"""Scans of brokers that lie end, with a typed error or not, in bounded work.
 
 What a response says is changed at random after it was made: offsets that go back or
 are huge, leaders that do not exist or point in circles, errors of all kinds, records of

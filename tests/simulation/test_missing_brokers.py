@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Metadata that names a leader and not its address: it is fetched again, with pauses.
+"""A leader without an address: metadata is fetched again, with pauses.
 
 Brokers leave out those that are down, and may name them as leaders for a while.
 """

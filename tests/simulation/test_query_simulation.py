@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lists of topics and lookups of offsets in a simulated cluster, faults included."""
+"""Topics and offsets of a simulated cluster, with faults."""
 
 import importlib
 import random

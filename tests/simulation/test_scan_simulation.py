@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans of a simulated cluster under faults: nothing lost, doubled or silent.
+"""Scans of a simulated cluster under faults: no record is lost or doubled.
 
 Each seed is a cluster, its faults and a scan. A seed that fails names itself:
 ``python tests/simulation/replay.py SEED`` runs it again and prints what was known.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Time and network of a simulation: nothing happens but what is in one queue.
+"""The time and network of a simulation: all events are in one queue.
 
 Bytes arrive late and in pieces of any size, connections break with what is on its way,
 and the clock goes from one event to the next.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One Spark for all tests of this folder: ``local[2]``, on the loopback interface.
+"""Fixtures: one Spark for all tests of this folder, ``local[2]`` on loopback.
 
 A machine without Java fails here rather than skipping: these tests are a promise.
 """

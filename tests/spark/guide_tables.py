@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the guides of Spark's formats list, and the options of Spark's own source."""
+"""Reads the option tables of the guides, and the options of Spark's own source."""
 
 import re
 from pathlib import Path

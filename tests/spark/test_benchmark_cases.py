@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``python -m benchmarks spark`` times: equal values, the rows that are said.
+"""What ``python -m benchmarks spark`` measures: equal values and row counts.
 
 The figures are made up here: that a slow case misses its target is not to be found out
 by measuring.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The archive for Spark's workers: what is in it, and that it is found as kwire.
+"""The archive for Spark's workers: its content, and its import as kwire.
 
 That Spark brings it to workers which lack kwire is shown by tools/spark/shipping.py,
 on a cluster of processes. Here it is an interpreter without site packages.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-capture`` in Spark: recorded frames as rows, and words for what is wrong.
+"""``kafka-capture`` in Spark: recorded frames as rows, and errors.
 
 What they protect: the columns are exactly those of captures, a schema projects, and a
 damaged file ends the job with its path unless the mode lets it go.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python of the pages about Spark runs, from the first block to the last."""
+"""The Python of the pages about Spark runs, block after block."""
 
 import re
 import sys

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The UDF of ``examples/drop_in`` and the one line that replaces it agree.
+"""The UDF of ``examples/drop_in`` and the line that replaces it give equal rows.
 
 Without Spark: a comparison of times means something only between equals.
 """

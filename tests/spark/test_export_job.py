@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The export on Spark: the same tables as in one process, and Spark can read them."""
+"""``export`` on Spark writes the tables that it writes in one process."""
 
 from pathlib import Path
 

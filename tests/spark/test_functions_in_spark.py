@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The column functions in Spark itself: what goes in, what comes out, and their errors.
+"""The column functions in a session of Spark: columns, options and errors.
 
 What the columns hold is tested without Spark; here Spark takes their types, options
 and names, in Python and in SQL.

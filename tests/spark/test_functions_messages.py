@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of messages say what ``kwire.decode`` says, for all messages and versions.
+"""Columns of messages equal ``kwire.decode``, for all messages and versions.
 
 The arrays that ``from_kafka_message`` and ``to_kafka_message`` are made of, without
 Spark: Kafka's own bytes, framed and bare, many versions in one column, nulls and bad

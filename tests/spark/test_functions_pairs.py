@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requests find their responses, however ids repeat and connections end.
+"""Requests are paired with responses, however ids repeat and connections end.
 
 The batches that ``pair_requests`` is made of, without Spark, and the headers that
 ``kafka_header`` is made of.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of record sets hold the records that ``records.decode_batches`` gives.
+"""Columns of record sets equal ``records.decode_batches``.
 
 The arrays that ``from_kafka_records`` and ``read_records`` are made of, without Spark:
 all formats and codecs, rows cut off as brokers cut them, and damage of which nothing

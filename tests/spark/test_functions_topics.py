@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of keys and values of Kafka's own topics say what ``internal_topics`` says.
+"""Columns of Kafka's internal topics equal ``internal_topics``.
 
 The arrays that ``from_consumer_offsets`` and its like are made of, without Spark: the
 records that Kafka's own classes wrote, tombstones, bad rows and what is newer.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of ``kafka-live``: what is understood, and what is said of mistakes.
+"""The options of ``kafka-live``, and errors about wrong ones.
 
 Those of topics and offsets are shared with ``kafka-log``, whose tests have them.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-live`` in Spark: queries, plans without secrets, and errors of one sentence.
+"""``kafka-live`` in Spark: queries, plans without secrets, and short errors.
 
 What is planned and read is tested without Spark in ``test_live_reading.py``.
 """

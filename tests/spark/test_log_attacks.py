@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-log`` where rows were once lost, doubled, foreign, or wrong.
+"""``kafka-log`` with input that once lost, doubled or mixed up rows.
 
 Edges of offsets within old wrappers, damage at the ends of segments and of
 micro-batches, folders that change while they are looked at, names that are taken. All

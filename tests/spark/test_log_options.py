@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of ``kafka-log``: what is understood, and what is said of mistakes."""
+"""The options of ``kafka-log``, and errors about wrong ones."""
 
 import pytest
 from guide_tables import SPARK_REFUSES, SPARKS_OPTIONS, listed_options

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-log`` in Spark itself: what only the engine can show.
+"""``kafka-log`` in a session of Spark: what plans, tasks and errors show.
 
 What is planned and read is tested without Spark in ``test_log_reading.py``.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``jobs.offsets`` on Spark makes the tables that it makes in one process."""
+"""``jobs.offsets`` on Spark writes the tables that it writes in one process."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-request-log``: the rows of the reader, modes, cuts, and wrong options.
+"""``kafka-request-log``: rows, modes, splits of files, and wrong options.
 
 Spark reads the logs of live brokers; what needs no query is read in this process.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Errors as users of Spark see them: kwire's sentence first, and nothing around it.
+"""Errors in Spark show kwire's sentence first, without a traceback.
 
 Every entry of Spark into kwire is found here by looking, so that a new one without
 short errors fails.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Workers of Spark that run another Python: one sentence, before anything runs."""
+"""Workers that run another Python are reported before a job starts."""
 
 import os
 import shutil

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lets the tests of ``tools/`` import it as the programs there import each other."""
+"""Puts ``tools/`` on the import path, as the programs there expect."""
 
 from __future__ import annotations
 

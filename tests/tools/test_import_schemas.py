@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The importer: what it finds, how a release is absorbed, what it writes and says.
+"""The importer of schemas: how a release is merged, written and reported.
 
 All schemas here are small and made up; no network, Maven or checkout is needed.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How two states of a message are united, and what is refused instead.
+"""How two states of a message are merged, and which conflicts are errors.
 
 The schemas are small and made up; at the end every definition of kwire loses its
 versions one by one, as if later releases removed them, and must keep them all.

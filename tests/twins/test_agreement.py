@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Both engines say the same of every input, good or bad.
+"""Both engines return the same value or error for every input.
 
 The same value, or the same error class, offset, path and words; and nothing but the
 errors of ``kwire.errors`` leaves either engine, whatever the bytes are. Values that

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Both engines write the same bytes for odd values, or refuse them in the same words.
+"""Both engines write the same bytes for odd values, or raise the same error.
 
 Every kind of field (type, array or not, form of the length, nullable, in line, tagged
 or absent, at the top or inside a struct) meets every odd value. Only ``EncodeError``

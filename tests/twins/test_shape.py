@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The twins mirror each other: same files, same functions, same order, same words.
+"""The twins have the same files, functions, order and docstrings.
 
 ``_pure`` is read by ``ast``, ``_fast`` line by line at its ``def`` and ``cdef``. The
 functions that count have a docstring and a name without an underscore at its front.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What type checkers make of code that uses kwire. Read by ``test_checkers.py``.
+"""Code that type checkers read: which types they see in calls of kwire.
 
 The comment after ``reveal_type`` is the type that every checker has to see there.
 ``# error`` marks a line that every checker has to refuse; all others have to pass.

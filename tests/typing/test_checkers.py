@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Type checkers see in kwire what ``examples.py`` says they do.
+"""Type checkers find in ``examples.py`` what its comments expect.
 
 Both run over the examples and all stubs, and what they say is compared line by line.
 Pyright is started from its wheel and never fetches anything; it needs Node.js.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What real nodes of Kafka have answered to ApiVersions: facts for the tests.
+"""Responses of real nodes of Kafka to ApiVersions, as facts for the tests.
 
 Every table is the whole answer of one node, written as key:range, in ascending order.
 The names are the release, the kind of node, and "unstable" where its settings enable

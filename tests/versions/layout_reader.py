@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A decoder that knows a message by its documentation alone.
+"""A decoder that uses nothing but the documentation of a message.
 
 It reads the text of a layout as a person would and the bytes by it: what the text
 leaves out or gets wrong, it gets wrong. Of kwire it uses nothing.

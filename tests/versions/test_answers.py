@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A server's answer to ApiVersions, in every version and to every mistake (KIP-511)."""
+"""A server's response to ApiVersions, in every version and for bad requests."""
 
 import pytest
 from hypothesis import given

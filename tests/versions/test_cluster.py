@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What several brokers speak alike, and finalized features over all of them.
+"""The versions that several brokers have in common, and finalized features.
 
 The worked example is that of KIP-35: brokers B1 and B2.
 """

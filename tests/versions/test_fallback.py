@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brokers that cannot be asked: what they speak, by their release.
+"""Brokers without ApiVersions: their versions, by their release.
 
 The rows are written down once more, from librdkafka's ``broker.version.fallback``.
 """

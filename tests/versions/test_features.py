@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The map of features: what can be done with the versions that a broker speaks.
+"""The map of features: what the versions of a broker make possible.
 
 The rows here are written down once more, from librdkafka's map, so that a change of
 kwire's own list is seen.

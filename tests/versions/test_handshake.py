@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The requests and responses of negotiation, byte for byte (KIP-35, KIP-511).
+"""Requests and responses of negotiation, byte for byte (KIP-35, KIP-511).
 
 Every row of the fallback machine, brokers of all ages, and brokers that would keep a
 client asking for ever. The server's side is ``test_answers.py``.

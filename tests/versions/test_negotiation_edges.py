@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Negotiation at its edges: what the usual questions and tables do not touch.
+"""Negotiation with unusual requests, responses and tables.
 
 The usual ways are in the file of each subject (``test_answers.py``,
 ``test_handshake.py``, ``test_tables.py``, ``test_cluster.py``).

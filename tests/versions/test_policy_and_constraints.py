@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What this side lets itself use, and what one message asks of its version.
+"""Policies of versions, and constraints of single messages.
 
 The first is configuration (``VersionPolicy``), the second comes with each message
 (``Constraint``). What brokers offer is ``test_tables.py``.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation of the protocol: true, complete, and in the guide's notation."""
+"""The documentation of the protocol is complete, and in the guide's notation."""
 
 import importlib
 from html.parser import HTMLParser

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Guessing a release: from its own table, from real nodes', from changed ones.
+"""The guessed release of known tables, of real nodes, and of changed tables.
 
 The guesses of changed tables are written out: what a person who knows the releases
 would say of them.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What releases of Kafka speak: against real nodes, the definitions, and by hand.
+"""The versions of each release, against real nodes and the definitions.
 
 The facts are one file, so each test here looks at it from somewhere else: from the
 message definitions (the newest release, and the union of all), from the answers of

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One connection's table: what a broker offers, and the version that is picked.
+"""The table of one connection: offered versions, and the version picked.
 
 How the table is asked for is ``test_handshake.py``; what several brokers share is
 ``test_cluster.py``.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes and reads records with the clients that people use, all in one shape.
+"""Writes and reads records with common clients, all with the same interface.
 
 Here live librdkafka (confluent-kafka), kafka-python, aiokafka and Kafka's own console
 producer. What is written through them is in ``write_data.py`` and ``live.py``.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a cluster of Apache Kafka brokers on the loopback interface, to be disturbed.
+"""Runs a cluster of Kafka brokers on loopback, which can be killed and restarted.
 
 Each node is broker and controller. Here live the settings of a cluster, its life, and
 what is done to it: kills, restarts, leaders that move. One broker alone is

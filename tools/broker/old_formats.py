@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is written in message formats 0 and 1, which brokers below 3.0 still stored.
+"""Records in message formats 0 and 1, which brokers before 3.0 still stored.
 
 The newer format is in ``workloads.py``. A topic's format is set by the broker version
 it is named after: 0.9.0 stores magic 0, 0.10.0 magic 1, 2.8 magic 2.

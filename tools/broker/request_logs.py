@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes ``tests/data/request-logs``: what live brokers log of clients that are known.
+"""Writes ``tests/data/request-logs``: request logs of live brokers and known clients.
 
     python tools/broker/request_logs.py              # 4.3.1, 3.9.2 and 2.8.2
 

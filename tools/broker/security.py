@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A listener with TLS and SASL, its certificate, and a user that it lets in."""
+"""A listener with TLS and SASL: its certificate and its user."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is written into the data directories, one function for each subject.
+"""The records of the data directories, one function for each subject.
 
 Every function makes its topics and fills them through real clients. The choice of
 releases, the copy of the files and their manifest are in ``write_data.py``.

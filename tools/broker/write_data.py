@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write ``tests/data``: data directories of real brokers with real clients.
+"""Writes ``tests/data``: data directories of real brokers with real clients.
 
     python tools/broker/write_data.py 4.3.1 3.9.2 2.8.2
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Open an HTML page in headless Chromium and print what is wrong with it.
+"""Opens an HTML page in headless Chromium and prints what is wrong with it.
 
 A page of kwire is complete in itself: an error in the console, an exception, or a
 request for anything but the page is a finding. Needs Chromium (Debian: ``apt-get

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the reports of jobs in a real browser: looks, manners, and every number.
+"""Checks the reports of jobs in a real browser: layout, behaviour and numbers.
 
 Each table of a page is read out of the browser and compared with the Parquet files
 beside the page; in light and dark, wide and narrow nothing is loaded, nothing is

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Deep runs of the harnesses: what takes minutes, in parts that can be resumed.
+"""Long runs of the tests with hostile input, in parts that can be resumed.
 
 Each module here is a part: ``run(state, until)`` works until ``time.monotonic`` reaches
 ``until`` and yields its state after each step, a dict that JSON can hold;

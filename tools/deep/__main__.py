@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tools.deep``: run the parts in turn, for a time, from where they were.
+"""``python -m tools.deep``: runs the parts in turn for a time, from where they ended.
 
 What a part has reached lies in ``build/deep`` and belongs to the sources of kwire that
 it was reached with: when they change, the part begins anew.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""All that reads bytes but for single messages, on bad bytes without end: P3, P5, P6.
+"""Runs all functions that read bytes, but for single messages, on bad bytes.
 
 The table is that of ``tests/safety/entries.py``. Each turn goes over all of it, with
 inputs of its own: on both engines, whose outcomes are compared, and on the compiled one

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every single-byte change of every vector, on guarded memory: P5 and P6.
+"""Decodes every single-byte change of every vector on guarded memory: P5 and P6.
 
 First one vector of each (message, version), then all of them, then all in the lenient
 way without copies. ``python -m tools.deep.messages NAME VERSION MODE HEX`` decodes one

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Both engines decode millions of hostile inputs and have to say the same: P3.
+"""Decodes millions of hostile inputs on both engines and compares the results: P3.
 
 The families and what is compared are those of ``tests/twins/test_agreement.py``; each
 turn has inputs of its own.

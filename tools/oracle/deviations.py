@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the list of differences from Kafka: ``docs/deviations.md``, which people read.
+"""Reads the list of differences from Kafka in ``docs/deviations.md``.
 
 A section of that page is an entry. Here live its reading, the search for the entry
 that a difference belongs to, and what kwire does with the inputs of an entry. Asking

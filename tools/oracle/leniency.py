@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lets Kafka's own readers judge what kwire reads: ``compat="java"`` and strictness.
+"""Compares what kwire reads with what Kafka's own readers accept.
 
 Kafka's readers and both engines of kwire read the same mutants of the vectors.
 ``compat="java"`` has to do what Kafka does; strict decoding may refuse more. All that

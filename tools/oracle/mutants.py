@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants of the vectors: the same message, with one place written in a strange way.
+"""Mutants of the vectors: the same message, with one unusual encoding.
 
 A place is a length, a count, a marker, a text, a bool, a tag or a whole tag section;
 some mutants are cut, prolonged or changed without a look at what is where. What

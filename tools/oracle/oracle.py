@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs Kafka's own generated classes, so that kwire is judged by code it did not write.
+"""Runs Kafka's own generated classes, and compares kwire with them.
 
 Here live the choice of jars, the committed test vectors and their check. How a
 message is made, read and written is in the Java program beside this file. Nothing

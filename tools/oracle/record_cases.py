@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What Kafka's record classes are asked to write: batches of every kind there is.
+"""The batches that Kafka's record classes write as vectors.
 
 Each ``Case`` is one thing asked of the Java program, in its words, under a name. Sets
 of several batches, cut ones and ones changed by hand are put together of what it

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches that kwire writes in every way it has, for Kafka's classes to read.
+"""Batches written by kwire in every way, for Kafka's classes to read.
 
 Each comes with what Kafka has to find in it, which is worked out from what kwire was
 given and not from what it wrote. Asking Kafka is the business of ``records.py``.

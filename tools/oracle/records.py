@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs Kafka's own record classes: vectors of batches, and what Kafka reads of kwire's.
+"""Runs Kafka's own record classes: they write vectors and read kwire's batches.
 
 Here live the build of the Java program, the committed vectors and their check. What
 Kafka is asked to write is in ``record_cases.py``, what kwire writes for Kafka to read

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the wheels as users have them: ``python tools/release/installed.py dist``.
+"""Tests installed wheels: ``python tools/release/installed.py dist``.
 
 Each wheel goes into empty environments of each CPython on the machine: one without
 anything else, one with ``kwire[all]``. A program tries the public names first; then a

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A plugin of pytest: these tests run on the installed wheel, and on its engine.
+"""A plugin of pytest: runs the tests on the installed wheel and its engine.
 
 Tests that compare the two engines have nothing to compare where a wheel has one: they
 are left out there by name of their fixture, and counted. What came of the others is

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The CPythons of this machine that can run kwire, and empty environments of them."""
+"""Finds the CPythons of this machine that can run kwire, and makes environments."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an installed kwire has to do with the standard library alone.
+"""Checks an installed kwire with the standard library alone.
 
 Run it with the interpreter that has the wheel, from a folder that is not the project:
 ``python smoke.py fast`` or ``python smoke.py pure``.

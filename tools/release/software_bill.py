@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Put a software bill of materials into each wheel, in ``.dist-info/sboms`` (PEP 770).
+"""Puts a software bill of materials into each wheel, in ``.dist-info/sboms`` (PEP 770).
 
 kwire bundles nothing: the bill names the compiler, Cython, and the Kafka release whose
 message definitions it has. ``setup.py`` builds wheels with ``BuildWheel``.

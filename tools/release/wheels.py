@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds wheels from the sdist, never from the tree: ``... wheels.py dist``.
+"""Builds wheels from the sdist, not from the tree: ``wheels.py dist``.
 
 One for each CPython on the machine, repaired for the oldest libc that it can run on,
 and one in plain Python. The first of them, and that in plain Python, are built twice

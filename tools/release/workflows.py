@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lints the workflows, with zizmor and with actionlint: ``... workflows.py``.
+"""Lints the workflows with zizmor and actionlint.
 
 Beyond what they find by themselves, every action has to be pinned by its commit with
 its version in a comment, and no workflow may run code of strangers with rights of its

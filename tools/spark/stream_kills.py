@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kills the driver of a stream again and again, and looks for what was lost or doubled.
+"""Kills the driver of a stream again and again; no row may be lost or doubled.
 
 A log grows in torn writes, is rolled, and loses segments that were read. A query of
 ``kafka-log`` into Parquet runs in a process of its own, which is killed (SIGKILL) at
