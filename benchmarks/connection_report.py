@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from benchmarks.connection_rows import CODEC, CONNECTION_ROWS, NEGOTIATION, STREAMS
 from benchmarks.connection_targets import verdicts_of
 from benchmarks.connection_workloads import CHUNK_BYTES, FRAMES, RECORD_BYTES
-from benchmarks.tables import cell, judged, table
+from benchmarks.tables import cell, format_verdict, table
 from benchmarks.targets import Figures
 
 _ABOUT = {
@@ -40,7 +40,9 @@ def connection_tables(figures: Figures) -> Iterator[str]:
         for row in rows:
             cells = [cell(figures, row, label) for label in labels]
             entries = dict.fromkeys(target.entry for target in row.targets)
-            words = [f"{entry}: {judged(figures, row, entry)}" for entry in entries]
+            words = [
+                f"{entry}: {format_verdict(figures, row, entry)}" for entry in entries
+            ]
             lines.append([row.title, *cells, *(["<br>".join(words)] if words else [])])
             told += [
                 f"- {verdict.work.removeprefix(f'{section}, ')}: {verdict.reached}; "

@@ -34,7 +34,7 @@ from benchmarks.record_targets import (
     record_verdicts,
     verify_seconds,
 )
-from benchmarks.tables import cell, judged, table
+from benchmarks.tables import cell, format_verdict, table
 from benchmarks.targets import Figures
 from benchmarks.work import Row
 
@@ -100,7 +100,7 @@ _LABELS = {
 def _verdicts(figures: Figures, row: Row) -> str:
     """Write all targets of a row and what became of them."""
     entries = dict.fromkeys(target.entry for target in row.targets)
-    lines = [f"{entry}: {judged(figures, row, entry)}" for entry in entries]
+    lines = [f"{entry}: {format_verdict(figures, row, entry)}" for entry in entries]
     return "<br>".join(lines) or "no target"
 
 

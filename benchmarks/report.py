@@ -33,7 +33,7 @@ from benchmarks.rows import (
     VARINTS,
     ZERO_COPY,
 )
-from benchmarks.tables import cell, judged, table
+from benchmarks.tables import cell, format_verdict, table
 from benchmarks.targets import COLLECTOR, METADATA, Figures, Verdict, verdicts
 from benchmarks.workloads import RECORD_SIZES, workload
 
@@ -85,7 +85,7 @@ def message_tables(figures: Figures) -> Iterator[str]:
         for row in ROWS:
             if row.section == section:
                 cells = [cell(figures, row, label) for label in labels]
-                verdict = [judged(figures, row, label) for label in labels[:2]]
+                verdict = [format_verdict(figures, row, label) for label in labels[:2]]
                 lines.append([row.title, *cells, *verdict])
         yield f"## {section}\n\n{ABOUT[section]}\n\n{table(head, lines)}"
 
@@ -97,7 +97,7 @@ def varint_table(figures: Figures) -> str:
         [
             row.title,
             *(cell(figures, row, label) for label in labels),
-            judged(figures, row, "kwire"),
+            format_verdict(figures, row, "kwire"),
         ]
         for row in ROWS
         if row.section == VARINTS
@@ -120,7 +120,9 @@ def attribute_table(figures: Figures) -> str:
             f"{1e9 * figures.seconds(row.section, row.title, entry.name, state):.2f}"
             for state in COLLECTOR
         ]
-        verdict = judged(figures, row, entry.name) if entry.name == "kwire" else ""
+        verdict = (
+            format_verdict(figures, row, entry.name) if entry.name == "kwire" else ""
+        )
         lines.append([entry.name, " / ".join(nanos), verdict])
     head = ("one field of a decoded partition", "ns", "beside the plain class")
     return f"## {ATTRIBUTES}\n\n{table(head, lines)}"
@@ -148,7 +150,7 @@ def zero_copy_table(figures: Figures) -> str:
         [
             row.title,
             *(cell(figures, row, label) for label in labels),
-            judged(figures, row, "kwire zero_copy"),
+            format_verdict(figures, row, "kwire zero_copy"),
         ]
         for row in ROWS
         if row.section == ZERO_COPY

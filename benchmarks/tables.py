@@ -34,7 +34,7 @@ def cell(figures: Figures, row: Row, entry: str) -> str:
     )
 
 
-def judged(figures: Figures, row: Row, entry: str) -> str:
+def format_verdict(figures: Figures, row: Row, entry: str) -> str:
     """Write the ratios, the target and its verdict for one entry of a row."""
     found = []
     for target in row.targets:

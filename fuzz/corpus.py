@@ -104,7 +104,7 @@ def retry(targets=runner.TARGETS):
     still = 0
     for target in targets:
         for path in findings(target):
-            wrong = _tried(target, path)
+            wrong = _try_finding(target, path)
             if wrong:
                 still += 1
                 print(f"open: {path.name}: {wrong}")
@@ -116,7 +116,7 @@ def retry(targets=runner.TARGETS):
     return still
 
 
-def _tried(target, path):
+def _try_finding(target, path):
     """Try one finding; tell what is wrong, if something is."""
     return _ended("fuzz.replay", target, str(path))
 

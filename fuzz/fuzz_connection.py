@@ -67,7 +67,7 @@ def conversation(package, side, options, pieces, at_once):
     try:
         for piece in pieces:
             for event in made.receive_data(piece):
-                events.append(told(event))
+                events.append(event_values(event))
                 if at_once:
                     answer(package, made, event)
             sent.append(made.data_to_send())
@@ -76,7 +76,7 @@ def conversation(package, side, options, pieces, at_once):
     return events, sent, None, repr(made)
 
 
-def told(event):
+def event_values(event):
     """Tell what an event says, without the way it is made."""
     names = getattr(type(event), "__match_args__", ())
     return type(event).__name__, *(getattr(event, name) for name in names)

@@ -19,7 +19,7 @@ def shape(package, text):
     return cls.__name__, cls.api_key, cls.kind, versions, repr(cls())
 
 
-def used(package, text, body):
+def build_and_use(package, text, body):
     """Build a class and use it on bytes."""
     cls = package.schema.message_class(text)
     said = []
@@ -52,7 +52,7 @@ def TestOneInput(data):
     body = data[1 : 1 + size]
     text = data[1 + size :].decode("utf-8", "replace")
     if engines.agree(shape, text)[0] == "value":
-        said = engines.agree(used, text, body)
+        said = engines.agree(build_and_use, text, body)
         engines.equal("what decodes can be encoded", said[0], "value")
 
 

@@ -75,7 +75,7 @@ def _counted(test_one_input):
         counts = memoryview(mmap.mmap(file.fileno(), 16)).cast("Q")
     seen = set(_still_open(test_one_input, folder.glob(f"{target}-*.txt")))
 
-    def judged(data):
+    def check_input(data):
         try:
             measured(test_one_input, data)
         except Exception as error:
@@ -95,7 +95,7 @@ def _counted(test_one_input):
         path.with_suffix(".txt").write_text(text, encoding="utf-8")
         print(f"finding: {path}\n{text}", file=sys.stderr, flush=True)
 
-    return judged
+    return check_input
 
 
 def measured(test_one_input, data):

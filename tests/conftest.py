@@ -165,7 +165,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def unwatched() -> None:
+def freeze_garbage() -> None:
     """Spare what is alive before a file each look for garbage in its tests.
 
     A collected suite is many objects, and tests that count objects look often.

@@ -28,13 +28,13 @@ def holders(struct, held):
                 yield {field.attribute: (field, inner)}
 
 
-def made_of(cls, message_cls, values):
+def make_holder(cls, message_cls, values):
     """Build what ``holders`` describes."""
     fields = {}
     for name, value in values.items():
         if isinstance(value, tuple):
             field, inner = value
-            made = made_of(getattr(message_cls, field.type), message_cls, inner)
+            made = make_holder(getattr(message_cls, field.type), message_cls, inner)
             fields[name] = [made] if field.is_array else made
         else:
             fields[name] = value
@@ -46,7 +46,7 @@ def secret_messages(kwire, held=SECRET_BYTES):
     for name in kwire.messages.ALL:
         cls = getattr(kwire.messages, name)
         for values in holders(registry.load(name).struct, held):
-            yield made_of(cls, cls, values)
+            yield make_holder(cls, cls, values)
 
 
 def test_no_secret_is_printed(kwire):

@@ -30,7 +30,7 @@ ABSTRACT = {"Struct", "Message", "Request", "Response"}
 
 
 @pytest.fixture(scope="module")
-def declared():
+def stub_classes():
     """Give the class statements of the stub by the name of the message."""
     tree = ast.parse(STUB.read_text())
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
@@ -72,14 +72,14 @@ def test_a_stale_stub_is_told_by_its_first_wrong_line(tmp_path):
     assert copy.read_text() == STUB.read_text()
 
 
-def test_every_message_is_declared(kwire, declared):
+def test_every_message_is_declared(kwire, stub_classes):
     """No class is missing, none is invented, and they come in the order of ``ALL``."""
-    assert tuple(declared) == kwire.messages.ALL
+    assert tuple(stub_classes) == kwire.messages.ALL
 
 
-def test_every_class_has_the_structs_and_fields_that_are_declared(kwire, declared):
+def test_every_class_has_the_structs_and_fields_that_are_declared(kwire, stub_classes):
     """Nested classes, their fields in order, and what patterns match by position."""
-    for name, node in declared.items():
+    for name, node in stub_classes.items():
         cls = getattr(kwire.messages, name)
         structs = {part.name for part in node.body if isinstance(part, ast.ClassDef)}
         found = {name for name in dir(cls) if inspect.isclass(getattr(cls, name))}
@@ -95,9 +95,11 @@ def test_every_class_has_the_structs_and_fields_that_are_declared(kwire, declare
             assert ast.literal_eval(matched.value) == tuple(fields), class_node.name
 
 
-def test_constructors_take_the_keywords_and_defaults_that_are_declared(kwire, declared):
+def test_constructors_take_the_keywords_and_defaults_that_are_declared(
+    kwire, stub_classes
+):
     """A default that is an object is declared as ``...``, all others agree."""
-    for name, node in declared.items():
+    for name, node in stub_classes.items():
         for cls, class_node in pairs(getattr(kwire.messages, name), node):
             wanted = keywords(class_node, "__init__")
             taken = inspect.signature(cls).parameters
@@ -113,11 +115,11 @@ def test_constructors_take_the_keywords_and_defaults_that_are_declared(kwire, de
                     assert (type(value), value) == (type(default), default)
 
 
-def test_what_kafka_wrote_decodes_to_the_declared_types(kwire, declared):
+def test_what_kafka_wrote_decodes_to_the_declared_types(kwire, stub_classes):
     """Nulls above all: where the stub says no None, no vector has one."""
     types = {
         (name, part.name): fields_of(part)
-        for name, node in declared.items()
+        for name, node in stub_classes.items()
         for part in (node, *(p for p in node.body if isinstance(p, ast.ClassDef)))
     }
     for vector in golden.vectors():

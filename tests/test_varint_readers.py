@@ -22,7 +22,7 @@ BOUNDS = [0, 1, *(1 << bits for bits in range(1, 64))]
 NUMBERS = sorted({each + near for each in BOUNDS for near in (-1, 0, 1)} - {-1})
 
 
-def written(value, size=1):
+def write_varint(value, size=1):
     """Write a varint, with empty groups of bits up to ``size`` bytes."""
     groups = []
     while value or len(groups) < size:
@@ -31,7 +31,7 @@ def written(value, size=1):
     return bytes([*(group | 0x80 for group in groups[:-1]), groups[-1]])
 
 
-def expected(data, bits):
+def read_by_definition(data, bits):
     """Read a varint by its definition; None for what is none."""
     most = -(-bits // 7)
     for size, byte in enumerate(data[:most], 1):
@@ -50,8 +50,8 @@ def inputs():
     """List bytes at every bound: short, padded, cut, too long, and random ones."""
     found = [b"", *(b"\xff" * size for size in range(1, 12))]
     for value in NUMBERS:
-        found += [written(value, size) for size in range(1, 12)]
-        found += [written(value)[:-1], written(value) + b"\x80"]
+        found += [write_varint(value, size) for size in range(1, 12)]
+        found += [write_varint(value)[:-1], write_varint(value) + b"\x80"]
     found += [b"\x80" * size + bytes([last]) for size in (4, 9) for last in range(32)]
     dice = random.Random(5)
     found += [dice.randbytes(dice.randrange(1, 12)) for _ in range(200)]
@@ -64,7 +64,7 @@ INPUTS = inputs()
 def bytes_of_record(timestamp=b"\0", offset=b"\0", key=b"\1", count=b"\0"):
     """Write a record of magic 2 whose varints are given as they are."""
     body = b"\0" + timestamp + offset + key + b"\1" + count
-    return written(len(body) << 1) + body
+    return write_varint(len(body) << 1) + body
 
 
 def read_single(kwire, data, form):
@@ -137,7 +137,7 @@ def test_readers_agree_with_the_definition(kwire, name):
     for data in INPUTS:
         # What comes after a varint is another field where there is one.
         size = next((at for at, byte in enumerate(data, 1) if byte < 0x80), len(data))
-        raw = expected(data, bits)
+        raw = read_by_definition(data, bits)
         try:
             found = read(kwire, data[:size])
         except kwire.DecodeError:
@@ -154,10 +154,10 @@ def test_readers_agree_with_the_definition(kwire, name):
 def test_lengths_agree_with_the_definition(kwire, size, width):
     """Lengths in records and messages, also where they are longer than need be."""
     content = bytes(size)
-    prefixed = written(size << 1, width) + content
+    prefixed = write_varint(size << 1, width) + content
     assert read_object(kwire, key=prefixed).key == content
     assert read_columns(kwire, key=prefixed).key[0] == content
-    body = written(size + 1, width) + content + b"\1\0"
+    body = write_varint(size + 1, width) + content + b"\1\0"
     message = kwire.decode(kwire.messages.ApiVersionsRequest, body, version=3)
     assert message.client_software_name == content.decode()
 

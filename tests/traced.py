@@ -38,7 +38,7 @@ def peak_of(call, most):
     return min(peaks), kept
 
 
-def kept_by(call, rounds):
+def measure_kept(call, rounds):
     """Call many times; give the bytes that are traced now and were not before."""
     gc.collect()
     before = tracemalloc.get_traced_memory()[0]
@@ -48,7 +48,7 @@ def kept_by(call, rounds):
     return tracemalloc.get_traced_memory()[0] - before
 
 
-def left_by(call, rounds):
+def measure_left(call, rounds):
     """Tell how many bytes 2 N calls leave more than N calls do; 0 is no leak.
 
     Less than a byte for a call is none: the least object, left once in sixteen calls.
@@ -57,8 +57,8 @@ def left_by(call, rounds):
     tracemalloc.start()
     try:
         for _ in range(TRIES):
-            kept_by(call, 3)
-            more = -kept_by(call, rounds) + kept_by(call, 2 * rounds)
+            measure_kept(call, 3)
+            more = -measure_kept(call, rounds) + measure_kept(call, 2 * rounds)
             if more < rounds:
                 return 0
             rounds *= 4

@@ -130,9 +130,9 @@ def killed(
     out = folder / work.output
     times = []
     for _ in range(3):
-        undisturbed = runner.run(arguments, folder=folder)
-        assert undisturbed.code == work.code, undisturbed.err
-        times.append(undisturbed.seconds)
+        normal_run = runner.run(arguments, folder=folder)
+        assert normal_run.code == work.code, normal_run.err
+        times.append(normal_run.seconds)
         whole = content(out)
         remove(out)
     longest = sorted(times)[1]

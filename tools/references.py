@@ -229,7 +229,7 @@ def count(kwire: Any, call: Call, rounds: int) -> tuple[int, int]:
     return sys.gettotalrefcount() - before, failed
 
 
-def gained(kwire: Any, call: Call, rounds: int) -> tuple[int, int]:
+def measure_gain(kwire: Any, call: Call, rounds: int) -> tuple[int, int]:
     """Tell what a round gains: what twice as many gain more, and the failures.
 
     A cache that happens to fill is no leak; a leak is there each of three times.
@@ -258,7 +258,7 @@ def measure(rounds: int) -> None:
         raise SystemExit("the engine that was built is not the one that runs")
     for group, calls in entries(kwire).items():
         for name, call in calls.items():
-            found, failed = gained(kwire, call, rounds)
+            found, failed = measure_gain(kwire, call, rounds)
             print(json.dumps([group, name, found, failed]), flush=True)
 
 

@@ -159,7 +159,8 @@ def inputs_of(worker: int, count: int) -> int:
     left = count - done
     for entry in chosen:
         wanted = left * entry.share // shares + 1
-        for data, _ in zip(entry_inputs.damaged(entry), range(wanted), strict=False):
+        damaged = entry_inputs.damage_forever(entry)
+        for data, _ in zip(damaged, range(wanted), strict=False):
             entries.ends(entry, kwire, bytes(bytearray(data)))
             done += 1
     return done

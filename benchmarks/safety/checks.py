@@ -134,7 +134,7 @@ def environment(root: Path) -> dict[str, str]:
     return os.environ | {"PYTHONPATH": os.pathsep.join(paths), "KWIRE_BACKEND": "fast"}
 
 
-def said(root: Path, code: str, *arguments: str) -> str:
+def run_code(root: Path, code: str, *arguments: str) -> str:
     """Run code on the engine of a tree, and give what it says."""
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
@@ -148,7 +148,7 @@ def said(root: Path, code: str, *arguments: str) -> str:
 def make_sure() -> None:
     """Check that one of the two reads past its input, and the other does not."""
     for root, expected in ((ROOT, "refused"), (COPY, "hello")):
-        found = said(root, PAST_THE_END)
+        found = run_code(root, PAST_THE_END)
         if found != expected:
             raise SystemExit(f"the engine in {root.name} says {found!r}: wrong one")
 

@@ -51,19 +51,19 @@ def hostile(tmp_path_factory):
 
 
 @pytest.fixture
-def seen(hostile, monkeypatch, tmp_path):
+def read_screen(hostile, monkeypatch, tmp_path):
     """Run a command in a terminal; gives its exit code and what its user may see."""
     monkeypatch.chdir(hostile)
 
     def run(*args):
         args = [str(arg).replace("NEW", str(tmp_path / "new")) for arg in args]
         code, text = run_in_terminal(args, monkeypatch)
-        return code, judged(text)
+        return code, check_text(text)
 
     return run
 
 
-def judged(text):
+def check_text(text):
     """Take away what is kwire's own, and look at the rest."""
     plain = OUR_OWN.sub("", text)
     wrong = {c for c in plain if not c.isprintable() and c not in "\n\t"}
@@ -131,21 +131,21 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("args", COMMANDS, ids=lambda args: " ".join(args)[:40].strip())
-def test_nothing_steers_the_terminal(seen, args):
+def test_nothing_steers_the_terminal(read_screen, args):
     """No command prints a control character of others, whatever the names are."""
-    code, text = seen(*args)
+    code, text = read_screen(*args)
     assert "Traceback" not in text
     assert text.strip() or code == 0
 
 
 @pytest.mark.parametrize("form", ["table", "jsonl", "compat"])
-def test_brokers_do_not_steer_the_terminal(seen, form):
+def test_brokers_do_not_steer_the_terminal(read_screen, form):
     """Racks and hosts are what a broker says; so are the names of features."""
     broker = Broker(ApiVersionTable.of_release("3.9"), 1, rack=TEXT)
     other = SimpleNamespace(node_id=2, host=f"{NAME}..h", port=9092, rack=TEXT)
     broker.cluster = [broker, other]
     with broker:
-        code, text = seen("versions", broker.address, "--timeout", 2, "-o", form)
+        code, text = read_screen("versions", broker.address, "--timeout", 2, "-o", form)
     assert code == 2 and "Traceback" not in text
 
 
@@ -177,9 +177,9 @@ FORMAT = r"%t %p %o %k %v %h %K %S %T %s\n"
     ],
     ids=lambda args: " ".join(args)[:40].strip(),
 )
-def test_live_topics_do_not_steer_the_terminal(seen, hostile_cluster, args):
+def test_live_topics_do_not_steer_the_terminal(read_screen, hostile_cluster, args):
     """Names of topics, keys, values and headers are what others wrote."""
-    code, text = seen(args[0], hostile_cluster, *args[1:])
+    code, text = read_screen(args[0], hostile_cluster, *args[1:])
     assert "Traceback" not in text
     assert code == (2 if NAME + "y" in args or "9" in args else 0)
     if args[-1] in ROWS or FORMAT in args:
@@ -206,7 +206,7 @@ def test_what_libraries_print_is_escaped_as_well():
         "warnings.warn(text); sys.stdout.write(text + '\\n'); sys.stderr.write(text)\n"
         "raise ValueError(text)\n"
     )
-    text = judged(under_terminal([sys.executable, "-c", script]))
+    text = check_text(under_terminal([sys.executable, "-c", script]))
     assert text.count("\\x1b]52") >= 7 and "ValueError: " in text
 
 

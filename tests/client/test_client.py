@@ -48,7 +48,7 @@ def read(request, kwire):
     return read_sync if request.param == "blocking" else read_async
 
 
-def found(chunks):
+def values_by_offset(chunks):
     """Give {(topic, partition): {offset: value}} of chunks."""
     seen = {}
     for chunk in chunks:
@@ -58,7 +58,7 @@ def found(chunks):
     return {place: rows for place, rows in seen.items() if rows}
 
 
-def wanted(broker, places, start=0, end=1 << 62):
+def expected_values(broker, places, start=0, end=1 << 62):
     """Give the same of what the broker has."""
     return {
         (topic, partition): broker.log(topic, partition).readable(start, end, False)
@@ -81,19 +81,21 @@ ORDERS = [("orders", 0), ("orders", 1)]
 )
 def test_topics_are_read_as_they_are_named(read, broker, topics, places):
     """Each record once, whichever way topics are named."""
-    assert found(read(broker.address, topics)) == wanted(broker, places)
+    assert values_by_offset(read(broker.address, topics)) == expected_values(
+        broker, places
+    )
 
 
 def test_offsets_begin_and_end_a_scan(read, broker):
     """``start`` is the first offset that is read, ``end`` the first that is not."""
     chunks = read(broker.address, {"orders": [0]}, start=3, end=17)
-    assert found(chunks) == wanted(broker, [("orders", 0)], 3, 17)
+    assert values_by_offset(chunks) == expected_values(broker, [("orders", 0)], 3, 17)
     assert chunks[-1].high_watermark == 35
 
 
 def test_a_scan_from_latest_has_nothing(read, broker):
     """It ends where the partition ended when the scan began."""
-    assert found(read(broker.address, "orders", start="latest")) == {}
+    assert values_by_offset(read(broker.address, "orders", start="latest")) == {}
 
 
 def test_offsets_can_be_given_by_partition(read, broker):
@@ -102,7 +104,11 @@ def test_offsets_can_be_given_by_partition(read, broker):
     by_place = read(
         broker.address, "orders", start={("orders", 0): 30, ("orders", 1): "latest"}
     )
-    assert found(by_number) == wanted(broker, [("orders", 0)], 30) == found(by_place)
+    assert (
+        values_by_offset(by_number)
+        == expected_values(broker, [("orders", 0)], 30)
+        == values_by_offset(by_place)
+    )
 
 
 def test_times_begin_and_end_a_scan(read, broker):
@@ -110,14 +116,16 @@ def test_times_begin_and_end_a_scan(read, broker):
     start = datetime.fromtimestamp(1.011, UTC)
     end = datetime.fromtimestamp(1.021, UTC)
     chunks = read(broker.address, {"orders": [0]}, start=start, end=end)
-    assert found(chunks) == wanted(broker, [("orders", 0)], 10, 20)
+    assert values_by_offset(chunks) == expected_values(broker, [("orders", 0)], 10, 20)
 
 
 def test_a_duration_is_so_long_ago(read, broker):
     """Nothing was written in the last hour, everything in the last 100 years."""
-    assert found(read(broker.address, "other", start=timedelta(hours=1))) == {}
+    assert (
+        values_by_offset(read(broker.address, "other", start=timedelta(hours=1))) == {}
+    )
     chunks = read(broker.address, "other", start=timedelta(days=36500))
-    assert found(chunks) == wanted(broker, [("other", 0)])
+    assert values_by_offset(chunks) == expected_values(broker, [("other", 0)])
 
 
 def test_a_position_is_where_the_next_scan_goes_on(kwire, broker):
@@ -130,8 +138,8 @@ def test_a_position_is_where_the_next_scan_goes_on(kwire, broker):
         first.close()
         assert first.position() == position
         rest = list(kafka.scan("orders", start=position))
-    both = found([*chunks, *rest])
-    assert both == wanted(broker, ORDERS)
+    both = values_by_offset([*chunks, *rest])
+    assert both == expected_values(broker, ORDERS)
     assert sum(len(chunk.rows()) for chunk in [*chunks, *rest]) == 55
 
 

@@ -153,13 +153,13 @@ def streams(kwire):
     return record(kwire)
 
 
-def cut(stream, *places):
+def split_stream(stream, *places):
     """Cut a stream into chunks."""
     edges = [0, *sorted(places), len(stream)]
     return [stream[a:b] for a, b in itertools.pairwise(edges)]
 
 
-def told(side, chunks):
+def collect_events(side, chunks):
     """Feed chunks to a side; list the events, the error last if there is one."""
     events = []
     try:
@@ -202,7 +202,7 @@ def comparable(events):
 def test_the_recorded_streams_are_good(kwire, streams, side):
     """Or the tests below would change what was bad before."""
     one = side(kwire)
-    events = told(one, [streams[side]])
+    events = collect_events(one, [streams[side]])
     assert not any(isinstance(each, Exception) for each in events)
     names = [type(each).__name__ for each in events]
     expected = {
@@ -229,7 +229,7 @@ def test_where_a_stream_is_cut_changes_nothing(kwire, streams, side):
     """At every place, at pairs of places, and byte by byte; nor does what is sent."""
     stream = streams[side]
     whole = side(kwire)
-    expected = comparable(told(whole, [stream]))
+    expected = comparable(collect_events(whole, [stream]))
     sent = whole.connection.data_to_send()
     ways = [[at] for at in range(len(stream) + 1)]
     ways += [range(1, len(stream)), range(0, len(stream), 3)]
@@ -237,7 +237,9 @@ def test_where_a_stream_is_cut_changes_nothing(kwire, streams, side):
     ways += [dice.sample(range(len(stream)), 2 + way % 5) for way in range(60)]
     for places in ways:
         one = side(kwire)
-        assert comparable(told(one, cut(stream, *places))) == expected
+        assert (
+            comparable(collect_events(one, split_stream(stream, *places))) == expected
+        )
         assert one.connection.data_to_send() == sent
 
 
@@ -247,7 +249,7 @@ def test_every_prefix_and_then_the_end(kwire, streams, side):
     stream = streams[side]
     for size in range(len(stream) + 1):
         one = side(kwire)
-        told(one, [stream[:size]])
+        collect_events(one, [stream[:size]])
         (event,) = one.receive(b"")
         assert isinstance(event, kwire.connection.ConnectionClosed)
         assert not one.connection.is_open
@@ -277,7 +279,7 @@ def test_one_changed_byte_anywhere(twins, side):
         found = []
         for kwire in twins:
             one = side(kwire)
-            events = told(one, [changed])
+            events = collect_events(one, [changed])
             check_end(kwire, one, events)
             found.append((comparable(events), one.connection.data_to_send()))
         assert found[0] == found[1], (at, new)
@@ -304,11 +306,13 @@ def test_damage_shows_wherever_the_stream_is_cut(kwire, streams, side):
                 stream[at:] += stream[: dice.randrange(len(stream))]
         data = bytes(stream)
         one = side(kwire)
-        events = told(one, [data])
+        events = collect_events(one, [data])
         check_end(kwire, one, events)
         places = dice.sample(range(len(data) + 1), min(4, len(data)))
         other = side(kwire)
-        assert comparable(told(other, cut(data, *places))) == comparable(events)
+        assert comparable(
+            collect_events(other, split_stream(data, *places))
+        ) == comparable(events)
         if one.connection.is_open:
             sent = one.connection.data_to_send()
             assert other.connection.data_to_send() == sent
@@ -347,11 +351,11 @@ def test_any_bytes_are_events_or_a_typed_error(twins, side, pieces):
     found = []
     for kwire in twins:
         one = side(kwire)
-        events = told(one, pieces)
+        events = collect_events(one, pieces)
         check_end(kwire, one, events)
         found.append((comparable(events), one.connection.data_to_send()))
         whole = side(kwire)
-        assert comparable(told(whole, [b"".join(pieces)])) == found[-1][0]
+        assert comparable(collect_events(whole, [b"".join(pieces)])) == found[-1][0]
     assert found[0] == found[1]
 
 
@@ -387,12 +391,16 @@ def test_an_announced_size_costs_no_memory(kwire, side):
     """Memory grows with the bytes that came, never with what they promise."""
     for lie in LIES:
         data = bytes.fromhex(lie)
-        told(side(kwire), [data])  # what is made once, is made
+        collect_events(side(kwire), [data])  # what is made once, is made
         one = side(kwire)
-        assert peak_of(lambda one=one, data=data: told(one, [data])) < 50_000, lie
+        assert (
+            peak_of(lambda one=one, data=data: collect_events(one, [data])) < 50_000
+        ), lie
         one = side(kwire)
-        chunks = cut(data, *range(1, len(data)))
-        assert peak_of(lambda one=one, chunks=chunks: told(one, chunks)) < 50_000, lie
+        chunks = split_stream(data, *range(1, len(data)))
+        assert (
+            peak_of(lambda one=one, chunks=chunks: collect_events(one, chunks)) < 50_000
+        ), lie
 
 
 def test_a_server_that_wants_to_close_keeps_nothing_that_still_comes(kwire):
@@ -437,7 +445,7 @@ def make_reading(kwire, chunk, frames):
     response = kwire.messages.HeartbeatResponse()
     encode = kwire.framing.encode_response
     stream = b"".join(encode(response, 0, number) for number in range(frames))
-    chunks = cut(stream, *range(chunk, len(stream), chunk))
+    chunks = split_stream(stream, *range(chunk, len(stream), chunk))
 
     def read():
         client = kwire.connection.ClientConnection(table=table(kwire))

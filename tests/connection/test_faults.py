@@ -48,7 +48,7 @@ def peers(kwire):
 
 
 @pytest.fixture
-def agreed(peers):
+def negotiated_peers(peers):
     """The same, with the questions and their answers after them."""
     negotiate(peers)
     return peers
@@ -145,15 +145,15 @@ def test_bytes_that_trickle_make_the_same_events(kwire, peers):
 
 
 @pytest.mark.parametrize("left", [1, 2, 4, 5, 20])
-def test_a_stream_that_ends_within_a_response_says_so(kwire, agreed, left):
+def test_a_stream_that_ends_within_a_response_says_so(kwire, negotiated_peers, left):
     """The event names the bytes that came, and the requests without a response."""
-    wire = agreed.wire
+    wire = negotiated_peers.wire
     asked = [metadata(kwire, "a"), metadata(kwire, "b")]
     ids = [wire.connection.send(request) for request in asked]
     flush(wire)
     response = answer_to(kwire, ids[0])
-    agreed.far.sendall(response[:left])
-    agreed.far.shutdown(socket.SHUT_WR)
+    negotiated_peers.far.sendall(response[:left])
+    negotiated_peers.far.shutdown(socket.SHUT_WR)
     closed = wire.wait_for("ConnectionClosed")
     assert f"in the middle of a frame, after {left} bytes" in closed.reason
     assert [each.request for each in closed.unanswered] == asked
@@ -161,13 +161,15 @@ def test_a_stream_that_ends_within_a_response_says_so(kwire, agreed, left):
     is_dead(kwire, wire.connection, f"in the middle of a frame, after {left} bytes")
 
 
-def test_a_stream_that_ends_between_frames_is_no_fault_of_bytes(kwire, agreed):
+def test_a_stream_that_ends_between_frames_is_no_fault_of_bytes(
+    kwire, negotiated_peers
+):
     """The reason speaks of no frame; what was answered is not among the unanswered."""
-    wire = agreed.wire
+    wire = negotiated_peers.wire
     first, second = (wire.connection.send(metadata(kwire, name)) for name in "ab")
     flush(wire)
-    agreed.far.sendall(answer_to(kwire, first))
-    agreed.far.shutdown(socket.SHUT_WR)
+    negotiated_peers.far.sendall(answer_to(kwire, first))
+    negotiated_peers.far.shutdown(socket.SHUT_WR)
     assert wire.wait_for("ResponseReceived").correlation_id == first
     closed = wire.wait_for("ConnectionClosed")
     assert "frame" not in closed.reason
@@ -176,30 +178,36 @@ def test_a_stream_that_ends_between_frames_is_no_fault_of_bytes(kwire, agreed):
 
 
 @pytest.mark.parametrize("left", [3, 4, 7, 11, 30])
-def test_a_client_that_leaves_within_a_request_is_seen_to(kwire, agreed, left):
+def test_a_client_that_leaves_within_a_request_is_seen_to(
+    kwire, negotiated_peers, left
+):
     """The server's side: the rest never comes, and nothing is half carried out."""
-    wire = agreed.wire
+    wire = negotiated_peers.wire
     wire.connection.send(produce(kwire, "t"))
     wire.socket.sendall(wire.connection.data_to_send()[:left])
     wire.socket.close()
     events = []
-    while agreed.server.is_open:
-        events += agreed.server.receive_data(agreed.far.recv(1 << 16))
+    while negotiated_peers.server.is_open:
+        events += negotiated_peers.server.receive_data(
+            negotiated_peers.far.recv(1 << 16)
+        )
     (closed,) = events
     assert f"in the middle of a frame, after {left} bytes" in closed.reason
     with pytest.raises(kwire.errors.LocalProtocolError, match="the client closed"):
-        agreed.server.receive_data(b"\0")
+        negotiated_peers.server.receive_data(b"\0")
 
 
-def test_a_connection_that_is_reset_ends_with_the_sockets_error(kwire, agreed):
+def test_a_connection_that_is_reset_ends_with_the_sockets_error(
+    kwire, negotiated_peers
+):
     """Reset, not closed: the socket raises, and the caller ends the connection."""
-    wire = agreed.wire
+    wire = negotiated_peers.wire
     asked = wire.connection.send(metadata(kwire, "t"))
     flush(wire)
-    agreed.far.recv(1 << 16)
+    negotiated_peers.far.recv(1 << 16)
     linger_not = (1).to_bytes(4, "little") + bytes(4)
-    agreed.far.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_not)
-    agreed.far.close()
+    negotiated_peers.far.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_not)
+    negotiated_peers.far.close()
     with pytest.raises(ConnectionResetError):
         wire.next_event()
     wire.connection.close()
@@ -220,14 +228,14 @@ def test_a_connection_that_is_reset_ends_with_the_sockets_error(kwire, agreed):
     ],
 )
 def test_responses_out_of_order_or_of_nobody_end_it(
-    kwire, agreed, answers, events, words
+    kwire, negotiated_peers, answers, events, words
 ):
     """What came in order before is delivered; the rest cannot be matched."""
-    wire = agreed.wire
+    wire = negotiated_peers.wire
     for name in "abc":
         wire.connection.send(metadata(kwire, name))
     flush(wire)
-    agreed.far.sendall(b"".join(answer_to(kwire, each) for each in answers))
+    negotiated_peers.far.sendall(b"".join(answer_to(kwire, each) for each in answers))
     for expected in answers[:events]:
         assert wire.wait_for("ResponseReceived").correlation_id == expected
     with pytest.raises(kwire.errors.RemoteProtocolError) as raised:
@@ -237,14 +245,14 @@ def test_responses_out_of_order_or_of_nobody_end_it(
     is_dead(kwire, wire.connection, words.split(";")[0])
 
 
-def test_a_response_before_any_request_ends_it(kwire, agreed):
+def test_a_response_before_any_request_ends_it(kwire, negotiated_peers):
     """Nothing was asked after the negotiation, so nothing can be answered."""
-    agreed.far.sendall(answer_to(kwire, FIRST))
+    negotiated_peers.far.sendall(answer_to(kwire, FIRST))
     with pytest.raises(
         kwire.errors.RemoteProtocolError, match="no response is expected"
     ):
-        agreed.wire.next_event()
-    is_dead(kwire, agreed.wire.connection, "no response is expected")
+        negotiated_peers.wire.next_event()
+    is_dead(kwire, negotiated_peers.wire.connection, "no response is expected")
 
 
 def test_an_answer_before_the_question_has_to_fit_it(kwire, peers):
@@ -295,7 +303,7 @@ def test_a_broker_of_another_release_after_a_reconnect(kwire):
                 tables.append(wire.table)
                 broker.hang_up()
                 wire.connection.send(left)
-                closed = ended(kwire, wire)
+                closed = wait_for_end(kwire, wire)
             (lost,) = closed.unanswered
             assert (lost.request, lost.version) == (left, newest)
             left = lost.request
@@ -306,7 +314,7 @@ def test_a_broker_of_another_release_after_a_reconnect(kwire):
                 together.pick(request)
 
 
-def ended(kwire, wire):
+def wait_for_end(kwire, wire):
     """Wait for the end of a connection whose other side has hung up."""
     try:
         return wire.wait_for("ConnectionClosed")
@@ -326,7 +334,7 @@ def test_a_version_of_the_last_connection_is_hung_up_on(kwire):
         broker.table = offered(kwire, "2.3")
         with Wire(kwire, broker.place) as wire:
             wire.connection.send(request, old)
-            closed = ended(kwire, wire)
+            closed = wait_for_end(kwire, wire)
         with Wire(kwire, broker.place) as wire:
             assert wire.ask(request).topics[0].name == "t"
     (refused,) = broker.events_of("UnsupportedReceived")
@@ -514,14 +522,14 @@ def test_records_without_acks_have_no_response(kwire):
         assert offsets == [1, 4, 6]
 
 
-def test_a_server_cannot_answer_what_wants_no_answer(kwire, agreed):
+def test_a_server_cannot_answer_what_wants_no_answer(kwire, negotiated_peers):
     """It would be taken for the answer to the next request."""
-    agreed.wire.connection.send(produce(kwire, "t", 0))
-    (event,) = answer_once(agreed)
+    negotiated_peers.wire.connection.send(produce(kwire, "t", 0))
+    (event,) = answer_once(negotiated_peers)
     assert not event.expects_response
     with pytest.raises(
         kwire.errors.LocalProtocolError, match="has its response already"
     ):
-        agreed.server.send(event, kwire.messages.ProduceResponse())
-    assert agreed.server.is_open
-    assert agreed.server.data_to_send() == b""
+        negotiated_peers.server.send(event, kwire.messages.ProduceResponse())
+    assert negotiated_peers.server.is_open
+    assert negotiated_peers.server.data_to_send() == b""

@@ -17,7 +17,7 @@ from hostile import some
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kwire.drafts.kip87 as drafted
+import kwire.drafts.kip87 as answer_draft
 
 TOMBSTONE = bytes.fromhex(
     "0000000000000000 00000018 5808577c 02 10 00000000000003e8 00000001 6b 00000001 76"
@@ -31,7 +31,7 @@ CONVERTED = bytes.fromhex(
 
 BYTES = st.none() | st.binary(max_size=12)
 MESSAGES = st.builds(
-    drafted.Message,
+    answer_draft.Message,
     offset=st.integers(-(2**63), 2**63 - 1),
     timestamp=st.integers(-(2**63), 2**63 - 1),
     key=BYTES,
@@ -72,7 +72,7 @@ def test_down_conversion_has_the_bytes_of_magic_1(kip87):
 @given(st.lists(MESSAGES, max_size=4))
 def test_messages_round_trip(messages):
     """All fields come back, whatever the mixture of magics."""
-    assert drafted.decode(drafted.encode(messages)) == tuple(messages)
+    assert answer_draft.decode(answer_draft.encode(messages)) == tuple(messages)
 
 
 @pytest.mark.parametrize("view", [bytearray, memoryview])
@@ -205,12 +205,12 @@ def test_conversion_refuses_what_is_still_compressed(kwire, kip87):
 @given(st.lists(MESSAGES.filter(lambda message: message.magic == 1), max_size=4))
 def test_up_and_down_again_loses_nothing(messages):
     """Only the bits that magic 1 gives no meaning are gone."""
-    up, report = drafted.up_convert(messages)
+    up, report = answer_draft.up_convert(messages)
     assert report.is_lossless
-    assert [drafted.is_tombstone(*row[4:6], row[3]) for row in up] == [
+    assert [answer_draft.is_tombstone(*row[4:6], row[3]) for row in up] == [
         message.value is None for message in messages
     ]
-    down, report = drafted.down_convert(up)
+    down, report = answer_draft.down_convert(up)
     assert report.is_lossless
     assert down == tuple(
         row._replace(attributes=row.attributes & 0x08) for row in messages
@@ -221,8 +221,8 @@ def test_up_and_down_again_loses_nothing(messages):
 def test_down_and_up_again_loses_what_the_report_says(messages):
     """The report is lossless if and only if each message comes back."""
     plain = [row._replace(attributes=row.attributes & 0x18) for row in messages]
-    down, report = drafted.down_convert(plain)
-    up, _ = drafted.up_convert(down)
+    down, report = answer_draft.down_convert(plain)
+    up, _ = answer_draft.up_convert(down)
     assert report.is_lossless is (up == tuple(plain))
 
 

@@ -39,7 +39,7 @@ KINDS = {
 """Messages by name, all with key k and time 5."""
 
 
-def made(kip87, kind):
+def make_message(kip87, kind):
     """Make a message of a kind."""
     return kip87.Message(3, 5, b"k", **KINDS[kind])
 
@@ -111,8 +111,8 @@ def cell(value):
 def test_produce_cell(kip87, stage, version, sent, action, stored):
     """A broker in this stage stores, converts or refuses, and knows its deletes."""
     kind, is_delete = stored
-    outcome = kip87.STAGES[stage].on_produce(version, made(kip87, sent))
-    expected = None if kind is None else made(kip87, kind)
+    outcome = kip87.STAGES[stage].on_produce(version, make_message(kip87, sent))
+    expected = None if kind is None else make_message(kip87, kind)
     assert (outcome.action, outcome.message, outcome.is_delete) == (
         action,
         expected,
@@ -132,8 +132,8 @@ def test_produce_cell(kip87, stage, version, sent, action, stored):
 )
 def test_fetch_cell(kip87, stage, version, stored, action, served, is_delete):
     """A broker in this stage serves as stored or converts, and zero copy with it."""
-    outcome = kip87.STAGES[stage].on_fetch(version, made(kip87, stored))
-    assert (outcome.action, outcome.message) == (action, made(kip87, served))
+    outcome = kip87.STAGES[stage].on_fetch(version, make_message(kip87, stored))
+    assert (outcome.action, outcome.message) == (action, make_message(kip87, served))
     assert outcome.is_delete is is_delete
     assert outcome.zero_copy is (action == "serve")
     lost = outcome.report.values if outcome.report else 0
@@ -173,7 +173,7 @@ def test_what_was_stored_before_the_stage_keeps_its_own_rule(kip87, name):
 @pytest.mark.parametrize("version", [0, 1])
 def test_fetch_below_2_gets_magic_0(kip87, name, version):
     """As it does today from a broker that stores magic 1."""
-    outcome = kip87.STAGES[name].on_fetch(version, made(kip87, "old null"))
+    outcome = kip87.STAGES[name].on_fetch(version, make_message(kip87, "old null"))
     assert outcome.message == kip87.Message(3, -1, b"k", None, magic=0)
     assert (outcome.action, outcome.report.timestamps) == ("down", 1)
 
@@ -183,19 +183,19 @@ def test_versions_carry_their_own_magic(kwire, kip87, name):
     """A message in the wrong version is refused, a version above 3 is unknown."""
     stage = kip87.STAGES[name]
     for version, kind in ((0, "plain"), (2, "tombstone"), (3, "old value")):
-        outcome = stage.on_produce(version, made(kip87, kind))
+        outcome = stage.on_produce(version, make_message(kip87, kind))
         assert (outcome.action, outcome.message) == ("reject", None)
         assert outcome.reason.startswith(f"Produce v{version} requires magic ")
     for version in (-1, 4):
         for ask_stage in (stage.on_produce, stage.on_fetch):
             with pytest.raises(kwire.UnsupportedVersion, match="v0 to v3"):
-                ask_stage(version, made(kip87, "plain"))
+                ask_stage(version, make_message(kip87, "plain"))
 
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_stage_magic_1_serves_no_magic_2_to_old_consumers(kwire, kip87, version):
     """It stores none; were one in its log, an old consumer must not get it."""
-    stage, message = kip87.STAGES["magic 1"], made(kip87, "plain")
+    stage, message = kip87.STAGES["magic 1"], make_message(kip87, "plain")
     if version == 3:
         assert stage.on_fetch(version, message).message == message
         return
@@ -206,11 +206,11 @@ def test_stage_magic_1_serves_no_magic_2_to_old_consumers(kwire, kip87, version)
 def test_bit_is_the_stages(kip87):
     """Another bit is another stage; the default's has no meaning to it."""
     stage = kip87.STAGES["magic 2"]._replace(tombstone_bit=0x40)
-    message = made(kip87, "plain")._replace(attributes=0x40)
+    message = make_message(kip87, "plain")._replace(attributes=0x40)
     assert stage.on_produce(3, message).is_delete
-    assert stage.on_fetch(2, message).message == made(kip87, "old null")
-    assert stage.on_produce(3, made(kip87, "tombstone")).action == "reject"
-    converted = stage.on_produce(2, made(kip87, "old null")).message
+    assert stage.on_fetch(2, message).message == make_message(kip87, "old null")
+    assert stage.on_produce(3, make_message(kip87, "tombstone")).action == "reject"
+    converted = stage.on_produce(2, make_message(kip87, "old null")).message
     assert converted.attributes == 0x40
 
 
@@ -248,14 +248,14 @@ def test_steps_out_of_order_are_refused(kip87):
 
 def test_tombstone_through_the_whole_migration(kip87):
     """A value sent with the bit is lost before the format is raised, and kept after."""
-    sent = made(kip87, "valued tombstone")
+    sent = make_message(kip87, "valued tombstone")
     stages = [kip87.stage_after(MAGIC_STEPS[:count]) for count in (2, 3, 4)]
     stored = [stage.on_produce(3, sent).message for stage in stages]
     assert [message.value for message in stored] == [None, None, b"v"]
     last = stages[-1]
     assert [last.on_fetch(3, message).message for message in stored] == stored
     seen = [last.on_fetch(2, message) for message in stored]
-    assert {outcome.message for outcome in seen} == {made(kip87, "old null")}
+    assert {outcome.message for outcome in seen} == {make_message(kip87, "old null")}
     assert [outcome.zero_copy for outcome in seen] == [True, True, False]
     assert all(outcome.is_delete for outcome in seen)
 
@@ -267,10 +267,13 @@ def test_null_without_the_bit_comes_back_to_life(kip87):
     and the conversion for an old consumer reports that it gets a delete out of none.
     """
     first, second = (kip87.STAGES[name] for name in STAGES[:2])
-    stored = first.on_produce(3, made(kip87, "null"))
+    stored = first.on_produce(3, make_message(kip87, "null"))
     assert stored.is_delete
     served = second.on_fetch(2, stored.message)
-    assert (served.is_delete, served.message) == (False, made(kip87, "old null"))
+    assert (served.is_delete, served.message) == (
+        False,
+        make_message(kip87, "old null"),
+    )
     assert served.report.null_values == 1
 
 
@@ -382,9 +385,13 @@ def test_client_and_broker_speak_the_draft(kwire, kip87, requests, name):
     with serving(kwire, broker.answer) as address:
         client = Client(kwire, kip87, requests, address)
         codes = [
-            client.produce(2, made(kip87, "old value"), made(kip87, "old null")),
-            client.produce(3, made(kip87, "plain"), made(kip87, "valued tombstone")),
-            client.produce(3, made(kip87, "null")),
+            client.produce(
+                2, make_message(kip87, "old value"), make_message(kip87, "old null")
+            ),
+            client.produce(
+                3, make_message(kip87, "plain"), make_message(kip87, "valued tombstone")
+            ),
+            client.produce(3, make_message(kip87, "null")),
         ]
         new, old = client.fetch(3), client.fetch(2)
     assert codes == [0, 0, 0 if name == "two-stage 1" else 87]
@@ -419,7 +426,7 @@ def old_broker(frame):
 @pytest.mark.parametrize("acks", [-1, 0, 1])
 def test_brokers_of_today_take_no_draft_for_their_own(kwire, kip87, requests, acks):
     """The numbers were given away; the layouts do not fit, and the client hears it."""
-    messages = [made(kip87, kind) for kind in ("plain", "valued tombstone")]
+    messages = [make_message(kip87, kind) for kind in ("plain", "valued tombstone")]
     for answer in (todays_broker(kwire), old_broker):
         with serving(kwire, answer) as address:
             client = Client(kwire, kip87, requests, address)

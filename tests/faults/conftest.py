@@ -25,7 +25,7 @@ def inputs(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def undisturbed(runner, inputs, tmp_path_factory):
+def normal_run(runner, inputs, tmp_path_factory):
     """Run each command as it should be: the run, and what it has written."""
     found = {}
     for work in works(inputs):

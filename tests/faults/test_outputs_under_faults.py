@@ -39,9 +39,9 @@ def kill_points(calls):
     return sorted({*early, name, name + 1, *range(count - LAST, count + 1)})
 
 
-def test_a_kill_at_any_step_leaves_all_or_nothing(runner, work, undisturbed, tmp_path):
+def test_a_kill_at_any_step_leaves_all_or_nothing(runner, work, normal_run, tmp_path):
     """All kills meet one folder, so that each run has the leftovers of all before."""
-    run, whole = undisturbed[work.name]
+    run, whole = normal_run[work.name]
     killed = there = 0
     for call in kill_points(run.calls):
         ended = runner.run(work.arguments, Fault(kill_call=call), tmp_path)
@@ -62,10 +62,10 @@ def test_a_kill_at_any_step_leaves_all_or_nothing(runner, work, undisturbed, tmp
 
 @pytest.mark.parametrize("share", [0.01, 0.9])
 def test_a_kill_in_the_middle_of_a_file_leaves_nothing(
-    runner, kind_of_work, undisturbed, tmp_path, share
+    runner, kind_of_work, normal_run, tmp_path, share
 ):
     """The kernel ends the process at a certain byte, inside a write."""
-    _, whole = undisturbed[kind_of_work.name]
+    _, whole = normal_run[kind_of_work.name]
     size = int(max(map(len, whole.values())) * share)
     fault = Fault(file_bytes=max(size, 600), dies=True)
     ended = runner.run(kind_of_work.arguments, fault, tmp_path)
@@ -85,9 +85,9 @@ def test_a_kill_in_the_middle_of_a_file_leaves_nothing(
     ids=["at the last file", "at 4,000 bytes"],
 )
 def test_a_full_disk_is_one_line_and_leaves_nothing(
-    runner, work, undisturbed, tmp_path, fault, reason
+    runner, work, normal_run, tmp_path, fault, reason
 ):
-    _, whole = undisturbed[work.name]
+    _, whole = normal_run[work.name]
     if fault.full_from:
         fault = Fault(full_from=len(whole))
     ended = runner.run(work.arguments, fault, tmp_path)
@@ -99,7 +99,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(
 
 
 def test_a_folder_that_is_read_only_is_one_line(
-    runner, kind_of_work, undisturbed, tmp_path
+    runner, kind_of_work, normal_run, tmp_path
 ):
     """Root's right to write everywhere is taken from the process."""
     folder = tmp_path / "kept"
@@ -114,13 +114,13 @@ def test_a_folder_that_is_read_only_is_one_line(
 
 
 def test_of_two_that_write_the_same_one_has_it(
-    runner, kind_of_work, undisturbed, tmp_path
+    runner, kind_of_work, normal_run, tmp_path
 ):
     """The first one stops right before it gives the name, and the second one is faster.
 
     Then the first one finds the name taken, reports it, and touches nothing.
     """
-    run, whole = undisturbed[kind_of_work.name]
+    run, whole = normal_run[kind_of_work.name]
     naming = "rename" if len(whole) > 1 else "link"
     call = max(n for n, name in enumerate(run.calls, 1) if name == naming)
     first = runner.start(kind_of_work.arguments, Fault(stop_call=call), tmp_path)
@@ -137,13 +137,13 @@ def test_of_two_that_write_the_same_one_has_it(
     assert [path.name for path in tmp_path.iterdir()] == [kind_of_work.output]
 
 
-def test_a_name_is_given_after_the_bytes_are_safe(undisturbed):
+def test_a_name_is_given_after_the_bytes_are_safe(normal_run):
     """So that a power cut, too, leaves all or nothing: bytes, name, folder."""
     file = ["open", "fsync", "link", "unlink", "open", "fsync"]
-    assert undisturbed["repair"][0].calls == file
-    assert undisturbed["dump to Parquet"][0].calls == file
-    calls = undisturbed["export"][0].calls
-    tables = len(undisturbed["export"][1]) - len(["report.html"])
+    assert normal_run["repair"][0].calls == file
+    assert normal_run["dump to Parquet"][0].calls == file
+    calls = normal_run["export"][0].calls
+    tables = len(normal_run["export"][1]) - len(["report.html"])
     name = max(n for n, call in enumerate(calls) if call == "rename")
     assert calls[name - 2 : name + 3] == ["open", "fsync", "rename", "open", "fsync"]
     assert calls.count("replace") == tables + len(["the headers of batches"])

@@ -34,7 +34,7 @@ LINGER_NOT = b"\1\0\0\0" + bytes(4)
 """For SO_LINGER: closing is a reset."""
 
 
-def framed(data):
+def add_size(data):
     return len(data).to_bytes(4, "big") + data
 
 
@@ -72,15 +72,15 @@ def is_served(recorder):
     """Whether another client has its answer, and soon."""
     begin = time.monotonic()
     with joined(recorder) as client:
-        client.sendall(framed(b"me too"))
+        client.sendall(add_size(b"me too"))
         return (
-            read(client, 10) == framed(b"me too")
+            read(client, 10) == add_size(b"me too")
             and time.monotonic() - begin < AT_ONCE_S
         )
 
 
 @contextmanager
-def ended_soon(recorder):
+def closing_soon(recorder):
     """Close the recorder at the end of the block; it waits for no peer."""
     try:
         yield
@@ -97,16 +97,16 @@ def test_a_broker_that_breaks_off_in_a_frame_is_an_end(tmp_path, sent, how):
 
     def answer_and_a_half(connection):
         read(connection, 9)
-        connection.sendall(framed(b"whole") + framed(b"never whole")[:sent])
+        connection.sendall(add_size(b"whole") + add_size(b"never whole")[:sent])
         read(connection, 8)  # the client has the answer
         how(connection)
 
     with Listener(answer_and_a_half) as peer:
         recorder = Recorder(ANY, peer.address, tmp_path)
-        with ended_soon(recorder), joined(recorder) as client:
-            client.sendall(framed(b"asked"))
-            assert read(client, 9) == framed(b"whole")
-            client.sendall(framed(b"more"))
+        with closing_soon(recorder), joined(recorder) as client:
+            client.sendall(add_size(b"asked"))
+            assert read(client, 9) == add_size(b"whole")
+            client.sendall(add_size(b"more"))
             with suppress(ConnectionResetError):
                 assert client.recv(100) == b""
     recorded = [("request", b"asked"), ("response", b"whole"), ("request", b"more")]
@@ -127,9 +127,9 @@ def test_a_client_that_breaks_off_in_a_frame_costs_that_frame(tmp_path, how):
 
     with Listener(listen) as peer:
         recorder = Recorder(ANY, peer.address, tmp_path)
-        with ended_soon(recorder):
+        with closing_soon(recorder):
             client = joined(recorder)
-            client.sendall(framed(b"whole") + framed(b"never whole")[:9])
+            client.sendall(add_size(b"whole") + add_size(b"never whole")[:9])
             deadline = time.monotonic() + TIMEOUT_S
             while recorder.counts.frames < 1:
                 assert time.monotonic() < deadline
@@ -142,7 +142,7 @@ def test_a_client_that_breaks_off_in_a_frame_costs_that_frame(tmp_path, how):
                     client.close()
             assert ended.wait(AT_ONCE_S)
             client.close()
-    assert heard in (framed(b"whole"), b"" if how == "resets" else framed(b"whole"))
+    assert heard in (add_size(b"whole"), b"" if how == "resets" else add_size(b"whole"))
     assert frames(tmp_path) == [("request", b"whole")]
 
 
@@ -156,9 +156,9 @@ def test_frames_may_come_byte_by_byte(tmp_path):
 
     with Listener(dribble) as peer:
         recorder = Recorder(ANY, peer.address, tmp_path)
-        with ended_soon(recorder), joined(recorder) as client:
+        with closing_soon(recorder), joined(recorder) as client:
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sent = framed(b"x" * 60) * 2
+            sent = add_size(b"x" * 60) * 2
             for number, byte in enumerate(sent):
                 client.sendall(bytes((byte,)))
                 if number == 30:
@@ -170,10 +170,10 @@ def test_frames_may_come_byte_by_byte(tmp_path):
 def test_many_that_stop_in_the_middle_are_in_nobodys_way(tmp_path):
     with Listener(echo) as peer, ExitStack() as clients:
         recorder = Recorder(ANY, peer.address, tmp_path)
-        with ended_soon(recorder):
+        with closing_soon(recorder):
             for _ in range(60):
                 client = clients.enter_context(joined(recorder))
-                client.sendall(framed(bytes(1000))[:500])
+                client.sendall(add_size(bytes(1000))[:500])
             assert is_served(recorder)
         # All of them hear that it is over.
         with suppress(ConnectionResetError):
@@ -184,7 +184,7 @@ def test_many_that_stop_in_the_middle_are_in_nobodys_way(tmp_path):
 @pytest.mark.parametrize("who", ["client", "broker"])
 def test_a_peer_that_never_reads_stops_its_own_sender_alone(tmp_path, who):
     """What is under way in the relay and in the system has an end, and is little."""
-    frame, over = framed(bytes(64 << 10)), threading.Event()
+    frame, over = add_size(bytes(64 << 10)), threading.Event()
 
     def send_for_ever(connection, counts):
         connection.setblocking(False)
@@ -194,7 +194,7 @@ def test_a_peer_that_never_reads_stops_its_own_sender_alone(tmp_path, who):
 
     def serve(connection):
         first = read(connection, 10)
-        if first == framed(b"me too"):
+        if first == add_size(b"me too"):
             connection.sendall(first)
         elif who == "client":
             send_for_ever(connection, sent)
@@ -204,8 +204,8 @@ def test_a_peer_that_never_reads_stops_its_own_sender_alone(tmp_path, who):
     sent = [0]
     with Listener(serve) as peer:
         recorder = Recorder(ANY, peer.address, tmp_path)
-        with ended_soon(recorder), joined(recorder) as client:
-            client.sendall(framed(b"silent"))
+        with closing_soon(recorder), joined(recorder) as client:
+            client.sendall(add_size(b"silent"))
             sender = threading.Thread(target=send_for_ever, args=(client, sent))
             if who == "broker":
                 sender.start()
@@ -228,7 +228,7 @@ def test_a_flood_of_small_frames_stalls_nobody(tmp_path):
     stop = threading.Event()
 
     def flood(connection):
-        data = framed(b"\0\0\0\1") * 20_000
+        data = add_size(b"\0\0\0\1") * 20_000
         connection.setblocking(False)
         while not stop.is_set():
             _, can_send, _ = select.select((), (connection,), (), 0.1)
@@ -238,13 +238,13 @@ def test_a_flood_of_small_frames_stalls_nobody(tmp_path):
 
     def swallow(connection):
         while chunk := connection.recv(1 << 20):
-            if chunk == framed(b"me too"):
+            if chunk == add_size(b"me too"):
                 connection.sendall(chunk)
 
     waits = []
     with Listener(swallow) as peer, ExitStack() as clients:
         recorder = Recorder(ANY, peer.address, tmp_path)
-        with ended_soon(recorder):
+        with closing_soon(recorder):
             threads = []
             for _ in range(4):
                 client = clients.enter_context(joined(recorder))

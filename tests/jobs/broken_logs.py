@@ -35,7 +35,7 @@ class Batch(NamedTuple):
     is_control: bool = False
 
 
-def made_batch(generator, base, count, epoch, *, mark=b"", codec=None, bad=False):
+def make_batch(generator, base, count, epoch, *, mark=b"", codec=None, bad=False):
     """Make a batch; a ``bad`` one has the right checksum over nonsense."""
     rows = []
     for index in range(count):
@@ -89,7 +89,7 @@ def true_log(generator, *, batches, epochs=(0, 3, 4)):
         if generator.random() < 0.1:
             batch = control_batch(base, epoch)
         else:
-            batch = made_batch(generator, base, generator.randint(1, 9), epoch)
+            batch = make_batch(generator, base, generator.randint(1, 9), epoch)
         made.append(batch)
         base = batch.last + 1
     return made
@@ -192,7 +192,7 @@ class Disks:
         for _ in range(self.random.randint(1, 12)):
             count = self.random.randint(1, 9)
             epoch = log[change - 1].epoch
-            tail.append(made_batch(self.random, base, count, epoch, mark=b"stale"))
+            tail.append(make_batch(self.random, base, count, epoch, mark=b"stale"))
             base += count
         self.faults.append(("stale", base))
         return [*log[:change], *tail]
@@ -366,7 +366,7 @@ def read_table(result, name):
     return pyarrow.parquet.read_table(result.tables[name]).to_pylist()
 
 
-def found_rows(result):
+def recovered_rows(result):
     """Give the rows that were recovered, by partition and in the order of offsets."""
     found = {}
     for row in read_table(result, "records"):
@@ -379,7 +379,7 @@ def found_rows(result):
     return {key: sorted(rows, key=lambda row: row[0]) for key, rows in found.items()}
 
 
-def found_losses(result):
+def listed_losses(result):
     """Give the lost ranges by partition."""
     found = {}
     for row in read_table(result, "lost"):

@@ -5,7 +5,7 @@
 import os
 import random
 
-from broken_logs import made_batch, true_log
+from broken_logs import make_batch, true_log
 
 
 def one_log(tmp_path, brokers=2, batches=30):
@@ -15,7 +15,7 @@ def one_log(tmp_path, brokers=2, batches=30):
     batches = [batch for batch in batches if not batch.is_control][:21]
     renumbered, base = [], 0
     for batch in batches:
-        made = made_batch(generator, base, 4, batch.epoch, codec="none")
+        made = make_batch(generator, base, 4, batch.epoch, codec="none")
         renumbered.append(made)
         base = made.last + 1
     folders = [tmp_path / "in" / f"b{number}" / "t-0" for number in range(brokers)]

@@ -29,7 +29,7 @@ BROKER = "b:9092"
 JAVA = "apache-kafka-java"
 
 
-def used(*pairs):
+def make_usage(*pairs):
     """Make what a client did from (API key, version)s."""
     return Usage(
         {pair: SeenRequests(1) for pair in pairs}, {key: {BROKER} for key, _ in pairs}
@@ -58,7 +58,7 @@ def test_a_client_that_never_asks_breaks_on_exactly_what_is_removed(old):
     """For each newer release: that is what ``releases.changes`` says it loses."""
     spoken = releases.ranges(old)
     spoken.pop(API_VERSIONS, None)
-    everything = used(*((key, v) for key, each in spoken.items() for v in each))
+    everything = make_usage(*((key, v) for key, each in spoken.items() for v in each))
     for new in releases.NAMES[releases.NAMES.index(old) :]:
         found = verdict(everything, new)
         removed = {
@@ -73,20 +73,20 @@ def test_a_client_that_never_asks_breaks_on_exactly_what_is_removed(old):
 
 def test_one_that_asks_breaks_if_its_broker_had_offered_more():
     """It took Fetch 2 of 0-11, so 2 is all it has."""
-    asking = used((API_VERSIONS, 0), (FETCH, 2))
+    asking = make_usage((API_VERSIONS, 0), (FETCH, 2))
     assert verdict(asking, "4.1", {FETCH: 11}).verdict == BREAKS
 
 
 def test_one_that_asks_is_unknown_if_its_broker_had_no_more():
     """It took Fetch 2 of 0-2; whether it has 4 as well was not seen."""
-    asking = used((API_VERSIONS, 0), (FETCH, 2))
+    asking = make_usage((API_VERSIONS, 0), (FETCH, 2))
     assert verdict(asking, "4.1", {FETCH: 2}).verdict == UNKNOWN
     assert verdict(asking, "4.1", {}).verdict == UNKNOWN
 
 
 def test_offers_of_brokers_that_it_did_not_use_say_nothing():
     """Another broker offered more, but not to this client's requests."""
-    asking = used((API_VERSIONS, 0), (FETCH, 2))
+    asking = make_usage((API_VERSIONS, 0), (FETCH, 2))
     target = Target("4.1")
     offered = {BROKER: {FETCH: 2}, "other:9092": {FETCH: 17}}
     assert judge(Client("a", "c"), asking, target, offered).verdict == UNKNOWN
@@ -94,21 +94,21 @@ def test_offers_of_brokers_that_it_did_not_use_say_nothing():
 
 def test_one_that_asks_is_fine_if_it_was_seen_with_a_version_that_stays():
     """It took an old version once, of an old broker, and 12 of a new one."""
-    asking = used((API_VERSIONS, 0), (FETCH, 2), (FETCH, 12))
+    asking = make_usage((API_VERSIONS, 0), (FETCH, 2), (FETCH, 12))
     found = verdict(asking, "4.1", {FETCH: 17})
     assert (found.verdict, found.reason) == (OK, "has versions besides Fetch 2")
-    assert verdict(used((FETCH, 2), (FETCH, 12)), "4.1").verdict == BREAKS
+    assert verdict(make_usage((FETCH, 2), (FETCH, 12)), "4.1").verdict == BREAKS
 
 
 def test_software_that_is_known_by_name_has_asked():
     """Brokers know it from ApiVersions alone, which may be before the log begins."""
-    found = verdict(used((FETCH, 2)), "4.1", {FETCH: 2}, software_name="sarama")
+    found = verdict(make_usage((FETCH, 2)), "4.1", {FETCH: 2}, software_name="sarama")
     assert found.verdict == UNKNOWN
 
 
 def test_java_clients_have_the_versions_of_their_release():
     """Whatever an old broker made them take."""
-    asking = used((API_VERSIONS, 3), (PRODUCE, 2), (FETCH, 2))
+    asking = make_usage((API_VERSIONS, 3), (PRODUCE, 2), (FETCH, 2))
     named = {"software_name": JAVA, "software_version": "2.8.2"}
     assert verdict(asking, "4.1", {FETCH: 2}, **named).verdict == OK
     named["software_version"] = "7.5.0-ccs"
@@ -117,50 +117,50 @@ def test_java_clients_have_the_versions_of_their_release():
 
 def test_produce_that_is_offered_but_refused_breaks():
     """Kafka 4 offers Produce from 0 on, and serves it from 3 on."""
-    found = verdict(used((API_VERSIONS, 0), (PRODUCE, 2)), "4.1", {PRODUCE: 13})
+    found = verdict(make_usage((API_VERSIONS, 0), (PRODUCE, 2)), "4.1", {PRODUCE: 13})
     assert [each[:2] for each in found.breaks] == [(PRODUCE, 2)]
     assert "3" in found.breaks[0].what_to_do
 
 
 def test_asking_for_versions_never_breaks():
     """Whatever the version: an unknown one is answered in version 0."""
-    assert verdict(used((API_VERSIONS, 4)), "0.10.0").verdict == OK
+    assert verdict(make_usage((API_VERSIONS, 4)), "0.10.0").verdict == OK
 
 
 def test_a_release_that_is_older_leaves_those_unknown_who_ask():
     """It has newer versions than the target; how far back it goes was not seen."""
-    asking = used((API_VERSIONS, 3), (FETCH, 12))
+    asking = make_usage((API_VERSIONS, 3), (FETCH, 12))
     for offered in (12, 17):
         found = verdict(asking, "2.0", {FETCH: offered})
         assert (found.verdict, "is newer" in found.reason) == (UNKNOWN, True)
-    assert verdict(used((FETCH, 12)), "2.0").verdict == BREAKS
+    assert verdict(make_usage((FETCH, 12)), "2.0").verdict == BREAKS
 
 
 @pytest.mark.parametrize("pair", [(10_000, 0), (FETCH, 99), (FETCH, -3)])
 def test_what_no_release_has_is_unknown(pair):
     """A vendor's API, or bytes that are no Kafka."""
-    assert verdict(used(pair, (METADATA, 9)), "4.1").verdict == UNKNOWN
+    assert verdict(make_usage(pair, (METADATA, 9)), "4.1").verdict == UNKNOWN
 
 
 def test_frames_that_nobody_can_read_are_unknown():
     """They may be TLS; that the rest is fine does not help."""
-    usage = used((METADATA, 9))
+    usage = make_usage((METADATA, 9))
     usage.unreadable.add(None)
     assert verdict(usage, "4.1").verdict == UNKNOWN
 
 
 def test_brokers_do_not_count_as_clients():
     """They are upgraded themselves: the controller's requests, fetches of replicas."""
-    found = verdict(used((LEADER_AND_ISR, 5)), "4.1")
+    found = verdict(make_usage((LEADER_AND_ISR, 5)), "4.1")
     assert (found.verdict, "among themselves" in found.reason) == (OK, True)
-    replica = used((FETCH, 2))
+    replica = make_usage((FETCH, 2))
     replica.is_broker = True
     assert verdict(replica, "4.1").verdict == OK
 
 
 def test_deprecated_versions_are_told_and_served():
     """3.9 calls Fetch 2 deprecated."""
-    found = verdict(used((FETCH, 2)), "3.9")
+    found = verdict(make_usage((FETCH, 2)), "3.9")
     assert (found.verdict, found.reason) == (OK, "3.9 deprecates Fetch 2")
 
 

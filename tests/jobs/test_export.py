@@ -19,10 +19,10 @@ import pyarrow.parquet
 import pytest
 from broken_logs import (
     Disks,
-    found_losses,
-    found_rows,
-    made_batch,
+    listed_losses,
+    make_batch,
     read_table,
+    recovered_rows,
     with_nonsense,
 )
 from cleaned_logs import Cleaned
@@ -45,7 +45,7 @@ def export(path, *inputs, **options):
 def assert_exact(disks, result):
     """Compare rows and losses with what the disks still hold."""
     rows, lost = disks.expected()
-    found, losses = found_rows(result), found_losses(result)
+    found, losses = recovered_rows(result), listed_losses(result)
     for key in disks.logs:
         assert found.get(key, []) == rows[key], key
         assert losses.get(key, []) == lost[key], key
@@ -66,8 +66,8 @@ def test_cleaned_replicas_complete_each_other(tmp_path, seed):
     """Of a compacted topic every record that anybody has comes, and comes once."""
     cleaned = Cleaned(tmp_path / "in", seed)
     result = export(tmp_path)
-    assert found_rows(result).get(("ids", 0), []) == cleaned.rows
-    assert found_losses(result).get(("ids", 0), []) == cleaned.lost
+    assert recovered_rows(result).get(("ids", 0), []) == cleaned.rows
+    assert listed_losses(result).get(("ids", 0), []) == cleaned.lost
 
 
 FAULTS = [
@@ -88,7 +88,9 @@ def test_a_fault_costs_nothing_where_another_replica_is_whole(
     folders, batches = one_log(tmp_path)
     fault(folders[0], batches, base)
     result = export(tmp_path)
-    assert found_rows(result)["t", 0] == [row for each in batches for row in each.rows]
+    assert recovered_rows(result)["t", 0] == [
+        row for each in batches for row in each.rows
+    ]
     assert result.findings == 0
     if (fault, base) != (delete, 0):
         # That a replica begins later than another one is no problem.
@@ -144,12 +146,14 @@ def test_a_stale_replica_is_not_taken_for_the_log(tmp_path):
     kept = [batch for batch in batches if batch.base < change]
     tail, base = [], change
     for _ in range(60):
-        tail.append(made_batch(generator, base, 3, 3, mark=b"stale"))
+        tail.append(make_batch(generator, base, 3, 3, mark=b"stale"))
         base += 3
     shutil.rmtree(folders[1].parent)
     write_log(folders[1], [*kept, *tail])
     result = export(tmp_path)
-    assert found_rows(result)["t", 0] == [row for each in batches for row in each.rows]
+    assert recovered_rows(result)["t", 0] == [
+        row for each in batches for row in each.rows
+    ]
     (coverage,) = read_table(result, "coverage")
     assert not coverage["replicas_agree"]
     assert coverage["end_offset"] == 84
@@ -163,7 +167,7 @@ def test_a_checkpoint_may_not_know_the_last_epoch_yet(tmp_path):
     """The one batch of a new leader is no stale one for that."""
     folders, batches = one_log(tmp_path)
     generator = random.Random(5)
-    newer = [made_batch(generator, base, 4, 9, codec="none") for base in (84, 88)]
+    newer = [make_batch(generator, base, 4, 9, codec="none") for base in (84, 88)]
     old = (folders[0] / "leader-epoch-checkpoint").read_text()
     for folder in folders:
         shutil.rmtree(folder.parent)
@@ -173,18 +177,20 @@ def test_a_checkpoint_may_not_know_the_last_epoch_yet(tmp_path):
     flip(folders[1], [*batches, *newer], 84)
     result = export(tmp_path)
     expected = [row for each in (*batches, *newer) for row in each.rows]
-    assert found_rows(result)["t", 0] == expected
+    assert recovered_rows(result)["t", 0] == expected
 
 
 def test_what_most_replicas_have_wins_within_an_epoch(tmp_path):
     """A segment of another leader in one replica; the problem names it and why."""
     folders, batches = one_log(tmp_path, brokers=3)
     generator = random.Random(2)
-    others = [made_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches]
+    others = [make_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches]
     data = b"".join(batch.data for batch in others[7:14])
     (folders[0] / f"{28:020}.log").write_bytes(data)
     result = export(tmp_path)
-    assert found_rows(result)["t", 0] == [row for each in batches for row in each.rows]
+    assert recovered_rows(result)["t", 0] == [
+        row for each in batches for row in each.rows
+    ]
     (problem,) = read_table(result, "problems")
     assert problem["reason"] == "disagrees"
     assert "more replicas have it, 2 to 1" in problem["detail"]
@@ -195,15 +201,15 @@ def test_a_file_that_disagrees_is_not_used_where_nobody_contradicts_it(tmp_path)
     """Its other batches are of another leader too: better lost than wrong."""
     folders, batches = one_log(tmp_path, brokers=3)
     generator = random.Random(2)
-    others = [made_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches]
+    others = [make_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches]
     data = b"".join(batch.data for batch in others[7:14])
     (folders[0] / f"{28:020}.log").write_bytes(data)
     for folder in folders[1:]:
         flip(folder, batches, 52)
     result = export(tmp_path)
     expected = [row for each in batches if each.base != 52 for row in each.rows]
-    assert found_rows(result)["t", 0] == expected
-    assert found_losses(result)["t", 0] == [(52, 55)]
+    assert recovered_rows(result)["t", 0] == expected
+    assert listed_losses(result)["t", 0] == [(52, 55)]
 
 
 def test_segments_with_wrong_names_are_read_by_their_content(tmp_path):
@@ -216,8 +222,8 @@ def test_segments_with_wrong_names_are_read_by_their_content(tmp_path):
     names[2].write_bytes(aside)
     result = export(tmp_path)
     expected = [row for each in batches[:15] for row in each.rows]
-    assert found_rows(result)["t", 0] == expected
-    assert found_losses(result)["t", 0] == [(60, 83)]
+    assert recovered_rows(result)["t", 0] == expected
+    assert listed_losses(result)["t", 0] == [(60, 83)]
     reasons = [row["reason"] for row in read_table(result, "problems")]
     assert reasons.count("name") == 3
 
@@ -229,8 +235,8 @@ def test_a_stranger_among_the_files_ends_no_segment(tmp_path):
     flip(folders[0], batches, 76, at=16)
     result = export(tmp_path)
     expected = [row for each in batches if each.base != 76 for row in each.rows]
-    assert found_rows(result)["t", 0] == expected
-    assert found_losses(result)["t", 0] == [(76, 79)]
+    assert recovered_rows(result)["t", 0] == expected
+    assert listed_losses(result)["t", 0] == [(76, 79)]
 
 
 def test_what_was_deleted_is_not_lost(tmp_path):
@@ -240,8 +246,8 @@ def test_what_was_deleted_is_not_lost(tmp_path):
     flip(folders[0], batches, 12)
     flip(folders[0], batches, 28)
     result = export(tmp_path)
-    assert found_losses(result)["t", 0] == [(30, 31)]
-    assert found_rows(result)["t", 0][0][0] == 0
+    assert listed_losses(result)["t", 0] == [(30, 31)]
+    assert recovered_rows(result)["t", 0][0][0] == 0
     assert read_table(result, "coverage")[0]["log_start_offset"] == 30
 
 
@@ -268,7 +274,7 @@ def test_the_heads_of_cut_batches_tell_what_is_lost(tmp_path):
         flip(folder, batches, 76)
         os.truncate(folder / name, at + len(batches[19].data) + 70)
     result = export(tmp_path)
-    assert found_losses(result)["t", 0] == [(76, 83)]
+    assert listed_losses(result)["t", 0] == [(76, 83)]
 
 
 def test_a_batch_that_cannot_be_decoded_is_taken_from_elsewhere(tmp_path):
@@ -284,7 +290,7 @@ def test_a_batch_that_cannot_be_decoded_is_taken_from_elsewhere(tmp_path):
         )
     result = export(tmp_path)
     expected = [row for each in batches if each.base != 60 for row in each.rows]
-    assert found_rows(result)["t", 0] == expected
+    assert recovered_rows(result)["t", 0] == expected
     (lost,) = read_table(result, "lost")
     assert (lost["first_offset"], lost["last_offset"]) == (60, 63)
     assert lost["reason"] == "undecodable"
@@ -303,7 +309,9 @@ def test_a_damaged_leader_epoch_costs_nothing(tmp_path):
     for base, at in ((0, 12), (40, 13), (80, 14)):
         flip(folders[0], batches, base, at)
     result = export(tmp_path)
-    assert found_rows(result)["t", 0] == [row for each in batches for row in each.rows]
+    assert recovered_rows(result)["t", 0] == [
+        row for each in batches for row in each.rows
+    ]
     assert [row["reason"] for row in read_table(result, "problems")] == [
         "leader-epoch"
     ] * 3
@@ -316,7 +324,8 @@ def test_nothing_is_lost_of_real_brokers_disks(tmp_path):
         assert result.findings == 0, read_table(result, "lost")
         assert result.counts["problems"] == 0, read_table(result, "problems")
         rows = {
-            key: [row[:3] for row in each] for key, each in found_rows(result).items()
+            key: [row[:3] for row in each]
+            for key, each in recovered_rows(result).items()
         }
         expected = {}
         for partition in log.LogDirectory(DATA / release):
@@ -346,19 +355,19 @@ def test_two_broken_copies_of_a_real_disk_make_a_whole_one(tmp_path):
             other.write_bytes(data)
     whole = jobs.export([DATA / "4.3.1" / "data"], tmp_path / "whole")
     result = export(tmp_path)
-    assert found_rows(result) == found_rows(whole)
-    assert found_losses(result) == found_losses(whole)
+    assert recovered_rows(result) == recovered_rows(whole)
+    assert listed_losses(result) == listed_losses(whole)
 
 
 def test_tiered_storage_fills_what_brokers_no_longer_have(tmp_path):
     """Local segments and objects are two halves; alone, a half says what is missing."""
     data, remote = DATA / "4.3.1" / "data" / "tiered-0", DATA / "4.3.1" / "remote"
     local = jobs.export([data], tmp_path / "local")
-    assert found_losses(local) == {("tiered", 0): [(0, 159)]}
+    assert listed_losses(local) == {("tiered", 0): [(0, 159)]}
     assert "leader epochs" in read_table(local, "lost")[0]["detail"]
     both = jobs.export([data, remote], tmp_path / "both")
     assert both.findings == 0
-    rows = found_rows(both)["tiered", 0]
+    rows = recovered_rows(both)["tiered", 0]
     assert [row[0] for row in rows] == list(range(200))
 
 
@@ -370,19 +379,19 @@ def test_an_object_store_gives_the_same_as_a_disk(tmp_path):
     assert_exact(disks, result)
     local = export(tmp_path)
     assert local.counts == result.counts
-    assert found_losses(local) == found_losses(result)
+    assert listed_losses(local) == listed_losses(result)
 
 
 def test_a_segment_that_is_twice_in_tiered_storage_comes_once(tmp_path):
     folder = tmp_path / "in" / "tiered-AAAAAAAAAAAAAAAAAAAAAQ" / "0"
     folder.mkdir(parents=True)
     generator = random.Random(3)
-    batches = [made_batch(generator, base, 5, 0) for base in range(0, 60, 5)]
+    batches = [make_batch(generator, base, 5, 0) for base in range(0, 60, 5)]
     for name, part in (("A", batches[:8]), ("B", batches[:12])):
         path = folder / f"{0:020}-{name * 22}.log"
         path.write_bytes(b"".join(batch.data for batch in part))
     result = export(tmp_path)
-    assert [row[0] for row in found_rows(result)["tiered", 0]] == list(range(60))
+    assert [row[0] for row in recovered_rows(result)["tiered", 0]] == list(range(60))
     assert result.counts["problems"] == 0
 
 
@@ -519,7 +528,7 @@ with open("/proc/self/status") as status:
 def test_memory_does_not_grow_with_a_segment(tmp_path):
     """Four times the bytes in one file, and as many record batches of them."""
     peaks = []
-    batch = made_batch(random.Random(1), 0, 3000, 0, codec="none").data
+    batch = make_batch(random.Random(1), 0, 3000, 0, codec="none").data
     for number, size in enumerate((32, 128)):
         folder = tmp_path / str(size) / "big-0"
         folder.mkdir(parents=True)
@@ -548,7 +557,7 @@ def test_many_damaged_batches_take_linear_time(tmp_path):
             folder.mkdir(parents=True)
             data = b""
             for base in range(count):
-                batch = bytearray(made_batch(generator, base, 1, 0, codec="none").data)
+                batch = bytearray(make_batch(generator, base, 1, 0, codec="none").data)
                 batch[-1] ^= base % 2
                 data += batch
             (folder / f"{0:020}.log").write_bytes(data)

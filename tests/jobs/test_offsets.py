@@ -66,7 +66,7 @@ def cluster(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def known(kwire, cluster, tmp_path_factory):
+def results(kwire, cluster, tmp_path_factory):
     """What the job says about the cluster, on each engine."""
     jobs = importlib.import_module(f"{kwire.__name__}.jobs")
     return jobs.offsets(cluster.root, tmp_path_factory.mktemp("known") / "out")
@@ -76,27 +76,27 @@ def by_commit(rows):
     return sorted(rows, key=lambda row: (row["log_offset"], row["topic"]))
 
 
-def test_every_commit_that_counts_is_a_row(known, cluster):
+def test_every_commit_that_counts_is_a_row(results, cluster):
     """Aborted and pending ones are left out, tombstones are rows."""
-    assert rows_of(known, "commits") == cluster.commits
-    (history,) = rows_of(known, "history")
+    assert rows_of(results, "commits") == cluster.commits
+    (history,) = rows_of(results, "history")
     assert history["commits"] == len(cluster.lag)
     assert (history["aborted_commits"], history["pending_commits"]) == (2, 1)
 
 
-def test_lag_is_that_of_the_time_of_the_commit(known, cluster):
+def test_lag_is_that_of_the_time_of_the_commit(results, cluster):
     """Counted record by record; null where the topic's log is not there."""
-    assert by_commit(rows_of(known, "lag")) == cluster.lag
+    assert by_commit(rows_of(results, "lag")) == cluster.lag
     unknown = [row for row in cluster.lag if row["log_end"] is None]
     assert {row["topic"] for row in unknown} == {"unseen"}
 
 
-def test_stuck_is_who_does_not_move_while_the_log_grows(known, cluster):
+def test_stuck_is_who_does_not_move_while_the_log_grows(results, cluster):
     """Not who reads slowly, not who stopped before a log that does not grow."""
     columns = ("group", "topic", "partition", "committed", "log_end", "since")
-    found = tuples_of(known, "stuck", *columns, "last_commit")
+    found = tuples_of(results, "stuck", *columns, "last_commit")
     assert found == cluster.stuck
-    assert known.findings == 2
+    assert results.findings == 2
 
 
 def test_stuck_needs_a_record_that_waited_so_long(offsets, tmp_path):
@@ -131,17 +131,17 @@ def test_markers_of_transactions_are_nothing_to_read(offsets, tmp_path):
     assert tuples_of(result, "lag", "lag", "lag_ms") == [(0, 0), (1, 0)]
 
 
-def test_rebalances_are_told_with_who_came_and_went(known, cluster):
+def test_rebalances_are_told_with_who_came_and_went(results, cluster):
     first, second = (START + m * MINUTE + 503 for m in (10, 20))
-    assert [tuple(row.values()) for row in rows_of(known, "rebalances")] == [
+    assert [tuple(row.values()) for row in rows_of(results, "rebalances")] == [
         (first, "good", 1, 2, ["b"], [], second - first, None),
         (second, "good", 2, 3, [], ["a"], None, None),
     ]
 
 
-def test_a_classic_state_has_what_members_told_each_other(known, cluster):
+def test_a_classic_state_has_what_members_told_each_other(results, cluster):
     """Subscriptions and assignments are read out of the consumer protocol."""
-    states = rows_of(known, "group_state")
+    states = rows_of(results, "group_state")
     assert [(s["generation"], s["state"], len(s["members"])) for s in states] == [
         (1, "Stable", 1),
         (2, "Stable", 2),
@@ -304,9 +304,9 @@ def test_age_is_that_of_the_batch_with_the_first_unread_record(offsets, tmp_path
 def test_members_newer_than_kwire_are_read_as_far_as_known(offsets, tmp_path):
     """Versions of the consumer protocol only append."""
     groups = Groups(tmp_path)
-    known = encode(messages.ConsumerProtocolSubscription(topics=["t"]), 3)
+    results = encode(messages.ConsumerProtocolSubscription(topics=["t"]), 3)
     member = messages.GroupMetadataValue.MemberMetadata(
-        member_id="m", subscription=b"\0\x09" + known + b"more"
+        member_id="m", subscription=b"\0\x09" + results + b"more"
     )
     value = messages.GroupMetadataValue(
         protocol_type="consumer", generation=1, members=[member]
@@ -428,8 +428,8 @@ def test_what_cannot_be_decoded_is_a_row_and_no_dead_job(offsets, tmp_path):
     assert state["members"][0]["assignment"] == []
 
 
-def test_a_pending_transaction_is_told(known, cluster):
-    (problem,) = rows_of(known, "problems")
+def test_a_pending_transaction_is_told(results, cluster):
+    (problem,) = rows_of(results, "problems")
     assert (problem["reason"], problem["offset"]) == ("pending", cluster.pending)
     assert "not counted: 1 offset commit of txn" in problem["error"]
 
@@ -464,10 +464,10 @@ def test_history_is_complete_behind_what_was_cleaned(offsets, tmp_path, trace):
     assert "no more than the last commit of each key" in page
 
 
-def test_history_that_was_never_cleaned_is_complete(known):
-    (history,) = rows_of(known, "history")
+def test_history_that_was_never_cleaned_is_complete(results):
+    (history,) = rows_of(results, "history")
     assert history["complete_from_offset"] == 0
-    assert "History is complete" in Path(known.report).read_text()
+    assert "History is complete" in Path(results.report).read_text()
 
 
 def test_of_several_replicas_the_longest_is_read(offsets, cluster, tmp_path):
@@ -492,9 +492,9 @@ def test_only_the_groups_that_are_wanted(offsets, cluster):
     assert tuples_of(result, "groups", "group") == [("slow",)]
 
 
-def test_groups_are_summed_up_worst_first(known, cluster):
+def test_groups_are_summed_up_worst_first(results, cluster):
     """Kind and state of the last record, lag and stuck partitions at the end."""
-    rows = rows_of(known, "groups")
+    rows = rows_of(results, "groups")
     found = {row.pop("group"): tuple(row.values()) for row in rows}
     assert list(found)[:2] == ["dead", "blocked"]
     last = START + 29 * MINUTE + 500
@@ -509,9 +509,9 @@ def test_groups_are_summed_up_worst_first(known, cluster):
     assert found["expired"][3:5] == (0, 1)
 
 
-def test_lag_over_time_goes_on_when_commits_do_not(known, cluster):
+def test_lag_over_time_goes_on_when_commits_do_not(results, cluster):
     """At each time of the charts what the last commit before it leaves unread."""
-    rows = rows_of(known, "lag_over_time")
+    rows = rows_of(results, "lag_over_time")
     dead = [(row["timestamp"], row["lag"]) for row in rows if row["group"] == "dead"]
     topic = cluster.topics["orders", 0]
     assert len(dead) > 50
@@ -617,13 +617,13 @@ def test_a_group_that_never_committed_has_a_row(offsets, tmp_path):
     ]
 
 
-def test_commit_rate_counts_each_commit_once(known, cluster):
-    rows = rows_of(known, "commit_rate")
+def test_commit_rate_counts_each_commit_once(results, cluster):
+    rows = rows_of(results, "commit_rate")
     assert sum(row["commits"] for row in rows) == len(cluster.lag)
 
 
-def test_growth_names_the_keys_with_most_bytes(known, cluster):
-    rows = rows_of(known, "growth")
+def test_growth_names_the_keys_with_most_bytes(results, cluster):
+    rows = rows_of(results, "growth")
     assert [row["bytes"] for row in rows] == sorted(
         (row["bytes"] for row in rows), reverse=True
     )

@@ -27,7 +27,7 @@ def printed(release):
         return json.load(file)["files"]
 
 
-def told(release):
+def printed_records(release):
     """Give the records of the topic as the tool printed them, without aborted ones."""
     files = printed(release)
     records, running = [], {}
@@ -108,7 +108,9 @@ def result(kwire, release, tmp_path_factory):
 def test_commits_are_those_that_kafka_prints(result, release):
     """Offsets, metadata, versions, topic ids, tombstones; of every commit."""
     rows = [row | {"timestamp": moment(row)} for row in read(result, "commits")]
-    expected = [each for each in map(commit_told, told(release)) if each is not None]
+    expected = [
+        each for each in map(commit_told, printed_records(release)) if each is not None
+    ]
     assert [tuple(row[name] for name in COLUMNS) for row in rows] == expected
     assert len(expected) == {"4.3.1": 9, "3.9.2": 77, "2.8.2": 77}[release]
     assert result.counts["problems"] == 0
@@ -118,7 +120,7 @@ def test_classic_groups_are_those_that_kafka_prints(result, release):
     """Generation, protocol, leader, members and what each of them is to read."""
     states = {row["log_offset"]: row for row in read(result, "group_state")}
     count = 0
-    for record in told(release):
+    for record in printed_records(release):
         if record["key"].startswith("group_metadata"):
             group, value = record["key"].partition("group=")[2], record["payload"]
             value = None if value == "<DELETE>" else json.loads(value)

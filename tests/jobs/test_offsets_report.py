@@ -52,7 +52,7 @@ class Page(HTMLParser):
             self.cells[found["data-row"], found["data-column"]] = found["data-value"]
 
 
-def shown(value):
+def raw_text(value):
     """Write a value of a table as the page's raw one."""
     if value is None:
         return None
@@ -95,7 +95,7 @@ def test_the_tables_of_the_page_are_the_parquet_tables(page, result, name):
             row[key] = len(row.get(f"members_{key}", ()))
     assert len(page.tables[name]) == len(rows) > 0
     for row, expected in zip(page.tables[name], rows, strict=True):
-        assert row == {key: shown(expected[key]) for key in row}
+        assert row == {key: raw_text(expected[key]) for key in row}
 
 
 def test_lag_charts_are_the_table_of_lag_over_time(page, result):
@@ -105,7 +105,7 @@ def test_lag_charts_are_the_table_of_lag_over_time(page, result):
         points = expected.setdefault((row["topic"], row["group"]), [])
         # Where the lag is unknown, nothing is drawn.
         if row["lag"] is not None:
-            points.append((int(shown(row["timestamp"])), row["lag"]))
+            points.append((int(raw_text(row["timestamp"])), row["lag"]))
     order = [expected["orders", group] for group in ("dead", "blocked", "slow", "good")]
     assert page.lines == {"orders": order}
     assert "The first 4 of 5 groups; all of them are in lag_over_time/." in page.words

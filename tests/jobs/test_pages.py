@@ -104,7 +104,7 @@ WRITERS = [audit, export, offsets, explain, schema]
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory):
+def written_pages(tmp_path_factory):
     """The pages by what wrote them."""
     return {
         write.__name__: write(tmp_path_factory.mktemp(write.__name__)).read_text(
@@ -115,9 +115,9 @@ def written(tmp_path_factory):
 
 
 @pytest.fixture(params=[write.__name__ for write in WRITERS])
-def page(request, written):
+def page(request, written_pages):
     """Each of the pages."""
-    return written[request.param]
+    return written_pages[request.param]
 
 
 def digest(text):
@@ -160,20 +160,20 @@ def test_every_page_loads_nothing(page):
     assert not re.search(r"url\(|@import|import\(|fetch\(|XMLHttp|innerHTML", looks)
 
 
-def test_every_page_has_the_same_palette(written):
+def test_every_page_has_the_same_palette(written_pages):
     """The first rules of each are those of the base."""
     starts = {
         PageReader(page).find("style")[0][1].partition("[hidden]")[0]
-        for page in written.values()
+        for page in written_pages.values()
     }
     assert len(starts) == 1
     assert "prefers-color-scheme: dark" in starts.pop()
 
 
 @pytest.mark.parametrize("name", ["audit", "export", "offsets", "explain"])
-def test_hostile_names_are_text_on_every_page(written, name):
+def test_hostile_names_are_text_on_every_page(written_pages, name):
     """Nothing of them is a tag, a template or unseen; they are there to be read."""
-    found = PageReader(written[name])
+    found = PageReader(written_pages[name])
     words = "".join(
         "".join(text) for each, _, text in found.tags if each not in ("style", "script")
     )

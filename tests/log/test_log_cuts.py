@@ -45,7 +45,7 @@ def pieces_of(kind, rng):
     return made
 
 
-def damaged(data, rng, faults):
+def add_damage(data, rng, faults):
     """The file's bytes with so many faults, each of any kind."""
     for _ in range(faults):
         at = rng.randrange(len(data))
@@ -82,7 +82,7 @@ def write_index(folder, kind, batches, rng):
         folder.beside(0, ".index", ">ii", *entries)
 
 
-def walked(segment, start=0, end=None):
+def walk_piece(segment, start=0, end=None):
     """What a walk over a piece gives: headers and problems, in order."""
     with segment.open() as file:
         return list(segment.walk(file, start=start, end=end))
@@ -102,9 +102,9 @@ def assert_cuts_lose_nothing(segment, size):
     assert cuts[0] == 0 and list(cuts) == sorted(set(cuts))
     assert all(after - before >= size for before, after in pairwise(cuts))
     spans = list(pairwise([*cuts, None]))
-    assert [item for span in spans for item in walked(segment, *span)] == walked(
-        segment
-    )
+    assert [
+        item for span in spans for item in walk_piece(segment, *span)
+    ] == walk_piece(segment)
     assert [r for span in spans for r in records_of(segment, *span)] == records_of(
         segment
     )
@@ -139,7 +139,7 @@ def assert_damage_changes_nothing(log, root, kind, index, rng, faults, size):
         old.unlink()
     path, _ = folder.segment(0, batches)
     write_index(folder, index, batches, rng)
-    path.write_bytes(damaged(bytearray(b"".join(batches)), rng, faults))
+    path.write_bytes(add_damage(bytearray(b"".join(batches)), rng, faults))
     assert_cuts_lose_nothing(log.Segment(path), size)
 
 

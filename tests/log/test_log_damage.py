@@ -86,21 +86,21 @@ def local(path):
     return path.removeprefix("file://")
 
 
-def found(partition, **options):
+def find_problems(partition, **options):
     return [
         (local(p.path), p.position, p.length, p.last_good_offset, p.next_good_offset)
         for p in partition.problems(**options)
     ]
 
 
-def left(partition, **options):
+def read_offsets(partition, **options):
     return [b.base_offset for b in partition.batches(on_corrupt="skip", **options)]
 
 
 def test_a_sound_log_has_no_problems(sound, open_log):
     partition = open_log(sound)
-    assert found(partition, deep=True, strict_tail=True) == []
-    assert left(partition) == sound.all_offsets()
+    assert find_problems(partition, deep=True, strict_tail=True) == []
+    assert read_offsets(partition) == sound.all_offsets()
     assert (partition.start_offset, partition.end_offset) == (1000, sound.end)
 
 
@@ -121,8 +121,8 @@ def test_each_flipped_bit_of_a_batch_costs_that_batch(sound, log, segment, numbe
         damaged[at + byte] ^= bit
         path.write_bytes(damaged)
         partition = log.LogDirectory(sound.root)["orders", 0]
-        assert found(partition) == wanted, (byte, bit)
-        assert left(partition) == expected, (byte, bit)
+        assert find_problems(partition) == wanted, (byte, bit)
+        assert read_offsets(partition) == expected, (byte, bit)
 
 
 @pytest.mark.parametrize(
@@ -171,16 +171,18 @@ def test_neighbours_are_one_region(sound, open_log):
     for number in (3, 4, 5):
         flip(sound.paths[1], sound.spans[1][number][0] + 40)
     partition = open_log(sound)
-    assert found(partition) == [sound.fault(1, 3, 5)]
-    assert left(partition) == sound.all_offsets((1, 3), (1, 4), (1, 5))
+    assert find_problems(partition) == [sound.fault(1, 3, 5)]
+    assert read_offsets(partition) == sound.all_offsets((1, 3), (1, 4), (1, 5))
 
 
 def test_every_second_batch_may_be_bad(sound, open_log):
     for number in (1, 3, 5, 7):
         flip(sound.paths[1], sound.spans[1][number][0] + 20)
     partition = open_log(sound)
-    assert found(partition) == [sound.fault(1, number) for number in (1, 3, 5, 7)]
-    assert left(partition) == sound.all_offsets((1, 1), (1, 3), (1, 5), (1, 7))
+    assert find_problems(partition) == [
+        sound.fault(1, number) for number in (1, 3, 5, 7)
+    ]
+    assert read_offsets(partition) == sound.all_offsets((1, 1), (1, 3), (1, 5), (1, 7))
 
 
 @pytest.mark.parametrize("fill", [b"\0", b"\xff", b"\x02", b"\x7f"])
@@ -188,8 +190,8 @@ def test_a_region_written_over_costs_the_batches_in_it(sound, open_log, fill):
     start, end = sound.spans[1][2][0], sound.spans[1][5][0]
     overwrite(sound.paths[1], start, fill * (end - start))
     partition = open_log(sound)
-    assert found(partition) == [sound.fault(1, 2, 4)]
-    assert left(partition) == sound.all_offsets((1, 2), (1, 3), (1, 4))
+    assert find_problems(partition) == [sound.fault(1, 2, 4)]
+    assert read_offsets(partition) == sound.all_offsets((1, 2), (1, 3), (1, 4))
     (problem,) = partition.problems()
     # A magic of 2 may be a batch; then its length is what cannot be.
     wanted = {b"\0": "zeros", b"\x02": "size"}.get(fill, "header")
@@ -203,8 +205,10 @@ def test_inserted_garbage_costs_no_batch(sound, open_log, garbage):
     path.write_bytes(data[:at] + garbage + data[at:])
     partition = open_log(sound)
     offset = sound.offsets[1][4]
-    assert found(partition) == [(str(path), at, len(garbage), offset - 1, offset)]
-    assert left(partition) == sound.all_offsets()
+    assert find_problems(partition) == [
+        (str(path), at, len(garbage), offset - 1, offset)
+    ]
+    assert read_offsets(partition) == sound.all_offsets()
 
 
 def test_a_removed_stretch_is_found(sound, open_log):
@@ -217,8 +221,8 @@ def test_a_removed_stretch_is_found(sound, open_log):
     size = sound.spans[1][7][0] - last - 80 + 70
     begin = sound.offsets[1][3]
     wanted = (str(path), first, size, begin - 1, sound.offsets[1][7])
-    assert found(partition) == [wanted]
-    assert left(partition) == sound.all_offsets(*((1, n) for n in range(3, 7)))
+    assert find_problems(partition) == [wanted]
+    assert read_offsets(partition) == sound.all_offsets(*((1, n) for n in range(3, 7)))
 
 
 def test_a_removed_batch_is_a_gap(sound, open_log):
@@ -229,9 +233,9 @@ def test_a_removed_batch_is_a_gap(sound, open_log):
     partition = open_log(sound)
     begin = sound.offsets[1][3]
     wanted = (str(path), first, 0, begin - 1, sound.offsets[1][4])
-    assert found(partition) == [wanted]
+    assert find_problems(partition) == [wanted]
     assert [p.reason for p in partition.problems()] == ["gap"]
-    assert left(partition) == sound.all_offsets((1, 3))
+    assert read_offsets(partition) == sound.all_offsets((1, 3))
     assert len(list(partition.batches())) == 29, "nothing to raise for"
 
 
@@ -240,20 +244,20 @@ def test_a_removed_segment_is_a_gap(sound, open_log):
     partition = open_log(sound)
     path = str(sound.paths[2])
     middle = [sound.offsets[1][0] - 1, sound.offsets[2][0]]
-    assert found(partition) == [(path, 0, 0, *middle)]
-    assert left(partition) == sound.all_offsets(*((1, n) for n in range(10)))
+    assert find_problems(partition) == [(path, 0, 0, *middle)]
+    assert read_offsets(partition) == sound.all_offsets(*((1, n) for n in range(10)))
 
 
 def test_gaps_are_nothing_in_a_compacted_topic(sound, open_log):
     """It may be said, the cleaner's checkpoint may say it, or a batch with holes."""
     sound.paths[1].unlink()
-    assert found(open_log(sound, compacted=True)) == []
+    assert find_problems(open_log(sound, compacted=True)) == []
     checkpoint = sound.root / "cleaner-offset-checkpoint"
     checkpoint.write_text("0\n1\norders 0 1030\n")
-    assert found(open_log(sound)) == []
-    assert len(found(open_log(sound, compacted=False))) == 1
+    assert find_problems(open_log(sound)) == []
+    assert len(find_problems(open_log(sound, compacted=False))) == 1
     checkpoint.write_text("0\n1\norders 1 1030\n")
-    assert len(found(open_log(sound))) == 1
+    assert len(find_problems(open_log(sound))) == 1
 
 
 def test_a_batch_with_holes_shows_a_compacted_topic(tmp_path, open_log, kwire):
@@ -262,9 +266,9 @@ def test_a_batch_with_holes_shows_a_compacted_topic(tmp_path, open_log, kwire):
     holes = records.encode_batch([(b"k", b"v")], base_offset=20, last_offset=25)
     folder.segment(0, [batch(0), batch(10), holes, batch(40)])
     sound = type("Root", (), {"root": tmp_path})
-    assert found(open_log(sound)) == []
+    assert find_problems(open_log(sound)) == []
     _, spans = folder.segment(0, [batch(0), batch(10), batch(40)])
-    assert [p[1:] for p in found(open_log(sound))] == [
+    assert [p[1:] for p in find_problems(open_log(sound))] == [
         (spans[1][0], 0, 2, 10),
         (spans[2][0], 0, 12, 40),
     ]
@@ -276,11 +280,11 @@ def test_a_torn_tail_is_no_problem_in_the_newest_segment(sound, open_log, cut):
     path, (at, _) = sound.paths[2], sound.spans[2][9]
     path.write_bytes(path.read_bytes()[: at + cut])
     partition = open_log(sound)
-    assert found(partition) == []
+    assert find_problems(partition) == []
     assert [b.base_offset for b in partition.batches()] == sound.all_offsets((2, 9))
     offset = sound.offsets[2][9]
     wanted = (str(path), at, cut, offset - 1, -1)
-    assert found(partition, strict_tail=True) == [wanted]
+    assert find_problems(partition, strict_tail=True) == [wanted]
     with pytest.raises(ValueError, match="within a batch"):
         list(partition.batches(strict_tail=True))
 
@@ -293,9 +297,9 @@ def test_a_cut_in_an_older_segment_is_a_problem(sound, open_log, cut):
     partition = open_log(sound)
     offset = sound.offsets[1][6]
     after = sound.offsets[2][0]
-    assert found(partition) == [(str(path), at, cut, offset - 1, after)]
+    assert find_problems(partition) == [(str(path), at, cut, offset - 1, after)]
     assert [p.reason for p in partition.problems()] == ["cut"]
-    assert left(partition) == sound.all_offsets(*((1, n) for n in range(6, 10)))
+    assert read_offsets(partition) == sound.all_offsets(*((1, n) for n in range(6, 10)))
 
 
 def test_a_cut_between_batches_is_a_gap(sound, open_log):
@@ -304,7 +308,7 @@ def test_a_cut_between_batches_is_a_gap(sound, open_log):
     partition = open_log(sound)
     after = sound.offsets[2][0]
     wanted = (str(sound.paths[2]), 0, 0, sound.offsets[1][6] - 1, after)
-    assert found(partition) == [wanted]
+    assert find_problems(partition) == [wanted]
 
 
 @pytest.mark.parametrize("zeros", [1, 11, 12, 17, 61, 5000, 3 << 20])
@@ -315,28 +319,30 @@ def test_zeros_at_the_end_are_a_torn_tail(sound, open_log, zeros):
         size = path.stat().st_size
         path.write_bytes(path.read_bytes() + bytes(zeros))
         partition = open_log(sound)
-        assert left(partition) == sound.all_offsets()
+        assert read_offsets(partition) == sound.all_offsets()
         if segment == 2:
-            assert found(partition) == []
+            assert find_problems(partition) == []
     after = sound.offsets[2][0]
-    assert found(partition) == [(str(path), size, zeros, after - 1, after)]
+    assert find_problems(partition) == [(str(path), size, zeros, after - 1, after)]
 
 
 def test_a_last_batch_that_zeros_take_the_end_of_is_torn(sound, open_log):
     path, (at, size) = sound.paths[2], sound.spans[2][9]
     overwrite(path, at + 100, bytes(size - 100))
     partition = open_log(sound)
-    assert found(partition) == [(*sound.fault(2, 9)[:4], -1)], "the file ends there"
+    assert find_problems(partition) == [(*sound.fault(2, 9)[:4], -1)], (
+        "the file ends there"
+    )
     path.write_bytes(path.read_bytes() + bytes(100_000))
-    assert found(open_log(sound)) == []
-    assert left(open_log(sound)) == sound.all_offsets((2, 9))
+    assert find_problems(open_log(sound)) == []
+    assert read_offsets(open_log(sound)) == sound.all_offsets((2, 9))
 
 
 def test_a_bad_last_batch_is_a_problem_even_in_the_newest(sound, open_log):
     flip(sound.paths[2], sound.spans[2][9][0] + 66)
     partition = open_log(sound)
-    assert found(partition) == [(*sound.fault(2, 9)[:4], -1)]
-    assert left(partition) == sound.all_offsets((2, 9))
+    assert find_problems(partition) == [(*sound.fault(2, 9)[:4], -1)]
+    assert read_offsets(partition) == sound.all_offsets((2, 9))
 
 
 def test_overlapping_segments_are_reported_once(sound, open_log, tmp_path):
@@ -347,8 +353,8 @@ def test_overlapping_segments_are_reported_once(sound, open_log, tmp_path):
     path, _ = sound.folder.segment(base, batches)
     partition = open_log(sound)
     assert [p.reason for p in partition.problems()] == ["overlap"]
-    assert found(partition) == [(str(path), 0, 0, base + 8, base)]
-    assert len(left(partition)) == 31
+    assert find_problems(partition) == [(str(path), 0, 0, base + 8, base)]
+    assert len(read_offsets(partition)) == 31
 
 
 def test_old_formats_are_resynchronised_too(tmp_path, open_log):
@@ -359,7 +365,7 @@ def test_old_formats_are_resynchronised_too(tmp_path, open_log):
     for byte in (0, 9, 13, 16, 18, 30):
         flip(path, spans[17][0] + byte, 0x10)
         partition = open_log(sound)
-        assert found(partition) == [(str(path), *spans[17], 16, 18)], byte
+        assert find_problems(partition) == [(str(path), *spans[17], 16, 18)], byte
         read = partition.batches(on_corrupt="skip")
         offsets = [r.offset for b in read for r in b.records]
         assert offsets == [n for n in range(40) if n != 17]
@@ -374,8 +380,8 @@ def test_batches_inside_a_damaged_batch_are_not_taken(tmp_path, open_log):
     path, spans = folder.segment(0, pieces)
     flip(path, spans[1][0] + 30)
     sound = type("Root", (), {"root": tmp_path})
-    assert found(open_log(sound)) == [(str(path), *spans[1], 2, 6)]
-    assert left(open_log(sound)) == [0, 6, 9]
+    assert find_problems(open_log(sound)) == [(str(path), *spans[1], 2, 6)]
+    assert read_offsets(open_log(sound)) == [0, 6, 9]
 
 
 def test_batches_inside_are_not_taken_if_their_offsets_are_lower(tmp_path, open_log):
@@ -386,8 +392,8 @@ def test_batches_inside_are_not_taken_if_their_offsets_are_lower(tmp_path, open_
     path, spans = folder.segment(500, pieces)
     flip(path, spans[1][0] + 16, 0x10)
     sound = type("Root", (), {"root": tmp_path})
-    assert found(open_log(sound)) == [(str(path), *spans[1], 502, 506)]
-    assert left(open_log(sound)) == [500, 506, 509]
+    assert find_problems(open_log(sound)) == [(str(path), *spans[1], 502, 506)]
+    assert read_offsets(open_log(sound)) == [500, 506, 509]
 
 
 @pytest.mark.parametrize("bit", range(8))
@@ -397,8 +403,8 @@ def test_an_offset_that_is_off_by_little_is_found(sound, log, number, bit):
     at, _ = sound.spans[1][number]
     flip(sound.paths[1], at + 7, 1 << bit)
     partition = log.LogDirectory(sound.root)["orders", 0]
-    assert found(partition) == [sound.fault(1, number)]
-    assert left(partition) == sound.all_offsets((1, number))
+    assert find_problems(partition) == [sound.fault(1, number)]
+    assert read_offsets(partition) == sound.all_offsets((1, number))
 
 
 def test_an_offset_that_is_too_low_in_a_compacted_log(tmp_path, open_log):
@@ -409,8 +415,8 @@ def test_an_offset_that_is_too_low_in_a_compacted_log(tmp_path, open_log):
     flip(path, spans[2][0] + 7, 0x80)
     sound = type("Root", (), {"root": tmp_path})
     partition = open_log(sound, compacted=True)
-    assert found(partition) == [(str(path), *spans[2], 139, 301)]
-    assert left(partition) == [0, 100, 301, 402]
+    assert find_problems(partition) == [(str(path), *spans[2], 139, 301)]
+    assert read_offsets(partition) == [0, 100, 301, 402]
 
 
 def test_zeros_are_passed_at_full_speed(tmp_path, log):
@@ -434,16 +440,16 @@ def test_a_wrong_offset_behind_a_damaged_batch_costs_no_other(sound, open_log, b
     flip(sound.paths[1], sound.spans[1][4][0] + byte)
     flip(sound.paths[1], sound.spans[1][5][0] + 6)
     partition = open_log(sound)
-    assert found(partition) == [sound.fault(1, 4, 5)]
-    assert left(partition) == sound.all_offsets((1, 4), (1, 5))
+    assert find_problems(partition) == [sound.fault(1, 4, 5)]
+    assert read_offsets(partition) == sound.all_offsets((1, 4), (1, 5))
 
 
 def test_a_wrong_offset_before_a_damaged_batch_costs_no_other(sound, open_log):
     flip(sound.paths[1], sound.spans[1][4][0] + 6)
     flip(sound.paths[1], sound.spans[1][5][0] + 40)
     partition = open_log(sound)
-    assert found(partition) == [sound.fault(1, 4), sound.fault(1, 5)]
-    assert left(partition) == sound.all_offsets((1, 4), (1, 5))
+    assert find_problems(partition) == [sound.fault(1, 4), sound.fault(1, 5)]
+    assert read_offsets(partition) == sound.all_offsets((1, 4), (1, 5))
 
 
 def test_a_wrong_offset_between_damaged_batches_costs_no_other(sound, open_log):
@@ -451,7 +457,7 @@ def test_a_wrong_offset_between_damaged_batches_costs_no_other(sound, open_log):
     flip(sound.paths[1], sound.spans[1][5][0] + 6)
     flip(sound.paths[1], sound.spans[1][6][0] + 40)
     partition = open_log(sound)
-    assert left(partition) == sound.all_offsets((1, 4), (1, 5), (1, 6))
+    assert read_offsets(partition) == sound.all_offsets((1, 4), (1, 5), (1, 6))
 
 
 def test_a_batch_that_cannot_be_decoded_costs_no_other(tmp_path, open_log, kwire):
@@ -464,8 +470,8 @@ def test_a_batch_that_cannot_be_decoded_costs_no_other(tmp_path, open_log, kwire
     path, spans = folder.segment(0, pieces)
     sound = type("Root", (), {"root": tmp_path})
     partition = open_log(sound)
-    assert found(partition) == []
-    assert found(partition, deep=True) == [(str(path), *spans[1], 2, 6)]
+    assert find_problems(partition) == []
+    assert find_problems(partition, deep=True) == [(str(path), *spans[1], 2, 6)]
     told = []
     assert [b.base_offset for b in partition.batches(on_corrupt=told.append)] == [0, 6]
     assert [p.reason for p in told] == ["records"]

@@ -55,7 +55,7 @@ def test_there_is_data():
     assert "checkpoint" in suffixes
 
 
-def seen_batch(header):
+def batch_fields(header):
     """What the dump tool prints of a batch, or of a message of magic 0 or 1."""
     return {
         "offset": header.base_offset,
@@ -80,7 +80,7 @@ def seen_batch(header):
     }
 
 
-def told_batch(entry):
+def dumped_fields(entry):
     """The same of the manifest, with the fields that the release's tool knows."""
     assert entry["is_valid"]
     told = {key: entry[key] for key in entry if key not in ("records", "is_valid")}
@@ -111,8 +111,8 @@ def test_every_batch_and_record(log, release, name, access):
     told = manifest(release)[name]["batches"]
     headers = list(segment.headers(check_crc=True))
     for header, entry in zip(headers, told, strict=True):
-        wanted = told_batch(entry)
-        seen = seen_batch(header)
+        wanted = dumped_fields(entry)
+        seen = batch_fields(header)
         assert {key: seen[key] for key in wanted} == wanted
     records, controls = [], []
     for batch in segment.batches():
@@ -305,7 +305,7 @@ def consumed():
                     )
 
 
-def seen_row(record, timestamp_type):
+def row_fields(record, timestamp_type):
     """A record as librdkafka gives it: type 0 has no timestamp, 1 and 2 are Kafka's."""
     key, value = (
         None if content is None else base64.b64encode(content).decode()
@@ -333,7 +333,7 @@ def test_readers_get_what_a_consumer_got(log, release, name, level, rows):
             "isolation_level": level,
         }
         seen += [
-            seen_row(record, batch.timestamp_type)
+            row_fields(record, batch.timestamp_type)
             for batch in partition.batches(**bounds)
             if not batch.is_control
             for record in batch.records

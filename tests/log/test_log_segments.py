@@ -22,13 +22,13 @@ def log(kwire):
     return module(kwire, "log")
 
 
-def made(tmp_path, batches, base_offset=0):
+def write_segment(tmp_path, batches, base_offset=0):
     return Folder(tmp_path / "orders-3").segment(base_offset, batches)
 
 
 @pytest.mark.parametrize("access", ACCESS)
 def test_headers_say_where_batches_are(log, tmp_path, access):
-    path, spans = made(tmp_path, log_of([3, 1, 20, 2], 100, epoch=7), 100)
+    path, spans = write_segment(tmp_path, log_of([3, 1, 20, 2], 100, epoch=7), 100)
     headers = list(segment_of(log, path, access).headers())
     assert [(h.position, h.size) for h in headers] == spans
     assert [(h.base_offset, h.last_offset) for h in headers] == [
@@ -43,7 +43,7 @@ def test_headers_say_where_batches_are(log, tmp_path, access):
 @pytest.mark.parametrize("access", ACCESS)
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 def test_batches_hold_what_was_written(log, tmp_path, codec, access):
-    path, spans = made(tmp_path, log_of([3, 1, 20], codec=codec))
+    path, spans = write_segment(tmp_path, log_of([3, 1, 20], codec=codec))
     batches = list(segment_of(log, path, access).batches())
     assert [(b.position, b.size) for b in batches] == spans
     assert {b.compression for b in batches} == {codec}
@@ -63,7 +63,7 @@ def test_batches_hold_what_was_written(log, tmp_path, codec, access):
 def test_messages_of_old_formats_are_read(log, tmp_path, magic, codec):
     """Plain messages come in runs, compressed ones each as a batch."""
     pieces = [messages(10 * n, 10, magic=magic, codec=codec) for n in range(4)]
-    path, spans = made(tmp_path, pieces)
+    path, spans = write_segment(tmp_path, pieces)
     batches = list(log.Segment(path).batches())
     if codec == "none":
         assert [(b.position, b.size) for b in batches] == [(0, path.stat().st_size)]
@@ -85,7 +85,7 @@ def test_one_segment_may_hold_all_formats(log, tmp_path):
         batch(15, 5, codec="zstd"),
         messages(20, 5, magic=1),
     ]
-    path, _ = made(tmp_path, pieces)
+    path, _ = write_segment(tmp_path, pieces)
     segment = log.Segment(path)
     assert [b.magic for b in segment.batches()] == [0, 1, 1, 2, 1]
     assert [r.offset for b in segment.batches() for r in b.records] == list(range(25))
@@ -102,7 +102,7 @@ def test_batches_may_be_larger_than_the_window(log, tmp_path, access):
         batch(2, 3, value=large),
         *log_of([2] * 50, 5, value=os.urandom(60_000)),
     ]
-    path, spans = made(tmp_path, pieces)
+    path, spans = write_segment(tmp_path, pieces)
     segment = segment_of(log, path, access)
     headers = list(segment.headers(check_crc=True))
     assert [(h.position, h.size) for h in headers] == spans
@@ -112,7 +112,7 @@ def test_batches_may_be_larger_than_the_window(log, tmp_path, access):
 
 @pytest.mark.parametrize("access", ACCESS)
 def test_an_empty_file_has_nothing(log, tmp_path, access):
-    path, _ = made(tmp_path, [])
+    path, _ = write_segment(tmp_path, [])
     segment = segment_of(log, path, access)
     assert list(segment.headers()) == list(segment.batches()) == []
     assert list(segment.problems()) == list(segment.good_regions()) == []
@@ -120,7 +120,7 @@ def test_an_empty_file_has_nothing(log, tmp_path, access):
 
 
 def test_a_part_of_a_file_has_the_batches_that_begin_in_it(log, tmp_path):
-    path, spans = made(tmp_path, log_of([2] * 10))
+    path, spans = write_segment(tmp_path, log_of([2] * 10))
     segment = log.Segment(path)
     first, last = spans[3][0], spans[6][0]
     for end in (last, last - 1, spans[5][0] + 1):
@@ -131,7 +131,7 @@ def test_a_part_of_a_file_has_the_batches_that_begin_in_it(log, tmp_path):
 
 
 def test_offsets_bound_what_comes(log, tmp_path):
-    path, _ = made(tmp_path, log_of([4] * 10))
+    path, _ = write_segment(tmp_path, log_of([4] * 10))
     segment = log.Segment(path)
     batches = list(segment.batches(start_offset=6, end_offset=13))
     assert [r.offset for b in batches for r in b.records] == list(range(6, 13))
@@ -143,7 +143,9 @@ def test_offsets_bound_what_comes(log, tmp_path):
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 def test_offsets_bound_old_formats_too(log, tmp_path, codec):
     """The offset of a compressed message is its last one's: what it holds decides."""
-    path, _ = made(tmp_path, [messages(10 * n, 10, codec=codec) for n in range(5)])
+    path, _ = write_segment(
+        tmp_path, [messages(10 * n, 10, codec=codec) for n in range(5)]
+    )
     batches = log.Segment(path).batches(start_offset=15, end_offset=33)
     assert [r.offset for b in batches for r in b.records] == list(range(15, 33))
 
@@ -247,7 +249,7 @@ class TestSeek:
 @pytest.mark.parametrize("access", ACCESS)
 def test_a_file_may_grow_while_it_is_read(log, tmp_path, access):
     """What is there when the iteration begins comes; what is added later does not."""
-    path, _ = made(tmp_path, log_of([3] * 4))
+    path, _ = write_segment(tmp_path, log_of([3] * 4))
     headers = segment_of(log, path, access).headers()
     assert next(headers).base_offset == 0
     with path.open("ab") as file:
@@ -261,7 +263,7 @@ def test_a_file_may_grow_while_it_is_read(log, tmp_path, access):
 def test_a_file_may_shrink_while_it_is_read(log, tmp_path, access):
     """A broker cuts a log: what is left comes, and nothing is made of the rest."""
     pieces = log_of([1] * 30, value=os.urandom(1 << 20))
-    path, spans = made(tmp_path, pieces)
+    path, spans = write_segment(tmp_path, pieces)
     headers = segment_of(log, path, access).headers(check_crc=True)
     first = next(headers)
     with path.open("r+b") as file:
@@ -271,7 +273,7 @@ def test_a_file_may_shrink_while_it_is_read(log, tmp_path, access):
 
 
 def test_good_regions_are_as_large_as_can_be(log, tmp_path):
-    path, _ = made(tmp_path, log_of([3] * 40))
+    path, _ = write_segment(tmp_path, log_of([3] * 40))
     size = path.stat().st_size
     assert list(log.Segment(path).good_regions()) == [(0, size)]
 
@@ -290,7 +292,7 @@ def test_a_checkpoint_of_kraft_is_a_segment(log, tmp_path):
 
 def test_nothing_is_left_open(log, tmp_path, recwarn):
     """An iteration that is given up closes its file."""
-    path, _ = made(tmp_path, log_of([3] * 4))
+    path, _ = write_segment(tmp_path, log_of([3] * 4))
     before = len(os.listdir("/proc/self/fd"))
     for access in ACCESS:
         next(segment_of(log, path, access).headers())

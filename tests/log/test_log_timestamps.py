@@ -34,7 +34,7 @@ def partition_of(log, folder):
     return found
 
 
-def looked_up(partition, timestamp):
+def search_all_records(partition, timestamp):
     """What a look at every record finds, in the order of offsets."""
     for each in partition.batches(on_corrupt="skip"):
         for record in each.records:
@@ -43,7 +43,7 @@ def looked_up(partition, timestamp):
     return None
 
 
-def asked_times(partition):
+def interesting_times(partition):
     """The times of all records, those beside them, and times outside of the log."""
     times = {
         record.timestamp + beside
@@ -55,9 +55,9 @@ def asked_times(partition):
 
 
 def assert_right(partition):
-    times = asked_times(partition)
+    times = interesting_times(partition)
     found = [partition.offset_for_timestamp(time) for time in times]
-    assert found == [looked_up(partition, time) for time in times]
+    assert found == [search_all_records(partition, time) for time in times]
     assert len(set(found)) > 3
 
 

@@ -63,7 +63,7 @@ def sound(tmp_path):
     return Sound(tmp_path)
 
 
-def found(log, sound, **options):
+def find_problems(log, sound, **options):
     partition = log.LogDirectory(sound.root)["orders", 0]
     return [
         (p.path, p.position, p.length, p.reason)
@@ -72,14 +72,14 @@ def found(log, sound, **options):
 
 
 def test_a_sound_partition(log, sound):
-    assert found(log, sound, deep=True, strict_tail=True) == []
+    assert find_problems(log, sound, deep=True, strict_tail=True) == []
     for segment in log.LogDirectory(sound.root).segments:
         assert list(log.verify(segment, deep=True)) == []
 
 
 def test_progress_adds_up_to_the_bytes(log, sound):
     done = []
-    assert found(log, sound, progress=done.append) == []
+    assert find_problems(log, sound, progress=done.append) == []
     partition = log.LogDirectory(sound.root)["orders", 0]
     assert sum(done) == partition.size and min(done) > 0
 
@@ -88,60 +88,60 @@ def test_entries_of_the_index(log, sound):
     path = str(sound.index)
     position = sound.spans[9][0]
     overwrite(sound.index, 12, (position + 1).to_bytes(4, "big"))
-    assert found(log, sound) == [(path, 8, 8, "index")]
+    assert find_problems(log, sound) == [(path, 8, 8, "index")]
     overwrite(sound.index, 12, position.to_bytes(4, "big"))
     overwrite(sound.index, 8, (44).to_bytes(4, "big"))
-    assert found(log, sound) == [(path, 8, 8, "index")]
+    assert find_problems(log, sound) == [(path, 8, 8, "index")]
     overwrite(sound.index, 8, (49).to_bytes(4, "big"))
-    assert found(log, sound) == []
+    assert find_problems(log, sound) == []
     with sound.index.open("ab") as file:
         file.write(bytes(80))
-    assert found(log, sound) == []
+    assert find_problems(log, sound) == []
     with sound.index.open("ab") as file:
         file.write(b"\1")
-    assert found(log, sound) == [(path, 24, 81, "index")]
+    assert find_problems(log, sound) == [(path, 24, 81, "index")]
 
 
 def test_an_index_that_goes_on_behind_the_log(log, sound):
     with sound.index.open("ab") as file:
         file.write((2000).to_bytes(4, "big") + (10**6).to_bytes(4, "big"))
-    assert found(log, sound) == [(str(sound.index), 24, 8, "index")]
+    assert find_problems(log, sound) == [(str(sound.index), 24, 8, "index")]
 
 
 def test_entries_of_the_time_index(log, sound):
     path = str(sound.time_index)
     overwrite(sound.time_index, 12, (BASE_TIME + 48).to_bytes(8, "big"))
-    assert found(log, sound) == [(path, 12, 12, "timeindex")]
+    assert find_problems(log, sound) == [(path, 12, 12, "timeindex")]
     overwrite(sound.time_index, 12, (BASE_TIME + 49).to_bytes(8, "big"))
     overwrite(sound.time_index, 44, (500).to_bytes(4, "big"))
-    assert found(log, sound) == [(path, 36, 12, "timeindex")]
+    assert find_problems(log, sound) == [(path, 36, 12, "timeindex")]
 
 
 def test_indexes_that_point_into_damage_are_not_blamed(log, sound):
     flip(sound.first, sound.spans[9][0] + 30)
     at, size = sound.spans[9]
-    assert found(log, sound) == [(str(sound.first), at, size, "crc")]
+    assert find_problems(log, sound) == [(str(sound.first), at, size, "crc")]
 
 
 def test_the_transaction_index(log, sound):
     path = str(sound.txnindex)
     sound.txnindex.write_bytes(aborted_entry(7, 150, 153) + aborted_entry(8, 1, 2))
-    assert found(log, sound) == [(path, 34, 34, "txnindex")]
+    assert find_problems(log, sound) == [(path, 34, 34, "txnindex")]
     sound.txnindex.write_bytes(aborted_entry(7, 150, 153)[:20])
-    assert found(log, sound) == [(path, 20, 0, "txnindex")]
+    assert find_problems(log, sound) == [(path, 20, 0, "txnindex")]
     sound.txnindex.unlink()
-    assert found(log, sound) == [(path, 0, 0, "txnindex")]
+    assert find_problems(log, sound) == [(path, 0, 0, "txnindex")]
 
 
 def test_leader_epochs(log, sound):
     """The epoch of a batch is not under its checksum: this is what finds it."""
     flip(sound.first, sound.spans[7][0] + 15, 4)
     at, size = sound.spans[7]
-    assert found(log, sound) == [(str(sound.first), at, size, "leader-epoch")]
+    assert find_problems(log, sound) == [(str(sound.first), at, size, "leader-epoch")]
     flip(sound.first, sound.spans[7][0] + 15, 4)
     for content, length in (("0\n2\n3 0\n1 100\n", 0), ("0\n9\n", 2)):
         sound.epochs.write_text(content)
-        (problem,) = found(log, sound)
+        (problem,) = find_problems(log, sound)
         assert (problem[0], problem[3]) == (str(sound.epochs), "leader-epoch")
         assert problem[2] == length
 
@@ -149,10 +149,10 @@ def test_leader_epochs(log, sound):
 def test_snapshots_and_metadata(log, sound):
     flip(sound.snapshot, 20)
     size = sound.snapshot.stat().st_size
-    assert found(log, sound) == [(str(sound.snapshot), 2, size - 2, "snapshot")]
+    assert find_problems(log, sound) == [(str(sound.snapshot), 2, size - 2, "snapshot")]
     sound.snapshot.unlink()
     sound.metadata.write_text("version: 0\n")
-    assert found(log, sound) == [(str(sound.metadata), 0, 11, "metadata")]
+    assert find_problems(log, sound) == [(str(sound.metadata), 0, 11, "metadata")]
 
 
 def test_deep_looks_at_the_records(log, sound):
@@ -161,9 +161,9 @@ def test_deep_looks_at_the_records(log, sound):
     at, size = sound.spans[3]
     data = sound.first.read_bytes()[at : at + size]
     overwrite(sound.first, at, checked(patched(data, 61, ">b", 2)))
-    problems = found(log, sound, deep=True)
+    problems = find_problems(log, sound, deep=True)
     assert problems == [(str(sound.first), at, size, "records")]
-    assert found(log, sound) == []
+    assert find_problems(log, sound) == []
 
 
 def test_kraft_checkpoints_are_verified_too(log, tmp_path):
@@ -202,8 +202,8 @@ def test_entries_into_a_torn_tail_are_no_damage(log, sound):
     add(sound.txnindex, aborted_entry(7, 154, offset))
     later = sound.folder.path / f"{160:020}.snapshot"
     later.write_bytes(b"\0\1\0\0")
-    assert found(log, sound) == []
-    places = {place[::3] for place in found(log, sound, strict_tail=True)}
+    assert find_problems(log, sound) == []
+    places = {place[::3] for place in find_problems(log, sound, strict_tail=True)}
     assert places == {
         (str(sound.second), "cut"),
         (str(index), "index"),
@@ -218,9 +218,9 @@ def test_indexes_beside_a_torn_tail_may_be_unfinished(log, sound):
     add(index, bytes(64) + b"\1\2\3\4")
     add(index.with_suffix(".timeindex"), bytes(64) + b"\1\2\3\4")
     sound.txnindex.write_bytes(b"\0\0\0")
-    assert found(log, sound) == []
+    assert find_problems(log, sound) == []
     sound.txnindex.unlink()
-    assert found(log, sound) == []
+    assert find_problems(log, sound) == []
 
 
 def test_a_torn_tail_excuses_nothing_before_it(log, sound):
@@ -232,7 +232,7 @@ def test_a_torn_tail_excuses_nothing_before_it(log, sound):
     time_index.write_bytes(struct.pack(">qi", BASE_TIME + 999, 24))
     sound.txnindex.write_bytes(aborted_entry(8, 150, 153))
     flip(earlier, 20)
-    reasons = {place[3] for place in found(log, sound)}
+    reasons = {place[3] for place in find_problems(log, sound)}
     assert reasons == {"index", "timeindex", "txnindex", "snapshot"}
 
 
@@ -241,14 +241,18 @@ def test_entries_into_the_cut_end_of_an_older_segment_stay_damage(log, sound):
     at, _ = sound.spans[-1]
     sound.first.write_bytes(sound.first.read_bytes()[: at + 5])
     add(sound.index, struct.pack(">ii", 99, at))
-    assert [place[::3] for place in found(log, sound)] == [(str(sound.first), "cut")]
+    assert [place[::3] for place in find_problems(log, sound)] == [
+        (str(sound.first), "cut")
+    ]
 
 
 def test_entries_behind_a_tail_that_is_not_torn_stay_damage(log, sound):
     """A newest segment that ends with a whole batch lost what the index names."""
     index = sound.folder.path / f"{100:020}.index"
     add(index, struct.pack(">ii", 300, 10**6))
-    assert [place[::3] for place in found(log, sound)] == [(str(index), "index")]
+    assert [place[::3] for place in find_problems(log, sound)] == [
+        (str(index), "index")
+    ]
 
 
 def test_what_a_broker_writes_meanwhile_is_no_damage(log, sound, monkeypatch):
@@ -268,4 +272,4 @@ def test_what_a_broker_writes_meanwhile_is_no_damage(log, sound, monkeypatch):
         return file
 
     monkeypatch.setattr(log.Segment, "open", open_late)
-    assert found(log, sound) == []
+    assert find_problems(log, sound) == []

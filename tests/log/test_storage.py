@@ -21,7 +21,7 @@ from s3_server import S3Server
 
 from kwire import log
 from kwire.log import storage
-from tests.log.test_log_cuts import assert_cuts_lose_nothing, damaged, pieces_of
+from tests.log.test_log_cuts import add_damage, assert_cuts_lose_nothing, pieces_of
 
 MIB = 1 << 20
 LARGE = 99_121
@@ -95,7 +95,7 @@ def facts(path):
     def below(text):
         return text.partition("?")[0].removeprefix(str(path).partition("?")[0])
 
-    def told(problem):
+    def problem_fields(problem):
         found = problem.position, problem.length, problem.reason, problem.detail
         return below(problem.path), *found
 
@@ -105,7 +105,7 @@ def facts(path):
         place = below(str(partition.path)), partition.topic, partition.partition
         yield place, partition.topic_id, partition.checkpoints, partition.leader_epochs
         yield partition.start_offset, partition.end_offset, partition.is_compacted
-        yield [told(problem) for problem in log.verify(partition, deep=True)]
+        yield [problem_fields(problem) for problem in log.verify(partition, deep=True)]
         yield list(partition.batches(on_corrupt="skip"))
         columns = list(partition.columns(on_corrupt="skip"))
         yield [offset for records in columns for offset in records.offset.tolist()]
@@ -165,7 +165,7 @@ def test_pieces_of_a_damaged_stored_segment(tmp_path, s3, seed):
     batches = pieces_of(kind, rng)
     folder = Folder(tmp_path / "tree" / "orders-0")
     path, _ = folder.segment(0, batches)
-    path.write_bytes(damaged(bytearray(b"".join(batches)), rng, rng.randrange(6)))
+    path.write_bytes(add_damage(bytearray(b"".join(batches)), rng, rng.randrange(6)))
     uri = put("memory", tmp_path / "tree", s3)
     (segment,) = log.LogDirectory(uri).segments
     assert_cuts_lose_nothing(segment, 300)

@@ -182,7 +182,7 @@ class BrokenTransport:
         self.link.connection_lost(self.error)
 
 
-def asked_of(net, kwire, sent, error):
+def ask_broken(net, kwire, sent, error):
     """Ask over a transport that breaks, after the peer has sent something."""
 
     async def main():
@@ -199,7 +199,7 @@ def asked_of(net, kwire, sent, error):
 def test_what_was_said_before_hanging_up_is_read(net, kwire):
     response = kwire.messages.MetadataResponse(cluster_id="c")
     sent = kwire.framing.encode_response(response, 8, 0)
-    assert asked_of(net, kwire, sent, ConnectionResetError()) == response
+    assert ask_broken(net, kwire, sent, ConnectionResetError()) == response
 
 
 def test_losses_name_the_address_and_the_reason(net, kwire):
@@ -213,7 +213,7 @@ def test_losses_name_the_address_and_the_reason(net, kwire):
         (TimeoutError(110, "timed out"), "b:1: [Errno 110] timed out"),
     ):
         with pytest.raises(net.NetworkError) as caught:
-            asked_of(net, kwire, b"", error)
+            ask_broken(net, kwire, b"", error)
         assert str(caught.value) == words
 
 

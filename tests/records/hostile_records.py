@@ -43,7 +43,7 @@ def changed_bytes():
             yield maybe_repaired(changed, dice)
 
 
-def refitted(data):
+def correct_size(data):
     """Correct the size of a single entry, so that a change of length is one inside."""
     return data[:8] + max(0, len(data) - 12).to_bytes(4, "big") + data[12:]
 
@@ -64,7 +64,7 @@ def spliced():
                 data[at:at] = data[at:end]
             else:
                 data[at:end] = data[at:end][::-1]
-        yield maybe_repaired(refitted(data) if dice.random() < 0.8 else data, dice)
+        yield maybe_repaired(correct_size(data) if dice.random() < 0.8 else data, dice)
 
 
 def large_numbers():
@@ -79,7 +79,7 @@ def large_numbers():
         attack = dice.choice(attacks)
         end = at + len(attack) if dice.random() < 0.5 else at + 1
         data = data[:at] + attack + data[end:]
-        yield maybe_repaired(refitted(data) if dice.random() < 0.8 else data, dice)
+        yield maybe_repaired(correct_size(data) if dice.random() < 0.8 else data, dice)
 
 
 def mixed_sets():
@@ -110,7 +110,7 @@ def random_records():
         elif kind == 2:
             yield message(dice.randrange(2), 5, body=content)
         elif kind == 3:
-            packed = gzip.compress(refitted(data[:16] + content), mtime=0)
+            packed = gzip.compress(correct_size(data[:16] + content), mtime=0)
             yield wrapper(dice.randrange(2), offset=5, value=packed)
         else:
             packed = gzip.compress(repaired(data), mtime=0)

@@ -187,8 +187,8 @@ def test_every_prefix_is_the_whole_entries(kwire, name):
     for cut in range(len(data)):
         assert compare(kwire, data[:cut], **COMMITTED)[2] is None
         if cut > 26 and cut % 3 == 0:
-            refitted = hostile_records.refitted(data[:cut])
-            compare(kwire, repaired(refitted), **COMMITTED)
+            correct_size = hostile_records.correct_size(data[:cut])
+            compare(kwire, repaired(correct_size), **COMMITTED)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -218,7 +218,7 @@ def test_prefixes_are_not_read_past_their_end(twins):
             for cut in range(len(data) + 1):
                 for part in (
                     data[:cut],
-                    repaired(hostile_records.refitted(data[:cut])),
+                    repaired(hostile_records.correct_size(data[:cut])),
                 ):
                     note(part)
                     given = guarded.put(part)

@@ -49,7 +49,7 @@ def read(request, records, columns):
     return lambda data, **options: reader(records, columns, data, **options)
 
 
-def damaged(records, read, data, offset, words, **options):
+def check_damage(records, read, data, offset, words, **options):
     """Read damaged bytes and look at what the error says."""
     with pytest.raises(package_of(records).errors.CorruptBatch, match=words) as caught:
         read(data, **options)
@@ -74,7 +74,7 @@ def test_a_size_that_no_entry_has_is_damage(records, read, size, left):
     """Rule 2, which comes before the question how much is left."""
     bad = with_size(bytes(left), size)
     for start in (b"", GOOD[2], GOOD[0]):
-        damaged(records, read, start + bad, len(start), f"{size} bytes is smaller")
+        check_damage(records, read, start + bad, len(start), f"{size} bytes is smaller")
 
 
 @pytest.mark.parametrize("left", range(12, 17))
@@ -91,21 +91,21 @@ def test_another_magic_is_damage(records, read, byte, said, size):
     bad = bytearray(with_size(bytes(17), size))
     bad[16] = byte
     words = rf"magic .* \(got {said}\)" if size >= 14 else "smaller"
-    damaged(records, read, GOOD[1] + bad, len(GOOD[1]), words)
+    check_damage(records, read, GOOD[1] + bad, len(GOOD[1]), words)
 
 
 @pytest.mark.parametrize("size", range(14, 49))
 def test_a_batch_is_as_large_as_its_head(records, read, size):
     """Rule 6 and then 7: cut it is the end, whole it is damage."""
     bad = with_size(GOOD[2], size)[: 12 + size]
-    damaged(records, read, GOOD[2] + bad, len(GOOD[2]), f"{size} bytes is smaller")
+    check_damage(records, read, GOOD[2] + bad, len(GOOD[2]), f"{size} bytes is smaller")
     assert len(read(GOOD[2] + bad[:-1])) == 1
 
 
 @pytest.mark.parametrize("size", range(14, 22))
 def test_a_message_with_a_timestamp_is_large_enough_for_it(records, read, size):
     """Magic 1 has eight bytes more than magic 0."""
-    damaged(records, read, with_size(GOOD[1], size)[: 12 + size], 0, "smaller")
+    check_damage(records, read, with_size(GOOD[1], size)[: 12 + size], 0, "smaller")
 
 
 PARTS = {name: data for name, data in SETS.items() if 0 < len(data) < 900}
@@ -143,7 +143,7 @@ def test_a_wrong_checksum_is_damage(records, read, magic, start):
         if place == 16:
             continue
         data[at + place] ^= 0x10
-        damaged(
+        check_damage(
             records, read, data, at, "checksum 0x[0-9a-f]{8}, the header has another"
         )
         data[at + place] ^= 0x10
@@ -172,7 +172,7 @@ def test_what_brokers_set_is_outside_of_the_checksum(records):
 def test_a_count_that_cannot_be_is_damage(records, read, count):
     """Negative, or more records than the bytes of the batch could hold."""
     bad = batch(record(key=b"k"), count=count)
-    damaged(records, read, GOOD[0] + bad, len(GOOD[0]), f"{count} records cannot")
+    check_damage(records, read, GOOD[0] + bad, len(GOOD[0]), f"{count} records cannot")
 
 
 def test_five_stray_bytes_are_no_error(read):

@@ -21,7 +21,7 @@ from guard_pages import check
 from record_bytes import batch, compressed_batch, message, record, wrapper
 from record_sets import marker
 from together import together
-from traced import left_by, peak_of
+from traced import measure_left, peak_of
 
 HEADERS = [("first", b"x"), ("zweiter ü", None)]
 ROWS = [(b"key", bytes(index), 10**12 + index, HEADERS) for index in range(300, 306)]
@@ -162,7 +162,7 @@ def test_nothing_grows(kwire, figure):
         assert all(failed) == any(failed) == ("," in what), what
         gc.collect()
         references = [sys.getrefcount(value) for value in watched]
-        more = left_by(partial(attempt, kwire, call), TRACED_ROUNDS)
+        more = measure_left(partial(attempt, kwire, call), TRACED_ROUNDS)
         if more:
             left[what] = more
         for _ in range(rounds):

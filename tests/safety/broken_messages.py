@@ -61,7 +61,7 @@ class Input(Guarded):
         """Write the numbers down."""
         self.HEAD.pack_into(self.memory, 0, number, size, tried, messages)
 
-    def told(self):
+    def read_notes(self):
         """Read them."""
         return self.HEAD.unpack_from(self.memory, 0)
 
@@ -80,7 +80,7 @@ def shortest_vectors():
             yield min(found, key=lambda vector: len(vector.data))
 
 
-def cut(package, memory, number, task, tried, messages):
+def try_truncations(package, memory, number, task, tried, messages):
     """Decode every proper prefix: none is a message."""
     name, version, data, _ = task.vector
     decode, refusal = package.decode, package.DecodeError
@@ -131,7 +131,7 @@ def attempt(package, tasks, memory):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         tried = messages = 0
         for number, task in enumerate(tasks):
-            do = cut if task.tables is None else change
+            do = try_truncations if task.tables is None else change
             try:
                 tried, messages = do(package, memory, number, task, tried, messages)
             except Exception as error:
@@ -140,7 +140,7 @@ def attempt(package, tasks, memory):
         memory.tell(len(tasks), 0, tried, messages)
 
     status, said = in_child(work)
-    number, size, tried, messages = memory.told()
+    number, size, tried, messages = memory.read_notes()
     if status == 0:
         assert number == len(tasks)
         return tried, messages

@@ -75,15 +75,15 @@ def fault(entry, package, error, data):
     return "error", *said
 
 
-def untimed(kind):
+def without_timestamps(kind):
     """Give a type with numbers for timestamps: years may be any, Python's may not."""
     if pa.types.is_timestamp(kind):
         return pa.int64()
     if pa.types.is_struct(kind):
-        return pa.struct([(one.name, untimed(one.type)) for one in kind])
+        return pa.struct([(one.name, without_timestamps(one.type)) for one in kind])
     if pa.types.is_list(kind):
         inner = kind.value_field
-        return pa.list_(pa.field(inner.name, untimed(inner.type)))
+        return pa.list_(pa.field(inner.name, without_timestamps(inner.type)))
     return kind
 
 
@@ -95,7 +95,9 @@ def plain(value):
         value.validate(full=True)
         if isinstance(value, pa.RecordBatch):
             return value.schema.names, *map(plain, value.columns)
-        return str(value.type), repr(value.cast(untimed(value.type)).to_pylist())
+        return str(value.type), repr(
+            value.cast(without_timestamps(value.type)).to_pylist()
+        )
     if hasattr(value, "unknown_tagged_fields"):
         return neutral(value)
     if isinstance(value, dict):
@@ -117,7 +119,7 @@ def plain(value):
 VERSIONED = ("DecodeError", "UnsupportedVersion")
 PEER = (*VERSIONED, "RemoteProtocolError")
 ANY = {"is_buffer": True, "is_view": True}
-RECORDS = {"seeds": good.batches, "repair": good.refitted, "growth": 1100}
+RECORDS = {"seeds": good.batches, "repair": good.correct_size, "growth": 1100}
 
 
 def primitives():
@@ -287,11 +289,11 @@ def connections():
     yield Entry("server", on.server, streams, (), share=60)
     for name, response, request, arguments in (
         ("kip35_a", on.DRAFT_A, b"\0\3\0\1", ("0.10.0-IV0",)),
-        ("kip35_b", on.DRAFT_B, b"\0\x12\0\0", (18, on.listed)),
+        ("kip35_b", on.DRAFT_B, b"\0\x12\0\0", (18, on.second_draft_response)),
         ("kip35_c", on.DRAFT_C, b"\0\x12\0\0", (18, on.served)),
     ):
         asking = () if name == "kip35_a" else (18,)
-        run = partial(on.drafted, name, asking)
+        run = partial(on.answer_draft, name, asking)
         yield Entry(f"answer of {name}", run, (response,), PEER, share=50)
         run = partial(on.draft_answer, name, arguments)
         frame = request + b"\0\0\0\7\0\2me\xff\xff\xff\xff"
@@ -301,7 +303,7 @@ def connections():
         "messages of kip87",
         run,
         good.kip87_sets,
-        repair=good.refitted,
+        repair=good.correct_size,
         growth=1100,
         is_buffer=True,
     )
@@ -336,7 +338,7 @@ def texts():
         errors = ("DecodeError",)
         yield Entry(f"JSON of {name}", run, given, errors, is_text=True)
     given = partial(good.json_forms, "MetadataRequest", 12)
-    run = on.readable(on.written)
+    run = on.readable(on.write_json_column)
     yield Entry("columns of JSON", run, given, (), share=50, is_text=True)
 
 

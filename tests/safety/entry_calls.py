@@ -58,7 +58,7 @@ def place():
 
 
 @contextmanager
-def parted(data):
+def split_and_use(data):
     """Take a key and a value out of one input, and let go of both."""
     with memoryview(data) as whole, whole.cast("B") as view:
         size = int.from_bytes(view[:2], "big", signed=True)
@@ -189,13 +189,13 @@ def decompressed(codec, package, data):
 
 def control(package, data):
     """Read a control record."""
-    with parted(data) as (key, value):
+    with split_and_use(data) as (key, value):
         return module(package, "control_records").decode_control_record(key, value)
 
 
 def internal(topic, package, data):
     """Read a record of one of Kafka's own topics."""
-    with parted(data) as (key, value):
+    with split_and_use(data) as (key, value):
         return package.internal_topics.decode(topic, key, value)
 
 
@@ -221,11 +221,11 @@ def segment(package, path):
     one, found = package.log.Segment(path, topic="t", partition=0), []
     batches = list(one.batches(on_corrupt=found.append))
     offsets = [r.offset for b in batches if not b.is_control for r in b.records]
-    told, numbers = [], []
-    for table in one.columns(on_corrupt=told.append):
+    feed_stream, numbers = [], []
+    for table in one.columns(on_corrupt=feed_stream.append):
         numbers += table.offset.tolist()
     # Columns look at no control batch, so they find no damage in one.
-    assert offsets == numbers and set(told) <= set(found), (offsets, numbers)
+    assert offsets == numbers and set(feed_stream) <= set(found), (offsets, numbers)
     transactions = package.log.find_transactions((one,))
     stable = list(one.batches(on_corrupt="skip", isolation_level="read_committed"))
     return (
@@ -308,7 +308,7 @@ def answered(package, data):
     return package.negotiation.answer_api_versions(bytes(data), served(package))
 
 
-def told(package, connection, data):
+def feed_stream(package, connection, data):
     """Feed a stream in two pieces: the events, what to send, and how it ended."""
     events, error = [], None
     try:
@@ -320,10 +320,10 @@ def told(package, connection, data):
         assert not connection.is_open and connection.failure is failure
     except package.UnsupportedVersion as failure:
         error = failure
-    return [told_event(each) for each in events], connection.data_to_send(), error
+    return [event_values(each) for each in events], connection.data_to_send(), error
 
 
-def told_event(event):
+def event_values(event):
     """Give an event without a table, which is one of objects."""
     if hasattr(event, "table"):
         return type(event).__name__, repr(event.table)
@@ -338,7 +338,7 @@ def client(package, data):
     connection = module(package, "connection").ClientConnection(table=served(package))
     for name, version in CALLS:
         connection.send(getattr(package.messages, name)(), version)
-    return told(package, connection, data)
+    return feed_stream(package, connection, data)
 
 
 @cache
@@ -358,7 +358,7 @@ def replies():
 
 def new_client(package, data):
     """Let a client that has asked for versions receive."""
-    return told(package, module(package, "connection").ClientConnection(), data)
+    return feed_stream(package, module(package, "connection").ClientConnection(), data)
 
 
 def server(package, data):
@@ -366,15 +366,15 @@ def server(package, data):
     made = module(package, "connection").ServerConnection(
         served(package), on_unsupported="empty"
     )
-    return told(package, made, data)
+    return feed_stream(package, made, data)
 
 
-def listed(package):
+def second_draft_response(package):
     """Make what a server of the second draft offers."""
     return module(package, "drafts.kip35_b").supported_apis({3: (1, 0), 18: (0,)})
 
 
-def drafted(name, arguments, package, data):
+def answer_draft(name, arguments, package, data):
     """Give a client of a draft its answer."""
     arguments = [each(package) if callable(each) else each for each in arguments]
     draft = module(package, f"drafts.{name}")
@@ -516,7 +516,7 @@ def spark(path, *arguments, **options):
 
 def topic_columns(function, topic, failfast, package, data):
     """Read the records of one of Kafka's own topics as columns."""
-    with parted(data) as (key, value):
+    with split_and_use(data) as (key, value):
         both = [None if one is None else one.tobytes() for one in (key, value)]
     keys, values = (pa.array([None, each, each], pa.binary()) for each in both)
     read = getattr(module(package, "spark.internal_topic_columns"), function)
@@ -537,7 +537,7 @@ def paired(package, data):
     return list(pairs.pair_batches([batch, batch]))
 
 
-def written(package, text):
+def write_json_column(package, text):
     """Write a message out of a text of its JSON form, as a column."""
     write = module(package, "spark.message_writing").write_messages
     return checked(write(pa.array([text, None]), "MetadataRequest", 12))

@@ -261,7 +261,7 @@ def repaired(data):
     return bytes(made)
 
 
-def refitted(data):
+def correct_size(data):
     """Make the size of a single batch what it is, and then its checksum."""
     if len(data) < 17:
         return data
@@ -324,7 +324,7 @@ def enlarged(data, dice):
     return data[:at] + attack + data[end:]
 
 
-def worded(data, dice):
+def insert_texts(data, dice):
     """Write what texts stumble over, in or over some bytes."""
     at = dice.randrange(len(data) + 1)
     return data[:at] + dice.choice(TEXTS) + data[at + dice.randrange(3) :]
@@ -340,11 +340,11 @@ def prefixes(entry) -> Iterator[bytes]:
             yield data[:end]
 
 
-def damaged(entry, name="") -> Iterator[bytes]:
+def damage_forever(entry, name="") -> Iterator[bytes]:
     """Make the good bytes of an entry bad without end."""
     dice = random.Random(entry.name + name)
     good = list(entry.seeds())
-    kinds = (*CHANGES, worded, worded) if entry.is_text else CHANGES
+    kinds = (*CHANGES, insert_texts, insert_texts) if entry.is_text else CHANGES
     while True:
         dice.shuffle(good)
         for data in good:

@@ -20,11 +20,11 @@ from functools import partial
 import pytest
 from entries import ENTRIES, ends, outcome
 from entry_calls import folder, place
-from entry_inputs import damaged, prefixes
+from entry_inputs import damage_forever, prefixes
 from guard_pages import ROOM, Guarded, check
 from hostile import INPUTS
 from together import together
-from traced import left_by, peak_of
+from traced import measure_left, peak_of
 
 LONGEST = 5.0
 """Seconds of work after which an input of some hundred bytes has hung an entry."""
@@ -39,7 +39,7 @@ def inputs(entry, percent, name=""):
     cuts = list(prefixes(entry))
     most = max(3, count // 3)
     yield from cuts[:: max(1, -(-len(cuts) // most))]
-    yield from itertools.islice(damaged(entry, name), count)
+    yield from itertools.islice(damage_forever(entry, name), count)
 
 
 @pytest.mark.skipif(
@@ -104,7 +104,7 @@ def test_a_failed_call_leaves_nothing_behind(kwire, figure):
 
 def good_and_bad(entry):
     """Choose the shortest good bytes of an entry, and bad ones."""
-    return min(entry.seeds(), key=len), next(damaged(entry, "both"))
+    return min(entry.seeds(), key=len), next(damage_forever(entry, "both"))
 
 
 LEAK_ROUNDS = 2
@@ -139,7 +139,7 @@ def test_no_round_leaves_anything(twins, figure):
     gc.freeze()
     for entry, given in cases:
         for number, data in enumerate(given):
-            more = left_by(partial(ends, entry, kwire, data), LEAK_ROUNDS)
+            more = measure_left(partial(ends, entry, kwire, data), LEAK_ROUNDS)
             if more:
                 left[entry.name, number] = more
             done += 1
@@ -156,12 +156,12 @@ def test_threads_have_the_outcomes_of_one(kwire, figure):
     """Each entry in all threads at once, good and bad bytes against each other."""
     done = []
 
-    def said(entry, data):
+    def outcome_of(entry, data):
         # Each thread has its own files.
         return repr(outcome(entry, kwire, data)).replace(str(place()), "")
 
     cases = [
-        (entry, [(data, said(entry, data)) for data in good_and_bad(entry)])
+        (entry, [(data, outcome_of(entry, data)) for data in good_and_bad(entry)])
         for entry in ENTRIES.values()
     ]
     barrier = threading.Barrier(THREADS)
@@ -172,7 +172,7 @@ def test_threads_have_the_outcomes_of_one(kwire, figure):
                 # No thread is ahead: all of them are in the same entry.
                 barrier.wait(60)
                 for data, expected in given[:: -1 if number % 2 else 1]:
-                    found = said(entry, data)
+                    found = outcome_of(entry, data)
                     assert found == expected, (entry.name, data.hex()[:99])
                     done.append(entry.name)
         except BaseException:

@@ -16,7 +16,7 @@ from functools import partial
 
 import pytest
 from hostile import unsigned_varint
-from traced import left_by, peak_of
+from traced import measure_left, peak_of
 from values import build, systematic
 
 FACTOR = 40
@@ -269,7 +269,7 @@ def test_nothing_grows(kwire, figure):
         pairs_ = zip(watched, references, strict=True)
         grown = [sys.getrefcount(value) - number for value, number in pairs_]
         assert max(grown) < count // 10, (what, grown)
-        more = left_by(partial(rounds, kwire, call, 1), TRACED_ROUNDS)
+        more = measure_left(partial(rounds, kwire, call, 1), TRACED_ROUNDS)
         if more:
             left[what] = more
     figure("P11", "entries and errors traced", len(entries), least=35)

@@ -141,7 +141,7 @@ def test_the_harness_notices_a_prefix_that_is_taken(kwire, monkeypatch, tmp_path
         broken_messages.attempt(kwire, [Task(vector, "strict", None)], Input())
 
 
-def spoiled(message):
+def spoil(message):
     """Put something wrong at the end of an array of structs, or among the tags."""
     for name in type(message).__match_args__:
         value = getattr(message, name)
@@ -153,7 +153,7 @@ def spoiled(message):
 def failures(kwire, cls, vector, dice):
     """Go through calls that have to fail, at random, without end."""
     data, version = vector.data, vector.version
-    broken = spoiled(kwire.decode(cls, data, version))
+    broken = spoil(kwire.decode(cls, data, version))
 
     def decode(bad):
         kwire.decode(cls, bad, version)

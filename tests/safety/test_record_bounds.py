@@ -356,7 +356,7 @@ def test_a_head_that_lies_asks_for_no_memory(kwire):
     head[57:61] = (2**28).to_bytes(4, "big")
     decode = columns_of(kwire).decode_records
 
-    def refused_at_head(data):
+    def check_refused_header(data):
         try:
             decode(data)
         except kwire.CorruptBatch as error:
@@ -366,7 +366,7 @@ def test_a_head_that_lies_asks_for_no_memory(kwire):
         head[8:12] = (size % 2**32).to_bytes(4, "big")
         for data in (bytes(head), batch(LEAST) + bytes(head)):
             most = 2**20 - 1
-            assert peak_of(partial(refused_at_head, data), most)[0] <= most
+            assert peak_of(partial(check_refused_header, data), most)[0] <= most
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])

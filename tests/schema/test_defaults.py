@@ -36,7 +36,7 @@ def read(kind: str, default: object, **keys: object) -> Field:
     return read_message(json.dumps(document)).struct.fields[0]
 
 
-def refused(rule: str, kind: str, default: object, **keys: object) -> SchemaError:
+def check_refused(rule: str, kind: str, default: object, **keys: object) -> SchemaError:
     with pytest.raises(SchemaError) as caught:
         read(kind, default, **keys)
     error = caught.value
@@ -118,14 +118,14 @@ REFUSED = {
 def test_a_default_that_its_type_cannot_hold_is_refused(kind):
     """One past the ends of each range, and forms that only Python would read."""
     for text in REFUSED[kind]:
-        refused("default-invalid", kind, text)
+        check_refused("default-invalid", kind, text)
 
 
 @pytest.mark.parametrize("kind", ["string", "bytes", "[]int8", "[]S", "S"])
 def test_null_is_a_default_only_where_all_versions_are_nullable(kind):
     assert resolve_default(read(kind, "null", nullableVersions="0+")) is None
-    refused("default-not-nullable", kind, "null", nullableVersions="2+")
-    refused("default-not-nullable", kind, "null")
+    check_refused("default-not-nullable", kind, "null", nullableVersions="2+")
+    check_refused("default-not-nullable", kind, "null")
 
 
 @pytest.mark.parametrize(
@@ -139,5 +139,5 @@ def test_null_is_a_default_only_where_all_versions_are_nullable(kind):
     ],
 )
 def test_what_has_parts_has_no_default_but_null_and_empty(kind, what):
-    error = refused("default-not-empty", kind, "0", nullableVersions="0+")
+    error = check_refused("default-not-empty", kind, "0", nullableVersions="0+")
     assert f"no default for {what};" in error.reason

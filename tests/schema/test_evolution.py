@@ -45,7 +45,7 @@ def old(**keys: object):
     return record(*OLD, **keys)
 
 
-def refused(before, after, rule: str, path: str = "") -> SchemaError:
+def check_refused(before, after, rule: str, path: str = "") -> SchemaError:
     with pytest.raises(SchemaError) as caught:
         check_evolution(before, after)
     error = caught.value
@@ -88,29 +88,29 @@ def test_flexible_versions_may_grow():
     plain = OLD[0]
     before = record(plain, flexibleVersions="1+")
     check_evolution(before, record(plain))
-    refused(record(plain), before, "evolution-flexible-versions")
+    check_refused(record(plain), before, "evolution-flexible-versions")
 
 
 def test_key_and_type_are_fixed():
-    refused(old(), old(apiKey=4), "evolution-api-key")
-    refused(old(), old(type="data"), "evolution-type")
+    check_refused(old(), old(apiKey=4), "evolution-api-key")
+    check_refused(old(), old(type="data"), "evolution-type")
 
 
 def test_versions_may_not_fall_at_either_end():
-    refused(old(), old(validVersions="0"), "evolution-max-version")
-    refused(old(validVersions="1"), old(), "evolution-min-version")
+    check_refused(old(), old(validVersions="0"), "evolution-max-version")
+    check_refused(old(validVersions="1"), old(), "evolution-min-version")
     plain = record(OLD[0], flexibleVersions="none")
-    refused(plain, old(validVersions="none"), "evolution-max-version")
+    check_refused(plain, old(validVersions="none"), "evolution-max-version")
 
 
 def test_the_type_of_a_field_is_fixed():
-    refused(old(), changed(0, type="int64"), "evolution-type", "Id")
-    error = refused(old(), changed(0, type="[]int32"), "evolution-type", "Id")
+    check_refused(old(), changed(0, type="int64"), "evolution-type", "Id")
+    error = check_refused(old(), changed(0, type="[]int32"), "evolution-type", "Id")
     assert error.reason == "the type was int32 and is []int32; keep it"
 
 
 def test_the_default_of_a_field_is_fixed():
-    refused(old(), changed(0, default="-1"), "evolution-default", "Id")
+    check_refused(old(), changed(0, default="-1"), "evolution-default", "Id")
     check_evolution(old(), changed(0, default=""))
 
 
@@ -123,7 +123,9 @@ def test_the_default_of_a_field_is_fixed():
     ],
 )
 def test_the_versions_of_a_field_are_fixed_where_they_exist_already(index, keys):
-    refused(old(), changed(index, **keys), "evolution-versions", OLD[index]["name"])
+    check_refused(
+        old(), changed(index, **keys), "evolution-versions", OLD[index]["name"]
+    )
 
 
 def test_the_versions_of_a_field_may_change_beyond_those_that_exist():
@@ -132,12 +134,12 @@ def test_the_versions_of_a_field_may_change_beyond_those_that_exist():
 
 
 def test_a_field_may_not_start_later_than_it_did():
-    refused(old(), changed(0, versions="1+"), "evolution-versions", "Id")
-    refused(old(), changed(0, versions="2+"), "evolution-versions", "Id")
+    check_refused(old(), changed(0, versions="1+"), "evolution-versions", "Id")
+    check_refused(old(), changed(0, versions="2+"), "evolution-versions", "Id")
 
 
 def test_a_field_may_not_be_added_in_a_version_that_exists():
-    error = refused(
+    error = check_refused(
         old(),
         record(OLD[0], field("Rack", "string", "1+"), *OLD[1:]),
         "evolution-field-added",
@@ -150,18 +152,18 @@ def test_a_field_may_not_be_added_in_a_version_that_exists():
 def test_a_field_may_not_go_from_a_version_that_exists(index):
     fields = [*OLD[:index], *OLD[index + 1 :]]
     name = OLD[index]["name"]
-    refused(old(), record(*fields), "evolution-field-removed", name)
+    check_refused(old(), record(*fields), "evolution-field-removed", name)
 
 
 def test_fields_keep_their_order():
     """Two fields of one type may not trade places, which types alone would allow."""
     before = record(field("First"), field("Second"))
     after = record(field("Second"), field("First"))
-    refused(before, after, "evolution-order", "Second")
+    check_refused(before, after, "evolution-order", "Second")
 
 
 def test_a_tag_is_not_used_again():
-    refused(old(), changed(3, name="Level"), "evolution-tag-reused", "Level")
+    check_refused(old(), changed(3, name="Level"), "evolution-tag-reused", "Level")
 
 
 def test_nested_structs_are_compared():
@@ -176,7 +178,7 @@ def test_nested_structs_are_compared():
         ([field("Index")], "evolution-field-removed", "Parts.Epoch"),
     ):
         after = record(*OLD[:2], parts | {"fields": inner}, OLD[3])
-        refused(old(), after, rule, path)
+        check_refused(old(), after, rule, path)
 
 
 def test_a_struct_may_move_to_the_common_ones():

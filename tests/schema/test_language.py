@@ -66,7 +66,7 @@ def read_field(**keys: object):
     return read(keys).struct.fields[0]
 
 
-def refused(rule: str, field: dict | None = None, **keys: object) -> SchemaError:
+def check_refused(rule: str, field: dict | None = None, **keys: object) -> SchemaError:
     """Read a message that must fail with this rule, at the key that was given."""
     text = json.dumps(document(field, **keys), indent=1)
     with pytest.raises(SchemaError) as caught:
@@ -179,7 +179,7 @@ def test_version_ranges_in_all_their_forms(text, expected):
 )
 def test_what_is_no_version_range_is_refused(text):
     """Sets, gaps, negative numbers and anything beyond int16."""
-    refused("versions-invalid", {"nullableVersions": text})
+    check_refused("versions-invalid", {"nullableVersions": text})
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_what_counts_as_false(given):
 
 @pytest.mark.parametrize("given", ["yes", "tRue", 1.0, [True], {}])
 def test_what_is_no_boolean_is_refused(given):
-    refused("value-invalid", {"ignorable": given})
+    check_refused("value-invalid", {"ignorable": given})
 
 
 @pytest.mark.parametrize("given", [0, "0", " 0 "])
@@ -225,14 +225,14 @@ def test_no_tag(given):
 
 @pytest.mark.parametrize("given", [True, 0.5, "a", [], {}, 2**31, "-" * 9, "9" * 5000])
 def test_what_is_no_tag_is_refused(given):
-    refused("value-invalid", {"tag": given})
+    check_refused("value-invalid", {"tag": given})
 
 
 def test_an_api_key_is_an_int16():
     assert read(apiKey="-32768").api_key == -32768
     assert read(apiKey=32767).api_key == 32767
-    assert len(str(refused("value-invalid", apiKey=32768))) < 200
-    refused("value-invalid", apiKey=-32769)
+    assert len(str(check_refused("value-invalid", apiKey=32768))) < 200
+    check_refused("value-invalid", apiKey=-32769)
 
 
 def test_a_single_value_stands_for_a_list_of_one():
@@ -282,12 +282,12 @@ def test_a_value_of_the_wrong_kind_is_refused_at_its_key(key, given):
 
 @pytest.mark.parametrize("given", ["Request", "", 3, ["request"]])
 def test_an_unknown_kind_of_message_is_refused(given):
-    refused("value-invalid", type=given)
+    check_refused("value-invalid", type=given)
 
 
 @pytest.mark.parametrize("given", ["client", ["broker", 1], [None], {}])
 def test_an_unknown_listener_is_refused(given):
-    refused("value-invalid", listeners=given)
+    check_refused("value-invalid", listeners=given)
 
 
 @pytest.mark.parametrize("given", ["A", 1, [], [[]], [None], True])
@@ -342,13 +342,13 @@ def test_an_error_names_null_and_arrays_of_primitives():
 
 
 def test_unknown_keys_are_refused_with_the_nearest_known_one():
-    error = refused("key-unknown", {"nulableVersions": "0+"})
+    error = check_refused("key-unknown", {"nulableVersions": "0+"})
     assert "did you mean nullableVersions?" in error.reason
-    error = refused("key-unknown", qwertz=1)
+    error = check_refused("key-unknown", qwertz=1)
     assert error.reason == "a message has no key 'qwertz'; remove it"
     # Message keys are no field keys and the other way around.
-    refused("key-unknown", {"validVersions": "0+"})
-    refused("key-unknown", versions="0+")
+    check_refused("key-unknown", {"validVersions": "0+"})
+    check_refused("key-unknown", versions="0+")
 
 
 def test_an_unknown_key_of_a_common_struct_is_refused():

@@ -41,7 +41,7 @@ def names_in(path):
         return set(archive.namelist())
 
 
-def looked(tmp_path, archive):
+def import_unpacked(tmp_path, archive):
     """Unpack as Spark does, and import where nothing else is; returns what is said."""
     root = tmp_path / "root"
     with zipfile.ZipFile(archive) as opened:
@@ -58,7 +58,7 @@ def looked(tmp_path, archive):
 
 
 def test_what_is_installed_is_found_as_kwire(tmp_path):
-    root, (place, found) = looked(tmp_path, bundle(tmp_path / "deps.zip"))
+    root, (place, found) = import_unpacked(tmp_path, bundle(tmp_path / "deps.zip"))
     package = root / "kwire" / "kwire" / "__init__.py"
     assert place == f"{package} {kwire.backend} {kwire.__version__}"
     assert found == "['cramjam', 'pyspark_kwire']"

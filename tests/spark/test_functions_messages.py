@@ -48,7 +48,7 @@ def vectors_of(name):
     return list(by_message()[name])
 
 
-def framed(kwire, vector):
+def add_prefix(kwire, vector):
     """Put before a vector's bytes what is before them where they are used."""
     cls = getattr(kwire.messages, vector.message)
     message = kwire.decode(cls, vector.data, vector.version)
@@ -125,7 +125,7 @@ def test_every_message_and_version(kwire, part):
         ]
         numbers = versions([*(each.version for each in vectors), None])
         bodies = binary([*(each.data for each in vectors), None])
-        frames = binary([*(framed(kwire, each) for each in vectors), None])
+        frames = binary([*(add_prefix(kwire, each) for each in vectors), None])
         for rows, is_framed in ((bodies, False), (frames, True)):
             made = reading.read_messages(rows, name, numbers, framed=is_framed)
             made.validate(full=True)
@@ -151,7 +151,7 @@ def test_json_is_what_kafka_writes(kwire, part):
     reading = room(kwire, "message_reading")
     for name in names_of(part):
         vectors = [each for each in vectors_of(name) if each.json is not None]
-        rows = binary([framed(kwire, each) for each in vectors])
+        rows = binary([add_prefix(kwire, each) for each in vectors])
         made = reading.read_json(
             rows, name, versions=versions([each.version for each in vectors])
         )
@@ -166,7 +166,7 @@ def test_written_messages_are_read_again(kwire, part):
     reading, writing = room(kwire, "message_reading"), room(kwire, "message_writing")
     for name in names_of(part):
         vectors = vectors_of(name)
-        rows = binary([*(framed(kwire, each) for each in vectors), None])
+        rows = binary([*(add_prefix(kwire, each) for each in vectors), None])
         numbers = versions([*(each.version for each in vectors), None])
         made = reading.read_messages(rows, name, numbers)
         written = writing.write_messages(made, name, numbers)
@@ -196,7 +196,7 @@ def test_written_frames_are_the_frames(kwire):
     vectors = [
         each._replace(data=data) for each, data in zip(vectors, plain, strict=True)
     ]
-    rows = binary([framed(kwire, each) for each in vectors])
+    rows = binary([add_prefix(kwire, each) for each in vectors])
     written = writing.write_messages(
         reading.read_messages(rows, "HeartbeatRequest"),
         "HeartbeatRequest",
@@ -224,7 +224,7 @@ def test_every_cut_frame_says_why(kwire, name):
     reading = room(kwire, "message_reading")
     cls = getattr(kwire.messages, name)
     newest = max(vectors_of(name), key=lambda each: (each.version, len(each.data)))
-    frame = framed(kwire, newest)
+    frame = add_prefix(kwire, newest)
     cuts = [*[frame[:size] for size in range(len(frame))][-400:], frame, None]
     if cls.kind == "request":
         wanted = [error_of(kwire.framing.decode_request, cut) for cut in cuts[:-1]]
@@ -259,7 +259,7 @@ def test_hostile_bodies_say_what_decode_says(kwire):
             binary([each.data for each in inputs]),
             name,
             versions([each.version for each in inputs]),
-            framed=False,
+            add_prefix=False,
         )
         wanted = [
             error_of(kwire.decode, cls, each.data, each.version) for each in inputs
@@ -415,7 +415,7 @@ def test_bad_values_are_errors_of_their_rows(kwire):
         pyarrow.array([{"topics": [{"name": None}]}, {"topics": None}, {}]),
         "MetadataRequest",
         9,
-        framed=False,
+        add_prefix=False,
         failfast=True,
     )
     read = [kwire.decode(type(good), data.as_py(), 9).topics for data in made]

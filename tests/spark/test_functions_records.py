@@ -43,7 +43,7 @@ def facts(made):
     ]
 
 
-def wanted(kwire, data):
+def expected_facts(kwire, data):
     """List what a row has to hold, as ``facts`` does."""
     return [
         (record.offset, record.key, record.value, None)
@@ -69,7 +69,7 @@ def test_rows_hold_their_records(kwire, magic, codec):
     for rows in (sets, [*sets, sets[0] + sets[2][:-1], sets[0][:11]]):
         made = make(binary([*rows, None]))
         made.validate(full=True)
-        assert facts(made) == [*(wanted(kwire, row) for row in rows), None]
+        assert facts(made) == [*(expected_facts(kwire, row) for row in rows), None]
         whole = binary([sets[0], *rows, None, sets[0]])
         assert make(whole.slice(1, len(rows) + 1)).equals(made)
 
@@ -123,11 +123,11 @@ def test_damage_costs_its_batch_alone(kwire):
             batches[turn] = bytes(changed)
         good = batch(kwire, 2)
         made = facts(make(binary([good, b"".join(batches), good])))
-        assert made[0] == made[2] == wanted(kwire, good)
+        assert made[0] == made[2] == expected_facts(kwire, good)
         expected = [
             each
             for turn, data in enumerate(batches)
-            for each in ([None] if turn in bad else wanted(kwire, data))
+            for each in ([None] if turn in bad else expected_facts(kwire, data))
         ]
         found = [None if text else (o, k, v, text) for o, k, v, text in made[1]]
         assert found == expected
@@ -154,7 +154,7 @@ def test_bytes_that_are_no_batches_end_their_row(kwire):
     made = facts(room(kwire).read_records(binary([*rows, batch(kwire, 1)])))
     assert [[each[:3] for each in row] for row in made[:3]] == [[(None,) * 3]] * 3
     assert all(row[0][3].startswith("byte 0: ") for row in made[:3])
-    assert made[3] == wanted(kwire, batch(kwire, 1))
+    assert made[3] == expected_facts(kwire, batch(kwire, 1))
 
 
 def test_header_keys_that_are_not_utf_8(kwire):

@@ -42,8 +42,13 @@ def run_mypy(folder):
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert not done.stderr, done.stderr
     for line in done.stdout.splitlines():
-        said = json.loads(line)
-        yield said["file"], said["line"], said["severity"], said["message"]
+        checker_output = json.loads(line)
+        yield (
+            checker_output["file"],
+            checker_output["line"],
+            checker_output["severity"],
+            checker_output["message"],
+        )
 
 
 def run_pyright(folder):
@@ -69,9 +74,14 @@ def run_pyright(folder):
     command = [node, str(program), "--outputjson", "--project", str(settings)]
     command += ["--pythonpath", sys.executable]
     done = subprocess.run(command, capture_output=True, text=True)
-    for said in json.loads(done.stdout)["generalDiagnostics"]:
-        line = said["range"]["start"]["line"] + 1
-        yield said["file"], line, said["severity"], said["message"]
+    for checker_output in json.loads(done.stdout)["generalDiagnostics"]:
+        line = checker_output["range"]["start"]["line"] + 1
+        yield (
+            checker_output["file"],
+            line,
+            checker_output["severity"],
+            checker_output["message"],
+        )
 
 
 def node_program():
@@ -83,7 +93,7 @@ def node_program():
     return shutil.which("node")
 
 
-def spelled(text):
+def spell_type(text):
     """Spell a type without modules, as the examples do."""
     return re.sub(r"(?<![\w.'])(?:\w+\.)+(?=\w)", "", text)
 
@@ -92,7 +102,7 @@ CHECKERS = {"mypy": run_mypy, "pyright": run_pyright}
 
 
 @pytest.fixture(scope="module", params=sorted(CHECKERS))
-def said(request, tmp_path_factory):
+def checker_output(request, tmp_path_factory):
     """Give what one checker says of the examples: errors and types by line."""
     errors, types = {}, {}
     folder = tmp_path_factory.mktemp(request.param)
@@ -100,20 +110,20 @@ def said(request, tmp_path_factory):
         assert Path(file).name == EXAMPLES.name, f"{file}:{line}: {words}"
         revealed = re.fullmatch('(?:Revealed type|Type of ".*") is "(.*)"', words)
         if revealed:
-            types[line] = spelled(revealed[1])
+            types[line] = spell_type(revealed[1])
         elif severity == "error":
             errors[line] = words
     return errors, types
 
 
-def test_every_revealed_type_is_the_expected_one(said):
+def test_every_revealed_type_is_the_expected_one(checker_output):
     """Users see exact types, down to the nested structs and None."""
     assert len(REVEALED) >= 30
-    assert said[1] == REVEALED
+    assert checker_output[1] == REVEALED
 
 
-def test_wrong_uses_are_refused_and_right_ones_are_not(said):
+def test_wrong_uses_are_refused_and_right_ones_are_not(checker_output):
     """A misspelt field, a wrong type or an assignment fails before it runs."""
-    unexpected = {n: text for n, text in said[0].items() if n not in REFUSED}
+    unexpected = {n: text for n, text in checker_output[0].items() if n not in REFUSED}
     assert not unexpected
-    assert set(said[0]) == REFUSED
+    assert set(checker_output[0]) == REFUSED

@@ -36,7 +36,7 @@ def check_tiles(spans, data, start=0):
     assert at == len(data)
 
 
-def looked_up(message, path):
+def follow_path(message, path):
     """Find what a path leads to: ``topics[3].name``."""
     for name, index in re.findall(r"(\w+)|\[(\d+)\]", path):
         message = getattr(message, name) if name else message[int(index)]
@@ -49,7 +49,7 @@ def check_values(spans, message):
     for span in spans:
         if "records.batches" in span.path or span.path.endswith("_tagged_fields"):
             continue
-        value = looked_up(message, span.path)
+        value = follow_path(message, span.path)
         if span.kind == "unknown":
             assert value[1] == span.value and span.meaning == f"tag {value[0]}"
         elif span.meaning == "tag":

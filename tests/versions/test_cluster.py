@@ -27,7 +27,7 @@ def cluster(kwire, **brokers):
     return kwire.negotiation.ClusterVersions(tables)
 
 
-def shown(view):
+def ranges_as_text(view):
     """Write the shared ranges as texts."""
     return {key: str(versions) for key, versions in view.ranges().items()}
 
@@ -35,7 +35,7 @@ def shown(view):
 def test_the_worked_example(kwire):
     """Key 0: 1-2, key 1: 2-3, key 2 is absent, as B1 lacks it."""
     view = cluster(kwire, B1=B1, B2=B2)
-    assert shown(view) == {0: "1-2", 1: "2-3"}
+    assert ranges_as_text(view) == {0: "1-2", 1: "2-3"}
     assert view.brokers == ("B1", "B2")
     assert (view.pick(0), view.pick(kwire.messages.FetchRequest)) == (2, 3)
     with pytest.raises(kwire.UnsupportedVersion) as caught:
@@ -96,7 +96,7 @@ def test_excluded_versions_are_left_out_for_all(kwire):
 
 def test_one_broker_is_its_own_cluster_and_none_speaks_nothing(kwire):
     """Neither has anything to intersect."""
-    assert shown(cluster(kwire, B1=B1)) == {0: "0-3", 1: "2-3"}
+    assert ranges_as_text(cluster(kwire, B1=B1)) == {0: "0-3", 1: "2-3"}
     nobody = cluster(kwire)
     assert nobody.ranges() == {} and nobody.usable(1) == ()
     assert nobody.features() == ()
@@ -110,13 +110,13 @@ def test_the_view_follows_its_brokers(kwire):
     """An upgrade, a downgrade and a broker that goes each change what is shared."""
     view = cluster(kwire, B1=B1, B2=B2)
     view.update("B2", table(kwire, {0: (0, 3), 1: (3, 3), 2: (0, 0)}))
-    assert shown(view) == {0: "0-3", 1: "3"}
+    assert ranges_as_text(view) == {0: "0-3", 1: "3"}
     view.update("B3", table(kwire, {0: (2, 9)}))
-    assert shown(view) == {0: "2-3"}
+    assert ranges_as_text(view) == {0: "2-3"}
     view.remove("B3")
-    assert shown(view) == {0: "0-3", 1: "3"}
+    assert ranges_as_text(view) == {0: "0-3", 1: "3"}
     view.remove("B1")
-    assert shown(view) == {0: "0-3", 1: "3", 2: "0"}
+    assert ranges_as_text(view) == {0: "0-3", 1: "3", 2: "0"}
     assert view.brokers == ("B2",)
     with pytest.raises(KeyError):
         view.remove("B1")
@@ -139,10 +139,10 @@ def test_a_table_whose_connection_ended_is_no_part_of_a_view(kwire):
         with pytest.raises(kwire.LocalProtocolError, match="broker B2 has ended"):
             use()
     view.update("B2", table(kwire, B2))
-    assert shown(view) == {0: "1-2", 1: "2-3"}
+    assert ranges_as_text(view) == {0: "1-2", 1: "2-3"}
     gone.expire()
     view.remove("B2")
-    assert shown(view) == {0: "0-3", 1: "2-3"}
+    assert ranges_as_text(view) == {0: "0-3", 1: "2-3"}
 
 
 BROKERS = st.dictionaries(

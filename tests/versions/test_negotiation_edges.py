@@ -18,9 +18,9 @@ NAMES = "06 6b77697265 04 312e30 00"
 V3 = f"0012 0003 00000007 0002 6b77 00 {NAMES}"
 
 
-def table(kwire, offered, **options):
+def table(kwire, table_of_release, **options):
     """Make the table of one broker."""
-    return kwire.negotiation.ApiVersionTable(offered, **options)
+    return kwire.negotiation.ApiVersionTable(table_of_release, **options)
 
 
 def answered(kwire, text, served, **options):
@@ -48,7 +48,7 @@ def answer(asking, text):
     return asking.receive_frame(frame)
 
 
-def asked_version(asking):
+def version_in_request(asking):
     """Take the question; give its version."""
     return int.from_bytes(asking.data_to_send()[6:8], "big")
 
@@ -171,18 +171,18 @@ def test_an_empty_answer_to_another_question_is_refused(kwire, frame, shown):
 
 def test_the_first_version_with_names_may_be_refused_for_them(kwire):
     asking = handshake(kwire, newest=3)
-    assert asked_version(asking) == 3
+    assert version_in_request(asking) == 3
     assert answer(asking, "002a 01 00000000 00") is None
-    assert asked_version(asking) == 2
+    assert version_in_request(asking) == 2
 
 
 def test_of_two_offers_of_api_versions_the_lower_counts(kwire):
     """It is safe whichever of them is meant."""
     asking = handshake(kwire)
-    asked_version(asking)
+    version_in_request(asking)
     rows = "0012 0000 0003 0012 0000 0001"
     assert answer(asking, f"0023 00000002 {rows}") is None
-    assert asked_version(asking) == 1
+    assert version_in_request(asking) == 1
 
 
 @pytest.mark.parametrize("ends", ["fffd fffe", "8000 ffff", "0005 ffff"])
@@ -243,7 +243,7 @@ def test_a_size_that_only_begins_like_tls_is_not_called_tls(kwire):
     assert "TLS" not in str(caught.value)
 
 
-def offered(release, listener):
+def table_of_release(release, listener):
     """Give what a node of a release advertises."""
     ranges = releases.ranges(release, listener)
     return {key: (each.min, each.max) for key, each in ranges.items()}
@@ -253,10 +253,10 @@ def offered(release, listener):
     ("table", "said"),
     [
         # A minimum beyond those of both neighbours lies between nothing.
-        (offered("3.9", "broker") | {1: (16, 17)}, "at least 3.9, custom"),
+        (table_of_release("3.9", "broker") | {1: (16, 17)}, "at least 3.9, custom"),
         # Nothing with ZooKeeper is newer than 3.9.
-        (offered("3.9", "zkBroker") | {1: (0, 18)}, "at least 3.9, custom"),
-        (offered("0.8.0", "broker") | {0: (0, 5)}, "at least 0.8.0, custom"),
+        (table_of_release("3.9", "zkBroker") | {1: (0, 18)}, "at least 3.9, custom"),
+        (table_of_release("0.8.0", "broker") | {0: (0, 5)}, "at least 0.8.0, custom"),
         # Whole rows agree with few releases, their newest versions alone with more.
         ({16: (1, 1)}, "at least 0.11.0, custom"),
         ({35: (1, 4)}, "at least 4.0, custom"),

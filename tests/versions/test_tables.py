@@ -29,7 +29,7 @@ def table(kwire, offered, **options):
     return kwire.negotiation.ApiVersionTable.from_ranges(offered, **options)
 
 
-def refused(kwire, offered, api, *constraints, **options):
+def pick_error(kwire, offered, api, *constraints, **options):
     """Pick what cannot be picked; return the error."""
     with pytest.raises(kwire.UnsupportedVersion) as caught:
         table(kwire, offered, **options).pick(api, *constraints)
@@ -144,19 +144,19 @@ def test_the_texts_of_all_refusals(kwire):
     policy = kwire.negotiation.VersionPolicy({1: "12+"})
     messages = kwire.messages
     offered = {1: (0, 3), 3: (40, 50)}
-    assert str(refused(kwire, offered, messages.FetchRequest, policy=policy)) == (
+    assert str(pick_error(kwire, offered, messages.FetchRequest, policy=policy)) == (
         "Fetch: this side speaks 12-18, the broker 0-3: the broker is too old"
     )
-    assert str(refused(kwire, offered, messages.MetadataRequest)) == (
+    assert str(pick_error(kwire, offered, messages.MetadataRequest)) == (
         "Metadata: this side speaks 0-13, the broker 40-50: the broker is too new"
     )
-    assert str(refused(kwire, offered, messages.HeartbeatRequest)) == (
+    assert str(pick_error(kwire, offered, messages.HeartbeatRequest)) == (
         "Heartbeat: this side speaks 0-4, the broker none of it"
     )
-    unknown = refused(kwire, {200: (0, 3)}, 200)
+    unknown = pick_error(kwire, {200: (0, 3)}, 200)
     assert str(unknown) == "kwire speaks no version of API key 200"
     assert unknown.api_key == 200 and not unknown.ours and len(unknown.theirs) == 4
-    limited = refused(kwire, offered, 1, kwire.negotiation.ZSTD)
+    limited = pick_error(kwire, offered, 1, kwire.negotiation.ZSTD)
     assert str(limited) == (
         "Fetch: this side speaks 0-18, the broker 0-3, but zstd needs 10+"
     )
@@ -199,7 +199,7 @@ def test_produce_0_to_2_is_a_trap_where_fetch_starts_at_4(kwire, produce, fetch,
     usable = [v for v in range(3) if v in found.range_of(0)]
     assert trapped.usable(0) == tuple(usable)
     if not usable and left != "none":
-        message = str(refused(kwire, offered, 0, policy=old))
+        message = str(pick_error(kwire, offered, 0, policy=old))
         assert message == (
             f"Produce: this side speaks 0-2, the broker {left}: the broker is too new"
         )

@@ -103,7 +103,7 @@ def main() -> int:
         until = now + (end - now) / (len(names) - number)
         part = importlib.import_module(f"{__package__}.{name}")
         well &= run_part(name, part, progress, until)
-    rows = [row for name in PARTS for row in reached(name, of)]
+    rows = [row for name in PARTS for row in read_figures(name, of)]
     for row in rows:
         print(f"{row.promise:3} {row.text()}")
     if well and asked.record:
@@ -114,7 +114,7 @@ def main() -> int:
     return 0 if well else 1
 
 
-def reached(name: str, of: str) -> list[Figure]:
+def read_figures(name: str, of: str) -> list[Figure]:
     """Give the figures that a part has reached with the same sources."""
     part = importlib.import_module(f"{__package__}.{name}")
     rows: list[Figure] = part.figures(Progress(name, of).state)

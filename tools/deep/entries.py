@@ -47,7 +47,7 @@ def attempt(entry: Any, packages: list[ModuleType], turn: int) -> tuple[int, int
 
     def work(note: Any) -> None:
         guarded, tried, views = pages.Guarded(), 0, 0
-        made = harness("entry_inputs").damaged(entry, f"turn {turn}")
+        made = harness("entry_inputs").damage_forever(entry, f"turn {turn}")
         for data in itertools.islice(made, SCALE * entry.share):
             if len(data) > _ROOM - _COUNTS.size:
                 continue
@@ -70,11 +70,11 @@ def attempt(entry: Any, packages: list[ModuleType], turn: int) -> tuple[int, int
         if os.WIFSIGNALED(status):
             said = signal.Signals(os.WTERMSIG(status)).name
         data = shared[_COUNTS.size : _COUNTS.size + size]
-        raise AssertionError(kept(entry.name, data, said))
+        raise AssertionError(keep_input(entry.name, data, said))
     return tried, views
 
 
-def kept(name: str, data: bytes, said: str) -> str:
+def keep_input(name: str, data: bytes, said: str) -> str:
     """Keep an input that went wrong; say what happened and how to see it again."""
     path: Path = harness("fuzz.corpus").keep_entry(name, data)
     again = f"python -m tools.deep.entries '{name}' {data.hex() or '-'}"

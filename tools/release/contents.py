@@ -94,7 +94,7 @@ def wheel_faults(path: Path) -> list[str]:
 
 def bill_faults(bill: Any, version: str, pure: bool) -> list[str]:
     """Check a bill of materials: its form, kwire's version, and what made the wheel."""
-    made_of = {
+    make_holder = {
         "the format": (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6"),
         "kwire": bill["metadata"]["component"]["version"] == version,
         "the package's address": bill["metadata"]["component"]["purl"]
@@ -105,16 +105,18 @@ def bill_faults(bill: Any, version: str, pure: bool) -> list[str]:
     }
     pins = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     cython = re.findall(r"^cython==(.+)$", pins, re.MULTILINE)
-    made_of["the tools"] = tools.keys() == (set() if pure else {"Cython", "C compiler"})
-    made_of["Cython's version"] = pure or [tools.get("Cython")] == cython
+    make_holder["the tools"] = tools.keys() == (
+        set() if pure else {"Cython", "C compiler"}
+    )
+    make_holder["Cython's version"] = pure or [tools.get("Cython")] == cython
     facts = (ROOT / "src/kwire/schema/facts/releases.txt").read_text(encoding="utf-8")
     newest = re.findall(r"^release (\S+)", facts, re.MULTILINE)[-1]
-    made_of["the source of the messages"] = [
+    make_holder["the source of the messages"] = [
         (one["type"], one["version"]) for one in bill["components"]
     ] == [("data", newest)]
     return [
         f"the bill of materials is wrong on {k}"
-        for k, good in made_of.items()
+        for k, good in make_holder.items()
         if not good
     ]
 
