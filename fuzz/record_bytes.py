@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prepares record sets for a target: right checksums, and compressed contents.
 
-A checksum stops nearly every changed batch, so most inputs get theirs made right, and
-what stands inside compressed batches is compressed here.
+A wrong checksum would stop nearly every changed batch, so most inputs get the right
+one, and the contents of compressed batches are compressed here.
 """
 
 import zlib

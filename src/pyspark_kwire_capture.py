@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Spark finds modules ``pyspark_*`` by itself: this one brings ``kafka-capture``."""
+"""Registers the format ``kafka-capture``: Spark imports modules ``pyspark_*``."""
 
 from kwire.spark.capture_source import KafkaCaptureSource as DefaultSource
 

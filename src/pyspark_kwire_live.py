@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where Spark looks for the format ``kafka-live`` by itself."""
+"""Registers the format ``kafka-live``: Spark imports modules ``pyspark_*``."""
 
 from kwire.spark.live_source import KafkaLiveSource as DefaultSource
 

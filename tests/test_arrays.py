@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exported Arrow arrays: others read them, and their memory is freed.
 
-What a consumer may do by the Arrow C data interface is done here by hand as well: it
-moves structs, releases them on any thread without the GIL, and keeps children longer
-than their parents. Sanity of the buffers is pyarrow's own full validation.
+The tests also do by hand what a consumer may do by the Arrow C data interface: move
+structs, release them on any thread without the GIL, and keep children longer than their
+parents. pyarrow's own full validation checks the buffers.
 """
 
 import ctypes

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every fault inside a batch of magic 2, and its error.
 
-Each fault has its class, its byte and its path; in compressed records the byte is the
-first of the batch, as nothing within has a place in the input. Objects and columns
-say the same.
+Each error is tested for its class, its byte and its path; in compressed records the
+byte is the first of the batch, as their bytes are not in the input. Objects and columns
+raise the same error.
 """
 
 import gzip

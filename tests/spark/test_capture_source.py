@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kafka-capture`` in Spark: recorded frames as rows, and errors.
 
-What they protect: the columns are exactly those of captures, a schema projects, and a
-damaged file ends the job with its path unless the mode lets it go.
+The columns are exactly those of captures, a schema selects columns, and a damaged file
+ends the job with its path unless the mode skips it.
 """
 
 import warnings

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests and responses of negotiation, byte for byte (KIP-35, KIP-511).
 
-Every row of the fallback machine, brokers of all ages, and brokers that would keep a
-client asking for ever. The server's side is ``test_answers.py``.
+Brokers of every age, every fallback from one request to the next, and brokers that
+would keep a client sending requests for ever. The server's side is ``test_answers.py``.
 """
 
 import pytest
