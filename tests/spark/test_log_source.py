@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kafka-log`` in a session of Spark: what plans, tasks and errors show.
 
-What is planned and read is tested without Spark in ``test_log_reading.py``.
+What is planned and read is tested without Spark in ``test_log_reading.py`` and
+``test_log_reading_damage.py``.
 """
 
 import json

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``LogTables``: tables of ``kafka-log`` as Spark's tasks make them, without Spark.
+
+``write_orders`` writes the log of a small topic for them.
+"""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
+
+from log_files import Folder, log_of
+
+
+class LogTables:
+    """Reads tables as tasks of Spark do, on one engine and without Spark."""
+
+    def __init__(self, kwire):
+        for name in ("options", "layout", "planning", "reading"):
+            setattr(
+                self, name, importlib.import_module(f"{kwire.__name__}.spark.{name}")
+            )
+
+    def read(self, *paths, columns=None, bounds=None, **given):
+        """Read a table as Spark's tasks would, split by split."""
+        options = self.options.read_options(
+            {"paths": json.dumps(list(map(str, paths))), **given}
+        )
+        layout = self.layout.default_layout(options)
+        if columns is not None:
+            known = self.layout._CHOICES[options.view][1]
+            wanted = [(name, known.get(name, self.layout._CORRUPT)) for name in columns]
+            layout = self.layout.chosen_layout(options, wanted)
+        schema = self.layout.arrow_schema(layout)
+        batches = []
+        for split in self.splits(options, bounds):
+            batches += self.reading.read_pieces(split, layout, options)
+        assert all(each.schema.equals(schema) for each in batches)
+        return pa.Table.from_batches(batches, schema)
+
+    def splits(self, options, bounds=None):
+        planning = self.planning
+        found = planning.find_partitions(options)
+        pieces = planning.plan_pieces(found, options, bounds or planning.Bounds())
+        return planning.pack(pieces, options)
+
+
+def offsets(table):
+    return table.column("offset").to_pylist()
+
+
+def write_orders(tmp_path):
+    """Write two segments of ten batches of three records, with values of 100 bytes."""
+    folder = Folder(tmp_path / "logs" / "orders-0")
+    value = b"v" * 100
+    folder.first, folder.spans = folder.segment(0, log_of([3] * 10, 0, value=value))
+    folder.second, _ = folder.segment(30, log_of([3] * 10, 30, value=value))
+    folder.root = tmp_path / "logs"
+    return folder
