@@ -29,7 +29,7 @@ _RANGE = 1 << 20
 _CAN_DROP = hasattr(mmap.mmap, "madvise") and hasattr(mmap, "MADV_DONTNEED")
 
 
-def place_of_own(size: int) -> mmap.mmap | bytes:
+def reserve_buffer(size: int) -> mmap.mmap | bytes:
     """Reserve a buffer as long as a file; pages take memory once they are written."""
     if not size:
         return b""
@@ -76,7 +76,7 @@ class FileBytes:
             return b""
         if self._mapped:
             return mmap.mmap(self._file.fileno(), self.size, access=mmap.ACCESS_READ)
-        return place_of_own(self.size)
+        return reserve_buffer(self.size)
 
     def __enter__(self) -> FileBytes:
         return self

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..limits import MIB
-from .file_bytes import FileBytes, place_of_own
+from .file_bytes import FileBytes, reserve_buffer
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -37,7 +37,7 @@ class StoredBytes(FileBytes):
         self._path = path
         self._reader = path.open()
         self.size = self.stop = self._reader.size
-        self.data = place_of_own(self.size)
+        self.data = reserve_buffer(self.size)
         self._mapped = False
         self._first = self._last = self._begin = self._seen = 0
         self._range = _FIRST

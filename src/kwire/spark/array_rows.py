@@ -57,7 +57,7 @@ def row_bytes(array: pa.BinaryArray, row: int) -> bytes:
     return found
 
 
-def int16_heads(array: pa.BinaryArray, missing: int) -> np.ndarray:
+def read_int16_prefixes(array: pa.BinaryArray, missing: int) -> np.ndarray:
     """Read the INT16 that each row begins with; ``missing`` where there is none."""
     data, places = view_memory(array)
     numbers: np.ndarray = np.full(len(array), missing, np.int64)
@@ -68,7 +68,7 @@ def int16_heads(array: pa.BinaryArray, missing: int) -> np.ndarray:
     return numbers
 
 
-def cut_heads(
+def cut_prefixes(
     array: pa.BinaryArray, positions: np.ndarray, rows: np.ndarray
 ) -> pa.BinaryArray:
     """Take some rows, each from its position on; none lies beyond its row."""
@@ -91,7 +91,7 @@ def take_rows(array: pa.Array, rows: np.ndarray) -> pa.Array:
     return array if len(rows) == len(array) else array.take(pa.array(rows))
 
 
-def put_together(
+def join_rows(
     parts: Iterable[tuple[np.ndarray, pa.Array]], count: int, kind: pa.DataType
 ) -> pa.Array:
     """Make an array of ``count`` rows from arrays and the rows that these hold.

@@ -21,11 +21,11 @@ from ..schema import registry
 from ..schema.model import snake_case
 from .array_rows import (
     as_binary,
-    cut_heads,
-    int16_heads,
+    cut_prefixes,
     is_valid,
+    join_rows,
     make_struct,
-    put_together,
+    read_int16_prefixes,
     row_bytes,
     text_column,
     view_memory,
@@ -132,7 +132,7 @@ def read_topic(
     """
     keys, values = as_binary(key), as_binary(value)
     count = len(values)
-    heads = _heads(topic, keys, values)
+    heads = _read_prefixes(topic, keys, values)
     bad = heads.wrong
     key_parts: list[Part] = []
     value_parts: dict[str, list[Part]] = {}
@@ -168,7 +168,7 @@ def read_topic(
     fields = [
         columns[field.name]
         if field.name in columns
-        else put_together(value_parts.get(field.name, ()), count, field.type)
+        else join_rows(value_parts.get(field.name, ()), count, field.type)
         for field in kind
     ]
     if not failfast:
@@ -188,7 +188,7 @@ def read_topic_json(
     """Decode as ``read_topic``, keys and values as the text of Kafka's JSON form."""
     keys, values = as_binary(key), as_binary(value)
     count = len(values)
-    heads = _heads(topic, keys, values)
+    heads = _read_prefixes(topic, keys, values)
     chosen = np.isin(heads.numbers, list(chosen_types(topic, names)))
     key_texts, value_texts, errors = {}, {}, {}
     for row in np.flatnonzero(heads.wrong | chosen).tolist():
@@ -226,7 +226,7 @@ def _key_alone(topic: str, key: bytes | None) -> Message | None:
         return None
 
 
-class _Heads(NamedTuple):
+class _Prefixes(NamedTuple):
     """What is before the messages of rows: type, version, and where messages begin.
 
     ``valid`` marks rows that are not null, ``wrong`` those that are bad whatever their
@@ -240,30 +240,34 @@ class _Heads(NamedTuple):
     starts: np.ndarray
 
 
-def _heads(topic: str, keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
+def _read_prefixes(
+    topic: str, keys: pa.BinaryArray, values: pa.BinaryArray
+) -> _Prefixes:
     """Read types and versions of rows; unknown record types are errors."""
     if internal_topics.is_framed(topic):
-        heads = _framed_heads(topic, keys, values)
+        heads = _read_framed_prefixes(topic, keys, values)
     else:
-        heads = _keyed_heads(keys, values)
+        heads = _read_keyed_prefixes(keys, values)
     heads.numbers[~np.isin(heads.numbers, list(record_types(topic)))] = _NONE
     return heads._replace(wrong=heads.wrong | heads.valid & (heads.numbers == _NONE))
 
 
-def _keyed_heads(keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
+def _read_keyed_prefixes(keys: pa.BinaryArray, values: pa.BinaryArray) -> _Prefixes:
     """Read INT16 record type before keys, and INT16 version before values."""
     has_value = is_valid(values)
-    versions = int16_heads(values, _NONE)
-    return _Heads(
+    versions = read_int16_prefixes(values, _NONE)
+    return _Prefixes(
         has_value | is_valid(keys),
         has_value & (versions == _NONE),
-        int16_heads(keys, _NONE),
+        read_int16_prefixes(keys, _NONE),
         versions,
         np.full(len(values), 2),
     )
 
 
-def _framed_heads(topic: str, keys: pa.BinaryArray, values: pa.BinaryArray) -> _Heads:
+def _read_framed_prefixes(
+    topic: str, keys: pa.BinaryArray, values: pa.BinaryArray
+) -> _Prefixes:
     """Read frame version, record type and version, which are one byte each mostly."""
     valid = is_valid(values)
     data, places = view_memory(values)
@@ -281,7 +285,7 @@ def _framed_heads(topic: str, keys: pa.BinaryArray, values: pa.BinaryArray) -> _
         except KwireError:
             continue
         numbers[row], versions[row], starts[row] = head
-    return _Heads(valid, valid & is_valid(keys), numbers, versions, starts)
+    return _Prefixes(valid, valid & is_valid(keys), numbers, versions, starts)
 
 
 def _decode(
@@ -292,12 +296,12 @@ def _decode(
     versions: np.ndarray,
 ) -> tuple[pa.Array, np.ndarray]:
     """Decode some rows of one message; return them and which of the rows are bad."""
-    bodies = cut_heads(array, starts, rows)
+    bodies = cut_prefixes(array, starts, rows)
     part, errors = decode_versions(bodies, name, versions[rows])
     return part, rows[sorted(errors)]
 
 
-def _names(topic: str, heads: _Heads) -> pa.StringArray:
+def _names(topic: str, heads: _Prefixes) -> pa.StringArray:
     """Name the record types."""
     types = record_types(topic)
     places = np.full(max(types) + 2, len(types))
@@ -307,7 +311,7 @@ def _names(topic: str, heads: _Heads) -> pa.StringArray:
     return texts.take(pa.array(places[heads.numbers]))
 
 
-def _versions(heads: _Heads) -> pa.Int32Array:
+def _versions(heads: _Prefixes) -> pa.Int32Array:
     missing = (heads.versions == _NONE) | (heads.numbers == _NONE)
     return pa.array(heads.versions, pa.int32(), mask=missing)
 
@@ -323,7 +327,7 @@ def _union_of_keys(
             for rows, array in parts
             if array.type.get_field_index(field.name) >= 0
         ]
-        fields.append(put_together(having, len(valid), field.type))
+        fields.append(join_rows(having, len(valid), field.type))
     return make_struct(kind, fields, valid)
 
 

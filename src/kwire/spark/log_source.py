@@ -17,7 +17,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from .layout import Layout, chosen_layout, default_layout, list_columns
 from .options import read_options
-from .planning import Bounds, find_partitions, look_again, pack, plan_pieces
+from .planning import Bounds, call_again, find_partitions, pack, plan_pieces
 from .reading import read_indexes, read_pieces, read_problems
 from .short_errors import SparkEntry
 
@@ -95,7 +95,7 @@ class LogReader(SparkEntry, DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         """Plan: list the files, find the offsets, cut."""
-        return look_again(self._plan)
+        return call_again(self._plan)
 
     def _plan(self) -> Sequence[InputPartition]:
         options = self._options

@@ -16,10 +16,10 @@ from ..formatting import format_name
 from .offsets import report_loss
 from .planning import (
     Bounds,
+    call_again,
     check_loss,
     cut_partition,
     find_partitions,
-    look_again,
     offset_from,
     pack,
     split_size,
@@ -57,11 +57,11 @@ class LogStream:
 
     def find_starts(self) -> dict[Place, int]:
         """Find where a new query begins."""
-        return look_again(self._starts)
+        return call_again(self._starts)
 
     def find_ends(self) -> dict[Place, int]:
         """Find where the partitions end now."""
-        return look_again(
+        return call_again(
             lambda: {
                 place: self._find_end(each)
                 for place, each in self._partitions().items()
@@ -88,7 +88,7 @@ class LogStream:
         self, begins: dict[Place, int], ends: dict[Place, int]
     ) -> list[tuple[FileSplit, ...]]:
         """Cut one micro-batch into what each task reads."""
-        return look_again(lambda: self._plan(begins, ends))
+        return call_again(lambda: self._plan(begins, ends))
 
     def read(self, pieces: tuple[FileSplit, ...]) -> Iterator[Any]:
         """Read what one task is for, as Arrow batches."""

@@ -18,7 +18,7 @@ import pyarrow as pa
 from .. import arrow, messages, plan
 from ..errors import version_failure
 from ..schema import registry
-from .array_rows import is_valid, put_together, take_rows
+from .array_rows import is_valid, join_rows, take_rows
 from .message_types import compile_version, message_type
 
 _WIDENED = (plan.UINT16, plan.UINT32)
@@ -51,7 +51,7 @@ def decode_versions(
         array, texts = decode_version(take_rows(bodies, rows), name, version)
         errors |= {int(rows[row]): text for row, text in texts.items()}
         parts.append((rows, array))
-    return put_together(parts, len(bodies), message_type(name)), errors
+    return join_rows(parts, len(bodies), message_type(name)), errors
 
 
 def decode_version(

@@ -25,11 +25,11 @@ from ..errors import DecodeError, InvalidValue, KwireError, UnsupportedVersion
 from ..schema import registry
 from .array_rows import (
     as_binary,
-    cut_heads,
-    int16_heads,
+    cut_prefixes,
     is_valid,
+    join_rows,
     make_struct,
-    put_together,
+    read_int16_prefixes,
     row_bytes,
     text_column,
     view_memory,
@@ -263,7 +263,7 @@ def _bodies(
         return rows, versions, {}
     plain &= valid
     good = np.flatnonzero(plain)
-    parts = [(good, cut_heads(rows, positions, good))]
+    parts = [(good, cut_prefixes(rows, positions, good))]
     errors = {}
     odd, written = [], []
     for row in np.flatnonzero(valid & ~plain).tolist():
@@ -278,7 +278,7 @@ def _bodies(
             written.append(codec.encode(message, version))
             versions[row] = version
     parts.append((np.array(odd, np.int64), pa.array(written, pa.binary())))
-    return put_together(parts, len(rows), pa.binary()), versions, errors
+    return join_rows(parts, len(rows), pa.binary()), versions, errors
 
 
 def _plain_rows(
@@ -302,9 +302,9 @@ def _plain_rows(
         plain = keys == entry.api_key
     elif entry.kind == "response":
         versions = asked
-        plain, positions = _response_heads(rows, name, versions)
+        plain, positions = _find_response_bodies(rows, name, versions)
     else:
-        versions = int16_heads(rows, NO_VERSION)
+        versions = read_int16_prefixes(rows, NO_VERSION)
         positions = np.full(len(rows), 2, np.int32)
         plain = versions != NO_VERSION
     plain &= (asked == NO_VERSION) | (asked == versions)
@@ -312,13 +312,13 @@ def _plain_rows(
     return plain, versions.astype(np.int64), positions
 
 
-def _response_heads(
+def _find_response_bodies(
     rows: pa.BinaryArray, name: str, versions: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find the bodies of responses: after the correlation id and an empty section."""
     data, places = view_memory(rows)
     sizes = np.diff(places)
-    flexible = np.isin(versions, _tagged_heads(name))
+    flexible = np.isin(versions, _versions_with_tags(name))
     positions = np.where(flexible, _CORRELATION_ID + 1, _CORRELATION_ID)
     plain = sizes >= positions
     tagged = np.flatnonzero(plain & flexible)
@@ -327,7 +327,7 @@ def _response_heads(
 
 
 @cache
-def _tagged_heads(name: str) -> list[int]:
+def _versions_with_tags(name: str) -> list[int]:
     """List the versions of a response whose header has a tag section."""
     message = message_facts(name)
     return [

@@ -82,7 +82,7 @@ class Bounds:
         )
 
 
-def look_again(look: Callable[[], Found]) -> Found:
+def call_again(look: Callable[[], Found]) -> Found:
     """Call ``look``, and once more if a broker deleted a file since it was listed."""
     for _ in range(_LOOKS - 1):
         try:
@@ -105,11 +105,11 @@ def find_partitions(
     found = [each for each in every if options.takes(each.topic, each.partition)]
     if options.subscribe is not None and must_be_there:
         missing = options.subscribe - {each.topic for each in found}
-        _must_be_there(sorted(missing), {each.topic for each in every}, options)
+        _check_found(sorted(missing), {each.topic for each in every}, options)
     if options.assign is not None and must_be_there:
         there = {_name_partition(each) for each in every}
         wanted = {f"{topic}-{number}" for topic, number in options.assign}
-        _must_be_there(sorted(wanted - there), there, options)
+        _check_found(sorted(wanted - there), there, options)
     if options.duplicates == "keep":
         return found
     replicas: dict[Place, list[Partition]] = {}
@@ -123,7 +123,7 @@ def find_partitions(
                 f" {', '.join(format_name(each.path) for each in several)}; read one of"
                 " them, or set duplicates=longest"
             )
-        chosen.append(longest(several))
+        chosen.append(choose_longest(several))
     return chosen
 
 
@@ -147,7 +147,7 @@ def _every(options: LogOptions, may_be_empty: bool) -> list[Partition]:
     return list(every.values())
 
 
-def longest(replicas: Sequence[Partition]) -> Partition:
+def choose_longest(replicas: Sequence[Partition]) -> Partition:
     """Choose the replica that goes furthest; of equals the one with more bytes."""
     if len(replicas) == 1:
         return replicas[0]
@@ -158,7 +158,7 @@ def _name_partition(partition: Partition) -> str:
     return f"{partition.topic}-{partition.partition}"
 
 
-def _must_be_there(
+def _check_found(
     missing: Sequence[str], there: Iterable[str], options: LogOptions
 ) -> None:
     if missing:

@@ -89,7 +89,7 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
             table = _Table(output, data, maps)
             for found in maps:
                 table.write(found.spans)
-    return _tell(maps, hint)
+    return _report_problem(maps, hint)
 
 
 def _maps(pieces: Sequence[BytePiece]) -> list[ByteMap]:
@@ -111,7 +111,7 @@ def _title(maps: Sequence[ByteMap]) -> str:
     return f"{(bodies or list(parts))[0]}{more}"
 
 
-def _tell(maps: Sequence[ByteMap], hint: str) -> int:
+def _report_problem(maps: Sequence[ByteMap], hint: str) -> int:
     """Print what is wrong; return the exit code."""
     code = FINE
     for found in maps:

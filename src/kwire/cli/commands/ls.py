@@ -38,7 +38,7 @@ _TITLES = (" PARTITION", " SEGMENTS", " SIZE", "OFFSETS", "TIME (UTC)", "FORMAT"
 _SEGMENT_TITLES = ("SEGMENT", " SIZE", "OFFSETS", "TIME (UTC)", "FORMAT")
 
 
-class Glance(NamedTuple):
+class PartitionSummary(NamedTuple):
     """A summary of one or several files, from some of their batches."""
 
     start_offset: int = -1
@@ -91,10 +91,10 @@ def _rows(partition: log.Partition, each: bool) -> list[dict[str, Any]]:
         "state": partition.state,
         "path": format_name(partition.path),
     }
-    glances = [(file, _glance(file)) for file in list_files(partition)]
+    summaries = [(file, _summarize(file)) for file in list_files(partition)]
     if each:
-        glances += [
-            (file, _glance(file))
+        summaries += [
+            (file, _summarize(file))
             for file in partition.snapshots
             if file not in list_files(partition)
         ]
@@ -105,31 +105,31 @@ def _rows(partition: log.Partition, each: bool) -> list[dict[str, Any]]:
                 "kind": file.kind,
                 "size": file.size,
                 "is_newest": file.is_newest,
-                **_fields(glance),
+                **_fields(summary),
             }
-            for file, glance in glances
+            for file, summary in summaries
         ]
     return [
         {
             **place,
-            "segments": len(glances),
-            "size": sum(file.size for file, _ in glances),
-            **_fields(_together(glance for _, glance in glances)),
+            "segments": len(summaries),
+            "size": sum(file.size for file, _ in summaries),
+            **_fields(_together(summary for _, summary in summaries)),
         }
     ]
 
 
-def _fields(glance: Glance) -> dict[str, Any]:
+def _fields(summary: PartitionSummary) -> dict[str, Any]:
     return {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in glance._asdict().items()
+        for name, value in summary._asdict().items()
     }
 
 
-def _glance(file: log.Segment) -> Glance:
+def _summarize(file: log.Segment) -> PartitionSummary:
     first = next(file.headers(on_corrupt="skip"), None)
     if first is None:
-        return Glance()
+        return PartitionSummary()
     headers = [first, *_last_headers(file, first.position)]
     last = headers[-1]
     times = [header.max_timestamp for header in headers]
@@ -140,7 +140,7 @@ def _glance(file: log.Segment) -> Glance:
         pass  # An index is a hint; verify reports what is wrong with it.
     # A compressed message of magic 0 or 1 has the offset of the last one in it.
     start = first.base_offset if first.count >= 0 else max(file.base_offset, 0)
-    return Glance(
+    return PartitionSummary(
         start,
         last.next_offset,
         first.base_timestamp if first.base_timestamp >= 0 else first.max_timestamp,
@@ -161,17 +161,17 @@ def _last_headers(file: log.Segment, start: int) -> Iterable[BatchHeader]:
     return file.headers(start, on_corrupt="skip")
 
 
-def _together(glances: Iterable[Glance]) -> Glance:
-    seen = [glance for glance in glances if glance.magics]
+def _together(summaries: Iterable[PartitionSummary]) -> PartitionSummary:
+    seen = [summary for summary in summaries if summary.magics]
     if not seen:
-        return Glance()
-    return Glance(
+        return PartitionSummary()
+    return PartitionSummary(
         seen[0].start_offset,
         seen[-1].end_offset,
         next((g.first_timestamp for g in seen if g.first_timestamp >= 0), -1),
-        max(glance.last_timestamp for glance in seen),
-        tuple(sorted({magic for glance in seen for magic in glance.magics})),
-        tuple(sorted({codec for glance in seen for codec in glance.codecs})),
+        max(summary.last_timestamp for summary in seen),
+        tuple(sorted({magic for summary in seen for magic in summary.magics})),
+        tuple(sorted({codec for summary in seen for codec in summary.codecs})),
     )
 
 
