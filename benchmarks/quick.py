@@ -91,14 +91,12 @@ def run(kind: str, words: Sequence[str]) -> None:
             print(
                 f"  {entry.name:14}{cell(figures, row, entry.name):>20} µs {times:8.2f}"
             )
-        format_verdict = [
+        verdicts = [
             (target.entry, row_verdict(figures, row, target)) for target in row.targets
         ]
         if row.entries == listed.entries:
-            format_verdict += [
-                ("kwire", verdict) for verdict in verdicts_of(figures, row)
-            ]
-        for entry, verdict in format_verdict:
+            verdicts += [("kwire", verdict) for verdict in verdicts_of(figures, row)]
+        for entry, verdict in verdicts:
             word = "met" if verdict.met else "MISSED"
             print(f"  {entry}: {verdict.reached}, {verdict.wanted}: {word}")
     workers.close()

@@ -130,9 +130,9 @@ def killed(
     out = folder / work.output
     times = []
     for _ in range(3):
-        normal_run = runner.run(arguments, folder=folder)
-        assert normal_run.code == work.code, normal_run.err
-        times.append(normal_run.seconds)
+        done = runner.run(arguments, folder=folder)
+        assert done.code == work.code, done.err
+        times.append(done.seconds)
         whole = content(out)
         remove(out)
     longest = sorted(times)[1]

@@ -304,9 +304,9 @@ def test_age_is_that_of_the_batch_with_the_first_unread_record(offsets, tmp_path
 def test_members_newer_than_kwire_are_read_as_far_as_known(offsets, tmp_path):
     """Versions of the consumer protocol only append."""
     groups = Groups(tmp_path)
-    results = encode(messages.ConsumerProtocolSubscription(topics=["t"]), 3)
+    metadata = encode(messages.ConsumerProtocolSubscription(topics=["t"]), 3)
     member = messages.GroupMetadataValue.MemberMetadata(
-        member_id="m", subscription=b"\0\x09" + results + b"more"
+        member_id="m", subscription=b"\0\x09" + metadata + b"more"
     )
     value = messages.GroupMetadataValue(
         protocol_type="consumer", generation=1, members=[member]

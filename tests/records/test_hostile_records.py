@@ -187,8 +187,8 @@ def test_every_prefix_is_the_whole_entries(kwire, name):
     for cut in range(len(data)):
         assert compare(kwire, data[:cut], **COMMITTED)[2] is None
         if cut > 26 and cut % 3 == 0:
-            correct_size = hostile_records.correct_size(data[:cut])
-            compare(kwire, repaired(correct_size), **COMMITTED)
+            fixed = hostile_records.correct_size(data[:cut])
+            compare(kwire, repaired(fixed), **COMMITTED)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -221,11 +221,11 @@ def segment(package, path):
     one, found = package.log.Segment(path, topic="t", partition=0), []
     batches = list(one.batches(on_corrupt=found.append))
     offsets = [r.offset for b in batches if not b.is_control for r in b.records]
-    feed_stream, numbers = [], []
-    for table in one.columns(on_corrupt=feed_stream.append):
+    problems, numbers = [], []
+    for table in one.columns(on_corrupt=problems.append):
         numbers += table.offset.tolist()
     # Columns look at no control batch, so they find no damage in one.
-    assert offsets == numbers and set(feed_stream) <= set(found), (offsets, numbers)
+    assert offsets == numbers and set(problems) <= set(found), (offsets, numbers)
     transactions = package.log.find_transactions((one,))
     stable = list(one.batches(on_corrupt="skip", isolation_level="read_committed"))
     return (

@@ -259,7 +259,7 @@ def test_hostile_bodies_say_what_decode_says(kwire):
             binary([each.data for each in inputs]),
             name,
             versions([each.version for each in inputs]),
-            add_prefix=False,
+            framed=False,
         )
         wanted = [
             error_of(kwire.decode, cls, each.data, each.version) for each in inputs
@@ -415,7 +415,7 @@ def test_bad_values_are_errors_of_their_rows(kwire):
         pyarrow.array([{"topics": [{"name": None}]}, {"topics": None}, {}]),
         "MetadataRequest",
         9,
-        add_prefix=False,
+        framed=False,
         failfast=True,
     )
     read = [kwire.decode(type(good), data.as_py(), 9).topics for data in made]

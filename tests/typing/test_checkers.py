@@ -42,12 +42,12 @@ def run_mypy(folder):
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert not done.stderr, done.stderr
     for line in done.stdout.splitlines():
-        checker_output = json.loads(line)
+        row = json.loads(line)
         yield (
-            checker_output["file"],
-            checker_output["line"],
-            checker_output["severity"],
-            checker_output["message"],
+            row["file"],
+            row["line"],
+            row["severity"],
+            row["message"],
         )
 
 
@@ -74,13 +74,13 @@ def run_pyright(folder):
     command = [node, str(program), "--outputjson", "--project", str(settings)]
     command += ["--pythonpath", sys.executable]
     done = subprocess.run(command, capture_output=True, text=True)
-    for checker_output in json.loads(done.stdout)["generalDiagnostics"]:
-        line = checker_output["range"]["start"]["line"] + 1
+    for row in json.loads(done.stdout)["generalDiagnostics"]:
+        line = row["range"]["start"]["line"] + 1
         yield (
-            checker_output["file"],
+            row["file"],
             line,
-            checker_output["severity"],
-            checker_output["message"],
+            row["severity"],
+            row["message"],
         )
 
 

@@ -18,9 +18,9 @@ NAMES = "06 6b77697265 04 312e30 00"
 V3 = f"0012 0003 00000007 0002 6b77 00 {NAMES}"
 
 
-def table(kwire, table_of_release, **options):
+def table(kwire, offered, **options):
     """Make the table of one broker."""
-    return kwire.negotiation.ApiVersionTable(table_of_release, **options)
+    return kwire.negotiation.ApiVersionTable(offered, **options)
 
 
 def answered(kwire, text, served, **options):

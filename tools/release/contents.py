@@ -94,7 +94,7 @@ def wheel_faults(path: Path) -> list[str]:
 
 def bill_faults(bill: Any, version: str, pure: bool) -> list[str]:
     """Check a bill of materials: its form, kwire's version, and what made the wheel."""
-    make_holder = {
+    checks = {
         "the format": (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6"),
         "kwire": bill["metadata"]["component"]["version"] == version,
         "the package's address": bill["metadata"]["component"]["purl"]
@@ -105,18 +105,16 @@ def bill_faults(bill: Any, version: str, pure: bool) -> list[str]:
     }
     pins = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     cython = re.findall(r"^cython==(.+)$", pins, re.MULTILINE)
-    make_holder["the tools"] = tools.keys() == (
-        set() if pure else {"Cython", "C compiler"}
-    )
-    make_holder["Cython's version"] = pure or [tools.get("Cython")] == cython
+    checks["the tools"] = tools.keys() == (set() if pure else {"Cython", "C compiler"})
+    checks["Cython's version"] = pure or [tools.get("Cython")] == cython
     facts = (ROOT / "src/kwire/schema/facts/releases.txt").read_text(encoding="utf-8")
     newest = re.findall(r"^release (\S+)", facts, re.MULTILINE)[-1]
-    make_holder["the source of the messages"] = [
+    checks["the source of the messages"] = [
         (one["type"], one["version"]) for one in bill["components"]
     ] == [("data", newest)]
     return [
         f"the bill of materials is wrong on {k}"
-        for k, good in make_holder.items()
+        for k, good in checks.items()
         if not good
     ]
 
