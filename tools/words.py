@@ -51,7 +51,7 @@ BANNED = {
 }
 """What is not written, as a pattern, and what is written instead."""
 
-COMMITS_SINCE = "0a03f296e37a0ed4d94562acfddc8caa3638e777"
+COMMITS_SINCE = "4aa98670e1659321255842cd6e4460cddce58398"
 """The messages of later commits are checked, if this one is in the clone."""
 
 SUBJECT_LENGTH = 60

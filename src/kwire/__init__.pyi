@@ -5,6 +5,7 @@
 
 from typing import Any, TypeVar
 
+from . import adapters as adapters
 from . import arrow as arrow
 from . import byte_map as byte_map
 from . import client as client
