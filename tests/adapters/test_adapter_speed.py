@@ -46,7 +46,7 @@ INPUTS = {
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("name", INPUTS)
 def test_no_size_of_batches_is_slower_than_without(client, name):
-    """The least time of some rounds counts, on a busy machine too."""
+    """The least time of some rounds counts; a tenth is what other programs change."""
     data = INPUTS[name]
     rounds = max(1, 2**18 // len(data))
 
@@ -57,4 +57,4 @@ def test_no_size_of_batches_is_slower_than_without(client, name):
     own = min(take_seconds(call) for _ in range(5))
     with CLIENTS[client] as adapter:
         assert adapter.is_installed
-        assert least_seconds(call, own) <= own
+        assert least_seconds(call, own) <= 1.1 * own

@@ -7,14 +7,15 @@ and keeps the position and aborted producers in attributes. The generator here d
 same with runs of decoded batches, so whatever is decided between two records (seek,
 pause, a deserializer that raises) is decided by the client's code.
 
-``AIOKafkaConsumer.getone`` goes through five layers for each record. If the next record
-has been fetched, the one here takes it from the client's queue, with the same checks.
+``getone`` and ``async for`` go through five layers for each record. If the next record
+has been fetched, the method here takes it from the client's queue, with the same
+checks. ``FetchResult.getall`` takes all of a partition for ``getmany``.
 """
 
 from __future__ import annotations
 
 import time
-from itertools import starmap
+from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..records import TransactionFilter
@@ -22,7 +23,7 @@ from .adapter import Replacement
 from .runs import RunReader, read_filtered_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
+    from collections.abc import Callable, Iterator
 
 
 def make_replacements() -> list[Replacement]:
@@ -42,11 +43,15 @@ def make_replacements() -> list[Replacement]:
         Replacement(fetcher, "MemoryRecords", fetched),
         Replacement(fetcher, "PartitionRecords", made),
     ]
-    getone = consumer.AIOKafkaConsumer.getone
-    # Tracing libraries replace it too; theirs has to stay.
-    if getattr(getone, "__module__", None) == consumer.__name__:
-        short = make_getone(getone, fetcher.FetchResult)
-        replacements.append(Replacement(consumer.AIOKafkaConsumer, "getone", short))
+    result = fetcher.FetchResult
+    replacements.append(Replacement(result, "getall", make_getall(result.getall, made)))
+    methods = consumer.AIOKafkaConsumer
+    # Tracing libraries replace getone too; theirs has to stay.
+    if getattr(methods.getone, "__module__", None) == consumer.__name__:
+        for name in ("getone", "__anext__"):
+            own_method = getattr(methods, name)
+            short = make_getone(own_method, result, made)
+            replacements.append(Replacement(methods, name, short))
     return replacements
 
 
@@ -97,10 +102,6 @@ class FastPartitionRecords(_Own):
 
     _fetcher_module: Any
     _memory_records: Any
-
-    def __iter__(self) -> Any:
-        # getmany iterates over the generator itself, without a call for each record.
-        return self._records_iterator or self
 
     def _unpack_records(self) -> Iterator[Any]:
         if not isinstance(self._records, FetchedBytes):
@@ -153,35 +154,73 @@ class FastPartitionRecords(_Own):
                 self._aborted_producers.discard(header.producer_id)
 
 
-def make_getone(own: Any, result_class: Any) -> Callable[..., Coroutine[Any, Any, Any]]:
-    """Make a ``getone`` that returns a fetched record at once, or calls ``own``."""
+def make_getall(own: Any, fast_class: Any) -> Any:
+    """Make a ``FetchResult.getall`` that takes records without a step for each."""
+
+    def getall(self: Any, max_records: int | None = None) -> Any:
+        part = self._partition_records
+        if type(part) is not fast_class or part._records_iterator is None:
+            return own(self, max_records)
+        if not self.check_assignment(self._topic_partition):
+            return []
+        records = list(islice(part._records_iterator, max_records))
+        self._update_position()
+        if max_records is None or len(records) < max_records:
+            self._partition_records = None
+        return records
+
+    return _rename(getall, own)
+
+
+def make_getone(own: Any, result_class: Any, fast_class: Any) -> Any:
+    """Make a method that returns a fetched record at once, or calls ``own``."""
 
     async def getone(self: Any, *partitions: Any) -> Any:
         fetcher, subscription = self._fetcher, self._subscription
+        fetched = fetcher._records
         if (
             partitions
+            or not fetched
             or self._closed
             or fetcher._closed
-            or not fetcher._records
             or subscription.reassignment_in_progress
         ):
             return await own(self, *partitions)
         self._coordinator.check_errors()
-        tp = next(iter(fetcher._records))
-        result = fetcher._records[tp]
+        for tp in fetched:  # noqa: B007
+            break
+        result = fetched[tp]
         if type(result) is not result_class:
             return await own(self)
-        record = result.getone()
+        part = result._partition_records
+        assignment = result._assignment
+        state = assignment.state_value(tp) if assignment.active else None
+        if (
+            state is None
+            or type(part) is not fast_class
+            or state.paused
+            or state.position != part.next_fetch_offset
+        ):
+            return await own(self)
+        record = next(part._records_iterator or part, None)
+        state.consumed_to(part.next_fetch_offset)
         if record is None:
             # All of them are taken: the client may fetch the partition again.
-            del fetcher._records[tp]
+            result._partition_records = None
+            del fetched[tp]
             fetcher._notify(fetcher._wait_consume_future)
             return await own(self)
         if not subscription._fetch_count:
             subscription._last_fetch_ended = time.monotonic()
         return record
 
-    getone.__doc__ = own.__doc__
-    getone.__module__ = own.__module__
-    getone.__qualname__ = own.__qualname__
-    return getone
+    return _rename(getone, own)
+
+
+def _rename(made: Any, own: Any) -> Any:
+    """Give a function the name and the docstring of the one that it replaces."""
+    made.__doc__ = own.__doc__
+    made.__module__ = own.__module__
+    made.__name__ = own.__name__
+    made.__qualname__ = own.__qualname__
+    return made
