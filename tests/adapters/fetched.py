@@ -61,12 +61,20 @@ def read_both(client, data, **options):
         return own, read(client, data, **options)
 
 
-def _read_kafka(
+def drain(client, data, committed):
+    """Read fetched bytes to their end, and note nothing."""
+    if client == "kafka-python":
+        _make_kafka(data, committed=committed).take()
+    else:
+        list(_make_aiokafka(data, committed=committed))
+
+
+def _make_kafka(
     data, offset=0, aborted=(), committed=False, check_crcs=True, key=None, value=None
 ):
     if int(kafka.__version__.partition(".")[0]) < 3:
         aborted = [tuple(each) for each in aborted]
-    part = kafka_fetcher.Fetcher.PartitionRecords(
+    return kafka_fetcher.Fetcher.PartitionRecords(
         offset,
         kafka.TopicPartition(TOPIC, PARTITION),
         kafka_fetcher.MemoryRecords(data),
@@ -77,16 +85,20 @@ def _read_kafka(
         aborted_transactions=aborted,
     )
 
+
+def _read_kafka(data, **options):
+    part = _make_kafka(data, **options)
+
     def state():
         return part.next_fetch_offset, part.leader_epoch, bool(part)
 
     return _read_all(lambda: part.take(1), state)
 
 
-def _read_aiokafka(
+def _make_aiokafka(
     data, offset=0, aborted=(), committed=False, check_crcs=True, key=None, value=None
 ):
-    part = aiokafka_fetcher.PartitionRecords(
+    return aiokafka_fetcher.PartitionRecords(
         aiokafka_fetcher.TopicPartition(TOPIC, PARTITION),
         aiokafka_fetcher.MemoryRecords(data),
         [tuple(each) for each in aborted],
@@ -96,6 +108,10 @@ def _read_aiokafka(
         check_crcs,
         int(committed),
     )
+
+
+def _read_aiokafka(data, **options):
+    part = _make_aiokafka(data, **options)
 
     def take():
         return [record for record in [next(part, None)] if record is not None]

@@ -8,11 +8,12 @@ each record, with and without transactions, where the costs of a batch are all t
 """
 
 import pytest
-from fetched import CLIENTS, read
-from processor_time import least_seconds, take_seconds
+from fetched import CLIENTS, drain
+from processor_time import take_seconds
 
 from kwire.records import encode_batch
 
+TRIES = 25
 FIELDS = {"producer_id": 5, "producer_epoch": 0, "base_sequence": 0}
 ROW = (b"k" * 10, b"v" * 100)
 
@@ -46,15 +47,20 @@ INPUTS = {
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("name", INPUTS)
 def test_no_size_of_batches_is_slower_than_without(client, name):
-    """The least time of some rounds counts; a tenth is what other programs change."""
-    data = INPUTS[name]
-    rounds = max(1, 2**18 // len(data))
+    """In turn, until the least time with the adapter is no longer than without."""
+    data, committed = INPUTS[name], "transactional" in name
+    rounds = max(1, 2**19 // len(data))
 
     def call():
         for _ in range(rounds):
-            read(client, data, committed="transactional" in name)
+            drain(client, data, committed)
 
-    own = min(take_seconds(call) for _ in range(5))
-    with CLIENTS[client] as adapter:
-        assert adapter.is_installed
-        assert least_seconds(call, own) <= 1.1 * own
+    own = adapted = float("inf")
+    for _ in range(TRIES):
+        own = min(own, take_seconds(call))
+        with CLIENTS[client] as adapter:
+            assert adapter.is_installed
+            adapted = min(adapted, take_seconds(call))
+        if adapted <= own:
+            break
+    assert adapted <= own
