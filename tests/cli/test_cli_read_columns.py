@@ -28,6 +28,12 @@ from kwire.limits import DEFAULT
 from kwire.records import Record, encode_batch
 
 
+@pytest.fixture(autouse=True)
+def few_bytes(monkeypatch):
+    """Small chunks have columns here; otherwise rows are faster."""
+    monkeypatch.setattr("kwire.cli.commands.read._FEW_BYTES", 0)
+
+
 def make_rows(first, count):
     """Make rows with keys, values and headers that are null, empty, and others."""
     keys = [b"a", None, b"", b"\xff\x00"]
@@ -112,6 +118,20 @@ def test_columns_are_the_rows(form, headers, key, limit):
     assert by_column.schema.equals(by_row.schema, check_metadata=True)
     assert by_column.to_pylist() == by_row.to_pylist()
     by_column.validate(full=True)
+
+
+def test_small_chunks_come_as_rows_among_columns(monkeypatch):
+    """In the order of the chunks."""
+    monkeypatch.setattr("kwire.cli.commands.read._FEW_BYTES", 500)
+    chunks = [
+        make_chunk("orders", n, encode_batch(make_rows(0, count)))
+        for n, count in enumerate([1, 2, 40, 1, 41, 42, 2])
+    ]
+    assert {len(chunk.data) > 500 for chunk in chunks} == {True, False}
+    by_row, by_column = (
+        write_file("parquet", True, chunks, by_row=by_row) for by_row in (True, False)
+    )
+    assert by_column.equals(by_row)
 
 
 def test_no_object_is_made_for_a_record(monkeypatch):

@@ -10,6 +10,7 @@ among the input, ``key_json``, ``value_json`` and ``error`` come after them.
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..arrow_types import load_pyarrow
@@ -17,7 +18,7 @@ from ..atomic_files import create_file
 from .byte_formats import compact_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from .byte_formats import Cell
     from .record_rows import RecordRow
@@ -80,9 +81,10 @@ class RecordGroups:
             self._file = pyarrow.ipc.new_file(file, self._schema, options=options)
         self._headers = headers
         self._decoded = decoded
-        # Record batches, and the rows that came after them.
-        self._batches: list[Any] = []
+        # What came first is in tables, after it rows, or columns with their place.
+        self._tables: list[Any] = []
         self._rows: list[tuple[Any, ...]] = []
+        self._columns: list[tuple[str, int, Any]] = []
         self._count = 0
         self._bytes = 0
 
@@ -105,6 +107,8 @@ class RecordGroups:
             texts = _text(row.key), _text(row.value), row.error or None
             values += texts
             size += sum(len(text or "") for text in texts)
+        if self._columns:
+            self._gather_columns()
         self._rows.append(tuple(values))
         self._add_size(1, size)
 
@@ -114,18 +118,10 @@ class RecordGroups:
         Its columns are those of ``columns.decode_records``; nothing is decoded further.
         """
         assert self.takes_columns, "decoded messages are written row by row"
-        count = batch.num_rows
-        if not count:
-            return
-        repeat = self._pyarrow.repeat
-        place = {"topic": repeat(topic, count), "partition": repeat(partition, count)}
-        arrays = [
-            (place[name] if name in place else batch.column(name)).cast(kind)
-            for name, kind in zip(self._schema.names, self._schema.types, strict=True)
-        ]
-        self._close_batch()
-        self._batches.append(self._make_batch(arrays))
-        self._add_size(count, batch.nbytes + count * len(topic))
+        if batch.num_rows:
+            self._gather_rows()
+            self._columns.append((topic, partition, batch))
+            self._add_size(batch.num_rows, batch.nbytes)
 
     def close(self) -> None:
         """Write what is left, and the end of the file."""
@@ -143,25 +139,48 @@ class RecordGroups:
         if self._count >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
             self._flush()
 
-    def _make_batch(self, arrays: list[Any]) -> Any:
-        return self._pyarrow.RecordBatch.from_arrays(arrays, schema=self._schema)
-
-    def _close_batch(self) -> None:
-        """Make a record batch of the rows."""
+    def _gather_rows(self) -> None:
         if self._rows:
             columns = zip(*self._rows, strict=True)
-            arrays = map(self._pyarrow.array, columns, self._schema.types)
-            self._batches.append(self._make_batch(list(arrays)))
+            self._add_table(map(self._pyarrow.array, columns, self._schema.types))
             self._rows.clear()
 
+    def _gather_columns(self) -> None:
+        if not self._columns:
+            return
+        topics, partitions, batches = zip(*self._columns, strict=True)
+        given = self._pyarrow.Table.from_batches(batches)
+        ends = list(accumulate(batch.num_rows for batch in batches))
+        place = {"topic": topics, "partition": partitions}
+        self._add_table(
+            self._repeat(place[field.name], ends, field.type)
+            if field.name in place
+            else given.column(field.name).cast(field.type)
+            for field in self._schema
+        )
+        self._columns.clear()
+
+    def _repeat(self, values: Sequence[Any], ends: list[int], kind: Any) -> Any:
+        """Make a column that has each value up to an end."""
+        from pyarrow import compute
+
+        runs = self._pyarrow.array(ends, self._pyarrow.int32())
+        array = self._pyarrow.RunEndEncodedArray.from_arrays(runs, values)
+        return compute.run_end_decode(array).cast(kind)
+
+    def _add_table(self, arrays: Iterable[Any]) -> None:
+        table = self._pyarrow.Table.from_arrays(list(arrays), schema=self._schema)
+        self._tables.append(table)
+
     def _flush(self) -> None:
-        self._close_batch()
-        if self._batches:
-            group = self._pyarrow.Table.from_batches(self._batches)
+        self._gather_rows()
+        self._gather_columns()
+        if self._tables:
+            group = self._pyarrow.concat_tables(self._tables)
             # A file of Arrow gets one record batch, Parquet one dictionary.
             group = group.unify_dictionaries().combine_chunks()
             self._file.write_table(group, _GROUP_ROWS)
-        self._batches.clear()
+        self._tables.clear()
         self._count = self._bytes = 0
 
 
