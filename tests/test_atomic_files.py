@@ -83,3 +83,23 @@ def test_a_name_that_is_not_safe_is_told(tmp_path, monkeypatch):
     with pytest.raises(OSError) as caught:
         written(tmp_path / "new")
     assert caught.value.filename == str(tmp_path / "new")
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("FIFO", "is a FIFO, not a regular file; name a new file"),
+        ("device", "is a character device, not a regular file; name a new file"),
+        ("link", "exists already"),
+    ],
+)
+def test_what_is_no_file_is_named_and_not_to_be_removed(tmp_path, kind, words):
+    """Nor opened: a FIFO would wait for a reader."""
+    path = tmp_path / "new"
+    if kind == "FIFO":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/full" if kind == "device" else tmp_path / "nothing")
+    with pytest.raises(FileExistsError, match=words), create_file(path):
+        raise AssertionError("it was opened")
+    assert os.listdir(tmp_path) == ["new"]

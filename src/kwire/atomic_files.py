@@ -11,8 +11,11 @@ from __future__ import annotations
 import errno
 import io
 import os
+import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from .regular_files import name_kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,6 +91,16 @@ def _check_free(target: Path) -> None:
     if os.path.isdir(target):
         raise FileExistsError(
             errno.EEXIST, "is a folder; name a file in it", str(target)
+        )
+    try:
+        mode = os.stat(target).st_mode
+    except OSError:
+        mode = stat.S_IFREG
+    if not stat.S_ISREG(mode):
+        # No user should remove /dev/stdout to have a file there.
+        kind = name_kind(mode)
+        raise FileExistsError(
+            errno.EEXIST, f"is {kind}, not a regular file; name a new file", str(target)
         )
     if os.path.lexists(target):
         raise FileExistsError(

@@ -36,13 +36,17 @@ class NotRegularFile(FileNotFoundError):
     """
 
     def __init__(self, path: str | os.PathLike[str], mode: int) -> None:
-        kind = _KINDS.get(stat.S_IFMT(mode), "something else")
-        text = f"is {kind}, not a regular file"
+        text = f"is {name_kind(mode)}, not a regular file"
         super().__init__(errno.ENOENT, text, os.fspath(path))
         self._mode = mode
 
     def __reduce__(self) -> tuple[type, tuple[str, int]]:
         return NotRegularFile, (self.filename, self._mode)
+
+
+def name_kind(mode: int) -> str:
+    """Name what a mode, from ``stat``, is of where it is no regular file."""
+    return _KINDS.get(stat.S_IFMT(mode), "something else")
 
 
 def check_regular(path: str | os.PathLike[str], mode: int) -> None:

@@ -213,3 +213,32 @@ def test_a_closed_pipe_ends_it(address):
         capture_output=True,
     )
     assert done.returncode in (0, 141) and done.stderr == b""
+
+
+@pytest.mark.parametrize("form", [["-o", "csv"], ["-o", "table"], ["-o", "jsonl"]])
+def test_a_failure_before_the_first_record_prints_no_titles(run, address, form):
+    """An error is one sentence on stderr; a pipe gets no line that looks like data."""
+    for args in (["127.0.0.1:1", "orders"], [address, "nothing"]):
+        ran = run("read", *args, *form)
+        assert (ran.code, ran.out) == (2, "") and ran.err.count("\n") == 1
+    ran = run("read", address, "orders", "--max", "0", *form)
+    assert ran.code == 0 and bool(ran.out) == (form[1] != "jsonl")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="it stands for a full disk")
+@pytest.mark.parametrize("form", [["-o", "csv"], ["-o", "jsonl"], ["-f", "%v"], []])
+def test_a_full_disk_under_stdout_is_named(address, form):
+    """One sentence, without a second one when Python ends."""
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run(
+            [*PROGRAM, "read", address, "orders", *form],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        )
+    assert (ran.returncode, ran.stderr) == (
+        2,
+        "kwire: stdout: no space left on device\n",
+    )

@@ -9,6 +9,7 @@ what it cannot do; this file prints it.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import pkgutil
@@ -29,6 +30,8 @@ PROBLEMS = 1
 CANNOT = 2
 INTERRUPTED = 130
 PIPE_CLOSED = 141
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 EXIT_CODES = (
     "Exit codes: 0 success; 1 problems found; 2 wrong usage, or a failure to read or"
@@ -102,6 +105,9 @@ def explain(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         reason = error.strerror[:1].lower() + error.strerror[1:]
         return _make_line(f"{format_name(os.fsdecode(error.filename))}: {reason}")
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        # Files have names, and connections do not fail so.
+        return f"stdout: {os.strerror(error.errno).lower()}"
     if isinstance(error, OSError) and error.strerror:
         return _make_line(error.strerror[:1].lower() + error.strerror[1:])
     return _make_line(str(error))

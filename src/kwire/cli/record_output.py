@@ -154,12 +154,35 @@ class RecordOutput(NamedTuple):
                 yield file, None
             return
         with open_output(self.path) as output:
-            yield self._writer(output), output
+            writer = _LateWriter(lambda: self._writer(output))
+            yield writer, output
+            writer.begin()
 
     def _writer(self, output: Output) -> Writer:
         if self.own is not None:
             return RecordWriter(output, self.own, self.byte_format)
         return open_records(output, self.form, self.byte_format, self.headers)
+
+
+class _LateWriter:
+    """Makes a writer, which writes its titles, when the first row has come.
+
+    A command that fails before that writes an error alone.
+    """
+
+    def __init__(self, make: Callable[[], Writer]) -> None:
+        self._make = make
+        self._writer: Writer | None = None
+
+    def begin(self) -> Writer:
+        """Write the titles, unless they have been written."""
+        if self._writer is None:
+            self._writer = self._make()
+        return self._writer
+
+    def write(self, row: RecordRow) -> None:
+        """Write a row."""
+        (self._writer or self.begin()).write(row)
 
 
 def _find_form(output: str) -> str:
