@@ -234,7 +234,7 @@ def test_a_codec_may_not_give_two_gib(kwire, magic):
 
 def test_offsets_of_a_column_are_int32(twins):
     """Two values of 1 GiB are one byte too long for one column."""
-    memory = module(twins.pure, "record_columns").offsets_memory
+    memory = module(twins.pure, "record_columns").make_offsets_memory
     assert bytes(memory([1, 2**31 - 2])) == struct.pack("=3i", 0, 1, 2**31 - 1)
     with pytest.raises(twins.pure.LimitExceeded, match="column"):
         memory([2**30, 2**30])

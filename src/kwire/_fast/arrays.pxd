@@ -30,7 +30,7 @@ cdef class Memory:
 
 cpdef Memory new_memory(Py_ssize_t size)
 cpdef Memory grow_memory(Memory memory, Py_ssize_t used, Py_ssize_t size)
-cdef Memory memory_of(Block* block, Py_ssize_t size)
+cdef Memory make_memory(Block* block, Py_ssize_t size)
 cdef int shrink(Memory memory, Py_ssize_t size) except -1
 
 

@@ -11,7 +11,7 @@ Twin: ``_pure/arrays.py``. Differs from its twin in: memory of its own, which is
 cleared and whose large blocks are used again (fresh pages cost more than the walk that
 fills them), and C structs that one ``malloc`` holds for a whole tree.
 C needs for itself: ``take_block``, ``grow_block``, ``resize_block``, ``give_block``,
-``reuse_block``, ``align``, ``memory_of``, ``shrink``, ``check_made``, ``new_array``,
+``reuse_block``, ``align``, ``make_memory``, ``shrink``, ``check_made``, ``new_array``,
 ``set_up``, ``new_export``, ``export_array``, ``fill_array``, ``fill_schema``,
 ``drop_array``, ``drop_schema``, ``close_array``, ``close_schema``, ``release_export``.
 """
@@ -214,7 +214,7 @@ cpdef Memory new_memory(Py_ssize_t size):
         raise ValueError(f"size must be 0 or more (got {size})")
     if not take_block(&block, size):
         raise MemoryError
-    return memory_of(&block, size)
+    return make_memory(&block, size)
 
 
 cpdef Memory grow_memory(Memory memory, Py_ssize_t used, Py_ssize_t size):
@@ -239,7 +239,7 @@ cpdef Memory grow_memory(Memory memory, Py_ssize_t used, Py_ssize_t size):
     return memory
 
 
-cdef Memory memory_of(Block* block, Py_ssize_t size):
+cdef Memory make_memory(Block* block, Py_ssize_t size):
     """Make a ``Memory`` the owner of a block, of which ``size`` bytes are used."""
     cdef Memory memory = None
     try:

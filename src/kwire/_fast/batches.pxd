@@ -63,5 +63,5 @@ cpdef int check_range(Py_ssize_t position, Py_ssize_t end, Py_ssize_t size) exce
 cdef int read_entry(
     Cursor* cursor, Py_ssize_t position, Py_ssize_t end, bint check_crc, Entry* entry
 ) noexcept nogil
-cdef object header_of(Entry* entry)
-cdef int entry_of(object header, Entry* entry) except -1
+cdef object make_header(Entry* entry)
+cdef int fill_entry(object header, Entry* entry) except -1

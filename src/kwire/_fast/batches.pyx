@@ -9,7 +9,7 @@ read what an entry holds.
 
 Twin: ``_pure/batches.py``. Differs from its twin in: noted faults for exceptions, and
 a C struct for the head where no object is asked for; sums of INT64 wrap by themselves.
-C needs for itself: ``header_of``, ``entry_of``, ``number``. Python needs for
+C needs for itself: ``make_header``, ``fill_entry``, ``number``. Python needs for
 itself: ``wrap_int64``.
 """
 
@@ -88,7 +88,7 @@ def read_batch_header(
         )
     if not found:
         return None
-    return header_of(&entry)
+    return make_header(&entry)
 
 
 def read_last_header(data, Py_ssize_t position=0, *, end=None):
@@ -125,7 +125,7 @@ def read_last_header(data, Py_ssize_t position=0, *, end=None):
         )
     if not last.size:
         return None
-    return header_of(&last)
+    return make_header(&last)
 
 
 def measure_run(
@@ -298,7 +298,7 @@ cdef int read_message_head(
     return 1
 
 
-cdef object header_of(Entry* entry):
+cdef object make_header(Entry* entry):
     """Make the object of a batch header."""
     cdef PyObject* made = new_struct(_header_class, HEADER_SLOTS)
     cdef PyObject** slots
@@ -329,7 +329,7 @@ cdef object header_of(Entry* entry):
     return header
 
 
-cdef int entry_of(object header, Entry* entry) except -1:
+cdef int fill_entry(object header, Entry* entry) except -1:
     """Read the fields of a header object; ``TypeError`` for another object."""
     cdef PyObject** slots
     if _header_class == NULL or type_of(<void*>header) != _header_class:

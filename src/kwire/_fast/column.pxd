@@ -318,7 +318,7 @@ cdef inline void end_bits(uint8_t* bits, int64_t rows) noexcept nogil:
         bits[rows >> 3] &= <uint8_t>((1 << (rows & 7)) - 1)
 
 
-cdef inline int64_t nulls_of(Column* column, int64_t rows) noexcept nogil:
+cdef inline int64_t count_nulls(Column* column, int64_t rows) noexcept nogil:
     """Count the nulls of a column, and give its bits the size for ``rows`` rows.
 
     Returns -1 if there is no memory.

@@ -12,8 +12,9 @@ and header keys are checked in the batch: another thread may write to the column
 Twin: ``_pure/column_encoder.py``. Differs from its twin in: noted faults for
 exceptions, and no rows are made on the way.
 C needs for itself: ``open_buffer``, ``copy_buffer``, ``open_bits``, ``open_bytes``,
-``open_numbers``, ``open_headers``, ``close_all``, ``piece``, ``number_at``, ``bit_at``,
-``put_rows``, ``put_headers``, ``headers_size``, ``make_failure``, ``row_number``.
+``open_numbers``, ``open_headers``, ``close_all``, ``find_bytes_row``,
+``read_number``, ``bit_at``, ``put_rows``, ``put_headers``, ``headers_size``,
+``make_failure``, ``check_row_number``.
 """
 
 from cpython.object cimport PyObject
@@ -34,7 +35,7 @@ from kwire._fast.python_api cimport (
 from kwire._fast.column cimport utf8_prefix
 from kwire._fast.record_encoder cimport (
     LARGEST,
-    compressed,
+    compress_records,
     put_sized,
     put_varint,
     put_varlong,
@@ -113,9 +114,9 @@ def encode_columns(
     cdef uint8_t* at
     cdef int64_t size, largest
     cdef RowFault fault = FINE
-    entry_of(header, &entry)
+    fill_entry(header, &entry)
     memset(&s, 0, sizeof(Source))
-    s.count = row_number(count)
+    s.count = check_row_number(count)
     if entry.base_offset < 0:
         raise errors.EncodeError("expected an int64 from 0", "base_offset")
     try:
@@ -145,7 +146,7 @@ def encode_columns(
     finally:
         close_all(&s)
     if compress is not None:
-        data = compressed(memoryview(data), BATCH_OVERHEAD, compress)
+        data = compress_records(memoryview(data), BATCH_OVERHEAD, compress)
     if not (entry.attributes & LOG_APPEND_TIME or s.count == 0):
         entry.max_timestamp = largest
     entry.count = <int32_t>s.count
@@ -184,10 +185,10 @@ cdef RowFault put_rows(
     if entry.attributes & DELETE_HORIZON:
         base_timestamp = entry.base_timestamp
     elif s.count:
-        base_timestamp = number_at(&timestamps, 0)
+        base_timestamp = read_number(&timestamps, 0)
     for row in range(s.count):
-        offset = number_at(&offsets, row)
-        timestamp = number_at(&timestamps, row)
+        offset = read_number(&offsets, row)
+        timestamp = read_number(&timestamps, row)
         if unlikely(offset <= previous or offset - base_offset > LARGEST):
             fault = BAD_OFFSET
             break
@@ -196,8 +197,8 @@ cdef RowFault put_rows(
             break
         previous = offset
         if unlikely(
-            not piece(&keys, row, &key, &key_size)
-            or not piece(&values, row, &value, &value_size)
+            not find_bytes_row(&keys, row, &key, &key_size)
+            or not find_bytes_row(&values, row, &value, &value_size)
         ):
             fault = BAD_OFFSETS
             break
@@ -244,7 +245,7 @@ cdef RowFault put_rows(
     return FINE
 
 
-cdef inline int64_t number_at(Numbers* numbers, int64_t row) noexcept nogil:
+cdef inline int64_t read_number(Numbers* numbers, int64_t row) noexcept nogil:
     """Read a number; null is -1."""
     if numbers.values == NULL:
         return <int64_t>(<uint64_t>numbers.first + <uint64_t>(row * numbers.step))
@@ -258,7 +259,7 @@ cdef inline bint bit_at(const uint8_t* bits, int64_t place) noexcept nogil:
     return bits[place >> 3] >> (place & 7) & 1
 
 
-cdef inline bint piece(
+cdef inline bint find_bytes_row(
     Bytes* column, int64_t row, const char** data, Py_ssize_t* size
 ) noexcept nogil:
     """Find the bytes of a row, size -1 for null; False where offsets are not right."""
@@ -284,14 +285,14 @@ cdef RowFault headers_size(Source* s, int64_t row, Py_ssize_t* size) noexcept no
         return BAD_OFFSETS
     size[0] += varint_size(<uint32_t>(last - first) << 1)
     for index in range(first - s.first_header, last - s.first_header):
-        if not piece(&s.header_key, index, &data, &length):
+        if not find_bytes_row(&s.header_key, index, &data, &length):
             return BAD_OFFSETS
         if length < 0:
             return NULL_KEY
         if utf8_prefix(<const uint8_t*>data, length) != length:
             return NOT_UTF8_KEY
         size[0] += sized_size(length)
-        if not piece(&s.header_value, index, &data, &length):
+        if not find_bytes_row(&s.header_value, index, &data, &length):
             return BAD_OFFSETS
         size[0] += sized_size(length)
     return FINE
@@ -306,11 +307,11 @@ cdef RowFault put_headers(Source* s, int64_t row, uint8_t** at) noexcept nogil:
     cdef Py_ssize_t length = -1
     put_varint(at, <uint32_t>(last - first) << 1)
     for index in range(first - s.first_header, last - s.first_header):
-        piece(&s.header_key, index, &data, &length)
+        find_bytes_row(&s.header_key, index, &data, &length)
         put_sized(at, data, length)
         if unlikely(utf8_prefix(at[0] - length, length) != length):
             return NOT_UTF8_KEY
-        piece(&s.header_value, index, &data, &length)
+        find_bytes_row(&s.header_value, index, &data, &length)
         put_sized(at, data, length)
     return FINE
 
@@ -350,7 +351,7 @@ cdef const uint8_t* copy_buffer(
     return copy.data
 
 
-cdef int64_t row_number(object number) except -1:
+cdef int64_t check_row_number(object number) except -1:
     """Check a count of rows, or the row that a column begins with."""
     cdef int64_t row = -1
     # An object's own idea of <= may be any.
@@ -383,7 +384,7 @@ cdef int open_numbers(
     if column is None:
         return 0
     validity, data, start = column
-    row = row_number(start)
+    row = check_row_number(start)
     end = row + s.count
     numbers.shift = row % 8
     numbers.validity = open_bits(s, validity, row, end, end)
@@ -398,7 +399,7 @@ cdef int open_bytes(
     cdef int64_t row
     cdef int place
     validity, offsets, content, start = column
-    row = row_number(start)
+    row = check_row_number(start)
     count += row
     end += row
     first += row
@@ -421,8 +422,8 @@ cdef int open_headers(Source* s, object headers) except -1:
     if headers is None or s.count == 0:
         return 0
     offsets, first, count, key, value = headers
-    start = row_number(first)
-    s.header_count = row_number(count)
+    start = check_row_number(first)
+    s.header_count = check_row_number(count)
     size = 4 * (start + s.count + 1)
     s.lists = <const int32_t*>copy_buffer(s, offsets, 4 * start, size, size)
     s.has_headers = True
@@ -457,14 +458,14 @@ cdef object make_failure(Source* s, RowFault fault, Entry* entry):
         return errors.EncodeError(
             f"expected ascending offsets from {entry.base_offset} to "
             f"{<object>entry.base_offset + LARGEST}, "
-            f"got {number_at(&s.offsets, s.row)}",
+            f"got {read_number(&s.offsets, s.row)}",
             f"{path}.offset",
         )
     if fault == BAD_TIMESTAMP:
         return errors.encode_failure(
             errors.OUT_OF_RANGE,
             "an int64 from -1",
-            number_at(&s.timestamps, s.row),
+            read_number(&s.timestamps, s.row),
             f"{path}.timestamp",
         )
     if fault == NULL_KEY:

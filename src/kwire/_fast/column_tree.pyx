@@ -13,7 +13,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memset
 
-from kwire._fast.arrays cimport Array, Block, Memory, memory_of, new_array, take_block
+from kwire._fast.arrays cimport Array, Block, Memory, make_memory, new_array, take_block
 from kwire._fast.column cimport *
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport PyBytes_AS_STRING
@@ -175,7 +175,7 @@ cdef Array make_array(
     """Make the ``Array`` of a column, which gives up its memory to it."""
     cdef list children = []
     cdef Memory validity = None
-    cdef int64_t nulls = nulls_of(column, rows)
+    cdef int64_t nulls = count_nulls(column, rows)
     cdef int64_t below = rows
     cdef int index
     cdef tuple buffers
@@ -216,4 +216,4 @@ cdef Memory move_block(Block* block, Py_ssize_t size):
         memset(taken.data, 0, <size_t>size)
     block.raw = NULL
     block.room = 0
-    return memory_of(&taken, size)
+    return make_memory(&taken, size)

@@ -6,7 +6,7 @@ The functions read fields, arrays, structs and tag sections in the order of the 
 stop at the first fault. A size is checked before its content is read, and the content
 before memory is allocated for it. They return a new reference, or NULL with a fault
 noted in the cursor; each function then notes its part of the path and returns. Only
-``failure`` at the top builds an exception.
+``make_failure`` at the top builds an exception.
 
 Twin: ``_pure/decoder.py``. Differs from its twin in: noted faults for exceptions, a
 path that is written when unwinding, and int arrays of equal bytes that are shared.
@@ -20,7 +20,7 @@ from libc.string cimport memcpy
 from kwire._fast.big_endian cimport *
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport *
-from kwire._fast.path cimport note_field, note_index, path_text
+from kwire._fast.path cimport note_field, note_index, format_path
 from kwire._fast.primitives cimport get_fixed, read_bytes, read_count, read_string
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport *
@@ -507,7 +507,7 @@ cdef object decode_part(
     cdef object view = None
     if zero_copy:
         # One export for both: an object may give another buffer the next time.
-        view = data = view_of(data)
+        view = data = view_bytes(data)
     d.path.depth = 0
     d.cursor.view = NULL
     d.cursor.fault = 0
@@ -537,7 +537,7 @@ cdef object decode_part(
             d.cursor.at += at[0]
         made = NULL if d.cursor.fault else run(&d, program.table, whole)
         if made == NULL:
-            raise failure(&d, program)
+            raise make_failure(&d, program)
         at[0] = d.cursor.at - d.cursor.start
         result = <object>made
         Py_XDECREF(made)
@@ -566,7 +566,7 @@ cdef PyObject* run(Decoding* d, Table* table, bint whole) noexcept:
     return made
 
 
-cdef object failure(Decoding* d, Program program):
+cdef object make_failure(Decoding* d, Program program):
     """Build the exception of a noted fault."""
     if d.cursor.fault == PYTHON_ERROR:
         raise_pending()
@@ -574,7 +574,7 @@ cdef object failure(Decoding* d, Program program):
         d.cursor.fault,
         d.cursor.fault_detail,
         d.cursor.fault_offset,
-        path_text(&d.path),
+        format_path(&d.path),
         program.layout.name,
         program.layout.version,
     )
@@ -587,7 +587,7 @@ cdef bint exceeds(Py_ssize_t size, object limits) except -1:
     return limits.frame_bytes is not None and size > limits.frame_bytes
 
 
-cdef object view_of(object data):
+cdef object view_bytes(object data):
     view = memoryview(data)
     if not view.c_contiguous:
         raise TypeError("the input must be contiguous in memory; pass bytes(data)")

@@ -9,4 +9,4 @@ from kwire._fast.writer cimport Writer
 
 cdef bint write_struct(Writer* writer, Table* table, PyObject* value) noexcept
 cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept
-cdef object failure(Writer* writer, Program program)
+cdef object make_failure(Writer* writer, Program program)

@@ -5,11 +5,11 @@
 The functions write fields, arrays, structs and tag sections in the order of the wire
 and stop at the first value that cannot be written. They return whether they succeeded.
 If not, the fault and the value are noted in the writer, and each function notes its
-part of the path. Only ``failure`` at the top builds an exception.
+part of the path. Only ``make_failure`` at the top builds an exception.
 
 Twin: ``_pure/encoder.py``. Differs from its twin in: noted faults for exceptions and
 a path that is written when unwinding.
-C needs for itself: ``write_slots``, ``put_int32s``, ``pending``, ``failure``.
+C needs for itself: ``write_slots``, ``put_int32s``, ``pending``, ``make_failure``.
 """
 
 from cpython.object cimport Py_EQ
@@ -34,7 +34,7 @@ from kwire._fast.big_endian cimport (
     unlikely,
 )
 from kwire._fast.encoder cimport *
-from kwire._fast.path cimport note_field, note_index, path_text
+from kwire._fast.path cimport note_field, note_index, format_path
 from kwire._fast.primitives cimport *
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport *
@@ -372,13 +372,13 @@ def encode(message, version):
         program.size_hint = writer.at - writer.start + 16
         out = finish(&writer)
     if out == NULL:
-        raise failure(&writer, program)
+        raise make_failure(&writer, program)
     result = <bytes>out
     Py_XDECREF(out)
     return result
 
 
-cdef object failure(Writer* writer, Program program):
+cdef object make_failure(Writer* writer, Program program):
     """Build the exception of a noted fault, and free the buffer."""
     expected = ""
     Py_XDECREF(writer.out)
@@ -393,7 +393,7 @@ cdef object failure(Writer* writer, Program program):
         writer.fault,
         expected,
         <object>writer.value,
-        path_text(&writer.path),
+        format_path(&writer.path),
         program.layout.name,
         program.layout.version,
     )

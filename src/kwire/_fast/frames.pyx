@@ -5,7 +5,7 @@
 ``plan.py`` decides the version of the header; the header is a message with a plan of
 its own. Twin: ``_pure/frames.py``. Differs from its twin in: all three
 parts are written into one buffer, and the header's fields are never an object; the
-program of a response's header is kept beside the body's (``response_header_of``).
+program of a response's header is kept beside the body's (``find_response_header``).
 """
 
 from cpython.object cimport PyObject
@@ -14,7 +14,7 @@ from libc.stdint cimport uint32_t
 
 from kwire._fast.big_endian cimport store_int32
 from kwire._fast.decoder cimport decode_part, is_lenient
-from kwire._fast.encoder cimport failure, write_slots
+from kwire._fast.encoder cimport make_failure, write_slots
 from kwire._fast.program cimport Program, find_program
 from kwire._fast.structs cimport slots_of
 from kwire._fast.writer cimport Writer, ensure, finish, start
@@ -71,7 +71,7 @@ def encode_response(response, version, correlation_id=0):
     Raises ``EncodeError`` or ``UnsupportedVersion``.
     """
     cdef Program program = find_program(type(response), version)
-    cdef Program header = response_header_of(program, version)
+    cdef Program header = find_response_header(program, version)
     cdef PyObject* fields[2]
     fields[0] = <PyObject*>correlation_id
     fields[1] = <PyObject*>_no_tags
@@ -94,7 +94,7 @@ def decode_response(
     Raises ``DecodeError`` with the offset in ``frame``, or ``UnsupportedVersion``.
     """
     cdef Program program = find_program(cls, version)
-    cdef Program header = response_header_of(program, version)
+    cdef Program header = find_response_header(program, version)
     cdef bint lenient = compat is not None and is_lenient(compat)
     cdef Py_ssize_t at = 0
     try:
@@ -111,7 +111,7 @@ def decode_response(
     return head.correlation_id, body
 
 
-cdef Program response_header_of(Program program, version):
+cdef Program find_response_header(Program program, version):
     """Find the program of the header before a response."""
     if program.response_header is None:
         message = program.binding.message
@@ -131,12 +131,12 @@ cdef object frame(Program program, Program header, PyObject** fields, object mes
     cdef PyObject* out
     cdef Py_ssize_t size
     if not start(&writer, program.size_hint + 64) or not ensure(&writer, 4):
-        raise failure(&writer, program)
+        raise make_failure(&writer, program)
     writer.at += 4
     if not write_slots(&writer, header.table, fields):
-        raise failure(&writer, header)
+        raise make_failure(&writer, header)
     if not write_slots(&writer, program.table, slots_of(<void*>message)):
-        raise failure(&writer, program)
+        raise make_failure(&writer, program)
     size = writer.at - writer.start - 4
     if size > 0x7FFFFFFF:
         Py_XDECREF(writer.out)
@@ -145,7 +145,7 @@ cdef object frame(Program program, Program header, PyObject** fields, object mes
     store_int32(writer.start, <uint32_t>size)
     out = finish(&writer)
     if out == NULL:
-        raise failure(&writer, program)
+        raise make_failure(&writer, program)
     result = <bytes>out
     Py_XDECREF(out)
     return result

@@ -8,7 +8,7 @@ again by ``judge``, the caller's reader of whole frames, which raises the error.
 
 Twin: ``_pure/header_columns.py``. Differs from its twin in: no Python object is made
 for a good row and the GIL is released, where the twin decodes headers to objects.
-C needs for itself: ``header_shape``, ``walk_rows``, ``walk_row``, ``skip_tags``,
+C needs for itself: ``find_header_shape``, ``walk_rows``, ``walk_row``, ``skip_tags``,
 ``put_error``.
 """
 
@@ -22,7 +22,7 @@ from kwire._fast.column cimport *
 from kwire._fast.column_tree cimport ColumnShape, make_array, build_columns
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
-from kwire._fast.message_columns cimport check_sizes, column_failure
+from kwire._fast.message_columns cimport check_sizes, make_column_failure
 from kwire._fast.primitives cimport read_length
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport PyBuffer_Release, PyBytes_AS_STRING
@@ -101,7 +101,7 @@ def decode_request_headers(
     fields of a bad row are null. ``LimitExceeded`` where a column would outgrow Arrow's
     32-bit offsets.
     """
-    cdef ColumnShape shape = header_shape()
+    cdef ColumnShape shape = find_header_shape()
     cdef Py_buffer buffers[3]
     cdef Rows rows
     cdef Reason reason
@@ -112,7 +112,7 @@ def decode_request_headers(
     cdef int held = 0
     cdef int index
     limits = limits or DEFAULT
-    table, rows.table_width = header_versions()
+    table, rows.table_width = load_header_versions()
     rows.table = <const uint8_t*>PyBytes_AS_STRING(<PyObject*>table)
     rows.table_size = len(table)
     name = cls().client_id
@@ -162,7 +162,7 @@ def decode_request_headers(
             if reason == AT_BAD_ROW:
                 error = judge_row(judge, <bytes>rows.begin[:rows.end - rows.begin])
                 if errors == NULL:
-                    raise error_of_row(error, rows.row)
+                    raise make_error_of_row(error, rows.row)
                 reason = put_error(&rows, errors, str(error).encode())
             elif reason == AT_END and errors != NULL:
                 if catch_up(errors, count) != DONE:
@@ -172,7 +172,7 @@ def decode_request_headers(
                     f"the offsets of row {rows.row} are not within the data"
                 )
             if reason == AT_LARGEST_OFFSET:
-                raise column_failure(find_program(cls, 0).layout)
+                raise make_column_failure(find_program(cls, 0).layout)
             if reason == AT_NO_MEMORY:
                 raise MemoryError
             if reason == AT_END:
@@ -187,7 +187,7 @@ def decode_request_headers(
 cdef ColumnShape _shape = None
 
 
-cdef ColumnShape header_shape():
+cdef ColumnShape find_header_shape():
     """Find or make the type of the struct column."""
     global _shape
     cdef ColumnShape made, child
@@ -347,7 +347,7 @@ cdef Reason put_error(Rows* rows, Column* errors, bytes text) noexcept:
     return AT_BAD_ROW
 
 
-def header_versions():
+def load_header_versions():
     """Return a table of header versions: a row for each API key, of equal width.
 
     255 stands where there is no such request.
@@ -377,7 +377,7 @@ def judge_row(judge, frame):
     return decode_failure(INPUT_CHANGED, 0, 0, "")
 
 
-def error_of_row(error, row):
+def make_error_of_row(error, row):
     """Add the number of the row to the exception for its frame."""
     if isinstance(error, UnsupportedVersion):
         return UnsupportedVersion(f"[{row}]: {error.reason}")

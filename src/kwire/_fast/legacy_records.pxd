@@ -10,5 +10,7 @@ from libc.stdint cimport uint8_t
 from kwire._fast.record_decoder cimport Reading
 
 cdef tuple read_run(Reading* r, const uint8_t* start, Py_ssize_t stop, bint check_crc)
-cdef (Py_ssize_t, Py_ssize_t) payload_of(Reading* r, const uint8_t* start) except *
+cdef (Py_ssize_t, Py_ssize_t) find_entry_payload(
+    Reading* r, const uint8_t* start
+) except *
 cdef tuple read_inner(Reading* r, const uint8_t* start, Py_ssize_t end, bint check_crc)

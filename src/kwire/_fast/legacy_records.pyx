@@ -8,7 +8,8 @@ all fields of a message but its key and value, which are read here.
 
 Twin: ``_pure/legacy_records.py``. Differs from its twin in: noted faults for
 exceptions.
-C needs for itself: ``read_run``, ``payload_of``, ``read_inner``, ``move_offsets``.
+C needs for itself: ``read_run``, ``find_entry_payload``, ``read_inner``,
+``move_offsets``.
 """
 
 from cpython.object cimport PyObject
@@ -39,7 +40,7 @@ def read_message_run(data, header, *, bint check_crc=True, end=None):
     cdef Py_ssize_t stop
     cdef tuple records
     begin(&r, False)
-    entry_of(header, &r.entry)
+    fill_entry(header, &r.entry)
     get_input(data, &buffer)
     try:
         stop = buffer.len if end is None else min(<Py_ssize_t>end, buffer.len)
@@ -48,7 +49,7 @@ def read_message_run(data, header, *, bint check_crc=True, end=None):
     finally:
         finish(&r)
         PyBuffer_Release(&buffer)
-    return records, header_of(&r.entry)
+    return records, make_header(&r.entry)
 
 
 cdef tuple read_run(
@@ -158,16 +159,18 @@ def find_payload(data, header):
     cdef Reading r
     cdef Py_buffer buffer
     begin(&r, False)
-    entry_of(header, &r.entry)
+    fill_entry(header, &r.entry)
     get_input(data, &buffer)
     try:
         check_place(&r.entry, buffer.len)
-        return payload_of(&r, <const uint8_t*>buffer.buf)
+        return find_entry_payload(&r, <const uint8_t*>buffer.buf)
     finally:
         PyBuffer_Release(&buffer)
 
 
-cdef (Py_ssize_t, Py_ssize_t) payload_of(Reading* r, const uint8_t* start) except *:
+cdef (Py_ssize_t, Py_ssize_t) find_entry_payload(
+    Reading* r, const uint8_t* start
+) except *:
     """Find the payload of the entry of an input that begins at ``start``."""
     cdef Cursor* cursor = &r.cursor
     cdef const uint8_t* content
@@ -207,7 +210,7 @@ def read_inner_messages(data, header, *, bint check_crc=True):
     cdef Reading r
     cdef Py_buffer buffer
     begin(&r, False)
-    entry_of(header, &r.entry)
+    fill_entry(header, &r.entry)
     get_input(data, &buffer)
     try:
         return read_inner(&r, <const uint8_t*>buffer.buf, buffer.len, check_crc)
@@ -253,7 +256,7 @@ cdef tuple read_inner(
         if not records:
             note(&r.cursor, EMPTY_WRAPPER, start, 0)
         else:
-            base_of_messages(&r.cursor, inner.base_offset, &r.entry, &base)
+            compute_base(&r.cursor, inner.base_offset, &r.entry, &base)
     if r.cursor.fault:
         raise make_failure(r, r.entry.position)
     if base:
@@ -261,7 +264,7 @@ cdef tuple read_inner(
     return tuple(records)
 
 
-cdef int base_of_messages(
+cdef int compute_base(
     Cursor* cursor, int64_t last, Entry* wrapper, int64_t* base
 ) noexcept nogil:
     """Compute what to add to the offsets within a wrapper; ``last`` is the last one."""

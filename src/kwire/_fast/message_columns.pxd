@@ -14,4 +14,4 @@ cdef int check_sizes(
     object validity_size,
     Py_ssize_t offsets_size,
 ) except -1
-cdef object column_failure(object layout)
+cdef object make_column_failure(object layout)

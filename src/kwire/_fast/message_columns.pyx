@@ -12,7 +12,7 @@ for a row and the GIL is released, where the twin turns decoded objects into col
 C needs for itself: ``walk_rows``, ``walk_row``, ``walk_struct``, ``walk_field``,
 ``put_text``, ``put_fixed``, ``put_array``, ``put_fixed_elements``, ``walk_tags``,
 ``walk_tagged_field``, ``read_marker``, ``read_tagged_marker``, ``is_invalid``,
-``note_run``, ``is_done``, ``put_error``, ``row_failure``, ``walk_failure``.
+``note_run``, ``is_done``, ``put_error``, ``make_row_failure``, ``make_walk_failure``.
 """
 
 from cpython.object cimport PyObject
@@ -33,7 +33,7 @@ from kwire._fast.column cimport *
 from kwire._fast.column_tree cimport ColumnShape, make_array, build_columns, find_shape
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
-from kwire._fast.path cimport Path, note_field, note_index, path_text
+from kwire._fast.path cimport Path, note_field, note_index, format_path
 from kwire._fast.primitives cimport LONGEST_STRING, read_count, read_length
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport PyBuffer_Release, PyBytes_AS_STRING
@@ -138,7 +138,7 @@ def decode_messages(
         with nogil:
             done = walk_rows(&walk, &rows, program.table, columns)
         if walk.cursor.fault:
-            raise walk_failure(&walk, program, done)
+            raise make_walk_failure(&walk, program, done)
         return make_array(columns, shape, count, rows.errors)
     finally:
         for index in range(held):
@@ -518,7 +518,7 @@ cdef void put_error(RowWalk* w, Rows* rows, int64_t row) noexcept with gil:
     cdef Column* column = rows.errors
     cdef Outcome outcome = open_row(column, row)
     try:
-        text = str(row_failure(w, <Program>rows.program)).encode()
+        text = str(make_row_failure(w, <Program>rows.program)).encode()
     except MemoryError:
         outcome = NO_MEMORY
     else:
@@ -535,31 +535,31 @@ cdef void put_error(RowWalk* w, Rows* rows, int64_t row) noexcept with gil:
     is_done(w, outcome)
 
 
-cdef object row_failure(RowWalk* w, Program program):
+cdef object make_row_failure(RowWalk* w, Program program):
     """Build the exception of a noted fault."""
     return errors.decode_failure(
         w.cursor.fault,
         w.cursor.fault_detail,
         w.cursor.fault_offset,
-        path_text(&w.path),
+        format_path(&w.path),
         program.layout.name,
         program.layout.version,
     )
 
 
-cdef object walk_failure(RowWalk* w, Program program, int64_t row):
+cdef object make_walk_failure(RowWalk* w, Program program, int64_t row):
     """Build the exception that ends a call."""
     if w.cursor.fault == PYTHON_ERROR:
         return MemoryError()
     if w.cursor.fault == BAD_OFFSETS:
         return ValueError(f"the offsets of row {row} are not within the data")
     if w.cursor.fault == COLUMN_FULL:
-        return column_failure(program.layout)
+        return make_column_failure(program.layout)
     note_index(&w.path, row)
-    return row_failure(w, program)
+    return make_row_failure(w, program)
 
 
-cdef object column_failure(object layout):
+cdef object make_column_failure(object layout):
     """Build the exception for a column that Arrow's offsets cannot address."""
     return errors.LimitExceeded(
         "a column would outgrow Arrow's 32-bit offsets; decode fewer rows at once",

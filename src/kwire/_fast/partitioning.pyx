@@ -7,7 +7,7 @@ Which partition a hash means is decided in ``partitioners.py``, but for ``split_
 
 Twin: ``_pure/partitioning.py``. Differs from its twin in: noted faults for exceptions,
 and columns that are copied before they are looked at: another thread may write to them.
-C needs for itself: ``murmur2_of``, ``copied``, ``row_number``.
+C needs for itself: ``murmur2_of``, ``copied``, ``check_row_number``.
 """
 
 from cpython.object cimport PyObject
@@ -99,9 +99,9 @@ def hash_column(count, column, int kind):
     cdef int32_t first, last
     cdef bint stray = False
     cdef Py_buffer buffer
-    rows = row_number(count)
+    rows = check_row_number(count)
     validity, offsets, content, begin = column
-    start = row_number(begin)
+    start = check_row_number(begin)
     # Copies: what decides a size is looked at once.
     marks = None if validity is None else copied(validity, (start + rows + 7) // 8)
     ends = copied(offsets, 4 * (start + rows + 1) if rows else 0)
@@ -149,7 +149,7 @@ cdef bytes copied(object data, int64_t size):
     return bytes(view[:size])
 
 
-cdef int64_t row_number(object number) except -1:
+cdef int64_t check_row_number(object number) except -1:
     """Check a count of rows, or the row that a column begins with."""
     if not 0 <= number <= LARGEST_COUNT:
         raise errors.EncodeError(

@@ -48,7 +48,7 @@ cdef inline void note_index(Path* path, Py_ssize_t index) noexcept nogil:
         path.depth += 1
 
 
-cdef inline str path_text(Path* path):
+cdef inline str format_path(Path* path):
     """Format a path: ``topics[3].name``."""
     cdef int place
     cdef str text = ""

@@ -9,8 +9,8 @@ that can read it, the input has changed meanwhile.
 
 Twin: ``_pure/record_columns.py``. Differs from its twin in: no object is made for a
 record and the GIL is released, where the twin turns records into columns.
-C needs for itself: ``record_shape``, ``plain_shape``, ``parent_shape``, ``walk_entry``,
-``make_failure``; the walk is ``record_walk.pyx``'s.
+C needs for itself: ``find_record_shape``, ``make_leaf_shape``, ``make_parent_shape``,
+``walk_entry``, ``make_failure``; the walk is ``record_walk.pyx``'s.
 """
 
 from libc.stdint cimport uint8_t
@@ -32,7 +32,7 @@ from kwire._fast.record_decoder import read_records
 LARGEST_OFFSET = 2**31 - 1
 
 
-cdef ColumnShape plain_shape(str name, str format, int kind, int width):
+cdef ColumnShape make_leaf_shape(str name, str format, int kind, int width):
     """Make the type of a column that has no columns below it."""
     cdef ColumnShape shape = ColumnShape.__new__(ColumnShape)
     shape.name = name
@@ -44,9 +44,9 @@ cdef ColumnShape plain_shape(str name, str format, int kind, int width):
     return shape
 
 
-cdef ColumnShape parent_shape(str name, str format, int kind, list children):
+cdef ColumnShape make_parent_shape(str name, str format, int kind, list children):
     """Make the type of a column over others."""
-    cdef ColumnShape shape = plain_shape(name, format, kind, 0)
+    cdef ColumnShape shape = make_leaf_shape(name, format, kind, 0)
     shape.children = tuple(children)
     for child in children:
         shape.total += (<ColumnShape>child).total
@@ -56,38 +56,38 @@ cdef ColumnShape parent_shape(str name, str format, int kind, list children):
 cdef dict _shapes = {}
 
 
-cdef ColumnShape record_shape(bint headers, bint batch_columns, str unit):
+cdef ColumnShape find_record_shape(bint headers, bint batch_columns, str unit):
     """Find or make the type of the struct column of records."""
     shape = _shapes.get((headers, batch_columns, unit))
     if shape is not None:
         return shape
     children = [
-        plain_shape("offset", "l", OP_INT64, 8),
-        plain_shape("timestamp", f"ts{unit[0]}:UTC", OP_INT64, 8),
-        plain_shape("timestamp_type", "i", OP_INT32, 4),
-        plain_shape("key", "z", OP_BYTES, 0),
-        plain_shape("value", "z", OP_BYTES, 0),
+        make_leaf_shape("offset", "l", OP_INT64, 8),
+        make_leaf_shape("timestamp", f"ts{unit[0]}:UTC", OP_INT64, 8),
+        make_leaf_shape("timestamp_type", "i", OP_INT32, 4),
+        make_leaf_shape("key", "z", OP_BYTES, 0),
+        make_leaf_shape("value", "z", OP_BYTES, 0),
     ]
     if headers:
         pair = [
-            plain_shape("key", "u", OP_STRING, 0),
-            plain_shape("value", "z", OP_BYTES, 0),
+            make_leaf_shape("key", "u", OP_STRING, 0),
+            make_leaf_shape("value", "z", OP_BYTES, 0),
         ]
-        item = parent_shape("item", "+s", OP_STRUCT, pair)
-        children.append(parent_shape("headers", "+l", OP_ARRAY, [item]))
+        item = make_parent_shape("item", "+s", OP_STRUCT, pair)
+        children.append(make_parent_shape("headers", "+l", OP_ARRAY, [item]))
     if batch_columns:
         children += [
-            plain_shape("batch_position", "l", OP_INT64, 8),
-            plain_shape("base_offset", "l", OP_INT64, 8),
-            plain_shape("magic", "c", OP_INT8, 1),
-            plain_shape("attributes", "s", OP_INT16, 2),
-            plain_shape("partition_leader_epoch", "i", OP_INT32, 4),
-            plain_shape("producer_id", "l", OP_INT64, 8),
-            plain_shape("producer_epoch", "s", OP_INT16, 2),
-            plain_shape("base_sequence", "i", OP_INT32, 4),
+            make_leaf_shape("batch_position", "l", OP_INT64, 8),
+            make_leaf_shape("base_offset", "l", OP_INT64, 8),
+            make_leaf_shape("magic", "c", OP_INT8, 1),
+            make_leaf_shape("attributes", "s", OP_INT16, 2),
+            make_leaf_shape("partition_leader_epoch", "i", OP_INT32, 4),
+            make_leaf_shape("producer_id", "l", OP_INT64, 8),
+            make_leaf_shape("producer_epoch", "s", OP_INT16, 2),
+            make_leaf_shape("base_sequence", "i", OP_INT32, 4),
         ]
     return _shapes.setdefault(
-        (headers, batch_columns, unit), parent_shape("", "+s", OP_STRUCT, children)
+        (headers, batch_columns, unit), make_parent_shape("", "+s", OP_STRUCT, children)
     )
 
 
@@ -115,7 +115,7 @@ def decode_columns(
     Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do, and
     ``LimitExceeded`` where keys, values or headers outgrow 32-bit offsets.
     """
-    cdef ColumnShape shape = record_shape(headers, batch_columns, timestamp_unit)
+    cdef ColumnShape shape = find_record_shape(headers, batch_columns, timestamp_unit)
     cdef Py_buffer buffer
     cdef ColumnWalk w
     cdef Column* next_column
@@ -190,7 +190,7 @@ cdef WalkEnd walk_entry(ColumnWalk* w, object data, ReadOptions options) except 
     if reason == BAD_ENTRY or (reason == TOO_MANY and entry.magic < 2):
         # Found out here, while its bytes are at hand; what is wrong inside a wrapper
         # counts before the number of its messages.
-        header = header_of(entry)
+        header = make_header(entry)
         if entry.magic == 2:
             read_records(payload, header, compressed=True, replace=w.replace)
         else:
@@ -204,13 +204,13 @@ cdef object make_failure(ColumnWalk* w, WalkEnd reason, object data):
     """Build the exception of a walk that could not go on."""
     cdef Py_ssize_t position = w.entries.entry.position
     if reason == AT_FAULT:
-        return walk_failure(&w.entries)
+        return make_walk_failure(&w.entries)
     if reason == TOO_LARGE:
         return errors.decode_failure(errors.COLUMN_TOO_LARGE, 0, position, "")
     if reason == TOO_MANY:
-        return too_many_records(&w.entries)
+        return make_record_limit_failure(&w.entries)
     if reason == BAD_ENTRY:
-        header = header_of(&w.entries.entry)
+        header = make_header(&w.entries.entry)
         if w.entries.entry.magic == 2:
             read_records(data, header, replace=w.replace)
         else:

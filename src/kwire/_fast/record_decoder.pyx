@@ -10,7 +10,7 @@ magic 0 and 1 are in ``legacy_records.pyx``.
 
 Twin: ``_pure/record_decoder.py``. Differs from its twin in: noted faults for
 exceptions, and a path of two indexes and a name.
-C needs for itself: ``read_headers``, ``header_name``, ``path_of``, ``begin``,
+C needs for itself: ``read_headers``, ``read_header_key``, ``write_path``, ``begin``,
 ``finish``, ``read_batch_records``, ``read_content``.
 """
 
@@ -60,7 +60,7 @@ def read_records(data, header, *, bint compressed=False, bint replace=False):
     cdef Reading r
     cdef Py_buffer buffer
     begin(&r, replace)
-    entry_of(header, &r.entry)
+    fill_entry(header, &r.entry)
     get_input(data, &buffer)
     try:
         if compressed:
@@ -223,7 +223,7 @@ cdef PyObject* read_headers(
             Py_XDECREF(made)
             return NULL
         PyTuple_SET_ITEM(made, index, pair)
-        part = header_name(r, index)
+        part = read_header_key(r, index)
         if part == NULL:
             r.header = index
             r.part = b"key"
@@ -244,7 +244,7 @@ cdef PyObject* read_headers(
     return made
 
 
-cdef inline PyObject* header_name(Reading* r, Py_ssize_t index) noexcept:
+cdef inline PyObject* read_header_key(Reading* r, Py_ssize_t index) noexcept:
     """Read the key of a header, which is often that of the record before."""
     cdef Cursor* cursor = &r.cursor
     cdef const uint8_t* start = cursor.at
@@ -336,11 +336,11 @@ cdef object make_failure(Reading* r, Py_ssize_t position):
         r.cursor.fault,
         r.cursor.fault_detail,
         r.cursor.fault_offset if position < 0 else position,
-        path_of(r),
+        write_path(r),
     )
 
 
-cdef str path_of(Reading* r):
+cdef str write_path(Reading* r):
     """Write where a fault is, as ``records[3].headers[0].key``."""
     cdef str text = "" if r.record < 0 else f"records[{r.record}]"
     if r.header >= 0:

@@ -30,7 +30,7 @@ cdef extern from *:
 cdef enum:
     LARGEST = 2147483647
 
-cdef object compressed(object view, Py_ssize_t head, object compress)
+cdef object compress_records(object view, Py_ssize_t head, object compress)
 cdef void store_batch_head(
     uint8_t* at, Py_ssize_t size, Entry* entry
 ) noexcept nogil

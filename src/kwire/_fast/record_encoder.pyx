@@ -9,7 +9,7 @@ Twin: ``_pure/record_encoder.py``. Differs from its twin in: noted faults for
 exceptions, and sizes that are settled before the first byte of a record is written.
 C needs for itself: ``store_batch_head``, ``put_record``, ``put_message``,
 ``put_varint``, ``put_varlong``, ``put_sized``, ``varint_size``, ``varlong_size``,
-``sized_size``, ``begin``, ``make_room``, ``written``, ``compressed``.
+``sized_size``, ``begin``, ``make_room``, ``finish_encoding``, ``compress_records``.
 """
 
 from cpython.object cimport PyObject
@@ -65,9 +65,9 @@ def encode_batch(rows, header, compress=None):
     cdef PyObject* item
     cdef bint done = True
     cdef int steps = STEPS
-    entry_of(header, &entry)
+    fill_entry(header, &entry)
     check_base(&entry)
-    begin(&e, BATCH_OVERHEAD + guessed_size(items))
+    begin(&e, BATCH_OVERHEAD + guess_size(items))
     previous = entry.base_offset - 1
     largest = -1
     if not entry.attributes & DELETE_HORIZON:
@@ -78,7 +78,7 @@ def encode_batch(rows, header, compress=None):
             Py_XDECREF(e.out)
             raise_pending()
         item = PyTuple_GET_ITEM(<PyObject*>items, index)
-        done = split(&e.blame, item, following(previous), &row)
+        done = split(&e.blame, item, compute_next_offset(previous), &row)
         if done:
             if row.offset <= previous or row.offset - entry.base_offset > LARGEST:
                 e.blame.part = b"offset"
@@ -97,7 +97,7 @@ def encode_batch(rows, header, compress=None):
     if unlikely(not done):
         Py_XDECREF(e.out)
         raise make_failure(&e.blame, row.offset, previous, entry.base_offset)
-    data = written(&e, BATCH_OVERHEAD, compress)
+    data = finish_encoding(&e, BATCH_OVERHEAD, compress)
     if entry.attributes & LOG_APPEND_TIME or not count:
         largest = entry.max_timestamp
     if previous > entry.last_offset:
@@ -113,7 +113,7 @@ def encode_batch(rows, header, compress=None):
     return data
 
 
-cdef object compressed(object view, Py_ssize_t head, object compress):
+cdef object compress_records(object view, Py_ssize_t head, object compress):
     """Compress what a view has after its first ``head`` bytes, and release it."""
     # No with statement: in C it crashes where memory runs out.
     try:
@@ -215,19 +215,19 @@ def encode_messages(rows, header, compress=None):
     cdef bint done = True
     cdef int steps = STEPS
     cdef int attributes
-    entry_of(header, &entry)
+    fill_entry(header, &entry)
     check_base(&entry)
     attributes = entry.attributes & ~CODEC_MASK
     if entry.magic and compress is not None:
         base = entry.base_offset
     previous = entry.base_offset - 1
-    begin(&e, guessed_size(items) + len(items) * (LOG_OVERHEAD + MESSAGE_OVERHEAD_1))
+    begin(&e, guess_size(items) + len(items) * (LOG_OVERHEAD + MESSAGE_OVERHEAD_1))
     for index in range(len(items)):
         if unlikely(not take_step(&steps)):
             Py_XDECREF(e.out)
             raise_pending()
         item = PyTuple_GET_ITEM(<PyObject*>items, index)
-        done = split(&e.blame, item, following(previous), &row)
+        done = split(&e.blame, item, compute_next_offset(previous), &row)
         if done:
             done = check_no_headers(&e.blame, &row)
         if done and row.offset <= previous:
@@ -250,7 +250,7 @@ def encode_messages(rows, header, compress=None):
     if not done:
         Py_XDECREF(e.out)
         raise make_failure(&e.blame, row.offset, previous, -1)
-    payload = written(&e, 0, compress)
+    payload = finish_encoding(&e, 0, compress)
     if compress is None:
         return payload
     begin(&e, len(payload) + LOG_OVERHEAD + MESSAGE_OVERHEAD_1)
@@ -262,7 +262,7 @@ def encode_messages(rows, header, compress=None):
     if not put_message(&e, entry.magic, entry.attributes, &row):
         Py_XDECREF(e.out)
         raise make_failure(&e.blame)
-    return written(&e, 0, None)
+    return finish_encoding(&e, 0, None)
 
 
 cdef bint put_message(Encoding* e, int magic, int attributes, Row* row) noexcept:
@@ -338,7 +338,7 @@ cdef inline bint make_room(Encoding* e, Py_ssize_t size) noexcept:
     return True
 
 
-cdef object written(Encoding* e, Py_ssize_t head, object compress):
+cdef object finish_encoding(Encoding* e, Py_ssize_t head, object compress):
     """Take what was written as bytes, compressed after the first ``head`` bytes."""
     cdef Py_ssize_t used = e.at - <uint8_t*>PyBytes_AS_STRING(e.out)
     cdef PyObject* out = e.out
@@ -349,4 +349,4 @@ cdef object written(Encoding* e, Py_ssize_t head, object compress):
     Py_XDECREF(out)
     if compress is None:
         return data
-    return compressed(memoryview(data), head, compress)
+    return compress_records(memoryview(data), head, compress)

@@ -58,5 +58,5 @@ cdef Step find_entry(EntryWalk* w) noexcept nogil
 cdef bint is_outside(EntryWalk* w) noexcept nogil
 cdef bint filter_entry(EntryWalk* w, object data, ReadOptions options) except -1
 cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options)
-cdef object walk_failure(EntryWalk* w)
-cdef object too_many_records(EntryWalk* w)
+cdef object make_walk_failure(EntryWalk* w)
+cdef object make_record_limit_failure(EntryWalk* w)

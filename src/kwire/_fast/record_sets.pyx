@@ -8,7 +8,7 @@ are made here, and the columns of ``record_columns.pyx`` all call it. An entry s
 C struct; a header object is made for what returns it or decides by it.
 
 Twin: ``_pure/record_sets.py``. Differs from its twin in: noted faults for exceptions.
-C needs for itself: ``begin_walk``, ``is_large``, ``walk_failure``.
+C needs for itself: ``begin_walk``, ``is_large``, ``make_walk_failure``.
 """
 
 from cpython.object cimport PyObject
@@ -18,7 +18,7 @@ from kwire._fast.batches cimport *
 from kwire._fast.big_endian cimport load_int32
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport get_input
-from kwire._fast.legacy_records cimport payload_of, read_inner, read_run
+from kwire._fast.legacy_records cimport find_entry_payload, read_inner, read_run
 from kwire._fast.python_api cimport PyBuffer_Release, PyTuple_GET_ITEM
 from kwire._fast.record_decoder cimport *
 from kwire._fast.record_sets cimport *
@@ -83,7 +83,7 @@ def read_batch(
             return None
         if not w.is_hidden:
             records = read_found(&w, &r, data, options)
-        return header_of(&w.entry), records
+        return make_header(&w.entry), records
     finally:
         finish(&r)
         PyBuffer_Release(&buffer)
@@ -154,7 +154,7 @@ cdef bint find_wanted(EntryWalk* w, object data, ReadOptions options) except -1:
         if step == SET_END:
             return False
         if step == SET_FAULT:
-            raise walk_failure(w)
+            raise make_walk_failure(w)
         w.is_hidden = filter_entry(w, data, options)
         if not is_outside(w) and (w.with_control or not w.is_hidden):
             return True
@@ -208,7 +208,7 @@ cdef bint filter_entry(EntryWalk* w, object data, ReadOptions options) except -1
             records = read_every(w, &r, data, options)
         finally:
             finish(&r)
-    return options.transactions.observe(header_of(&w.entry), records)
+    return options.transactions.observe(make_header(&w.entry), records)
 
 
 cdef tuple read_found(EntryWalk* w, Reading* r, object data, ReadOptions options):
@@ -232,7 +232,7 @@ cdef tuple read_every(EntryWalk* w, Reading* r, object data, ReadOptions options
     cdef Py_buffer buffer
     cdef tuple records
     if w.entry.count > w.most_records:
-        raise too_many_records(w)
+        raise make_record_limit_failure(w)
     r.entry = w.entry
     if not w.entry.attributes & CODEC_MASK:
         if w.entry.magic == 2:
@@ -253,7 +253,7 @@ cdef tuple read_every(EntryWalk* w, Reading* r, object data, ReadOptions options
     w.entry.base_offset = <object>slots_of(PyTuple_GET_ITEM(<PyObject*>records, 0))[0]
     w.entry.count = <int32_t>len(records)
     if w.entry.count > w.most_records:
-        raise too_many_records(w)
+        raise make_record_limit_failure(w)
     return records
 
 
@@ -276,7 +276,7 @@ cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options):
     cdef Py_ssize_t start, end
     begin(&r, False)
     r.entry = w.entry
-    start, end = payload_of(&r, w.cursor.start)
+    start, end = find_entry_payload(&r, w.cursor.start)
     # No with statement: in C it crashes where memory runs out.
     view = memoryview(data)
     try:
@@ -298,14 +298,14 @@ cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options):
         view.release()
 
 
-cdef object walk_failure(EntryWalk* w):
+cdef object make_walk_failure(EntryWalk* w):
     """Make the exception of a walk that came to a fault."""
     return errors.decode_failure(
         w.cursor.fault, w.cursor.fault_detail, w.cursor.fault_offset, ""
     )
 
 
-cdef object too_many_records(EntryWalk* w):
+cdef object make_record_limit_failure(EntryWalk* w):
     """Make the exception of an entry with more records than the limit."""
     return errors.decode_failure(
         errors.TOO_MANY_RECORDS, w.entry.count, w.entry.position, ""

@@ -29,13 +29,13 @@ cdef struct Blame:
     Py_ssize_t header
     const char* part
 
-cdef int64_t following(int64_t offset) noexcept nogil
+cdef int64_t compute_next_offset(int64_t offset) noexcept nogil
 cdef bint split(Blame* e, PyObject* item, int64_t offset, Row* row) noexcept
 cdef bint check_no_headers(Blame* e, Row* row) noexcept
 cdef bint blame_value(Blame* e, int fault, PyObject* value) noexcept
 cdef void clear(Blame* e) noexcept
 cdef void drop(Row* row) noexcept
-cdef Py_ssize_t guessed_size(tuple rows) except -1
+cdef Py_ssize_t guess_size(tuple rows) except -1
 cdef object make_failure(
     Blame* e, int64_t offset=*, int64_t previous=*, int64_t base_offset=*
 )

@@ -8,9 +8,10 @@ a row becomes bytes is in ``record_encoder.pyx``.
 
 Twin: ``_pure/rows.py``. Differs from its twin in: noted faults for exceptions, and
 parts that are pointers into the caller's objects.
-C needs for itself: ``following``, ``take_integer``, ``take_bytes``, ``bytes_of``,
-``take_headers``, ``plain_headers``, ``plain_pair``, ``as_headers``, ``kept_row``,
-``blame_value``, ``clear``, ``drop``, ``guessed_size``, ``pending``, ``make_failure``.
+C needs for itself: ``compute_next_offset``, ``take_integer``, ``take_bytes``,
+``copy_bytes``, ``take_headers``, ``normalize_headers``, ``normalize_pair``,
+``as_headers``, ``keep_row``, ``blame_value``, ``clear``, ``drop``, ``guess_size``,
+``pending``, ``make_failure``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -99,7 +100,7 @@ cdef class RowList:
         if done and self.magic < 2:
             done = check_no_headers(&e, &parts)
         if done:
-            content += row_bound(self.magic, &parts)
+            content += bound_row(self.magic, &parts)
             if parts.owned[0] != NULL:
                 key = <object>parts.owned[0]
             if parts.owned[1] != NULL:
@@ -145,14 +146,14 @@ cdef class RowList:
                 drop(&parts)
                 e.record = index
                 raise make_failure(&e)
-            content = self.content + row_bound(self.magic, &parts)
+            content = self.content + bound_row(self.magic, &parts)
             if content > self.most and self.rows:
                 drop(&parts)
                 return index
             if parts.timestamp < 0:
                 parts.timestamp = timestamp
             try:
-                kept = kept_row(row, &parts, timestamp)
+                kept = keep_row(row, &parts, timestamp)
             finally:
                 drop(&parts)
             self.content = content
@@ -160,7 +161,7 @@ cdef class RowList:
         return max(start, <Py_ssize_t>len(rows))
 
 
-cdef object kept_row(object row, Row* parts, int64_t timestamp):
+cdef object keep_row(object row, Row* parts, int64_t timestamp):
     """Keep a row that no one can change; make a tuple of another."""
     cdef PyObject* item = <PyObject*>row
     if type_of(item) == _record_class:
@@ -194,7 +195,7 @@ cdef object as_headers(object headers):
         return headers
 
 
-cdef int64_t row_bound(int magic, Row* row) noexcept nogil:
+cdef int64_t bound_row(int magic, Row* row) noexcept nogil:
     """Compute the most bytes that a row can take in a batch of its magic."""
     cdef int64_t content = max(row.key_size, 0) + max(row.value_size, 0)
     if magic == 0:
@@ -214,7 +215,7 @@ cdef bint check_no_headers(Blame* e, Row* row) noexcept:
     return blame_value(e, WRONG_TYPE, row.headers)
 
 
-cdef int64_t following(int64_t offset) noexcept nogil:
+cdef int64_t compute_next_offset(int64_t offset) noexcept nogil:
     """Compute the next offset, which wraps after the last."""
     return <int64_t>(<uint64_t>offset + 1)
 
@@ -314,7 +315,7 @@ cdef inline bint take_bytes(
     if value == NONE:
         size[0] = -1
         return True
-    owned[0] = bytes_of(value)
+    owned[0] = copy_bytes(value)
     if owned[0] == NULL:
         if PyErr_Occurred():
             e.fault = WRITE_ERROR
@@ -327,7 +328,7 @@ cdef inline bint take_bytes(
     return True
 
 
-cdef PyObject* bytes_of(PyObject* value) noexcept:
+cdef PyObject* copy_bytes(PyObject* value) noexcept:
     """Copy the bytes of a contiguous object; NULL, with no exception, for another."""
     cdef Py_buffer buffer
     cdef PyObject* made
@@ -375,20 +376,20 @@ cdef inline bint take_headers(Blame* e, PyObject* headers, Row* row) noexcept:
     for index in range(count):
         pair = PyTuple_GET_ITEM(headers, index)
         if not PyTuple_Check(pair) or PyTuple_GET_SIZE(pair) != 2:
-            return plain_headers(e, row)
+            return normalize_headers(e, row)
         part = PyTuple_GET_ITEM(pair, 0)
         if not PyUnicode_Check(part) or PyUnicode_AsUTF8AndSize(part, &size) == NULL:
             PyErr_Clear()
-            return plain_headers(e, row)
+            return normalize_headers(e, row)
         row.headers_size += sized_size(size)
         part = PyTuple_GET_ITEM(pair, 1)
         if part != NONE and not PyBytes_CheckExact(part):
-            return plain_headers(e, row)
+            return normalize_headers(e, row)
         row.headers_size += sized_size(-1 if part == NONE else PyBytes_GET_SIZE(part))
     return True
 
 
-cdef bint plain_headers(Blame* e, Row* row) noexcept:
+cdef bint normalize_headers(Blame* e, Row* row) noexcept:
     """Turn headers with lists and odd bytes into tuples, or blame the first that is
     none.
     """
@@ -401,7 +402,7 @@ cdef bint plain_headers(Blame* e, Row* row) noexcept:
         return False
     for index in range(count):
         e.header = index
-        pair = plain_pair(e, PyTuple_GET_ITEM(row.headers, index))
+        pair = normalize_pair(e, PyTuple_GET_ITEM(row.headers, index))
         if pair == NULL:
             Py_XDECREF(made)
             return False
@@ -414,7 +415,7 @@ cdef bint plain_headers(Blame* e, Row* row) noexcept:
     return take_headers(e, made, row)
 
 
-cdef PyObject* plain_pair(Blame* e, PyObject* pair) noexcept:
+cdef PyObject* normalize_pair(Blame* e, PyObject* pair) noexcept:
     """Make a tuple of str and bytes or None of one header; NULL if it is none."""
     cdef PyObject* whole = NULL
     cdef PyObject* made = NULL
@@ -452,7 +453,7 @@ cdef PyObject* plain_pair(Blame* e, PyObject* pair) noexcept:
         if content == NONE or PyBytes_CheckExact(content):
             content = new_ref(content)
         else:
-            content = bytes_of(content)
+            content = copy_bytes(content)
         if content != NULL:
             made = PyTuple_New(2)
             if made == NULL:
@@ -493,7 +494,7 @@ cdef void drop(Row* row) noexcept:
         Py_XDECREF(row.owned[index])
 
 
-cdef Py_ssize_t guessed_size(tuple rows) except -1:
+cdef Py_ssize_t guess_size(tuple rows) except -1:
     """Guess the bytes of the rows by the first one; growing costs a copy."""
     cdef Py_ssize_t content = 0
     cdef PyObject* part

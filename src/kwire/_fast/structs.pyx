@@ -10,7 +10,7 @@ Twin: ``_pure/structs.py``. Differs from its twin in: C fills the slots before a
 can see the object, so there is no builder.
 C needs for itself: ``reduce_method``, ``layout_of``, ``new_struct``,
 ``struct_dealloc``, ``free_waiting``, ``empty``, ``find``, ``store``, ``fill``,
-``new_ref``, ``signature``.
+``new_ref``, ``write_signature``.
 """
 
 from cpython.mem cimport PyMem_Calloc
@@ -165,7 +165,7 @@ def make_struct(
         b"to_dict($self, /)\n--\n\n"
         b"Return the fields as plain dicts, lists and values, at any depth."
     )
-    doc = (signature(name, fields, values) + "\n--\n\n").encode()
+    doc = (write_signature(name, fields, values) + "\n--\n\n").encode()
     slots[0] = slot(Py_tp_dealloc, <void*>struct_dealloc)
     slots[1] = slot(Py_tp_repr, <void*>struct_repr)
     slots[2] = slot(Py_tp_richcompare, <void*>struct_richcompare)
@@ -458,7 +458,7 @@ cdef tuple values_of(object self):
     return values
 
 
-cdef str signature(str name, tuple fields, tuple values):
+cdef str write_signature(str name, tuple fields, tuple values):
     """Write the constructor's signature as ``inspect`` reads it."""
     plain = (bool, int, float, str, bytes, tuple, type(None))
     parts = []

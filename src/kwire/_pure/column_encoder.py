@@ -8,7 +8,7 @@ Arrow arrays come as they are.
 
 Twin: ``_fast/column_encoder.pyx``. Differs from its twin in: rows are made on the way,
 and ``record_encoder.py`` encodes them.
-Python needs for itself: ``view_buffer``, ``view_validity``, ``stray_offsets``.
+Python needs for itself: ``view_buffer``, ``view_validity``, ``make_offsets_failure``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,13 @@ def encode_columns(
     if header.base_offset < 0:
         raise errors.EncodeError("expected an int64 from 0", "base_offset")
     rows = Rows(
-        row_number(count), offsets, timestamps, key, value, headers, header.base_offset
+        check_row_number(count),
+        offsets,
+        timestamps,
+        key,
+        value,
+        headers,
+        header.base_offset,
     )
     return encode_batch(rows, header, compress)
 
@@ -83,7 +89,7 @@ class Rows:
         self._lists: memoryview | None = None
         if headers is not None and count:
             lists, start, items, names, values = headers
-            start, items = row_number(start), row_number(items)
+            start, items = check_row_number(start), check_row_number(items)
             self._lists = view_buffer(lists, 4 * (start + count + 1)).cast("i")[start:]
             self._items = items
             self._names, self._values = (
@@ -131,7 +137,7 @@ class Rows:
     ) -> tuple[tuple[str, bytes | None], ...]:
         first, last = lists[row], lists[row + 1]
         if not 0 <= first <= last <= self._items:
-            raise stray_offsets(path)
+            raise make_offsets_failure(path)
         found = []
         for item in range(first, last):
             name = self._names.read(item, path)
@@ -152,7 +158,7 @@ class Numbers:
 
     def __init__(self, column: NumberRows, count: int) -> None:
         validity, data, start = column
-        self._start = row_number(start)
+        self._start = check_row_number(start)
         self._bits = view_validity(validity, self._start + count)
         size = 8 * (self._start + count)
         self._values = view_buffer(data, size)[:size].cast("q")
@@ -169,7 +175,7 @@ class BytesColumn:
 
     def __init__(self, column: BytesRows, count: int) -> None:
         validity, offsets, data, start = column
-        self._start = row_number(start)
+        self._start = check_row_number(start)
         self._bits = view_validity(validity, self._start + count)
         size = 4 * (self._start + count + 1) if count else 0
         self._places = view_buffer(offsets, size)[:size].cast("i")
@@ -180,13 +186,13 @@ class BytesColumn:
         row += self._start
         first, last = self._places[row], self._places[row + 1]
         if not 0 <= first <= last <= len(self._data):
-            raise stray_offsets(path)
+            raise make_offsets_failure(path)
         if self._bits is not None and not self._bits[row >> 3] >> (row & 7) & 1:
             return None
         return bytes(self._data[first:last])
 
 
-def row_number(number: int) -> int:
+def check_row_number(number: int) -> int:
     """Check a count of rows, or the row that a column begins with."""
     if not 0 <= number <= LARGEST:
         raise errors.EncodeError(
@@ -212,7 +218,7 @@ def view_validity(validity: Buffer | None, rows: int) -> memoryview | None:
     return None if validity is None else view_buffer(validity, (rows + 7) // 8)
 
 
-def stray_offsets(path: str) -> errors.EncodeError:
+def make_offsets_failure(path: str) -> errors.EncodeError:
     """Make the exception for offsets that do not ascend within the bytes."""
     return errors.EncodeError(
         "the offsets are not within the bytes of the column", path

@@ -17,7 +17,7 @@ from __future__ import annotations
 from .. import errors, frame_hints, plan
 from ..limits import DEFAULT, Limits
 from .cursor import Cursor, CursorFault, read_unsigned_varint, require
-from .path import path_text
+from .path import format_path
 from .primitives import (
     read_bytes,
     read_count,
@@ -297,7 +297,7 @@ def _failure(
         fault.code,
         fault.detail,
         fault.offset,
-        path_text(path),
+        format_path(path),
         layout.name,
         layout.version,
     )

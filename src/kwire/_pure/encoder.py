@@ -14,7 +14,7 @@ that is kept while walking, and the call of the straight-line code.
 from __future__ import annotations
 
 from .. import errors, plan
-from .path import path_text
+from .path import format_path
 from .primitives import (
     LARGEST,
     check_null,
@@ -232,7 +232,7 @@ def encode(message: Any, version: int) -> bytes:
             fault.code,
             fault.expected,
             fault.value,
-            path_text(writer.path),
+            format_path(writer.path),
             program.layout.name,
             program.layout.version,
         ) from None

@@ -27,8 +27,8 @@ from .arrays import Array
 from .decoder import decode_prefix
 from .message_columns import (
     check_sizes,
-    column_failure,
     iterate_rows,
+    make_column_failure,
     make_fixed_column,
     make_text_column,
     make_validity,
@@ -94,7 +94,7 @@ def decode_request_headers(
             elif header is None:
                 error = judge_row(judge, row)
                 if texts is None:
-                    raise error_of_row(error, number)
+                    raise make_error_of_row(error, number)
                 texts[number] = str(error)
     missing = None in headers
     columns = list(zip(*[header or _NOTHING for header in headers], strict=True))
@@ -112,7 +112,7 @@ def decode_request_headers(
         if texts is not None:
             fields.append(make_text_column("_error", "u", texts, True))
     except OverflowError:
-        raise column_failure(find_program(cls, 0).layout) from None
+        raise make_column_failure(find_program(cls, 0).layout) from None
     root = None
     if null_rows:
         is_null = [False] * count
@@ -126,7 +126,7 @@ def read_header(
     cls: type, frame: bytes, limits: Limits | None
 ) -> tuple[Any, ...] | None:
     """Read one header; None where it is bad, or that of no request that is known."""
-    table, width = header_versions()
+    table, width = load_header_versions()
     api_key = int.from_bytes(frame[:2], "big", signed=True)
     version = int.from_bytes(frame[2:4], "big", signed=True)
     if api_key < 0 or not 0 <= version < width or api_key * width >= len(table):
@@ -141,7 +141,7 @@ def read_header(
     return api_key, version, header.correlation_id, header.client_id, end
 
 
-def header_versions() -> tuple[bytes, int]:
+def load_header_versions() -> tuple[bytes, int]:
     """Return a table of header versions: a row for each API key, of equal width.
 
     255 stands where there is no such request.
@@ -173,7 +173,7 @@ def judge_row(
     return decode_failure(INPUT_CHANGED, 0, 0, "")
 
 
-def error_of_row(error: DecodeError | UnsupportedVersion, row: int) -> KwireError:
+def make_error_of_row(error: DecodeError | UnsupportedVersion, row: int) -> KwireError:
     """Add the number of the row to the exception for its frame."""
     if isinstance(error, UnsupportedVersion):
         return UnsupportedVersion(f"[{row}]: {error.reason}")

@@ -184,7 +184,7 @@ def read_inner_messages(
         cursor.path.clear()
         if not records:
             raise CursorFault(errors.EMPTY_WRAPPER, 0)
-        base = base_of_messages(records[-1].offset, header)
+        base = compute_base(records[-1].offset, header)
     except CursorFault as fault:
         fault.offset = header.position
         failure = make_failure(fault, cursor)
@@ -201,7 +201,7 @@ def read_inner_messages(
     raise failure
 
 
-def base_of_messages(last: int, header: BatchHeader) -> int:
+def compute_base(last: int, header: BatchHeader) -> int:
     """Compute what to add to the offsets within a wrapper; ``last`` is the last one."""
     if header.magic == 0 or header.last_offset == 0:
         return 0

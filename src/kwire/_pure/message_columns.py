@@ -92,7 +92,7 @@ def decode_messages(
         if texts is not None:
             fields.append(make_text_column("_error", "u", texts, True))
     except OverflowError:
-        raise column_failure(layout) from None
+        raise make_column_failure(layout) from None
     root = None
     if null_rows:
         is_null = [False] * count
@@ -324,7 +324,7 @@ def pack_bits(values: list[Any]) -> Memory:
     return Memory(int(text, 2).to_bytes((len(values) + 7) // 8, "little"))
 
 
-def column_failure(layout: plan.Plan) -> errors.LimitExceeded:
+def make_column_failure(layout: plan.Plan) -> errors.LimitExceeded:
     """Build the exception for a column that Arrow's offsets cannot address."""
     return errors.LimitExceeded(
         "a column would outgrow Arrow's 32-bit offsets; decode fewer rows at once",

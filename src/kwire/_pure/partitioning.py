@@ -14,7 +14,7 @@ from __future__ import annotations
 import struct
 from zlib import crc32
 
-from .column_encoder import BytesColumn, row_number
+from .column_encoder import BytesColumn, check_row_number
 from .rows import make_encode_failure, split
 from .writer import ValueFault
 
@@ -69,7 +69,7 @@ def hash_column(count: int, column: Any, kind: int) -> bytes:
     ``column`` is a tuple as in ``column_encoder``. The hash of a null is 0.
     Raises ``EncodeError`` for offsets that do not ascend within the bytes.
     """
-    count = row_number(count)
+    count = check_row_number(count)
     keys = BytesColumn(column, count)
     found = []
     for row in range(count):

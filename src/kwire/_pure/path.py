@@ -9,7 +9,7 @@ Twin: ``_fast/path.pxd``. Differs from its twin in: the list needs no noting.
 from __future__ import annotations
 
 
-def path_text(path: list[str | int]) -> str:
+def format_path(path: list[str | int]) -> str:
     """Format a path: ``topics[3].name``."""
     text = ""
     for part in path:

@@ -7,8 +7,8 @@ a quarter: one array for each field of all records.
 
 Twin: ``_fast/record_columns.pyx``. Differs from its twin in: records are made on the
 way, and the twin walks the bytes once more instead.
-Python needs for itself: ``make_columns``, ``text_array``, ``fixed_array``,
-``offsets_memory``, ``make_validity``, ``moved_timestamps``.
+Python needs for itself: ``make_columns``, ``make_text_array``, ``make_fixed_array``,
+``make_offsets_memory``, ``make_validity``, ``convert_timestamps``.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def decode_columns(
     if batch_columns:
         for name, form, code, attribute in _BATCH_COLUMNS:
             column = array(code, [getattr(each, attribute) for each in entries])
-            made.append(fixed_array(name, form, column))
+            made.append(make_fixed_array(name, form, column))
     columns = Array("+s", "", len(records), 0, (None,), tuple(made))
     return columns, walk.position, walk.next_offset
 
@@ -101,28 +101,28 @@ def make_columns(
     stamps = [each.timestamp for each in records]
     nulls: list[int] = []
     if unit != "ms":
-        stamps, nulls = moved_timestamps(stamps, unit)
+        stamps, nulls = convert_timestamps(stamps, unit)
     made = [
-        fixed_array("offset", "l", array("q", [each.offset for each in records])),
-        fixed_array("timestamp", f"ts{unit[0]}:UTC", array("q", stamps), nulls),
-        fixed_array("timestamp_type", "i", array("i", kinds)),
-        text_array("key", "z", [each.key for each in records]),
-        text_array("value", "z", [each.value for each in records]),
+        make_fixed_array("offset", "l", array("q", [each.offset for each in records])),
+        make_fixed_array("timestamp", f"ts{unit[0]}:UTC", array("q", stamps), nulls),
+        make_fixed_array("timestamp_type", "i", array("i", kinds)),
+        make_text_array("key", "z", [each.key for each in records]),
+        make_text_array("value", "z", [each.value for each in records]),
     ]
     if headers:
         lists = [each.headers for each in records]
         pairs = [pair for each in lists for pair in each]
         below = (
-            text_array("key", "u", [pair[0].encode() for pair in pairs]),
-            text_array("value", "z", [pair[1] for pair in pairs]),
+            make_text_array("key", "u", [pair[0].encode() for pair in pairs]),
+            make_text_array("value", "z", [pair[1] for pair in pairs]),
         )
         item = Array("+s", "item", len(pairs), 0, (None,), below)
-        buffers = (None, offsets_memory(map(len, lists)))
+        buffers = (None, make_offsets_memory(map(len, lists)))
         made.append(Array("+l", "headers", len(records), 0, buffers, (item,)))
     return made
 
 
-def moved_timestamps(stamps: list[int], unit: str) -> tuple[list[int], list[int]]:
+def convert_timestamps(stamps: list[int], unit: str) -> tuple[list[int], list[int]]:
     """Bring timestamps in ms to another unit; the rows that it cannot carry."""
     factor, divisor = _UNITS[unit]
     most = (2**63 - 1) // factor
@@ -135,7 +135,7 @@ def moved_timestamps(stamps: list[int], unit: str) -> tuple[list[int], list[int]
     return moved, nulls
 
 
-def fixed_array(
+def make_fixed_array(
     name: str, form: str, values: array[int], nulls: Sequence[int] = ()
 ) -> Array:
     """Make an array of fixed-size values, some of them null."""
@@ -144,19 +144,19 @@ def fixed_array(
     return Array(form, name, len(values), len(nulls), buffers)
 
 
-def text_array(name: str, form: str, values: list[Any]) -> Array:
+def make_text_array(name: str, form: str, values: list[Any]) -> Array:
     """Make an array of bytes or text, None for null."""
     nulls: list[int] = []
     if None in values:
         nulls = [row for row, value in enumerate(values) if value is None]
         values = [value or b"" for value in values]
-    offsets = offsets_memory(map(len, values))
+    offsets = make_offsets_memory(map(len, values))
     validity = make_validity(len(values), nulls) if nulls else None
     buffers = (validity, offsets, Memory(b"".join(values)))
     return Array(form, name, len(values), len(nulls), buffers)
 
 
-def offsets_memory(sizes: Iterable[int]) -> Memory:
+def make_offsets_memory(sizes: Iterable[int]) -> Memory:
     """Make the 32-bit offsets of values with these sizes."""
     try:
         return Memory(array("i", accumulate(sizes, initial=0)).tobytes())

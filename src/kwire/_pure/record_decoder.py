@@ -31,7 +31,7 @@ from .cursor import (
     read_unsigned_varlong,
     require,
 )
-from .path import path_text
+from .path import format_path
 from .record_fast_lane import try_read_records
 
 TYPE_CHECKING = False
@@ -181,7 +181,7 @@ def check_place(header: BatchHeader, size: int) -> None:
 
 def make_failure(fault: CursorFault, cursor: Cursor) -> errors.DecodeError:
     """Turn a fault into the exception."""
-    path = path_text(cursor.path)
+    path = format_path(cursor.path)
     return errors.decode_failure(fault.code, fault.detail, fault.offset, path)
 
 

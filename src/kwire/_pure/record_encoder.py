@@ -7,7 +7,7 @@ which format.
 
 Twin: ``_fast/record_encoder.pyx``. Differs from its twin in: faults as exceptions,
 and the call of ``record_fast_lane.py``, whose code writes rows without a fault.
-Python needs for itself: ``write_records``, ``message_bytes``.
+Python needs for itself: ``write_records``, ``encode_message``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .rows import (
     LARGEST,
     check_no_headers,
     classes,
-    header_bytes,
+    encode_headers,
     make_encode_failure,
     split,
     varint,
@@ -120,7 +120,7 @@ def write_records(rows: Rows, header: BatchHeader) -> tuple[bytes, int, int, int
                     key or b"",
                     b"\1" if value is None else varint(len(value) << 1),
                     value or b"",
-                    header_bytes(headers, path) if headers else b"\0",
+                    encode_headers(headers, path) if headers else b"\0",
                 )
             )
             parts.append(varint(len(body) << 1))
@@ -176,7 +176,7 @@ def encode_messages(
                 timestamp = header.max_timestamp
             largest = max(largest, timestamp)
             place = (offset - base, timestamp, attributes)
-            parts.append(message_bytes(magic, *place, key, value))
+            parts.append(encode_message(magic, *place, key, value))
             size += len(parts[-1])
             if size > LARGEST - LOG_OVERHEAD - MESSAGE_OVERHEADS[1]:
                 raise ValueFault(errors.TOO_LARGE, row)
@@ -190,11 +190,11 @@ def encode_messages(
         if len(payload) > LARGEST - LOG_OVERHEAD - MESSAGE_OVERHEADS[1]:
             raise errors.encode_failure(errors.TOO_LARGE, "", None, "records")
         place = (previous, largest, header.attributes)
-        return message_bytes(magic, *place, None, payload)
+        return encode_message(magic, *place, None, payload)
     raise failure
 
 
-def message_bytes(
+def encode_message(
     magic: int,
     offset: int,
     timestamp: int,

@@ -8,7 +8,7 @@ are made here, and the columns of ``record_columns.py`` all call it.
 
 Twin: ``_fast/record_sets.pyx``. Differs from its twin in: faults as exceptions, and a
 header object for every entry.
-Python needs for itself: ``single_message``.
+Python needs for itself: ``read_single_message``.
 """
 
 from __future__ import annotations
@@ -231,13 +231,13 @@ def read_every(
     """
     entry, options, data = walk.entry, walk.options, walk.data
     if entry.count > options.most_records:
-        raise too_many_records(entry)
+        raise make_record_limit_failure(entry)
     records: tuple[Record, ...]
     if not entry.attributes & CODEC_MASK:
         if entry.magic == 2:
             return read_records(data, entry, replace=replace)
         if not by_the_run:
-            return (single_message(data, entry),)
+            return (read_single_message(data, entry),)
         records, entry = read_message_run(
             data, entry, check_crc=options.check_crc, end=walk.end
         )
@@ -252,7 +252,7 @@ def read_every(
     base_offset, count = records[0].offset, len(records)
     walk.entry = entry = entry.replace(base_offset=base_offset, count=count)
     if count > options.most_records:
-        raise too_many_records(entry)
+        raise make_record_limit_failure(entry)
     return records
 
 
@@ -275,14 +275,14 @@ def decompress_entry(walk: EntryWalk) -> Buffer:
         return decompress(codec, payload, entry.magic, entry.position)
 
 
-def too_many_records(entry: BatchHeader) -> errors.DecodeError:
+def make_record_limit_failure(entry: BatchHeader) -> errors.DecodeError:
     """Make the exception of an entry with more records than the limit."""
     return errors.decode_failure(
         errors.TOO_MANY_RECORDS, entry.count, entry.position, ""
     )
 
 
-def single_message(data: Buffer, header: BatchHeader) -> Record:
+def read_single_message(data: Buffer, header: BatchHeader) -> Record:
     """Read one plain message of magic 0 or 1."""
     with memoryview(data) as view, view.cast("B") as source:
         cursor = Cursor(source, header.position, header.position + header.size)

@@ -8,8 +8,8 @@ a row becomes bytes is in ``record_encoder.py``.
 
 Twin: ``_fast/rows.pyx``. Differs from its twin in: faults as exceptions, and headers
 that are encoded to find out whether they can be.
-Python needs for itself: ``integer``, ``read_bytes``, ``wrong_type``,
-``make_encode_failure``, ``header_bytes``, ``varint``.
+Python needs for itself: ``integer``, ``read_bytes``, ``make_type_fault``,
+``make_encode_failure``, ``encode_headers``, ``varint``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import operator
 
 from .. import errors
 from ..batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS
-from .path import path_text
+from .path import format_path
 from .writer import ValueFault
 
 TYPE_CHECKING = False
@@ -85,7 +85,7 @@ class RowList:
             )
         ):
             # Right at first sight, as most rows are.
-            content = self.content + row_bound(self._magic, key, value, 1)
+            content = self.content + bound_row(self._magic, key, value, 1)
             if content > self._most and self.rows:
                 return False
             self.content = content
@@ -95,14 +95,14 @@ class RowList:
         try:
             parts = split((key, value, timestamp, headers), 0, path)
             _, _, key, value, headers = parts
-            pairs = header_bytes(headers, path)
+            pairs = encode_headers(headers, path)
             if self._magic < 2:
                 check_no_headers(headers, path)
             headers = tuple((name, read_bytes(content)) for name, content in headers)
         except ValueFault as fault:
             failure = make_encode_failure(fault, path)
         else:
-            content = self.content + row_bound(self._magic, key, value, len(pairs))
+            content = self.content + bound_row(self._magic, key, value, len(pairs))
             if content > self._most and self.rows:
                 return False
             self.content = content
@@ -125,14 +125,14 @@ class RowList:
             path: list[str | int] = ["records", index]
             try:
                 _, given, key, value, headers = split(rows[index], 0, path)
-                pairs = header_bytes(headers, path)
+                pairs = encode_headers(headers, path)
                 if self._magic < 2:
                     check_no_headers(headers, path)
                 headers = tuple((name, read_bytes(each)) for name, each in headers)
             except ValueFault as fault:
                 failure = make_encode_failure(fault, path)
             else:
-                content = self.content + row_bound(self._magic, key, value, len(pairs))
+                content = self.content + bound_row(self._magic, key, value, len(pairs))
                 if content > self._most and self.rows:
                     return index
                 self.content = content
@@ -143,7 +143,7 @@ class RowList:
         return max(start, len(rows))
 
 
-def row_bound(
+def bound_row(
     magic: int, key: bytes | None, value: bytes | None, headers_size: int
 ) -> int:
     """Compute the most bytes that a row can take in a batch of its magic."""
@@ -157,9 +157,9 @@ def row_bound(
 def check_no_headers(headers: tuple[Any, ...], path: list[str | int]) -> None:
     """Refuse headers, which magic 0 and 1 have no place for."""
     if headers:
-        header_bytes(headers, path)
+        encode_headers(headers, path)
         path.append("headers")
-        raise wrong_type(headers, "no headers, which require magic 2")
+        raise make_type_fault(headers, "no headers, which require magic 2")
 
 
 def split(row: Any, offset: int, path: list[str | int]) -> Parts:
@@ -177,7 +177,7 @@ def split(row: Any, offset: int, path: list[str | int]) -> Parts:
         headers = row[3] if len(row) > 3 else ()
     else:
         words = "a record or a tuple of key, value, timestamp and headers"
-        raise wrong_type(row, words)
+        raise make_type_fault(row, words)
     offset = integer(offset, 0, "offset", path)
     timestamp = -1 if timestamp is None else integer(timestamp, -1, "timestamp", path)
     if type(key) is not bytes and key is not None:
@@ -193,11 +193,11 @@ def split(row: Any, offset: int, path: list[str | int]) -> Parts:
     elif type(headers) is not tuple:
         path.append("headers")
         if isinstance(headers, (str, bytes, dict)):
-            raise wrong_type(headers, "pairs of a string and bytes")
+            raise make_type_fault(headers, "pairs of a string and bytes")
         try:
             headers = tuple(headers)
         except TypeError:
-            raise wrong_type(headers, "pairs of a string and bytes") from None
+            raise make_type_fault(headers, "pairs of a string and bytes") from None
         path.pop()
     return offset, timestamp, key, value, headers
 
@@ -210,7 +210,7 @@ def integer(value: Any, low: int, name: str, path: list[str | int]) -> int:
     try:
         value = operator.index(value)
     except TypeError:
-        raise wrong_type(value, f"an int64 from {low}") from None
+        raise make_type_fault(value, f"an int64 from {low}") from None
     if not low <= value < 2**63:
         raise ValueFault(errors.OUT_OF_RANGE, value, f"an int64 from {low}")
     path.pop()
@@ -226,12 +226,12 @@ def read_bytes(value: Any) -> bytes | None:
         if not view.c_contiguous:
             raise TypeError
     except (TypeError, BufferError, ValueError):
-        raise wrong_type(value, "bytes or None") from None
+        raise make_type_fault(value, "bytes or None") from None
     with view:
         return view.tobytes()
 
 
-def wrong_type(value: object, expected: str) -> ValueFault:
+def make_type_fault(value: object, expected: str) -> ValueFault:
     """Make the fault of a value that is of another type."""
     return ValueFault(errors.WRONG_TYPE, value, expected)
 
@@ -239,22 +239,22 @@ def wrong_type(value: object, expected: str) -> ValueFault:
 def make_encode_failure(fault: ValueFault, path: list[str | int]) -> errors.EncodeError:
     """Turn a fault into the exception."""
     return errors.encode_failure(
-        fault.code, fault.expected, fault.value, path_text(path)
+        fault.code, fault.expected, fault.value, format_path(path)
     )
 
 
-def header_bytes(headers: tuple[Any, ...], path: list[str | int]) -> bytes:
+def encode_headers(headers: tuple[Any, ...], path: list[str | int]) -> bytes:
     """Encode the headers of a record: VARINT count, then key and value of each."""
     path.append("headers")
     parts = [varint(len(headers) << 1)]
     for index, header in enumerate(headers):
         path.append(index)
         if not isinstance(header, (tuple, list)) or len(header) != 2:
-            raise wrong_type(header, "a pair of a string and bytes")
+            raise make_type_fault(header, "a pair of a string and bytes")
         name, value = header
         path.append("key")
         if not isinstance(name, str):
-            raise wrong_type(name, "a string")
+            raise make_type_fault(name, "a string")
         try:
             # Not the method of a subclass, which may say anything.
             text = str.encode(name)

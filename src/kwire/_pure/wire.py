@@ -21,7 +21,7 @@ from .cursor import (
     read_unsigned_varlong,
     require,
 )
-from .path import path_text
+from .path import format_path
 from .primitives import (
     LARGEST,
     read_bytes,
@@ -392,7 +392,7 @@ def finish_read(cursor: Cursor, read: Any, *arguments: Any) -> tuple[Any, int]:
     try:
         return read(cursor, *arguments), cursor.at
     except CursorFault as fault:
-        path = path_text(cursor.path)
+        path = format_path(cursor.path)
         raise errors.decode_failure(
             fault.code, fault.detail, fault.offset, path
         ) from None
@@ -405,7 +405,7 @@ def finish_write(expected: str, write: Any, *arguments: Any) -> bytes:
         write(writer, *arguments)
     except ValueFault as fault:
         words = fault.expected or expected
-        path = path_text(writer.path)
+        path = format_path(writer.path)
         raise errors.encode_failure(fault.code, words, fault.value, path) from None
     return bytes(writer.out)
 
