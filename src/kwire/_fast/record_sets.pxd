@@ -7,7 +7,7 @@ Twin: ``_pure/record_sets.py``.
 
 from libc.stdint cimport int64_t
 
-from kwire._fast.batches cimport Entry
+from kwire._fast.batches cimport CONTROL, Entry, read_entry
 from kwire._fast.cursor cimport Cursor
 
 cdef enum Step:
@@ -54,9 +54,33 @@ cdef int begin_walk(
     Py_ssize_t end,
     ReadOptions options,
 ) except -1
-cdef Step find_entry(EntryWalk* w) noexcept nogil
-cdef bint is_outside(EntryWalk* w) noexcept nogil
 cdef bint filter_entry(EntryWalk* w, object data, ReadOptions options) except -1
 cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options)
 cdef object make_walk_failure(EntryWalk* w)
 cdef object make_record_limit_failure(EntryWalk* w)
+
+
+cdef inline Step find_entry(EntryWalk* w) noexcept nogil:
+    """Advance to the next entry that is read, or that the filter has to see first."""
+    while True:
+        if not read_entry(&w.cursor, w.position, w.end, w.check_crc, &w.entry):
+            return SET_FAULT if w.cursor.fault else SET_END
+        w.position += w.entry.size
+        w.last_offset = w.entry.last_offset
+        w.is_started = True
+        w.is_hidden = False
+        if w.entry.magic == 2:
+            if w.entry.attributes & w.filtered:
+                return SET_TRANSACTION
+            if w.entry.attributes & CONTROL and not w.with_control:
+                continue
+        if not is_outside(w):
+            return SET_ENTRY
+
+
+cdef inline bint is_outside(EntryWalk* w) noexcept nogil:
+    """Whether the header rules out that an entry has wanted offsets."""
+    # That of a compressed message has its last offset alone.
+    return w.entry.last_offset < w.lowest or (
+        w.entry.base_offset > w.highest and w.entry.count >= 0
+    )

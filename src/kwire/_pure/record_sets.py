@@ -161,40 +161,6 @@ def find_wanted(walk: EntryWalk) -> bool:
     return False
 
 
-def find_entry(walk: EntryWalk) -> bool:
-    """Advance to the next entry that is read, or that the filter has to see first."""
-    options = walk.options
-    while True:
-        entry = read_batch_header(
-            walk.data, walk.position, check_crc=options.check_crc, end=walk.end
-        )
-        if entry is None:
-            return False
-        walk.entry = entry
-        walk.position += entry.size
-        walk.last_offset = entry.last_offset
-        walk.is_hidden = False
-        if entry.magic == 2:
-            if options.transactions is not None and (
-                entry.attributes & (TRANSACTIONAL | CONTROL)
-            ):
-                return True
-            if entry.attributes & CONTROL and not walk.with_control:
-                continue
-        if not is_outside(walk):
-            return True
-
-
-def is_outside(walk: EntryWalk) -> bool:
-    """Whether the header rules out that an entry has wanted offsets."""
-    entry, options = walk.entry, walk.options
-    # That of a compressed message has its last offset alone.
-    return bool(
-        entry.last_offset < options.lowest
-        or (entry.base_offset > options.highest and entry.count >= 0)
-    )
-
-
 def filter_entry(walk: EntryWalk, transactions: BatchFilter) -> bool:
     """Let the filter of transactions see a batch; return whether it is hidden.
 
@@ -279,6 +245,40 @@ def make_record_limit_failure(entry: BatchHeader) -> errors.DecodeError:
     """Make the exception of an entry with more records than the limit."""
     return errors.decode_failure(
         errors.TOO_MANY_RECORDS, entry.count, entry.position, ""
+    )
+
+
+def find_entry(walk: EntryWalk) -> bool:
+    """Advance to the next entry that is read, or that the filter has to see first."""
+    options = walk.options
+    while True:
+        entry = read_batch_header(
+            walk.data, walk.position, check_crc=options.check_crc, end=walk.end
+        )
+        if entry is None:
+            return False
+        walk.entry = entry
+        walk.position += entry.size
+        walk.last_offset = entry.last_offset
+        walk.is_hidden = False
+        if entry.magic == 2:
+            if options.transactions is not None and (
+                entry.attributes & (TRANSACTIONAL | CONTROL)
+            ):
+                return True
+            if entry.attributes & CONTROL and not walk.with_control:
+                continue
+        if not is_outside(walk):
+            return True
+
+
+def is_outside(walk: EntryWalk) -> bool:
+    """Whether the header rules out that an entry has wanted offsets."""
+    entry, options = walk.entry, walk.options
+    # That of a compressed message has its last offset alone.
+    return bool(
+        entry.last_offset < options.lowest
+        or (entry.base_offset > options.highest and entry.count >= 0)
     )
 
 
