@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable
 from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from .. import partitioners
 from .._backend import record_engine as engine
@@ -22,12 +22,12 @@ from ..cluster import (
 from ..records import BatchBuilder
 
 if TYPE_CHECKING:
+    import ssl as tls
     from collections.abc import Callable, Iterator
 
-    from ..cluster import PendingBatch, Receipt
+    from ..cluster import ClusterSettings, PendingBatch, Receipt
     from ..cluster.producer_options import Partitioner
     from ..records import Headers, Row
-    from .kafka import KafkaBase
 
 ROWS_AT_ONCE = 1000
 """How many rows are taken before the limit of memory is looked at again."""
@@ -95,12 +95,20 @@ def make_producer_options(
     )
 
 
+class ClusterAccess(Protocol):
+    """What a producer needs of the client that made it: where the cluster is."""
+
+    addresses: list[tuple[str, int]]
+    settings: ClusterSettings
+    context: tls.SSLContext | None
+
+
 class ProducerBase:
     """A producer that has not begun: its options, and how rows become batches."""
 
     def __init__(
         self,
-        kafka: KafkaBase[Any, Any],
+        kafka: ClusterAccess,
         options: ProducerOptions,
         on_receipt: Callable[[Receipt], None] | None,
     ) -> None:
