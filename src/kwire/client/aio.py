@@ -58,7 +58,8 @@ class AsyncRunner:
         # A timer that is due is left to the loop, which reads the sockets first: what
         # came while the caller took its time was not late.
         is_due = self._loop.time() >= self._timer_at
-        if self._machine.wake_at < self._timer_at and not is_due:
+        is_wanted = self._machine.wake_at < self._timer_at and not is_due
+        if is_wanted or not is_over():
             self.step()
         while not is_over():
             if self._failure is not None:

@@ -62,8 +62,9 @@ class BlockingRunner:
         What the machine wants to send by then has been given to the kernel.
         """
         # A caller that took its time: what came meanwhile was not late.
-        is_overdue = time.monotonic() >= self._due_at
-        has_news = self._take_ready(0.0) if is_overdue else False
+        has_news = time.monotonic() >= self._due_at and self._take_ready(0.0)
+        # The caller may have done something to the machine, and waits for it.
+        has_news = has_news or not is_over()
         while True:
             now = time.monotonic()
             if has_news or now >= self._machine.wake_at:

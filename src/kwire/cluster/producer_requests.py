@@ -72,7 +72,7 @@ def read_verdict(error_code: int) -> Verdict:
     found = _VERDICTS.get(error_code)
     if found is None:
         reaction = faults.choose_reaction(error_code)
-        if reaction is Reaction.NEW_LEADER:
+        if reaction in (Reaction.NEW_LEADER, Reaction.CATCH_UP):
             return Verdict.NEW_LEADER
         found = Verdict.RETRY if reaction is Reaction.RETRY else Verdict.FAIL
     return found
