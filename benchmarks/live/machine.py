@@ -111,6 +111,7 @@ class _Broker:
             offset += self._per_batch
         make = messages.FetchResponse
         return make(
+            session_id=1,
             responses=[
                 make.FetchableTopicResponse(
                     topic=topic.topic,
@@ -154,7 +155,8 @@ def overhead(value_bytes: int, codec: str) -> dict[str, float]:
             if link.buffer_updated(count, now):
                 machine.advance(now)
             response = response[count:]
-        machine.advance(now)
+        if machine.wake_at <= now:
+            machine.advance(now)
         fetched = machine.take()
         if fetched is not None:
             machine.release(fetched)
