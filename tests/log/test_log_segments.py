@@ -300,3 +300,49 @@ def test_nothing_is_left_open(log, tmp_path, recwarn):
         segment_of(log, path, access).seek(5)
     assert len(os.listdir("/proc/self/fd")) == before
     assert len(recwarn) == 0
+
+
+def test_columns_of_a_file_that_is_copied_are_read_in_few_calls(
+    kwire, log, tmp_path, monkeypatch
+):
+    """Compressed batches are no runs: looking ahead for one at each was a call each."""
+    records = module(kwire, "records")
+    batches = [
+        records.encode_batch(
+            [(b"k", os.urandom(100_000), 1, [])], base_offset=base, compression="gzip"
+        )
+        for base in range(200)
+    ]
+    path = tmp_path / f"{0:020}.log"
+    path.write_bytes(b"".join(batches))
+    calls = []
+    files = module(kwire, "log.file_bytes").FileBytes
+    read = files._read
+
+    def count(file, start, end):
+        calls.append(start)
+        return read(file, start, end)
+
+    monkeypatch.setattr(files, "_read", count)
+    [partition] = log.LogDirectory(path, access="read")
+    found = list(partition.segments[0].columns())
+    assert sum(map(len, found)) == 200
+    assert len(calls) < 20
+
+
+def test_offsets_that_are_known_to_be_right_are_not_judged(kwire, log, tmp_path):
+    """A caller that has judged a file as a whole reads any part of it as it is."""
+    records = module(kwire, "records")
+    batches = [
+        records.encode_batch([(b"k", b"v", 1, [])], base_offset=base)
+        for base in (5, 900, 6)
+    ]
+    path = tmp_path / f"{0:020}.log"
+    path.write_bytes(b"".join(batches))
+    [partition] = log.LogDirectory(path)
+    [segment] = partition.segments
+    problems = []
+    list(segment.columns(on_corrupt=problems.append))
+    assert [each.reason for each in problems] == ["offset"]
+    found = segment.columns(are_offsets_right=True)
+    assert [int(o) for part in found for o in part.offset] == [5, 900, 6]

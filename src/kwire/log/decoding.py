@@ -37,6 +37,9 @@ _RATIO = 32
 """Of compressed batches, how many bytes are decoded in one piece, and how much larger
 they may become: so much memory is taken whatever the bytes are."""
 
+_LONG_RUN = MIB // 16
+"""Bytes of a run that are worth a piece of their own between other batches."""
+
 
 def decode_runs(
     walk: SegmentWalk,
@@ -176,17 +179,22 @@ def decode_columns(
             break
         if item.last_offset < low:
             continue
-        if isinstance(item, Run):
+        if isinstance(item, Run) and (not piece or item.size >= _LONG_RUN):
             # At once: its bytes have just been looked at, and are near.
             yield from _columns(walk, file, piece, on_corrupt, limits, options)
             piece = []
             yield from _columns(walk, file, [item], on_corrupt, limits, options)
             continue
-        if transactions is not None and not transactions.is_stable(item):
-            break
-        if item.is_control or (transactions is not None and transactions.hides(item)):
-            continue
-        largest = chunk_bytes if item.compression == "none" else _COMPRESSED
+        if isinstance(item, Run):
+            largest = chunk_bytes
+        else:
+            if transactions is not None and not transactions.is_stable(item):
+                break
+            if item.is_control:
+                continue
+            if transactions is not None and transactions.hides(item):
+                continue
+            largest = chunk_bytes if item.compression == "none" else _COMPRESSED
         last = piece[-1] if piece else None
         if last is not None and (
             last.position + last.size != item.position or item.size > min(room, largest)

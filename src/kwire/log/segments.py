@@ -276,14 +276,16 @@ class Segment:
         transactions: Transactions | None = None,
         on_corrupt: OnCorrupt = "raise",
         strict_tail: bool = False,
+        are_offsets_right: bool = False,
         chunk_bytes: int = CHUNK,
         limits: Limits = DEFAULT,
         **options: Any,
     ) -> Iterator[Records]:
         """Decode into columns, about ``chunk_bytes`` of the file at a time.
 
-        All as in ``batches``; control records never come. ``options`` go to
-        ``columns.decode_records``.
+        All as in ``batches``; control records never come. With ``are_offsets_right``
+        offsets are not compared with those around them, as a walk through the whole
+        file has done that. ``options`` go to ``columns.decode_records``.
         """
         start = self._start(start, start_offset)
         with self.open() as file:
@@ -293,6 +295,7 @@ class Segment:
                 start=start,
                 end=end,
                 strict_tail=strict_tail,
+                are_offsets_right=are_offsets_right,
                 limits=limits,
             )
             yield from decode_columns(

@@ -65,7 +65,7 @@ class SegmentWalk:
     ``base_offset`` is the segment's, None if not known, and ``next_base_offset`` that
     of the segment after it. ``torn_tail_is_fine`` is for the newest segment. Missing
     offsets are looked for if ``are_gaps_wrong`` is given, and are reported if it then
-    returns True.
+    returns True. With ``are_offsets_right`` another walk has judged all offsets.
     Cost: linear in the bytes of the file, also for bytes that were made to look like
     batches; then a good batch after them may be passed over.
     """
@@ -83,6 +83,7 @@ class SegmentWalk:
         expected: int | None = None,
         torn_tail_is_fine: bool = False,
         are_gaps_wrong: Callable[[], bool] | None = None,
+        are_offsets_right: bool = False,
         progress: Callable[[int], object] | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
@@ -100,6 +101,7 @@ class SegmentWalk:
         self._next_base_offset = next_base_offset
         self._torn_tail_is_fine = torn_tail_is_fine
         self._are_gaps_wrong = are_gaps_wrong
+        self._are_offsets_right = are_offsets_right
         self._progress = progress
         self._reported = start
         self._frame_limit = limits.frame_bytes
@@ -130,7 +132,8 @@ class SegmentWalk:
         while position < stop and position <= limit:
             if run_bytes and expected is not None:
                 first = position
-                if limit - position < run_bytes and limit < file.size:
+                # Not for each batch: where files are read, a look ahead is a call.
+                if limit - position < run_bytes // 4 and limit < file.size:
                     self._keep = position
                     limit = self._fill(position, position + max(WINDOW, run_bytes))
                     if position > limit:
@@ -157,7 +160,7 @@ class SegmentWalk:
             if header is not None:
                 base, last = header.base_offset, header.last_offset
                 position += header.size
-                if base != expected or last < base:
+                if (base != expected and not self._are_offsets_right) or last < base:
                     self._keep = header.position
                     found = self._judge(header, expected)
                     limit = self._limit

@@ -11,6 +11,7 @@ a cleaner made one of the other, so that both are read, or one of them is wrong.
 from __future__ import annotations
 
 import heapq
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ... import log
@@ -42,6 +43,8 @@ class FileSlice(NamedTuple):
     segment: log.Segment
     start: int
     end: int
+    first_offset: int
+    last_offset: int
 
 
 class ReadStep(NamedTuple):
@@ -64,6 +67,16 @@ class CodecSums(NamedTuple):
     batches: int = 0
     bytes: int = 0
     records: int = 0
+
+
+@dataclass(slots=True)
+class _Run:
+    """The step under construction: neighbouring batches, and what follows them."""
+
+    first: Candidate
+    last: Candidate
+    end: int
+    rows: int
 
 
 class ChoicePass:
@@ -97,8 +110,7 @@ class ChoicePass:
         self._aside = aside
         self._step_bytes = step_bytes
         self._rank = -1
-        # The step under construction: the source, start, end and rows.
-        self._run: list[int] = []
+        self._run: _Run | None = None
         streams = []
         for chain in chains:
             first = len(self.sources)
@@ -123,7 +135,7 @@ class ChoicePass:
             aside = self._aside.get(source.scan.path)
             judged = self._find_windows(source)
             is_cut_off = is_cut_off and judged is not None
-            row, end, behind = -1, -1, -1
+            row, end, next_position = -1, -1, -1
             for views in self._headers.read_pieces(source.scan):
                 for at, size, base, last, count, _epoch, crc, attributes in zip(
                     *views[:8], strict=True
@@ -131,8 +143,8 @@ class ChoicePass:
                     row += 1
                     if row >= source.scan.batches:
                         break
-                    known = end if at == behind else base
-                    end, behind = last + 1, at + size
+                    known = end if at == next_position else base
+                    end, next_position = last + 1, at + size
                     flags = attributes & FLAGS
                     if judged is not None:
                         low, high, doubt = next(judged)
@@ -218,16 +230,16 @@ class ChoicePass:
         rows = self._count_taken(chosen)
         run, end = self._run, chosen.position + chosen.size
         if (
-            run
-            and run[0] == chosen.source
-            and run[2] == chosen.position
-            and end - run[1] <= self._step_bytes
+            run is not None
+            and run.last.source == chosen.source
+            and run.end == chosen.position
+            and end - run.first.position <= self._step_bytes
         ):
-            run[2] = end
-            run[3] += rows
+            run.last, run.end = chosen, end
+            run.rows += rows
             return
         self._end_run()
-        self._run = [chosen.source, chosen.position, end, rows]
+        self._run = _Run(chosen, chosen, end, rows)
 
     def _count_taken(self, item: Candidate) -> int:
         """Count a batch as taken; returns the records that it has for people."""
@@ -241,11 +253,17 @@ class ChoicePass:
         return rows
 
     def _end_run(self) -> None:
-        if self._run:
-            number, start, end, rows = self._run
-            file_slice = FileSlice(self.sources[number].scan.segment, start, end)
-            self.steps.append(ReadStep((file_slice,), rows, end - start))
-            self._run = []
+        run = self._run
+        if run is not None:
+            part = self._make_slice(run.first, run.last)
+            step = ReadStep((part,), run.rows, part.end - part.start)
+            self.steps.append(step)
+            self._run = None
+
+    def _make_slice(self, first: Candidate, last: Candidate) -> FileSlice:
+        segment = self.sources[first.source].scan.segment
+        end = last.position + last.size
+        return FileSlice(segment, first.position, end, first.base, last.last)
 
     def _take_variants(self, group: list[list[Candidate]]) -> None:
         """Take batches of which cleaners left different records."""
@@ -264,13 +282,6 @@ class ChoicePass:
         has_all = first.is_full and all(
             first.base <= item.base and item.last <= first.last for item in chosen
         )
-        slices = (
-            FileSlice(
-                self.sources[item.source].scan.segment,
-                item.position,
-                item.position + item.size,
-            )
-            for item in chosen
-        )
+        slices = tuple(self._make_slice(item, item) for item in chosen)
         size = sum(item.size for item in chosen)
-        self.steps.append(ReadStep(tuple(slices), first.records, size, has_all))
+        self.steps.append(ReadStep(slices, first.records, size, has_all))

@@ -3,8 +3,7 @@
 """The last pass of an export: the chosen batches become rows of Parquet.
 
 A task reads its steps a few MiB at a time and writes one file. Batches whose records
-cannot be decoded, though their checksums are right, become problems and cost no
-other.
+cannot be decoded, though their checksums are right, become problems and cost no other.
 """
 
 from __future__ import annotations
@@ -14,11 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...arrow import null_empty_lists
 from ...arrow_types import make_arrow_schema
-from ...columns import decode_records
-from ...errors import DecodeError
 from ...formatting import format_name
 from ...limits import MIB, Limits
-from ...records import read_batch_header
 from ..running import JobError
 from ..tables import open_table
 from .choice import FileSlice, ReadStep
@@ -28,20 +24,15 @@ from .ranges import merge_ranges, subtract_ranges
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...records import BatchHeader
+    from ...log import Problem
     from .problems import PartitionKey
 
 _CHUNK = 4 * MIB
-_COMPRESSED = MIB
-_RATIO = 32
-"""Of compressed batches, how many bytes are decoded at once, and how much larger they
-may become; what grows more is decoded alone."""
-
-_WINDOW = 4 * MIB
+"""About how many bytes of a file are decoded at once."""
 
 
 class WriteTask(NamedTuple):
-    """Pieces with their topics and partitions, and the file that they go to."""
+    """Steps with their topics and partitions, and the file that they go to."""
 
     path: str
     steps: tuple[tuple[str, int, ReadStep], ...]
@@ -91,14 +82,11 @@ def write(task: WriteTask) -> WriteSummary:
             written.rows[key] += rows
             written.problems.extend((key, problem) for problem in reader.problems)
             written.lost.extend((key, lost) for lost in reader.lost)
-            found = rows + reader.undecoded
-            if len(step.slices) == 1 and found != step.rows:
-                path, start = (
-                    format_name(step.slices[0].segment.path),
-                    step.slices[0].start,
-                )
-                detail = f"headers announce {step.rows} records, there are {found}"
-                problem = FileProblem(path, start, 0, "count", detail)
+            if len(step.slices) == 1 and not reader.problems and rows != step.rows:
+                [one] = step.slices
+                detail = f"headers announce {step.rows} records, there are {rows}"
+                path = format_name(one.segment.path)
+                problem = FileProblem(path, one.start, 0, "count", detail)
                 written.problems.append((key, problem))
     return written
 
@@ -106,8 +94,8 @@ def write(task: WriteTask) -> WriteSummary:
 class _StepReader:
     """Reads one step.
 
-    ``problems`` are batches that cannot be decoded, ``undecoded`` counts their records,
-    ``lost`` has those of their offsets that no other slice gave.
+    ``problems`` are batches that cannot be decoded, ``lost`` has those of their offsets
+    that no other slice gave.
     """
 
     def __init__(
@@ -120,7 +108,6 @@ class _StepReader:
         self._schema = make_arrow_schema(RECORDS)
         self.problems: list[FileProblem] = []
         self.lost: list[LostRange] = []
-        self.undecoded = 0
 
     def read_batches(self) -> Iterator[Any]:
         """Give the rows as record batches of Arrow."""
@@ -137,7 +124,7 @@ class _StepReader:
                 self.lost.append(LostRange(first, last, "undecodable", detail))
 
     def _merge_slices(self, given: list[tuple[int, int]]) -> Any:
-        """Read slices that overlap; the offsets of each go to ``given``."""
+        """Read batches that overlap; the offsets of each go to ``given``."""
         import pyarrow
         from pyarrow import compute
 
@@ -150,7 +137,7 @@ class _StepReader:
             )
             if len(self.problems) > failed:
                 continue
-            given.append(self._range)
+            given.append((file_slice.first_offset, file_slice.last_offset))
             is_new = compute.invert(compute.is_in(table["offset"], value_set=seen))
             table = table.filter(is_new)
             seen = pyarrow.concat_arrays([seen, table["offset"].combine_chunks()])
@@ -160,79 +147,37 @@ class _StepReader:
         return pyarrow.concat_tables(tables).sort_by("offset")
 
     def _read_slice(self, file_slice: FileSlice) -> Iterator[Any]:
-        """Read batches a chunk at a time."""
-        path = format_name(file_slice.segment.path)
-        with file_slice.segment.open() as file:
-            chunk: list[BatchHeader] = []
-            position = filled = file_slice.start
-            while position < file_slice.end:
-                header = self._read_header(file, path, position, filled)
-                if header is None:
-                    begin = chunk[0].position if chunk else position
-                    wanted = max(_WINDOW, 2 * (filled - position))
-                    more = file.fill(begin, min(position + wanted, file_slice.end))
-                    if more <= filled:
-                        raise _make_change_error(path)
-                    filled = more
-                    continue
-                if chunk and not _is_small_enough(chunk, header):
-                    yield from self._decode(file, path, chunk)
-                    chunk = []
-                self._range = header.base_offset, header.last_offset
-                chunk.append(header)
-                position += header.size
-            yield from self._decode(file, path, chunk)
-
-    def _read_header(
-        self, file: Any, path: str, position: int, filled: int
-    ) -> BatchHeader | None:
-        try:
-            found: BatchHeader | None = read_batch_header(
-                file.data, position, check_crc=False, end=filled
-            )
-        except DecodeError:
-            raise _make_change_error(path) from None
-        return found
-
-    def _decode(self, file: Any, path: str, chunk: list[BatchHeader]) -> Iterator[Any]:
-        """Decode neighbours in one call, or one by one if something is wrong there."""
-        if not chunk:
-            return
-        start, end = chunk[0].position, chunk[-1].position + chunk[-1].size
-        limits = self._limits
-        if len(chunk) > 1:
-            ratio = limits.decompressed_ratio
-            limits = Limits(
-                frame_bytes=limits.frame_bytes,
-                decompressed_bytes=limits.decompressed_bytes,
-                decompressed_ratio=_RATIO if ratio is None else min(ratio, _RATIO),
-                records=limits.records,
-            )
-        try:
-            records = decode_records(
-                file.data,
-                position=start,
-                end=end,
-                batch_columns=True,
-                timestamp_unit="us",
-                errors="replace",
-                limits=limits,
-            )
-        except DecodeError as error:
-            failure = str(error)
-        else:
+        segment = file_slice.segment
+        path = format_name(segment.path)
+        with segment.open() as file:
+            if file.size < file_slice.end:
+                raise _make_change_error(path)
+        for records in segment.columns(
+            file_slice.start,
+            file_slice.end,
+            on_corrupt=self._note_problem,
+            are_offsets_right=True,
+            chunk_bytes=_CHUNK,
+            limits=self._limits,
+            batch_columns=True,
+            timestamp_unit="us",
+            errors="replace",
+        ):
             yield self._make_rows(path, records)
-            return
-        if len(chunk) > 1:
-            for header in chunk:
-                yield from self._decode(file, path, [header])
-            return
-        header = chunk[0]
-        self.undecoded += max(header.count, 0)
+
+    def _note_problem(self, problem: Problem) -> None:
+        if problem.reason != "records":
+            # The scan found nothing else wrong here.
+            raise _make_change_error(problem.path)
         self.problems.append(
             FileProblem(
-                *(path, header.position, header.size, "records", failure),
-                *(header.base_offset, header.last_offset),
+                problem.path,
+                problem.position,
+                problem.length,
+                problem.reason,
+                problem.detail,
+                problem.last_good_offset + 1,
+                problem.next_good_offset - 1,
             )
         )
 
@@ -258,11 +203,3 @@ class _StepReader:
 
 def _make_change_error(path: str) -> JobError:
     return JobError(f"{path} changed while it was read; copy it and start again")
-
-
-def _is_small_enough(chunk: list[BatchHeader], header: BatchHeader) -> bool:
-    """Whether a batch can be decoded together with those before it."""
-    largest = _CHUNK if header.compression == "none" else _COMPRESSED
-    if chunk[-1].compression != "none":
-        largest = _COMPRESSED
-    return header.position + header.size - chunk[0].position <= largest
