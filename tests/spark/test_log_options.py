@@ -6,8 +6,7 @@ import pytest
 from guide_tables import SPARK_REFUSES, SPARKS_OPTIONS, listed_options
 
 from kwire.spark.layout import chosen_layout, default_layout
-from kwire.spark.option_names import LOG_OPTIONS
-from kwire.spark.options import read_options
+from kwire.spark.options import LOG_OPTIONS, read_options
 from kwire.spark.topic_options import EVERYWHERE
 
 _, HONOURED, IGNORED, REFUSED = LOG_OPTIONS

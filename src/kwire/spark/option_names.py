@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The names of all options of the formats that read topics, and how each is treated.
+"""The names of the options that both formats of topics have, and how each is treated.
 
-It lists the options of Spark's own Kafka source, those of Kafka's consumer
-(``kafka.*``), and those of kwire alone. ``options.py`` reads their values; the tests
+It lists the options of Spark's own Kafka source and those of Kafka's consumer
+(``kafka.*``). Those that only ``kafka-log`` has are fields in ``options.py``; the tests
 compare the names with the guides.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ISOLATION = "kafka.isolation.level"
 _SECURITY = ("kafka.ssl.", "kafka.sasl.", "kafka.security.")
 
-_OF_TOPICS = (
+OF_TOPICS = (
     *("subscribe", "subscribePattern", "assign", "startingOffsets"),
     *("endingOffsets", "startingTimestamp", "endingTimestamp"),
     *("startingOffsetsByTimestamp", "endingOffsetsByTimestamp"),
@@ -31,34 +31,27 @@ _OF_TOPICS = (
 )
 """Options that say which offsets of which topics are read."""
 
-_OF_FILES = (
-    *("path", "paths", "mode", "columnNameOfCorruptRecord", "view", "duplicates"),
-    *("strictTail", "maxPartitionBytes", "includeBatchColumns", "includeFilePath"),
-    *("verifyCrc", "errors", "pushDownFilters"),
-)
-"""Options that change what is read of files, and how."""
-
 _OF_CONNECTIONS = (
     *(f"kafka.{name}" for name in FOLLOWED if f"kafka.{name}" != ISOLATION),
     "kafka.check.crcs",
 )
 """Settings of Kafka's clients that a scan follows."""
 
-_IGNORED = (
+IGNORED = (
     *("groupIdPrefix", "kafkaConsumer.pollTimeoutMs"),
     *("fetchOffset.numRetries", "fetchOffset.retryIntervalMs"),
     *(f"kafka.{name}" for name in PASSED_OVER),
 )
 """Options that are about brokers and connections, and cannot change a row."""
 
-_UNUSED = (
+UNUSED = (
     *(name for name in _OF_CONNECTIONS if not name.startswith(_SECURITY)),
     *("kafka.security.protocol", "kafka.security.providers"),
     *("kafka.config.providers", "kafka.ssl.*", "kafka.sasl.*"),
 )
 """Settings of connections, which files do without."""
 
-_REFUSED = {
+REFUSED = {
     "kafka.auto.offset.reset": (
         "startingOffsets says where to begin, and failOnDataLoss what happens where"
         " offsets are gone"
@@ -128,15 +121,12 @@ class OptionNames(NamedTuple):
         raise ValueError(f"{self.format} has no option {name!r}: {hint}")
 
 
-LOG_OPTIONS = OptionNames(
-    "kafka-log", (*_OF_FILES, *_OF_TOPICS), (*_IGNORED, *_UNUSED), _REFUSED
-)
 LIVE_OPTIONS = OptionNames(
     "kafka-live",
-    (*_OF_TOPICS, *_OF_CONNECTIONS),
-    _IGNORED,
+    (*OF_TOPICS, *_OF_CONNECTIONS),
+    IGNORED,
     {
-        **_REFUSED,
+        **REFUSED,
         "kafka.config.providers": "kwire reads no providers; give the value itself",
         "kafka.security.providers": "they run in Java only; leave it out",
     },

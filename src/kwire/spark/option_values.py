@@ -3,7 +3,7 @@
 """Parses the values of options: words, flags, counts, sizes, durations, JSON.
 
 Each takes all options that were given and the name of one. Which options a format has
-is in ``option_names.py``.
+is in ``option_names.py`` and ``options.py``.
 """
 
 from __future__ import annotations
@@ -86,10 +86,12 @@ def read_count(found: Mapping[str, str], name: str) -> int | None:
     return number
 
 
-def read_size(found: Mapping[str, str], name: str) -> int | None:
-    """Read a number of bytes, which may have a unit; None if it is not given."""
+def read_size(
+    found: Mapping[str, str], name: str, default: int | None = None
+) -> int | None:
+    """Read a number of bytes, which may have a unit."""
     if name not in found:
-        return None
+        return default
     match = _SIZE.fullmatch(found[name].strip())
     if match is None:
         raise ValueError(

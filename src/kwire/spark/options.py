@@ -2,24 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of ``kafka-log``, checked, with the names of Spark's Kafka source.
 
-``option_names.py`` lists the names, ``topic_options.py`` reads the options that
-``kafka-live`` has too. ``planning.py``, which knows the files, finds the offsets that
-an option means.
+An option of files is a field of ``LogOptions``. ``option_names.py`` lists the names
+that ``kafka-live`` has too, ``topic_options.py`` reads their values. ``planning.py``,
+which knows the files, finds the offsets that an option means.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import re
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from ..limits import DEFAULT, Limits
 from .layout import VIEWS
-from .option_names import LOG_OPTIONS
+from .option_names import IGNORED, OF_TOPICS, REFUSED, UNUSED, OptionNames
 from .option_values import read_flag, read_json, read_size, read_word
 from .topic_options import TopicOptions, read_topic_options
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
 DUPLICATES = ("keep", "longest", "error")
@@ -27,24 +29,36 @@ DUPLICATES = ("keep", "longest", "error")
 _MIB = 1 << 20
 
 
+def _option(read: Callable[..., Any], *details: Any) -> Any:
+    """Make the field of an option, which has its name in camel case.
+
+    ``read`` is of ``option_values.py``; it gets all options, the name and ``details``,
+    and its value for an option that is not given is the default.
+    """
+    return field(
+        default_factory=partial(read, {}, "", *details),
+        metadata={"read": read, "details": details},
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class LogOptions(TopicOptions):
     """What a reader of ``kafka-log`` was asked for; the fields are the options."""
 
     paths: tuple[str, ...]
-    view: str = "records"
-    include_batch_columns: bool = False
-    include_file_path: bool = False
-    mode: str = "FAILFAST"
     corrupt_record: str = "_corrupt_record"
     names_corrupt_record: bool = False
-    duplicates: str = "keep"
-    strict_tail: bool = False
-    verify_crc: bool = True
-    errors: str = "strict"
-    max_partition_bytes: int = 128 * _MIB
-    max_batch_bytes: int | None = None
-    push_down_filters: bool = False
+    view: str = _option(read_word, VIEWS)
+    include_batch_columns: bool = _option(read_flag)
+    include_file_path: bool = _option(read_flag)
+    mode: str = _option(read_word, MODES)
+    duplicates: str = _option(read_word, DUPLICATES)
+    strict_tail: bool = _option(read_flag)
+    verify_crc: bool = _option(read_flag, True)
+    errors: str = _option(read_word, ("strict", "replace"))
+    max_partition_bytes: int = _option(read_size, 128 * _MIB)
+    max_batch_bytes: int | None = _option(read_size)
+    push_down_filters: bool = _option(read_flag)
 
     @property
     def limits(self) -> Limits:
@@ -53,6 +67,23 @@ class LogOptions(TopicOptions):
         if most is None:
             return DEFAULT
         return Limits(frame_bytes=most, decompressed_bytes=most)
+
+
+_FIELDS = {
+    re.sub("_(.)", lambda match: match[1].upper(), each.name): each
+    for each in fields(LogOptions)
+    if each.metadata
+}
+"""The fields that ``_option`` made, by the names of their options."""
+
+_SPECIAL = ("path", "paths", "columnNameOfCorruptRecord")
+
+LOG_OPTIONS = OptionNames(
+    "kafka-log",
+    tuple(dict.fromkeys((*_SPECIAL, *_FIELDS, *OF_TOPICS))),
+    (*IGNORED, *UNUSED),
+    REFUSED,
+)
 
 
 def read_options(given: Mapping[str, str]) -> LogOptions:
@@ -68,7 +99,14 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
             'kafka-logs/") makes a name for a query'
         )
     found = LOG_OPTIONS.choose(given)
-    view = read_word(found, "view", VIEWS)
+    of_files = {
+        each.name: each.metadata["read"](found, name, *each.metadata["details"])
+        for name, each in _FIELDS.items()
+    }
+    view = of_files["view"]
+    if view == "batches" and "verifyCrc" not in found:
+        # Headers of batches are read without what is between them, if they may be.
+        of_files["verify_crc"] = False
     of_topics = read_topic_options(found)
     if view != "records":
         # The rows of other views are no records.
@@ -80,21 +118,10 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
         )
     return LogOptions(
         **of_topics,
+        **of_files,
         paths=_paths(found),
-        view=view,
-        include_batch_columns=read_flag(found, "includeBatchColumns"),
-        include_file_path=read_flag(found, "includeFilePath"),
-        mode=read_word(found, "mode", MODES),
         corrupt_record=found.get("columnNameOfCorruptRecord", "_corrupt_record"),
         names_corrupt_record="columnNameOfCorruptRecord" in found,
-        duplicates=read_word(found, "duplicates", DUPLICATES),
-        strict_tail=read_flag(found, "strictTail"),
-        # Headers of batches are read without what is between them, if they may be.
-        verify_crc=read_flag(found, "verifyCrc", view != "batches"),
-        errors=read_word(found, "errors", ("strict", "replace")),
-        max_partition_bytes=read_size(found, "maxPartitionBytes") or 128 * _MIB,
-        max_batch_bytes=read_size(found, "maxBatchBytes"),
-        push_down_filters=read_flag(found, "pushDownFilters"),
     )
 
 
