@@ -215,4 +215,4 @@ def test_questions_go_to_the_client_that_asked():
     seen.settle()
     assert set(seen.clients) == {Client("a", "c", "lib")}
     (usage,) = seen.clients.values()
-    assert usage.asks and usage.total() == SeenRequests(2, 1, 2)
+    assert usage.negotiates and usage.total() == SeenRequests(2, 1, 2)

@@ -83,7 +83,7 @@ def _without_middle(text: str, keep: int) -> str:
 
 
 def format_amount(value: float, unit: str = "") -> str:
-    """Write an amount exactly, or as people say bytes and times."""
+    """Write an amount exactly; bytes and times with their units."""
     if unit == "bytes":
         return f"-{format_size(-value)}" if value < 0 else format_size(value)
     if unit == "ms":

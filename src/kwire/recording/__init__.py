@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded traffic: what clients and brokers say to each other, as rows of Parquet.
+"""Recorded traffic: the frames of clients and brokers, as rows of Parquet.
 
     with Recorder("127.0.0.1:0", "broker:9092", "captures/") as recorder:
         ...                                  # clients bootstrap from recorder.address

@@ -352,8 +352,8 @@ def _between(batch: Any, first: int, last: int | None) -> Any:
 def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
     import pyarrow as arrow
 
-    whole = capture_schema()
-    schema = arrow.schema([whole.field(name) for name in names])
+    columns = capture_schema()
+    schema = arrow.schema([columns.field(name) for name in names])
     try:
         with arrow.parquet.ParquetFile(opened, page_checksum_verification=True) as file:
             lacking = [name for name in names if name not in file.schema_arrow.names]

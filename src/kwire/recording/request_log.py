@@ -234,7 +234,7 @@ def _read_line(line: bytes, timezone: tzinfo) -> LoggedRequest | str:
         return ""
     begin = mark + len(_MARK) if mark >= 0 else line.find(b"{")
     if mark < 0 and _BEFORE in line[: max(begin, 0)]:
-        # Brokers that log at TRACE tell of requests when they come in, too.
+        # Brokers that log at TRACE write a line when a request comes in, too.
         return ""
     if len(line) == _LINE_BYTES and not line.endswith(b"\n"):
         return f"the line is longer than {_LINE_BYTES >> 20} MiB"
@@ -273,11 +273,11 @@ def _unwrap(line: bytes) -> tuple[str, str]:
         found, _ = _decode(text.lstrip())
     except (ValueError, RecursionError):
         found = {}
-    told = [value for value in found.values() if isinstance(value, str)]
-    for value in told:
+    texts = [value for value in found.values() if isinstance(value, str)]
+    for value in texts:
         before, mark, request = value.partition(_TEXT_MARK)
         if mark:
-            others = (each for each in told if each is not value)
+            others = (each for each in texts if each is not value)
             return " ".join((before, *others)), request
     before, _, request = text.partition(_TEXT_MARK)
     return before, request
@@ -354,16 +354,16 @@ def _text(found: dict[str, Any], name: str) -> str | None:
 
 def _software(found: dict[str, Any], api_key: int) -> list[str | None]:
     """Find the name and version of the client, which it sends with ApiVersions."""
-    told = _member(found, "clientInformation", dict, optional=True) or {}
+    source = _member(found, "clientInformation", dict, optional=True) or {}
     names = "softwareName", "softwareVersion"
     if api_key == _API_VERSIONS and _is_answered(found.get("response")):
         # The broker knows it from then on only.
-        asked = _member(found, "request", dict, optional=True) or {}
-        if asked.get("clientSoftwareName"):
-            told, names = asked, ("clientSoftwareName", "clientSoftwareVersion")
+        request = _member(found, "request", dict, optional=True) or {}
+        if request.get("clientSoftwareName"):
+            source, names = request, ("clientSoftwareName", "clientSoftwareVersion")
     return [
         None if text in ("unknown", "") else text
-        for text in (_text(told, name) for name in names)
+        for text in (_text(source, name) for name in names)
     ]
 
 
@@ -406,10 +406,10 @@ def _replica(request: Any) -> int:
     if not isinstance(request, dict):
         return -1
     state = request.get("replicaState")
-    told = request.get("replicaId")
-    if told is None and isinstance(state, dict):
-        told = state.get("replicaId")
-    return told if isinstance(told, int) else -1
+    replica = request.get("replicaId")
+    if replica is None and isinstance(state, dict):
+        replica = state.get("replicaId")
+    return replica if isinstance(replica, int) else -1
 
 
 def _cut_line(line: bytes) -> str:

@@ -44,7 +44,7 @@ class Request(NamedTuple):
     """One request: a row of the table, fields as its columns.
 
     ``timestamp`` counts microseconds since 1970. ``size`` is in bytes, without the
-    frame's own size; a request log does not tell it.
+    frame's own size; a request log does not have it.
     """
 
     timestamp: int | None = None
@@ -79,7 +79,7 @@ class Fate(NamedTuple):
 
 @cache
 def find_fate(api_key: int, api_version: int) -> Fate:
-    """Tell what became of a version of an API; of an unknown API nothing is known."""
+    """Find what became of a version of an API; of an unknown API nothing is known."""
     try:
         name = releases.name_of(api_key)
     except KeyError:

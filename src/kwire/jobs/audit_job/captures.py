@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a recording as requests, each with the time that its response took.
 
-Clients tell their software once for each connection, and brokers what they offer: both
-are taken from the frames of ApiVersions. A request is a row when its response has come,
+Clients send their software once for each connection, and brokers what they offer: both
+are read from the frames of ApiVersions. A request is a row when its response has come,
 or will not come any more.
 """
 

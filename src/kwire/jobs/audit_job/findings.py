@@ -98,7 +98,7 @@ def _make_client_row(
         "verdict": judgement.verdict,
         "reason": judgement.reason or None,
         "apis": _format_apis(usage),
-        "negotiates": usage.asks or client.software_name is not None,
+        "negotiates": usage.negotiates or client.software_name is not None,
         "breaking_requests": count_breaking(usage, judgement).count,
         **_make_seen_row(usage.total()),
     }

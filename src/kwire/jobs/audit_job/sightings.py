@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which client was seen sending what: the result of a task of the audit, and their sum.
 
-A client is an address without its port, a client id and the software that it says it
-is. What follows for an upgrade is decided in ``verdicts.py``.
+A client is an address without its port, a client id and the software that it reports.
+What follows for an upgrade is decided in ``verdicts.py``.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Usage:
     is_broker: bool = False
 
     @property
-    def asks(self) -> bool:
+    def negotiates(self) -> bool:
         """Whether it was seen to request the versions of a broker."""
         return any(key == API_VERSIONS for key, _ in self.versions)
 
@@ -177,14 +177,14 @@ class Sightings:
         self.problems += other.problems
 
     def settle(self) -> None:
-        """Give questions for versions to those who asked them.
+        """Count ApiVersions requests without a software for the client that sent them.
 
-        A broker may not learn from a question which software asks, though it learns it
-        from the next one; the two are one client.
+        A broker that refuses such a request does not know the software of its sender,
+        and learns it from the next one: the two are one client.
         """
         for client, usage in list(self.clients.items()):
-            only_asks = all(key == API_VERSIONS for key, _ in usage.versions)
-            if client.software_name is None and usage.versions and only_asks:
+            only_negotiates = all(key == API_VERSIONS for key, _ in usage.versions)
+            if client.software_name is None and usage.versions and only_negotiates:
                 same = list(self._others(client))
                 if len(same) == 1:
                     self.clients[same[0]].merge(self.clients.pop(client))

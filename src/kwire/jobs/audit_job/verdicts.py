@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who breaks on an upgrade: the rules, over what was seen and what a release speaks.
+"""The rules of the audit: which clients break when brokers become another release.
 
-A client breaks if it needs a version that the target does not speak. One that never
-asks brokers for their versions sends what it was seen sending, whatever the broker. One
-that asks takes the highest version that both sides have; so a version that it took says
-how far it goes only if the broker had offered more. ``docs/audit.md`` has the rules
-for users. No files here, and no tables.
+A client breaks if it needs a version that the target does not speak. A client that
+never requests the versions of brokers sends the versions it was seen with, whatever the
+broker is. One that negotiates takes the highest version that both sides have; so the
+version that it took is its own limit only if the broker had offered more.
+``docs/audit.md`` has the rules for users. No files here, and no tables.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _JAVA = "apache-kafka-java"
 _release_number = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 
 _FROM_BROKERS_TOO = {releases.key_of("WriteTxnMarkers")}
-"""APIs that brokers say to brokers though every listener knows them."""
+"""APIs that only brokers send, though every listener offers them."""
 
 
 class VersionBreak(NamedTuple):
@@ -43,7 +43,7 @@ class VersionBreak(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What becomes of a client, why, and the versions that it breaks on."""
+    """The verdict on a client, the reason, and the versions that it breaks on."""
 
     verdict: str
     reason: str
@@ -114,7 +114,7 @@ def judge(
     target: Target,
     offered: Mapping[str, Mapping[int, int]],
 ) -> Judgement:
-    """Say what becomes of a client; ``offered`` is what brokers were seen to offer."""
+    """Judge a client; ``offered`` is what brokers were seen to offer."""
     if usage.is_broker:
         return Judgement(OK, "a broker, which is upgraded itself")
     breaks: list[VersionBreak] = []
@@ -122,7 +122,7 @@ def judge(
     unknown: list[str] = []
     notes: list[str] = []
     is_judged = False
-    asks = usage.asks or client.software_name is not None
+    negotiates = usage.negotiates or client.software_name is not None
     for api_key, versions in _group_by_api(usage):
         if api_key in find_broker_apis():
             continue
@@ -138,18 +138,18 @@ def judge(
                 notes.append(f"{target.name} deprecates {_format_break(api_key, old)}")
             continue
         speaks = target.speaks(api_key)
-        stands, why = BREAKS, ""
-        if asks:
-            stands, why = _with_negotiation(
+        verdict, why = BREAKS, ""
+        if negotiates:
+            verdict, why = _judge_negotiation(
                 client, usage, api_key, known, speaks, offered
             )
-        if stands == BREAKS:
+        if verdict == BREAKS:
             broken.append(
                 f"{_format_break(api_key, gone)} ({_format_spoken(target, api_key)})"
             )
-            advice = _advise(client, target, api_key, asks)
+            advice = _advise(client, target, api_key, negotiates)
             breaks += (VersionBreak(api_key, version, advice) for version in gone)
-        elif stands == UNKNOWN:
+        elif verdict == UNKNOWN:
             unknown.append(
                 f"{_format_break(api_key, gone)} {why}; whether it has {speaks} as well"
                 " was not seen"
@@ -159,7 +159,7 @@ def judge(
     if usage.unreadable.count:
         unknown.append("frames that cannot be read; they may be TLS, or not Kafka")
     if breaks:
-        why = "it has no higher ones" if asks else "it never asks for versions"
+        why = "it has no higher ones" if negotiates else "it never asks for versions"
         return Judgement(BREAKS, "; ".join((*broken, why)), tuple(breaks))
     if unknown:
         return Judgement(UNKNOWN, "; ".join(unknown))
@@ -185,7 +185,7 @@ def _find_newest() -> dict[int, VersionRange]:
     return releases.ranges(releases.NAMES[-1])
 
 
-def _with_negotiation(
+def _judge_negotiation(
     client: Client,
     usage: Usage,
     api_key: int,
@@ -230,7 +230,7 @@ def _find_java_release(client: Client) -> str | None:
     return None
 
 
-def _advise(client: Client, target: Target, api_key: int, asks: bool) -> str:
+def _advise(client: Client, target: Target, api_key: int, negotiates: bool) -> str:
     name, speaks = find_api_name(api_key), target.speaks(api_key)
     if not speaks:
         return f"Stop using {name}: {target.name} has nothing in its place by this name"
@@ -244,7 +244,7 @@ def _advise(client: Client, target: Target, api_key: int, asks: bool) -> str:
         update = f"Update it to the Java client of {since} or newer"
     else:
         update += f", as clients of Kafka {since} do"
-    if not asks:
+    if not negotiates:
         update += "; or, if it can, let it ask brokers for their versions"
     return update
 

@@ -262,9 +262,9 @@ class _Decider:
                     )
                     for flaw in file.flaws
                 ]
-            for offset, told in claims:
+            for offset, claim in claims:
                 if end < offset <= limit:
-                    end, words = offset, told
+                    end, words = offset, claim
         return end, words
 
     def _judge_files(self, end: int) -> None:

@@ -98,8 +98,8 @@ def choose_scans(files: Sequence[FileScan], missing: set[int]) -> list[FileScan]
         if file.nameless is not None and file.nameless.begin in missing:
             file = file.nameless
         elif file.unbounded is not None:
-            behind = [each for each in files if each.name_offset > file.name_offset]
-            following = min(behind, key=lambda each: each.name_offset, default=None)
+            later = [each for each in files if each.name_offset > file.name_offset]
+            following = min(later, key=lambda each: each.name_offset, default=None)
             if following is not None and not following.is_genuine:
                 file = file.unbounded
         found.append(file)
@@ -116,7 +116,7 @@ def make_chains(folder: ReplicaFolder, files: list[FileScan]) -> list[ReplicaCha
                 break
         else:
             layers.append([file])
-    # A folder without segments may still tell how far the log went.
+    # Files beside the segments may show how far the log went, without any segment.
     return [ReplicaChain(folder, layer) for layer in layers or [[]]]
 
 
@@ -157,7 +157,7 @@ def _judge_epochs(
     for run in runs:
         at = bisect_right(starts, run.first_offset) - 1
         noted.append(epochs[at][0] if at >= 0 else None)
-    # What the checkpoint says tips the balance.
+    # Where the batches alone leave it open, the checkpoint decides.
     right = mark_ascending(
         [run.epoch for run in runs],
         [
@@ -259,7 +259,7 @@ class Lineage:
             self._add(chain)
 
     def find_window(self, epoch: int) -> tuple[int, int]:
-        """Give the first and last offset at which a batch of an epoch may stand."""
+        """Give the first and last offset that a batch of an epoch may have."""
         below = bisect_left(self._epochs, epoch) - 1
         above = bisect_right(self._epochs, epoch)
         low = self._runs[below][1] + 1 if below >= 0 else -NEVER

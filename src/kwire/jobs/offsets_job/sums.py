@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The small tables of ``offsets``, summed up from what the tasks bring home.
+"""The small tables of ``offsets``, summed up from the results of tasks.
 
 Their rows are in the order in which the page shows them: the worst first.
 """
@@ -53,7 +53,7 @@ _NO_STATE = GroupState(None, None, None, None, None)
 
 
 class GroupTotals:
-    """What is known when the first pass is done; ``add_lag`` brings the second.
+    """The sums of the first pass; ``add_lag`` adds the results of the second.
 
     ``start`` and ``end`` are the times that the charts show: from where history is
     complete in some partition of ``__consumer_offsets``, to the last record of any.
