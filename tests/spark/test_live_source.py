@@ -6,7 +6,6 @@ What is planned and read is tested without Spark in ``test_live_reading.py``.
 """
 
 import importlib
-import json
 import socket
 import sys
 from pathlib import Path
@@ -19,6 +18,7 @@ import kwire.spark
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "client"))
 
 from log_broker import LogBroker
+from stream_progress import end_offsets
 
 PASSWORD = "s3cr3t-Kx9"
 JAAS = (
@@ -143,7 +143,7 @@ def run(spark, broker, out, checkpoint, name="kafka-live", **given):
     )
     query.awaitTermination(600)
     assert query.exception() is None
-    return [json.loads(p["sources"][0]["endOffset"]) for p in query.recentProgress]
+    return end_offsets(query)
 
 
 def test_a_stream_goes_on_where_it_stopped(spark, tmp_path):

@@ -24,6 +24,7 @@ from kwire.spark.options import read_options
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
 
 from log_files import Folder, batch, flip, log_of
+from stream_progress import end_offsets
 
 EVERYTHING = ReadAllAvailable()
 
@@ -332,7 +333,7 @@ def run(spark, root, out, checkpoint, **given):
     )
     query.awaitTermination(600)
     assert query.exception() is None
-    return [json.loads(p["sources"][0]["endOffset"]) for p in query.recentProgress]
+    return end_offsets(query)
 
 
 def test_a_query_in_spark_goes_on_where_it_stopped(spark, orders, tmp_path):
