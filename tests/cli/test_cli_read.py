@@ -225,7 +225,7 @@ def test_a_failure_before_the_first_record_prints_no_titles(run, address, form):
     assert ran.code == 0 and bool(ran.out) == (form[1] != "jsonl")
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="it stands for a full disk")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="requires /dev/full")
 @pytest.mark.parametrize("form", [["-o", "csv"], ["-o", "jsonl"], ["-f", "%v"], []])
 def test_a_full_disk_under_stdout_is_named(address, form):
     """One sentence, without a second one when Python ends."""
