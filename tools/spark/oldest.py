@@ -22,7 +22,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = "tests/spark"
 OLDEST = "4.0.0"
-LIBRARIES = ["pyarrow==16.0.0", "pandas==2.2.0", "numpy==1.26.4"]
+LIBRARIES = ["pandas==2.2.0", "numpy==1.26.4"]
+ARROW = {(4, 0): "pyarrow==16.0.0", (4, 2): "pyarrow==18.0.0"}
+"""The oldest for PySpark since a version."""
+
 TOOLS = [
     *("pytest", "pytest-randomly", "pytest-rerunfailures", "hypothesis"),
     *("fsspec", "crc32c", "aiokafka"),
@@ -64,7 +67,9 @@ def make_environment(version: str) -> Path:
     """Make the virtual environment of a version, once; return its interpreter."""
     folder = ROOT / "build" / "spark-oldest" / version
     python = folder / "bin" / "python"
-    wanted = [f"pyspark=={version}", *LIBRARIES, *TOOLS]
+    has = tuple(int(part) for part in version.split(".")[:2])
+    arrow = ARROW[max(since for since in ARROW if since <= has)]
+    wanted = [f"pyspark=={version}", arrow, *LIBRARIES, *TOOLS]
     made = folder / ".made"
     if not made.exists() or made.read_text() != " ".join(wanted):
         print(f"==> a virtual environment with PySpark {version} (400 MB)", flush=True)
