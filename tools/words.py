@@ -51,7 +51,7 @@ BANNED = {
 }
 """What is not written, as a pattern, and what is written instead."""
 
-COMMITS_SINCE = "4aa98670e1659321255842cd6e4460cddce58398"
+COMMITS_SINCE = "5fe200f529b839cb2e1137e1fa80d2eff6cbf8f2"
 """The messages of later commits are checked, if this one is in the clone."""
 
 SUBJECT_LENGTH = 60
