@@ -299,8 +299,8 @@ def test_options_are_the_arguments_of_encode_batch(kwire):
 
 
 def test_columns_take_no_other_options(kwire):
-    """A word that is misspelled is no option that is left out."""
+    """An unknown option raises; it is not ignored."""
     columns = importlib.import_module(f"{kwire.__name__}.columns")
     found = columns.decode_records(kwire.records.encode_batch([(b"k", b"v")]))
-    with pytest.raises(TypeError, match="compresion"):
-        columns.encode_batch(found, compresion="gzip")
+    with pytest.raises(TypeError, match="codec"):
+        columns.encode_batch(found, codec="gzip")
