@@ -69,7 +69,9 @@ def test_crc32_is_that_of_zlib(partitioners):
     assert partitioners.consistent(b"123456789", range(1000), []) == CHECK % 1000
 
 
-@pytest.mark.parametrize("make", [list, pyarrow.array, numpy.array], ids=str)
+@pytest.mark.parametrize(
+    "make", [list, pyarrow.array, numpy.array], ids=["list", "arrow", "numpy"]
+)
 def test_a_column_has_the_hashes_of_its_keys(partitioners, make):
     """Of a list, an Arrow array and a numpy array of objects; a null has 0."""
     keys = [*keys_of(2, 300), None]
