@@ -47,7 +47,11 @@ class Shares(LoadScopeScheduling):
     ) -> None:
         """Forget a test, and give its worker more where it has little left."""
         test = self.registered_collections[node][item_index]
-        del self.assigned_work[node][share_of(test)][test]
+        shares = self.assigned_work[node]
+        del shares[share_of(test)][test]
+        if not shares[share_of(test)]:
+            # After a crash others take the rest; an empty share would stop them.
+            del shares[share_of(test)]
         self._reschedule(node)
 
     def _assign_work_unit(self, node: Any) -> None:

@@ -170,6 +170,47 @@ def test_closing_ends_a_scan_that_another_thread_reads(client, broker, delay_s):
     assert list(scan) == []
 
 
+def test_closing_leaves_a_running_generator_alone(client, broker, monkeypatch):
+    """CPython 3.11 may crash if another thread closes a generator that runs."""
+    running, connect = broker
+    chunks = WatchedChunks()
+    with client.connect_sync(running.address, **connect) as kafka:
+        scan = kafka.scan("orders")
+        monkeypatch.setattr(scan, "_chunks", chunks)
+        thread = threading.Thread(target=lambda: list(scan))
+        thread.start()
+        assert chunks.has_begun.wait(5)
+        with pytest.raises(ValueError, match="another thread"):
+            next(scan)
+        scan.close()
+        chunks.may_end.set()
+        thread.join(5)
+    assert chunks.closed_while_running == [False] * len(chunks.closed_while_running)
+    assert chunks.closed_while_running
+
+
+class WatchedChunks:
+    """A generator's stand-in that notes whether it runs when it is closed."""
+
+    def __init__(self):
+        self.has_begun, self.may_end = threading.Event(), threading.Event()
+        self.is_running = False
+        self.closed_while_running = []
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.is_running = True
+        self.has_begun.set()
+        self.may_end.wait(5)
+        self.is_running = False
+        raise StopIteration
+
+    def close(self):
+        self.closed_while_running.append(self.is_running)
+
+
 def test_following_sees_what_is_written_meanwhile(client):
     """Until it is closed; the position is after the last record."""
     before = open_sockets()

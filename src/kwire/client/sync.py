@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -41,6 +42,8 @@ class ScanSync(ScanBase):
         super().__init__(kafka, options, decoding)
         self._runner: BlockingRunner | None = None
         self._chunks = self._read()
+        # CPython may crash if a generator is closed while another thread runs it.
+        self._turn = threading.Lock()
 
     def messages(self) -> Iterator[ConsumerRecord]:
         """Iterate over the records one by one."""
@@ -54,18 +57,27 @@ class ScanSync(ScanBase):
         next chunk: the iteration is over, and closes the connections then.
         """
         self._is_closing = True
-        try:
-            self._chunks.close()
-        except ValueError:
-            # The generator is running: it is waiting for a chunk right now.
-            if self._runner is not None:
-                self._runner.wake()
+        if self._turn.acquire(blocking=False):
+            try:
+                self._chunks.close()
+            finally:
+                self._turn.release()
+        elif self._runner is not None:
+            self._runner.wake()
 
     def __iter__(self) -> Iterator[Chunk]:
-        return self._chunks
+        return self
 
     def __next__(self) -> Chunk:
-        return next(self._chunks)
+        if not self._turn.acquire(blocking=False):
+            raise ValueError("another thread is reading this scan; use a scan for each")
+        try:
+            return next(self._chunks)
+        finally:
+            self._turn.release()
+            if self._is_closing:
+                # By another thread, which may have come too late to wake this one.
+                self.close()
 
     def __enter__(self) -> ScanSync:
         return self
@@ -78,7 +90,7 @@ class ScanSync(ScanBase):
         import pyarrow
 
         schema = arrow_schema(self._decoding)
-        batches = (chunk.to_arrow() for chunk in self._chunks)
+        batches = (chunk.to_arrow() for chunk in self)
         reader = pyarrow.RecordBatchReader.from_batches(schema, batches)
         return reader.__arrow_c_stream__(requested_schema)
 
