@@ -15,6 +15,7 @@ import gc
 import importlib
 import importlib.util
 import os
+import signal
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -162,6 +163,9 @@ class Figures:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Set hypothesis up, and collect figures in the process that sees all reports."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # As a shell has it for what runs in the background; programs of tests get it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # A wheel without extras is tested without hypothesis.
     if importlib.util.find_spec("hypothesis"):
         import hypothesis_profile  # noqa: F401

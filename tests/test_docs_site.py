@@ -35,7 +35,8 @@ NOT_FOR_USERS = {
 }
 """What the modules of kwire share among themselves."""
 LISTED = re.compile(
-    r"^\.\. (module|currentmodule|autofunction|autoclass):: (.+)$", re.M
+    r"^\.\. (module|currentmodule|autofunction|autoclass):: (.+?)(?:\(\))?$",
+    re.M,
 )
 
 
