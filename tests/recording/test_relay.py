@@ -498,9 +498,8 @@ def test_ports_of_brokers_follow_that_of_the_bootstrap(tmp_path):
         Recorder(f"127.0.0.1:{port}", peer.address, tmp_path) as recorder,
         socket.socket() as taken,
     ):
-        with contextlib.suppress(
-            OSError
-        ):  # another process may have it, which serves as well
+        # Another process may have it, which serves as well.
+        with contextlib.suppress(OSError):
             taken.bind(("127.0.0.1", port + 1))
             taken.listen()
         told = []
