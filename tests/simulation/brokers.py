@@ -5,7 +5,7 @@
 What is true is in ``SimulatedCluster``; each broker knows the leaders of its own view,
 which lags, so that stale metadata and stale hints come about by themselves.
 Versions, headers and the order of responses are ``ServerConnection``'s. Produce is
-answered in ``produce_answers.py``.
+answered in ``produce_answers.py``, FindCoordinator in ``coordinator_answers.py``.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from __future__ import annotations
 import importlib
 from uuid import UUID
 
+from coordinator_answers import CoordinatorAnswers
 from fetch_sessions import FetchSessions
 from partition_log import PartitionLog
 from produce_answers import ProduceAnswers
 
 SERVED = ("ApiVersions", "Metadata", "ListOffsets", "Fetch", "OffsetForLeaderEpoch")
-SERVED += ("DescribeLogDirs", "Produce", "InitProducerId")
+SERVED += ("DescribeLogDirs", "Produce", "InitProducerId", "FindCoordinator")
 EARLIEST, LATEST = -2, -1
 
 
@@ -48,6 +49,7 @@ class SimulatedCluster:
             for node in range(1, count + 1)
         }
         self.producer_ids = 0
+        self.coordinators: dict[tuple[int, str], int] = {}
         self._ids = 0
 
     def add_topic(self, name, partitions):
@@ -62,12 +64,17 @@ class SimulatedCluster:
         self.topics[name] = topic
         return topic
 
+    def coordinator(self, kind, key):
+        """Return the node that coordinates a group or a transactional id."""
+        nodes = list(self.brokers)
+        return self.coordinators.setdefault((kind, key), self.random.choice(nodes))
+
     def at(self, host, port):
         """Return the broker that listens at an address."""
         return self.brokers[port - 9000]
 
 
-class SimulatedBroker(ProduceAnswers):
+class SimulatedBroker(ProduceAnswers, CoordinatorAnswers):
     """One broker: what it offers, whether it runs, and what it believes.
 
     While it is silent, it takes connections and bytes, and does nothing with them.
@@ -89,6 +96,8 @@ class SimulatedBroker(ProduceAnswers):
         self.view: dict[tuple[str, int], tuple[UUID, int, int]] = {}
         # The brokers that ran when this one learned of them last, and itself.
         self.alive = {node}
+        # What it believes of the coordinators of (type, key).
+        self.coordinators: dict[tuple[int, str], int] = {}
 
     def become(self, release):
         """Be upgraded or downgraded to a release."""
@@ -113,6 +122,7 @@ class SimulatedBroker(ProduceAnswers):
         brokers = self._cluster.brokers
         self.alive = {node for node, each in brokers.items() if each.is_up}
         self.alive.add(self.node)
+        self.coordinators = dict(self._cluster.coordinators)
         self.view = {
             (topic.name, index): (topic.topic_id, leader, topic.logs[index].epoch)
             for topic in self._cluster.topics.values()

@@ -6,6 +6,8 @@
 ``advance`` moves a machine; the links that it opens take and return bytes.
 """
 
+from .coordinators import Coordinators as Coordinators
+from .coordinators import CoordinatorType as CoordinatorType
 from .errors import AuthenticationRefused as AuthenticationRefused
 from .errors import BrokersUnreachable as BrokersUnreachable
 from .errors import ClusterError as ClusterError

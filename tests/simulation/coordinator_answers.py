@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What simulated brokers answer to FindCoordinator.
+
+Who coordinates what is in ``SimulatedCluster.coordinators``; each broker names the one
+that it believes in, which may have moved since.
+"""
+
+from __future__ import annotations
+
+GROUP, TRANSACTION = 0, 1
+
+
+class CoordinatorAnswers:
+    """The part of a simulated broker that names coordinators."""
+
+    refused_keys = frozenset()
+    """Keys that the user may not use."""
+
+    def coordinates(self, kind, key):
+        """Whether this broker is the coordinator of a key."""
+        return self._cluster.coordinator(kind, key) == self.node
+
+    def _FindCoordinatorRequest(self, request, version):
+        make = self._cluster.messages.FindCoordinatorResponse
+        if version < 4:
+            return make(**self._coordinator(request.key_type, request.key))
+        return make(
+            coordinators=[
+                make.Coordinator(key=key, **self._coordinator(request.key_type, key))
+                for key in request.coordinator_keys
+            ]
+        )
+
+    def _coordinator(self, kind, key):
+        """Return the fields that are about one key."""
+        codes = self._cluster.codes
+        code, node = 0, self.coordinators.get((kind, key))
+        if key in self.refused_keys:
+            code = codes.GROUP_AUTHORIZATION_FAILED
+            if kind == TRANSACTION:
+                code = codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+        elif node is None:
+            # The partition of the log of coordinators is created by the first lookup.
+            self.coordinators[kind, key] = self._cluster.coordinator(kind, key)
+            code = codes.COORDINATOR_NOT_AVAILABLE
+        if code:
+            return {"error_code": code, "node_id": -1, "host": "", "port": -1}
+        return {"node_id": node, "host": "sim", "port": 9000 + node}
