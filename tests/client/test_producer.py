@@ -12,6 +12,7 @@ import time
 from contextlib import asynccontextmanager
 from uuid import uuid4
 
+import pyarrow
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from runners import open_sockets
@@ -205,6 +206,48 @@ def test_rows_after_appended_records_come_after_them(cluster, produce, topic):
     produce(both, linger_ms=60_000)
     found = rows_of(read(cluster[0], topic, 2))
     assert found == {1: [(None, b"first"), (None, b"second")]}
+
+
+def test_appended_tables_are_sent_and_acknowledged_later(cluster, produce, topic):
+    """In order, after what lingers; flush waits, receipts go to the function."""
+    receipts = []
+
+    async def append(producer):
+        await producer.append(topic, value=b"first", partition=2)
+        for start in range(0, 6000, 2000):
+            values = [b"%d" % n for n in range(start, start + 2000)]
+            table = pyarrow.table({"body": values})
+            await producer.append_table(topic, table, value="body", partition=2)
+        await producer.flush()
+        assert sum(each.record_count for each in receipts) == 6001
+        await producer.append_table(topic, pyarrow.table({"value": ["last"]}))
+
+    produce(append, on_receipt=receipts.append, linger_ms=60_000, memory_bytes=20_000)
+    assert sum(each.record_count for each in receipts) == 6002
+    found = read(cluster[0], topic, 6002)
+    values = [message.value() for message in found[2]][:6001]
+    assert values == [b"first", *(b"%d" % n for n in range(6000))]
+
+
+def test_an_appended_table_that_is_not_acknowledged_fails_the_flush(
+    kwire, cluster, produce, topic, monkeypatch
+):
+    """Its failure names the partition; a partition that is not there fails at once."""
+    errors = importlib.import_module(f"{kwire.__name__}.cluster")
+    machines = importlib.import_module(f"{kwire.__name__}.cluster.producer")
+    table = pyarrow.table({"value": ["x", "y"]})
+
+    async def append(producer):
+        with pytest.raises(errors.TopicNotFound, match="has no partition 9"):
+            await producer.append_table(topic, table, partition=9)
+        await producer.append_table(topic, table, partition=1)
+        with pytest.raises(errors.DeliveryFailed, match=f"2 records to {topic}-1: "):
+            await producer.flush()
+        await producer.flush()
+
+    refuse = machines.Verdict.FAIL
+    monkeypatch.setattr(machines, "read_verdict", lambda error_code: refuse)
+    produce(append)
 
 
 def test_a_function_chooses_partitions(cluster, produce, topic):

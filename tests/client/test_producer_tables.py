@@ -93,6 +93,45 @@ def test_all_parts_of_a_record_may_be_columns(send):
     assert (third.key, third.timestamp, third.headers) == (b"c", 3000, ())
 
 
+def test_rows_whose_partition_is_null_go_where_their_key_says(kwire, send):
+    """Those of no key go anywhere."""
+    partitioners = importlib.import_module(f"{kwire.__name__}.partitioners")
+    keys = [b"k%d" % (n % 7) for n in range(300)] + [None]
+    given = [None if n % 3 else n % PARTITIONS for n in range(300)] + [None]
+    table = pyarrow.table(
+        {"key": keys, "value": [b"%d" % n for n in range(301)], "to": given}
+    )
+    _, found = send(table, key="key", partition="to")
+    written = {
+        int(row.value): partition for partition, rows in found.items() for row in rows
+    }
+    for n in range(300):
+        by_key = partitioners.murmur2_random(keys[n], range(PARTITIONS), [])
+        assert written[n] == (by_key if n % 3 else given[n])
+
+
+def test_columns_of_other_layouts_are_the_same_rows(send):
+    """Large types, dictionaries, and fields that are not nullable."""
+    pair = pyarrow.struct(
+        [
+            pyarrow.field("key", pyarrow.large_string(), nullable=False),
+            pyarrow.field("value", pyarrow.large_binary()),
+        ]
+    )
+    table = pyarrow.table(
+        {
+            "k": pyarrow.array(["a", None, "a"]).dictionary_encode(),
+            "v": pyarrow.array([b"1", None, b"3"], pyarrow.large_binary()),
+            "h": pyarrow.array(
+                [[("x", b"y")], None, [("z", None)]], pyarrow.large_list(pair)
+            ),
+        }
+    ).slice(1)
+    _, found = send(table, key="k", value="v", headers="h", partition=2)
+    rows = [(row.key, row.value, row.headers) for row in found[2]]
+    assert rows == [(None, None, ()), (b"a", b"3", (("z", None),))]
+
+
 def test_batches_are_as_large_as_they_may_be(kwire, send):
     """No batch is over the bound; a row that is larger than it is one batch."""
     values = [bytes(n % 700) for n in range(3000)] + [bytes(9000)]
@@ -140,6 +179,8 @@ def test_columns_that_cannot_be_are_refused(kwire, cluster, topic):
             producer.send_table(topic, table, key="id")
         with pytest.raises(TypeError, match="value cannot be of the column 'list'"):
             producer.send_table(topic, table, value="list")
+        with pytest.raises(TypeError, match="headers cannot be of the column 'list'"):
+            producer.send_table(topic, table, headers="list")
         for partition in (9, "p", -1):
             with pytest.raises(errors.TopicNotFound, match="no partition"):
                 producer.send_table(topic, table, partition=partition)

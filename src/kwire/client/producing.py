@@ -188,6 +188,11 @@ class Awaited:
             self._waiting.popleft()
         return not self._waiting
 
+    def is_sent(self) -> bool:
+        """Whether each batch is over, or on its way to its broker."""
+        leaves = (leaf for batch in self._waiting for leaf in batch.leaves())
+        return self.is_over() or all(leaf.is_sent or leaf.is_over for leaf in leaves)
+
     def receipts(self) -> list[Receipt]:
         """Return the receipts; raises the first failure."""
         leaves = [leaf for batch in self._batches for leaf in batch.leaves()]

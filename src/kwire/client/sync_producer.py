@@ -121,6 +121,43 @@ class ProducerSync(ProducerBase):
             machine.flush(now)
             runner.run_until(machine.has_room)
 
+    def append_table(
+        self,
+        topic: str,
+        table: Any,
+        *,
+        key: str | None = None,
+        value: str = "value",
+        headers: str | None = None,
+        timestamp: str | None = None,
+        partition: str | int | None = None,
+    ) -> None:
+        """Take the rows of a table, and send them without waiting for acknowledgements.
+
+        The arguments are those of ``send_table``. Returns when all rows are on their
+        way to the brokers, and waits where ``memory_bytes`` are taken. Rows that are
+        not acknowledged are reported by the next ``flush`` or ``close``; ``on_receipt``
+        is called with the receipt of each batch. Raises ``ValueError`` and
+        ``TypeError`` as ``send_table``, and ``ClusterError`` for a topic that cannot be
+        written to.
+        """
+        self._check_open()
+        chosen = TableColumns(
+            *(table,),
+            key=key,
+            value=value,
+            headers=headers,
+            timestamp=timestamp,
+            partition=partition,
+        )
+        runner, machine, found = self._open(topic)
+        sender = TableSender(machine, found, partition, is_background=True)
+        for piece in chosen.pieces(now_ms()):
+            runner.run_until(machine.has_room)
+            sender.add(piece, time.monotonic())
+        # A caller that is slow to come back must not let them wait for the machine.
+        runner.run_until(Awaited(sender.batches).is_sent)
+
     def flush(self) -> None:
         """Send what was appended; return when it is acknowledged.
 

@@ -53,9 +53,12 @@ class TableColumns:
             table = pyarrow.Table.from_batches([table])
         self.partition = partition
         names = {"key": key, "value": value, "headers": headers, "timestamp": timestamp}
+        binary = pyarrow.binary()
+        pair = pyarrow.struct([("key", pyarrow.string()), ("value", binary)])
         kinds = {
-            "key": pyarrow.binary(),
-            "value": pyarrow.binary(),
+            "key": binary,
+            "value": binary,
+            "headers": pyarrow.list_(pair),
             "timestamp": pyarrow.timestamp("ms", "UTC"),
             "partition": pyarrow.int32(),
         }
@@ -75,14 +78,14 @@ class TableColumns:
             if role == "timestamp" and pyarrow.types.is_integer(column.type):
                 column = column.cast(pyarrow.int64())
             try:
-                found[role] = column.cast(kinds[role]) if role in kinds else column
+                found[role] = column.cast(kinds[role])
             except pyarrow.ArrowException as error:
                 reason = str(error).partition("\n")[0]
                 raise TypeError(
                     f"{role} cannot be of the column {name!r}, {column.type}: {reason}"
                 ) from None
         if "key" not in found:
-            found["key"] = pyarrow.nulls(table.num_rows, pyarrow.binary())
+            found["key"] = pyarrow.nulls(table.num_rows, binary)
         self._table = pyarrow.table(found)
 
     def pieces(self, timestamp: int) -> Iterator[Any]:
@@ -146,10 +149,18 @@ class TableBatch:
 
 
 class TableSender:
-    """Puts rows of a table into batches, and gives these to a machine."""
+    """Puts rows of a table into batches, and gives these to a machine.
+
+    ``is_background`` is that of ``ProducerMachine.add_batch``.
+    """
 
     def __init__(
-        self, machine: ProducerMachine, topic: TopicInfo, partition: str | int | None
+        self,
+        machine: ProducerMachine,
+        topic: TopicInfo,
+        partition: str | int | None,
+        *,
+        is_background: bool = False,
     ) -> None:
         if isinstance(partition, int):
             check_partition(topic, partition)
@@ -157,6 +168,7 @@ class TableSender:
         self._machine = machine
         self._topic = topic
         self._partition = partition
+        self._is_background = is_background
 
     def add(self, rows: Any, now: float) -> None:
         """Take a record batch of ``TableColumns.pieces``."""
@@ -191,24 +203,38 @@ class TableSender:
             chosen = partition
             if chosen < 0:
                 chosen = self._machine.choose_partition(self._topic)
-            name = self._topic.name
-            self.batches.append(self._machine.add_batch(name, chosen, content, now))
+            place = self._topic.name, chosen
+            self.batches.append(
+                self._machine.add_batch(
+                    *place, content, now, is_background=self._is_background
+                )
+            )
             start = stop
 
     def _choose(self, rows: Any) -> Any:
         """Return the partition of each row; -1 for any."""
         import numpy
 
-        count = len(self._topic.partitions)
         if isinstance(self._partition, int):
             return numpy.full(rows.num_rows, self._partition, "int32")
-        if self._partition is not None:
-            column = rows.column("partition")
-            chosen = column.fill_null(-1).to_numpy(zero_copy_only=False)
-            for number in numpy.unique(chosen[column.is_valid()]).tolist():
-                check_partition(self._topic, number)
-            return chosen
-        key, options = rows.column("key"), self._machine.options
+        if self._partition is None:
+            return self._choose_by_key(rows.column("key"))
+        column = rows.column("partition")
+        given = column.is_valid().to_numpy(zero_copy_only=False)
+        chosen = column.fill_null(-1).to_numpy(zero_copy_only=False)
+        for number in numpy.unique(chosen[given]).tolist():
+            check_partition(self._topic, number)
+        if column.null_count:
+            by_key = self._choose_by_key(rows.column("key"))
+            chosen = numpy.where(given, chosen, by_key)
+        return chosen
+
+    def _choose_by_key(self, key: Any) -> Any:
+        """Return the partition of each key; -1 for any."""
+        import numpy
+
+        count = len(self._topic.partitions)
+        options = self._machine.options
         if options.partitioner is not None:
             partitions = sorted(self._topic.partitions)
             found = self._topic.partitions

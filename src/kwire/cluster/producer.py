@@ -191,7 +191,7 @@ class ProducerMachine:
     ) -> PendingBatch:
         """Take records as one batch, after all that the partition was given before."""
         writer = self._writer(topic, partition)
-        if not is_background and writer in self._open:
+        if writer in self._open:
             self._close_open(writer, now)
         give_up_at = now + self.options.delivery_timeout_s
         batch = PendingBatch(
