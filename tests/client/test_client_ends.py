@@ -3,11 +3,14 @@
 """However a scan ends, no task, thread, socket or warning is left."""
 
 import asyncio
+import dis
 import gc
 import importlib
 import ssl
+import sys
 import threading
 import time
+from itertools import pairwise
 
 import pytest
 from log_broker import LogBroker
@@ -187,6 +190,62 @@ def test_closing_leaves_a_running_generator_alone(client, broker, monkeypatch):
         thread.join(5)
     assert chunks.closed_while_running == [False] * len(chunks.closed_while_running)
     assert chunks.closed_while_running
+
+
+def test_an_interrupt_at_any_call_leaves_a_scan_that_closes(client, broker):
+    """Ctrl-C is handled after a call of a function: after each, while a chunk is read.
+
+    ``close`` has to end the connections then, and not to find the scan in use.
+    """
+    running, connect = broker
+    before = open_sockets()
+    methods = {client.ScanSync.__next__, client.ScanSync._claim_chunks}
+    at = 0
+    is_interrupted = True
+    with client.connect_sync(running.address, **connect) as kafka:
+        while is_interrupted:
+            scan = kafka.scan("orders", memory_bytes=1 << 12)
+            next(scan)
+            is_interrupted = interrupt_after_call(
+                at, methods, lambda scan=scan: next(scan)
+            )
+            scan.close()
+            assert list(scan) == []
+            wait_for(lambda: open_sockets() <= before)
+            at += 1
+    assert at > 3
+
+
+def interrupt_after_call(number, methods, run):
+    """Raise KeyboardInterrupt after so many calls of methods; whether it got there."""
+    codes = {method.__code__ for method in methods}
+    after_calls = {
+        (code, following.offset)
+        for code in codes
+        for call, following in pairwise(dis.get_instructions(code))
+        if call.opname.startswith("CALL")
+    }
+    seen = 0
+
+    def trace(frame, event, _):
+        nonlocal seen
+        if frame.f_code not in codes:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and (frame.f_code, frame.f_lasti) in after_calls:
+            seen += 1
+            if seen == number + 1:
+                raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        run()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
 
 
 class WatchedChunks:

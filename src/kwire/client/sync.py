@@ -42,8 +42,11 @@ class ScanSync(ScanBase):
         super().__init__(kafka, options, decoding)
         self._runner: BlockingRunner | None = None
         self._chunks = self._read()
-        # CPython may crash if a generator is closed while another thread runs it.
-        self._turn = threading.Lock()
+        # CPython may crash if a generator is closed while another thread runs it, so
+        # that each call that uses it is its user meanwhile. Ctrl-C may arrive after any
+        # call of a function: a lock that ``acquire`` has taken could stay taken.
+        self._user: object = None
+        self._user_lock = threading.RLock()
 
     def messages(self) -> Iterator[ConsumerRecord]:
         """Iterate over the records one by one."""
@@ -57,24 +60,33 @@ class ScanSync(ScanBase):
         next chunk: the iteration is over, and closes the connections then.
         """
         self._is_closing = True
-        if self._turn.acquire(blocking=False):
-            try:
+        user = object()
+        try:
+            self._claim_chunks(user)
+            if self._user is user:
                 self._chunks.close()
-            finally:
-                self._turn.release()
-        elif self._runner is not None:
-            self._runner.wake()
+            elif self._runner is not None:
+                self._runner.wake()
+        finally:
+            if self._user is user:
+                self._user = None
 
     def __iter__(self) -> Iterator[Chunk]:
         return self
 
     def __next__(self) -> Chunk:
-        if not self._turn.acquire(blocking=False):
-            raise ValueError("another thread is reading this scan; use a scan for each")
+        user = object()
         try:
-            return next(self._chunks)
+            self._claim_chunks(user)
+            if self._user is not user:
+                raise ValueError(
+                    "another thread is reading this scan; use a scan for each"
+                )
+            chunk = next(self._chunks)
+            return chunk
         finally:
-            self._turn.release()
+            if self._user is user:
+                self._user = None
             if self._is_closing:
                 # By another thread, which may have come too late to wake this one.
                 self.close()
@@ -93,6 +105,12 @@ class ScanSync(ScanBase):
         batches = (chunk.to_arrow() for chunk in self)
         reader = pyarrow.RecordBatchReader.from_batches(schema, batches)
         return reader.__arrow_c_stream__(requested_schema)
+
+    def _claim_chunks(self, user: object) -> None:
+        """Make ``user`` the user of the generator, unless there is one."""
+        with self._user_lock:
+            if self._user is None:
+                self._user = user
 
     def _read(self) -> Generator[Chunk]:
         machine = self._begin(time.monotonic())
