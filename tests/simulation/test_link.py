@@ -202,3 +202,28 @@ def test_a_broker_that_is_not_there_is_given_up(new_link):
     link.check(10.0)
     link.check(10.05)
     assert link.is_over
+
+
+@pytest.mark.parametrize(
+    ("message", "quote"),
+    [
+        ("x" * 299, "x" * 299),
+        ("x" * 300, "x" * 300),
+        ("x" * 301, "x" * 300 + "..."),
+        ("\n" * 150, r"\n" * 150),
+        ("\n" * 151, r"\n" * 150 + "..."),
+    ],
+    ids=["shorter", "as-long", "longer", "escaped", "escaped-longer"],
+)
+def test_what_a_broker_writes_is_cut_only_if_it_is_too_long(
+    kwire, new_link, message, quote
+):
+    """Three dots mean that something is missing."""
+    link, broker = new_link(authenticate=True), Broker(kwire)
+    broker.answer_of["SaslAuthenticateRequest"] = (
+        kwire.messages.SaslAuthenticateResponse(error_code=58, error_message=message)
+    )
+    link.note_open(0.0)
+    broker.exchange(link, 0.0)
+    assert link.is_refused
+    assert link.reason.endswith(quote) and f"{quote}..." not in link.reason

@@ -382,5 +382,6 @@ def _refusal(event: SaslFailed) -> str:
 
 def _quote(text: str) -> str:
     """Make what a broker wrote fit into one sentence."""
-    text = escape_line(text[:_LONGEST_QUOTE])
-    return text if len(text) < _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."
+    # What is cut before it is escaped may not fit after that.
+    quote = escape_line(text[:_LONGEST_QUOTE])[:_LONGEST_QUOTE]
+    return quote if quote == escape_line(text) else f"{quote}..."
