@@ -3,8 +3,14 @@
 """``kwire write`` to librdkafka's mock cluster, read back by ``kwire read``."""
 
 import importlib
+import io
+import json
 import os
+import random
+import re
+import signal
 import subprocess
+import time
 from uuid import uuid4
 
 import pyarrow
@@ -61,6 +67,10 @@ def rows(run, address, topic):
         return [{k: v for k, v in row.items() if k not in place} for row in ran.rows]
 
     return rows
+
+
+DEEP = b"[" * 100_000 + b"]" * 100_000
+"""JSON that no parser of Python reads."""
 
 
 def pairs(rows):
@@ -123,6 +133,21 @@ def test_a_file_of_lines_is_read_by_its_option(write, rows, tmp_path):
         ("jsonl", b'{"value_base64": "?"}\n', "value_base64 must be base64"),
         ("jsonl", b'{"value": "a", "timestamp": "x"}\n', "timestamp must be a number"),
         ("jsonl", b'{"value": "a", "headers": [1]}\n', "headers must be a list"),
+        ("jsonl", b'{"headers": 5}\n', "headers must be a list of objects"),
+        ("jsonl", b'{"headers": true}\n', "headers must be a list of objects"),
+        ("jsonl", b'{"headers": {}}\n', "headers must be a list of objects"),
+        ("jsonl", b'{"headers": [{}]}\n', "key of a header must be text (got None)"),
+        ("jsonl", b'{"headers": [{"key": 1}]}\n', "must be text (got 1)"),
+        ("jsonl", b'{"headers": [{"key": "a", "x": 1}]}\n', "'x' is none of a header"),
+        ("jsonl", b'{"headers": [{"key": "\\ud800"}]}\n', "must be Unicode text"),
+        ("jsonl", b'{"value": "\\ud800"}\n', "value must be Unicode text"),
+        ("jsonl", b'{"timestamp": 9223372036854775808}\n', "must be below 2^63"),
+        ("jsonl", b'{"value_json": ' + DEEP + b"}\n", "nested too deeply"),
+        ("jsonl", b'{"headers": ' + DEEP + b"}\n", "nested too deeply"),
+        ("csv", b"key,headers\na," + DEEP + b"\n", "line 2: headers: the JSON is"),
+        ("csv", b"key,headers\na,5\n", "line 2: headers must be a list of objects"),
+        ("csv", b"key,headers\na,{\n", "line 2: headers: not JSON"),
+        ("csv", b"value,value_encoding\n{,json\n", "line 2: value: not JSON"),
         ("csv", b"key,value\na,b,c\n", "line 2: there are more cells than names"),
         ("csv", b"id\n1\n", "the field 'id' is none of a record"),
         ("text", b"a:b\nc\n", "line 2: there is no ':' between key and value"),
@@ -166,12 +191,152 @@ def test_a_pipe_is_followed(address, topic, rows):
         try:
             process.stdin.write(b"first\n")
             process.stdin.flush()
-            for _ in range(100):
-                if rows():
-                    break
+            give_up_at = time.monotonic() + 60
+            while not rows() and time.monotonic() < give_up_at:
+                pass
             assert pairs(rows()) == [("", "first")]
             _, err = process.communicate(b"second\n", timeout=30)
         finally:
             process.kill()
     assert (process.returncode, err.count(b"2 records written")) == (0, 1)
     assert pairs(rows()) == [("", "first"), ("", "second")]
+
+
+def test_a_bad_line_does_not_take_those_before_it_along(write, rows):
+    """They are written, counted, and left out by the option that the error names."""
+    lines = [b'{"value": "%d"}' % n for n in range(6)]
+    bad = [*lines[:4], b"{", *lines[4:]]
+    code, err = write("--format", "jsonl", "-p", "0", stdin=b"\n".join(bad))
+    assert (code, err.count("\n")) == (2, 1)
+    assert "stdin, line 5: not JSON" in err
+    assert "the first 4 records are written; --skip 4 goes on after them" in err
+    skip = re.search(r"--skip (\d+)", err)[1]
+    whole = b"\n".join(lines)
+    code, err = write("--format", "jsonl", "-p", "0", "--skip", skip, stdin=whole)
+    assert (code, err.count("2 records written")) == (0, 1)
+    assert [row["value"] for row in rows()] == list("012345")
+
+
+@pytest.mark.parametrize("form", ["text", "jsonl", "csv", "parquet", "arrow"])
+def test_records_can_be_left_out(write, rows, tmp_path, form):
+    """In each format, those at the beginning; more than there are is none."""
+    values = [f"{n}" for n in range(3000)]
+    path = tmp_path / f"rows.{form}"
+    table = pyarrow.table({"value": values})
+    if form == "parquet":
+        pyarrow.parquet.write_table(table, path, row_group_size=700)
+    elif form == "arrow":
+        with pyarrow.ipc.new_file(path, table.schema) as file:
+            file.write_table(table, 700)
+    elif form == "jsonl":
+        path.write_text("".join(f'{{"value": "{each}"}}\n' for each in values))
+    else:
+        head = ["value"] if form == "csv" else []
+        path.write_text("\n".join([*head, *values]))
+    for skip in (2997, 1000, 5000):
+        code, err = write(path, "-p", "1", "--skip", skip)
+        assert (code, err.count(f"{max(3000 - skip, 0)} records")) == (0, 1)
+    wanted = [*values[2997:], *values[1000:]]
+    assert [row["value"] for row in rows()] == wanted
+
+
+def test_what_could_not_be_sent_is_not_in_doubt(run, write, address, tmp_path):
+    """A topic that is not there, a partition that it has not: no record is written."""
+    path = tmp_path / "lines"
+    path.write_bytes(b"a\nb\n")
+    code, err = write("-p", "9", path)
+    assert (code, err.count("; no record is written\n")) == (2, 1)
+    ran = run("write", "127.0.0.1:1", "orders", path)
+    assert (ran.code, ran.err.count("; no record is written\n")) == (2, 1)
+
+
+def test_an_interrupted_write_says_how_to_go_on(address, topic, rows):
+    """With Ctrl-C, and the exit code of that."""
+    with subprocess.Popen(
+        [*PROGRAM, "write", address, topic],
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        try:
+            process.stdin.write(b"first\nsecond\n")
+            process.stdin.flush()
+            give_up_at = time.monotonic() + 60
+            while len(rows()) < 2 and time.monotonic() < give_up_at:
+                pass
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    # The acknowledgement may be on its way, when a reader has the records already.
+    assert b"interrupted; the first " in err
+    assert b"--skip 2 goes on" in err or b"--skip 0 goes on" in err
+
+
+def test_a_long_line_is_read_in_linear_time(kwire):
+    """A line without an end costs no copy of what came before for each piece."""
+    module = importlib.import_module(f"{kwire.__name__}.cli.record_input")
+
+    class Pieces(io.BytesIO):
+        def read1(self, _):
+            return super().read1(1 << 10)
+
+    line = bytes(10 << 20)
+    begun = time.process_time()
+    (row,) = [row for rows in module.read_text(Pieces(line), "x", None) for row in rows]
+    assert row == (None, line, None, ())
+    # 10,000 pieces; with a copy of the line for each it took half a minute.
+    assert time.process_time() - begun < 5
+
+
+def make_json(source, depth=0):
+    """Make any value of JSON, with the names that mean something among its fields."""
+    names = ["key", "value", "headers", "timestamp", "key_json", "value_hex"]
+    names += ["value_base64", "topic", "offset", "x", ""]
+    texts = ["", "text", "00ff", "AA==", "\ud800", "\0", "{", "9" * 5000]
+    numbers = [0, -1, 2**31, 2**63, -(2**64), 1.5, 1e308]
+    kind = source.randrange(8 if depth < 3 else 5)
+    if kind < 2:
+        return source.choice(texts)
+    if kind < 5:
+        return source.choice([*numbers, None, True, False])
+    parts = [make_json(source, depth + 1) for _ in range(source.randrange(4))]
+    if kind == 5:
+        return parts
+    return {source.choice(names): each for each in parts}
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_any_field_is_a_row_or_an_error_of_its_line(kwire, form):
+    """Whatever a field is: a row that can be encoded, or the number of the line."""
+    module = importlib.import_module(f"{kwire.__name__}.cli.record_input")
+    source = random.Random(form)
+    names = sorted(module._RECORD_NAMES | {"key_encoding", "value_encoding"})
+    found = {True: 0, False: 0}
+    for _ in range(3000):
+        fields = {
+            name: make_json(source)
+            for name in source.sample(names, source.choice((1, 2)))
+        }
+        if form == "jsonl":
+            data, number, read = json.dumps(fields).encode(), 1, module.read_json_lines
+        else:
+            cells = [
+                source.choice([json.dumps(each), str(each), "json", "hex"])
+                for each in fields.values()
+            ]
+            quoted = ['"' + each.replace('"', '""') + '"' for each in cells]
+            text = ",".join(fields) + "\n" + ",".join(quoted) + "\n"
+            data = text.encode("utf-8", "replace")
+            number, read = 2, module.read_csv
+        try:
+            rows = [row for rows in read(io.BytesIO(data), "name") for row in rows]
+        except module.click.ClickException as error:
+            assert error.message.startswith(f"name, line {number}: "), data
+            found[False] += 1
+        else:
+            batch = kwire.records.encode_batch(rows, compression="none")
+            assert batch
+            found[True] += 1
+    assert min(found.values()) > 300, found

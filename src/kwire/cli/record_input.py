@@ -13,7 +13,6 @@ import base64
 import csv
 import io
 import json
-from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import click
@@ -28,7 +27,14 @@ InputRow: TypeAlias = "tuple[bytes | None, bytes | None, int | None, Any]"
 _READ_BYTES = 1 << 20
 _ROWS_AT_ONCE = 1000
 _ENCODINGS = ("base64", "hex", "json")
+_VALUE_NAMES = {"value", *(f"value_{each}" for each in _ENCODINGS)}
+_KEY_NAMES = {"key", *(f"key_{each}" for each in _ENCODINGS)}
 _PASSED_OVER = {"topic", "partition", "offset", "timestamp_type", "error"}
+_RECORD_NAMES = {"headers", "timestamp", *_KEY_NAMES, *_VALUE_NAMES, *_PASSED_OVER}
+_LAST_TIMESTAMP = (1 << 63) - 1
+_LONGEST_CELL = (1 << 31) - 1
+"""Of CSV, in characters; Python's own limit is 128 KiB."""
+_TOO_DEEP = "the JSON is nested too deeply to be read"
 
 
 def read_text(
@@ -52,15 +58,12 @@ def read_text(
 
 
 def read_json_lines(file: BinaryIO, name: str) -> Iterator[list[InputRow]]:
-    """Read JSON lines, as ``read_text`` reads text."""
+    """Read JSON lines, as ``read_text`` reads text; each line is a record."""
 
     def parse(line: bytes) -> InputRow:
         if not line.strip():
             raise ValueError("the line is empty")
-        try:
-            fields = json.loads(line)
-        except ValueError as error:
-            raise ValueError(f"not JSON: {error}") from None
+        fields = _load_json(line)
         if not isinstance(fields, dict):
             raise ValueError("not a JSON object")
         return _make_row(fields)
@@ -70,45 +73,53 @@ def read_json_lines(file: BinaryIO, name: str) -> Iterator[list[InputRow]]:
 
 def read_csv(file: BinaryIO, name: str) -> Iterator[list[InputRow]]:
     """Read CSV with a line of names."""
+    csv.field_size_limit(_LONGEST_CELL)
     with io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
         lines = csv.DictReader(text)
-
-        def rows() -> Iterator[InputRow]:
-            while True:
-                try:
-                    fields = next(lines, None)
-                    if fields is None:
-                        return
-                    if None in fields:
-                        raise ValueError("there are more cells than names")
-                    yield _make_row(_from_csv(fields))
-                except (ValueError, csv.Error) as error:
-                    raise _refuse(name, lines.line_num, error) from None
-
-        iterator = rows()
-        while found := list(islice(iterator, _ROWS_AT_ONCE)):
-            yield found
+        rows: list[InputRow] = []
+        while True:
+            try:
+                fields = next(lines, None)
+                if fields is None:
+                    break
+                if None in fields:
+                    raise ValueError("there are more cells than names")
+                rows.append(_make_row(_from_csv(fields)))
+            except (ValueError, csv.Error) as error:
+                yield rows
+                raise _refuse(name, lines.line_num, error) from None
+            if len(rows) == _ROWS_AT_ONCE:
+                yield rows
+                rows = []
+        yield rows
 
 
 def _read_lines(
     file: BinaryIO, name: str, parse: Callable[[bytes], InputRow]
 ) -> Iterator[list[InputRow]]:
+    """Read lines in the pieces in which they come; before an error, those before it."""
     read = getattr(file, "read1", file.read)
-    rest, number = b"", 0
+    # The beginning of a line whose end has not come.
+    begun: list[bytes] = []
+    number = 0
     while True:
         data = read(_READ_BYTES)
-        *lines, rest = (rest + data).split(b"\n")
-        if not data and rest:
-            lines, rest = [rest], b""
+        first, *lines = data.split(b"\n")
+        begun.append(first)
+        if lines or not data:
+            lines.insert(0, b"".join(begun))
+            begun = [lines.pop()] if data else []
+            if not data and lines == [b""]:
+                return
         rows = []
         for line in lines:
             number += 1
             try:
                 rows.append(parse(line.removesuffix(b"\r")))
             except ValueError as error:
+                yield rows
                 raise _refuse(name, number, error) from None
-        if rows:
-            yield rows
+        yield rows
         if not data:
             return
 
@@ -118,16 +129,7 @@ def _refuse(name: str, number: int, error: Exception) -> click.ClickException:
 
 
 def _make_row(fields: Mapping[str, Any]) -> InputRow:
-    known = {
-        *("headers", "timestamp"),
-        *_PASSED_OVER,
-        *(
-            f"{part}{ending}"
-            for part in ("key", "value")
-            for ending in ("", *(f"_{each}" for each in _ENCODINGS))
-        ),
-    }
-    unknown = [each for each in fields if each not in known]
+    unknown = [each for each in fields if each not in _RECORD_NAMES]
     if unknown:
         raise ValueError(
             f"the field {unknown[0]!r:.60} is none of a record; --format text writes"
@@ -135,39 +137,96 @@ def _make_row(fields: Mapping[str, Any]) -> InputRow:
         )
     timestamp = fields.get("timestamp")
     if timestamp is not None and type(timestamp) is not int:
-        raise ValueError(f"timestamp must be a number of ms (got {timestamp!r:.60})")
-    headers = fields.get("headers") or ()
-    if not all(isinstance(each, dict) for each in headers):
-        raise ValueError("headers must be a list of objects with key and value")
+        raise ValueError(
+            f"timestamp must be a number of ms (got {_shorten(timestamp)})"
+        )
+    if timestamp is not None and timestamp > _LAST_TIMESTAMP:
+        raise ValueError(f"timestamp must be below 2^63 (got {_shorten(timestamp)})")
+    headers = fields.get("headers")
+    if headers is None:
+        headers = []
+    elif not isinstance(headers, list):
+        raise ValueError(
+            "headers must be a list of objects with key and value"
+            f" (got {_shorten(headers)})"
+        )
     return (
         _read_part(fields, "key"),
         _read_part(fields, "value"),
         None if timestamp is None or timestamp < 0 else timestamp,
-        tuple((str(each.get("key")), _read_part(each, "value")) for each in headers),
+        tuple(map(_read_header, headers)),
     )
+
+
+def _read_header(fields: Any) -> tuple[str, bytes | None]:
+    if not isinstance(fields, dict):
+        raise ValueError(
+            "headers must be a list of objects with key and value; it has"
+            f" {_shorten(fields)}"
+        )
+    key = fields.get("key")
+    if not isinstance(key, str):
+        raise ValueError(f"the key of a header must be text (got {_shorten(key)})")
+    _encode_text("the key of a header", key)
+    unknown = [each for each in fields if each != "key" and each not in _VALUE_NAMES]
+    if unknown:
+        raise ValueError(
+            f"the field {unknown[0]!r:.60} is none of a header, which has key and value"
+        )
+    return key, _read_part(fields, "value")
 
 
 def _read_part(fields: Mapping[str, Any], part: str) -> bytes | None:
     found = fields.get(part)
     if found is not None:
         if not isinstance(found, str):
-            raise ValueError(f"{part} must be text or null (got {found!r:.60})")
-        return found.encode()
+            raise ValueError(f"{part} must be text or null (got {_shorten(found)})")
+        return _encode_text(part, found)
     for encoding in _ENCODINGS:
         found = fields.get(f"{part}_{encoding}")
         if found is None:
             continue
         if encoding == "json":
-            return compact_json(found).encode()
+            try:
+                return _encode_text(f"{part}_json", compact_json(found))
+            except RecursionError:
+                raise ValueError(f"{part}_json: {_TOO_DEEP}") from None
         try:
             if encoding == "hex":
                 return bytes.fromhex(found)
             return base64.b64decode(found, validate=True)
         except (TypeError, ValueError):
             raise ValueError(
-                f"{part}_{encoding} must be {encoding} (got {found!r:.60})"
+                f"{part}_{encoding} must be {encoding} (got {_shorten(found)})"
             ) from None
     return None
+
+
+def _load_json(text: str | bytes, part: str = "") -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{part}not JSON: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{part}{_TOO_DEEP}") from None
+
+
+def _encode_text(name: str, text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"{name} must be Unicode text (got half of a surrogate pair)"
+        ) from None
+
+
+def _shorten(value: object) -> str:
+    """Show what was got; the beginning of it, if it is long."""
+    try:
+        return f"{value!r:.60}"
+    except (RecursionError, ValueError):
+        # Nested deeply, or a number of thousands of digits.
+        return type(value).__name__
 
 
 def _from_csv(cells: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,7 +236,7 @@ def _from_csv(cells: Mapping[str, Any]) -> dict[str, Any]:
         encoding = fields.pop(f"{part}_encoding", "text")
         content = fields.pop(part, None)
         if encoding == "json" and content is not None:
-            fields[f"{part}_json"] = json.loads(content)
+            fields[f"{part}_json"] = _load_json(content, f"{part}: ")
         elif encoding in ("base64", "hex"):
             fields[f"{part}_{encoding}"] = content
         elif encoding == "text":
@@ -186,5 +245,7 @@ def _from_csv(cells: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError(f"{part}_encoding must be text, base64, hex or json")
     for name in ("timestamp", "headers"):
         if name in fields:
-            fields[name] = json.loads(fields[name]) if fields[name] else None
+            fields[name] = (
+                _load_json(fields[name], f"{name}: ") if fields[name] else None
+            )
     return fields

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import click
 
 from ...arrow_types import load_pyarrow
-from ...cluster import ClusterError
+from ...cluster import BrokersUnreachable, ClusterError, TopicNotFound
 from ...errors import KwireError
 from ..brokers import add_cluster_options, connect_cluster
 from ..main import EXIT_CODES, FINE
@@ -23,9 +23,9 @@ from ..record_input import read_csv, read_json_lines, read_text
 from ..terminal import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from ...client import ProducerSync, Receipt
+    from ...client import ProducerSync
 
 _FORMS = {
     ".jsonl": "jsonl",
@@ -79,6 +79,13 @@ _ROWS_AT_ONCE = 1 << 16
     show_default=True,
     help="The compression of record batches.",
 )
+@click.option(
+    "--skip",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Leave out the first N records of the input, such as those that are written.",
+)
 def command(
     address: str,
     topic: str,
@@ -87,12 +94,15 @@ def command(
     separator: str | None,
     partition: int | None,
     compression: str,
+    skip: int,
     **access: Any,
 ) -> int:
     """Write records to a topic, each once, and wait until they are acknowledged.
 
     Without a file, lines are read from stdin and written as they come. A record without
-    a timestamp gets the present time. The topic has to exist.
+    a timestamp gets the present time. The topic has to exist. If the command ends
+    early, it prints how many records of the input are written, and the --skip to go on
+    with.
     """
     if form is None:
         ending = os.path.splitext(path or "")[1].lower()
@@ -103,54 +113,84 @@ def command(
         raise click.UsageError("--key-separator must not be empty")
     if path is None and form in ("parquet", "arrow"):
         raise click.UsageError(f"--format {form} requires a file; stdin has lines")
-    written = 0
+    done = skip
+    sending = 0
     with ExitStack() as stack:
         kafka = stack.enter_context(connect_cluster(address, **access))
         producer = stack.enter_context(kafka.producer(compression=compression))
-        if form in ("parquet", "arrow"):
-            assert path is not None
-            sent = _send_tables(producer, topic, path, form, partition)
+        send: Callable[..., None] = _send_rows
+        if path is not None and form in ("parquet", "arrow"):
+            pieces, send = _read_tables(path, form), _send_table
         else:
-            sent = _send_lines(producer, topic, path, form, separator, partition)
+            pieces = _read_lines(path, form, separator)
         try:
-            for receipts in sent:
-                written += sum(each.record_count for each in receipts)
-        except KwireError as error:
-            if not isinstance(error, ClusterError):
-                error = ClusterError(f"writing {topic}: {error}")
+            for piece in _skip_records(pieces, skip):
+                sending = len(piece)
+                if sending:
+                    send(producer, topic, piece, partition)
+                done += sending
+                sending = 0
+        except KeyboardInterrupt:
+            say(f"interrupted; {_describe_progress(done, sending)}")
+            raise
+        except (click.ClickException, KwireError, TypeError) as error:
+            text = str(error)
+            if isinstance(error, (TopicNotFound, BrokersUnreachable)):
+                sending = 0
+            if isinstance(error, TypeError):
+                text = f"{path}: {_first_line(error)}"
+            elif not isinstance(error, (click.ClickException, ClusterError)):
+                text = f"writing {topic}: {error}"
             raise click.ClickException(
-                f"{error}; {written} records before it are written"
+                f"{text}; {_describe_progress(done, sending)}"
             ) from error
-    say(f"{written} records written to {topic}")
+    say(f"{done - skip} records written to {topic}")
     return FINE
 
 
-def _send_lines(
-    producer: ProducerSync,
-    topic: str,
-    path: str | None,
-    form: str,
-    separator: str | None,
-    partition: int | None,
-) -> Iterator[list[Receipt]]:
-    """Write lines in the pieces in which they come."""
+def _describe_progress(done: int, sending: int) -> str:
+    """Describe which records of the input are written, and how to go on."""
+    if not sending:
+        if not done:
+            return "no record is written"
+        return f"the first {done} records are written; --skip {done} goes on after them"
+    return (
+        f"the first {done} records are written, and perhaps some of the next {sending};"
+        f" --skip {done} goes on, and may write those twice"
+    )
+
+
+def _skip_records(pieces: Iterator[Any], count: int) -> Iterator[Any]:
+    """Iterate over what comes after ``count`` records."""
+    for piece in pieces:
+        skipped = min(count, len(piece))
+        count -= skipped
+        yield piece[skipped:] if skipped else piece
+
+
+def _read_lines(
+    path: str | None, form: str, separator: str | None
+) -> Iterator[list[Any]]:
+    """Read rows in the pieces in which lines come."""
     name = path or "stdin"
     with click.open_file(path or "-", "rb") as opened:
         file = cast("BinaryIO", opened)
         if form == "text":
-            pieces = read_text(file, name, separator)
+            yield from read_text(file, name, separator)
         elif form == "jsonl":
-            pieces = read_json_lines(file, name)
+            yield from read_json_lines(file, name)
         else:
-            pieces = read_csv(file, name)
-        for rows in pieces:
-            yield producer.send_many(topic, rows, partition=partition)
+            yield from read_csv(file, name)
 
 
-def _send_tables(
-    producer: ProducerSync, topic: str, path: str, form: str, partition: int | None
-) -> Iterator[list[Receipt]]:
-    """Write the columns of a file that are those of a record."""
+def _send_rows(
+    producer: ProducerSync, topic: str, rows: list[Any], partition: int | None
+) -> None:
+    producer.send_many(topic, rows, partition=partition)
+
+
+def _read_tables(path: str, form: str) -> Iterator[Any]:
+    """Read record batches with the columns of a file that are those of a record."""
     pyarrow = load_pyarrow(form)
     try:
         if form == "parquet":
@@ -160,13 +200,23 @@ def _send_tables(
             reader = pyarrow.ipc.open_file(path)
             names = reader.schema.names
             batches = map(reader.get_batch, range(reader.num_record_batches))
-        columns: Any = {name: name for name in _COLUMNS if name in names}
-        if "value" not in columns:
+        chosen = [name for name in _COLUMNS if name in names]
+        if "value" not in chosen:
             raise click.ClickException(
                 f"{path}: there is no column value (it has {', '.join(names)})"
             )
         for batch in batches:
-            yield producer.send_table(topic, batch, partition=partition, **columns)
+            yield batch.select(chosen)
     except (pyarrow.ArrowException, TypeError) as error:
-        reason = str(error).partition("\n")[0]
-        raise click.ClickException(f"{path}: {reason}") from None
+        raise click.ClickException(f"{path}: {_first_line(error)}") from None
+
+
+def _send_table(
+    producer: ProducerSync, topic: str, rows: Any, partition: int | None
+) -> None:
+    columns: Any = {name: name for name in rows.schema.names}
+    producer.send_table(topic, rows, partition=partition, **columns)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
