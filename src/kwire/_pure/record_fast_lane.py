@@ -85,30 +85,22 @@ def _read_records(
         if byte > 127:
             byte, at = _read_long_varint(data, at, byte)
         made.offset = base_offset + (byte >> 1 ^ -(byte & 1))
-        byte = data[at]
-        at += 1
-        if byte > 127:
-            byte, at = _read_long_varint(data, at, byte)
-        if byte == 1:
-            made.key = None
-        else:
-            if byte & 1:
+        # The first round reads the key, which the second one moves out of the way.
+        value: bytes | None = None
+        for _ in ("key", "value"):
+            key = value
+            byte = data[at]
+            at += 1
+            if byte > 127:
+                byte, at = _read_long_varint(data, at, byte)
+            if byte == 1:
+                value = None
+            elif byte & 1:
                 raise ValueError
-            byte >>= 1
-            made.key = data[at : at + byte]
-            at += byte
-        byte = data[at]
-        at += 1
-        if byte > 127:
-            byte, at = _read_long_varint(data, at, byte)
-        if byte == 1:
-            made.value = None
-        else:
-            if byte & 1:
-                raise ValueError
-            byte >>= 1
-            made.value = data[at : at + byte]
-            at += byte
+            else:
+                start, at = at, at + (byte >> 1)
+                value = data[start:at]
+        made.key, made.value = key, value
         byte = data[at]
         at += 1
         if byte:
@@ -124,21 +116,19 @@ def _read_records(
                     byte, at = _read_long_varint(data, at, byte)
                 if byte & 1:
                     raise ValueError
-                byte >>= 1
-                name = data[at : at + byte].decode()
-                at += byte
+                start, at = at, at + (byte >> 1)
+                name = data[start:at].decode()
                 byte = data[at]
                 at += 1
                 if byte > 127:
                     byte, at = _read_long_varint(data, at, byte)
                 if byte == 1:
                     headers.append((name, None))
+                elif byte & 1:
+                    raise ValueError
                 else:
-                    if byte & 1:
-                        raise ValueError
-                    byte >>= 1
-                    headers.append((name, data[at : at + byte]))
-                    at += byte
+                    start, at = at, at + (byte >> 1)
+                    headers.append((name, data[start:at]))
             made.headers = tuple(headers)
         else:
             made.headers = ()
