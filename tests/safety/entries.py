@@ -173,12 +173,19 @@ def frames():
         given = partial(good.prefixed, name)
         yield Entry(f"prefixed {name}", run, given, VERSIONED, share=150, **ANY)
     yield Entry("splitter", on.split, streams, share=300, **ANY)
+    run = partial(on.split, most=None)
+    yield Entry("splitter without a limit", run, cut_streams, share=100, **ANY)
 
 
 def streams():
     """Put frames of requests together into streams of three."""
     frames = good.requests()
     return [good.sized(frames[at : at + 3]) for at in range(0, len(frames), 3)]
+
+
+def cut_streams():
+    """End streams within a frame whose size announces a gigabyte."""
+    return [stream + b"\x40\0\0\0" + stream for stream in streams()]
 
 
 def arrays():

@@ -151,9 +151,9 @@ def checked(made):
     return made
 
 
-def split(package, data):
+def split(package, data, most=5000):
     """Feed a stream to a splitter in three pieces; list the frames, then the error."""
-    splitter = package.framing.FrameSplitter(package.Limits(frame_bytes=5000))
+    splitter = package.framing.FrameSplitter(package.Limits(frame_bytes=most))
     frames = []
     cuts = (0, len(data) // 3, len(data) // 3 + 1, len(data))
     with memoryview(data) as view:
