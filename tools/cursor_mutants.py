@@ -271,6 +271,8 @@ def killed_by(copy: Copy, mutant: Mutant | None, tests: tuple[str, ...]) -> str:
     more = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "KWIRE_HOSTILE_INPUTS": INPUTS}
     more["KWIRE_MUTANT"] = str(number)
     options = ["-x", "-q", "-p", "no:cacheprovider", "--tb=no"]
+    # Those of Spark may need a second attempt.
+    options += ["-p", "pytest_rerunfailures"]
     for test in tests:
         done = copy.run(["-m", "pytest", *options, test], more=more)
         if done.returncode == 1:
