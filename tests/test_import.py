@@ -32,7 +32,8 @@ FLOORS = [
     {
         *("__version__", "errors", "limits", "versions", "error_codes"),
         *("frame_hints", "java_utf8", "formatting", "atomic_files"),
-        *("regular_files", "batch_layout", "consumer_properties", "record_types"),
+        *("regular_files", "batch_layout", "record_types"),
+        *("consumer_properties", "producer_properties"),
     },
     {"schema", "compression", "compression_frames"},
     {"plan"},

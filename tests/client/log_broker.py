@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``LogBroker``: a broker on the loopback interface with topics to read.
+"""``LogBroker``: a broker on the loopback interface with topics to read and write.
 
 Sockets, TLS and SASL are those of ``loopback_brokers.Broker``; topics, offsets and
 records those of the simulation.
@@ -55,6 +55,10 @@ class LogBroker(Broker):
                 time.sleep(min(request.max_wait_ms / 1000, LONGEST_WAIT_S))
                 response = self.node.answer_fetch(fetch, version, is_late=True)
             return response
+        if type(request).__name__ == "ProduceRequest":
+            return self.node.finish_produce(
+                self.node.begin_produce(request, version), version
+            )
         response = self.node.answer(request, version)
         if type(response).__name__ == "MetadataResponse":
             (only,) = response.brokers

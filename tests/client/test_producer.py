@@ -229,6 +229,22 @@ def test_appended_tables_are_sent_and_acknowledged_later(cluster, produce, topic
     assert values == [b"first", *(b"%d" % n for n in range(6000))]
 
 
+def test_tables_are_appended_while_their_batches_are_acknowledged(
+    cluster, produce, topic
+):
+    """More batches than may be in flight: some are over when others are sent."""
+    values = [b"%d" % n for n in range(3000)]
+
+    async def append(producer):
+        for _ in range(2):
+            table = pyarrow.table({"value": values})
+            await producer.append_table(topic, table, partition=0)
+
+    produce(append, batch_bytes=1000, request_bytes=1000)
+    found = rows_of(read(cluster[0], topic, 6000))
+    assert [value for _, value in found[0]] == values * 2
+
+
 def test_an_appended_table_that_is_not_acknowledged_fails_the_flush(
     kwire, cluster, produce, topic, monkeypatch
 ):

@@ -15,6 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "client"))
 from log_broker import LogBroker
 from log_files import Folder, log_of
 
+from kwire import client
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -69,3 +71,20 @@ def test_the_page_about_kafka_live_runs(spark, tmp_path):
         assert names["values"].columns == ["value"]
         assert names["values"].count() == 30
     assert spark.read.parquet(f"{tmp_path}/orders/").count() == 30
+
+
+@pytest.mark.gate
+def test_the_page_about_writing_runs(spark, tmp_path):
+    """A broker with two empty topics is all that the page takes for granted."""
+    names = {"spark": spark}
+    with LogBroker({"orders": (0,), "loud-orders": (0,)}) as broker:
+        for number, text in enumerate(blocks("spark-write.md")):
+            text = text.replace('"broker:9092"', repr(broker.address))
+            text = text.replace('"checkpoint-loud/"', repr(f"{tmp_path}/checkpoint"))
+            exec(compile(text, f"block {number + 1} of spark-write.md", "exec"), names)
+        with client.connect_sync(broker.address) as kafka:
+            rows = [row for chunk in kafka.scan("loud-orders") for row in chunk.rows()]
+    assert sorted((row.key, row.value) for row in rows) == [
+        (b"order-1", b"10 SCREWS"),
+        (b"order-2", b"3 NAILS"),
+    ]

@@ -190,8 +190,10 @@ class Awaited:
 
     def is_sent(self) -> bool:
         """Whether each batch is over, or on its way to its broker."""
+        if self.is_over():
+            return True
         leaves = (leaf for batch in self._waiting for leaf in batch.leaves())
-        return self.is_over() or all(leaf.is_sent or leaf.is_over for leaf in leaves)
+        return all(leaf.is_sent or leaf.is_over for leaf in leaves)
 
     def receipts(self) -> list[Receipt]:
         """Return the receipts; raises the first failure."""

@@ -136,10 +136,10 @@ class ProducerSync(ProducerBase):
 
         The arguments are those of ``send_table``. Returns when all rows are on their
         way to the brokers, and waits where ``memory_bytes`` are taken. Rows that are
-        not acknowledged are reported by the next ``flush`` or ``close``; ``on_receipt``
-        is called with the receipt of each batch. Raises ``ValueError`` and
-        ``TypeError`` as ``send_table``, and ``ClusterError`` for a topic that cannot be
-        written to.
+        not acknowledged are reported by the next ``append_table``, ``flush`` or
+        ``close``; ``on_receipt`` is called with the receipt of each batch. Raises
+        ``ValueError`` and ``TypeError`` as ``send_table``, and ``ClusterError`` for a
+        topic that cannot be written to.
         """
         self._check_open()
         chosen = TableColumns(
@@ -157,6 +157,8 @@ class ProducerSync(ProducerBase):
             sender.add(piece, time.monotonic())
         # A caller that is slow to come back must not let them wait for the machine.
         runner.run_until(Awaited(sender.batches).is_sent)
+        if failure := machine.take_background_failure():
+            raise failure
 
     def flush(self) -> None:
         """Send what was appended; return when it is acknowledged.

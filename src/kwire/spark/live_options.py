@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of ``kafka-live``: brokers, and the topics of ``topic_options.py``.
 
-The settings of Kafka's clients go to ``kwire.client`` by their own names.
+The settings of Kafka's clients go to ``kwire.client`` by their own names. What a sink
+takes is in ``live_sink_options.py``.
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 from .. import client
 from ..cluster import NotAuthorized, TopicNotFound
 from ..limits import DEFAULT, Limits
-from .option_names import LIVE_OPTIONS
+from .option_names import LIVE_OPTIONS, OF_CLIENTS
 from .option_values import read_count, read_flag, read_size
 from .topic_options import EARLIEST, LATEST, TopicOptions, read_topic_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from .option_names import OptionNames
+
 _PREFIX = "kafka."
 _CHECK_CRCS = "kafka.check.crcs"
 _TIMEOUT = "kafka.default.api.timeout.ms"
 _SECURITY = ("kafka.ssl.", "kafka.sasl.")
-_OWN = (_CHECK_CRCS, _TIMEOUT, "kafka.isolation.level")
-"""Settings that are not among the properties of a connection."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,11 @@ def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> Live
             " their options; CREATE TEMPORARY VIEW name USING kafka_live OPTIONS (...)"
             " makes a name for a query"
         )
-    _check_security(given)
+    check_security(given, LIVE_OPTIONS)
     found = LIVE_OPTIONS.choose(given)
     options = LiveOptions(
         **read_topic_options(found, "latest" if is_stream else "earliest"),
-        cluster=_read_cluster(found),
+        cluster=read_cluster(found, "kafka-live", _TIMEOUT),
         check_crc=read_flag(found, _CHECK_CRCS, True),
     )
     if not (options.subscribe or options.subscribe_pattern or options.assign):
@@ -110,37 +111,38 @@ def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> Live
     return options
 
 
-def _read_cluster(found: Mapping[str, str]) -> Cluster:
+def read_cluster(found: Mapping[str, str], format: str, timeout: str) -> Cluster:
+    """Read where the brokers are; ``timeout`` is the option for the longest wait."""
     addresses = found.get("kafka.bootstrap.servers", "").strip()
     if not addresses:
         raise ValueError(
-            "kafka-live requires brokers: give kafka.bootstrap.servers,"
+            f"{format} requires brokers: give kafka.bootstrap.servers,"
             " HOST:PORT[,HOST:PORT]"
         )
     properties = {
         name.removeprefix(_PREFIX): text
         for name, text in found.items()
-        if name.startswith(_PREFIX) and name not in _OWN
+        if name in OF_CLIENTS
     }
     most = read_size(found, "maxBatchBytes")
     return Cluster(
         addresses,
         properties,
-        read_count(found, _TIMEOUT) or 60_000,
+        read_count(found, timeout) or 60_000,
         DEFAULT if most is None else Limits(frame_bytes=most, decompressed_bytes=most),
     )
 
 
-def _check_security(given: Mapping[str, str]) -> None:
+def check_security(given: Mapping[str, str], options: OptionNames) -> None:
     """Refuse settings of TLS and SASL that nothing here can follow."""
-    known = {name.lower() for name in LIVE_OPTIONS.honoured}
+    known = {name.lower() for name in options.honoured}
     for name in given:
         if name.lower().startswith(_SECURITY) and name.lower() not in known:
             listed = ", ".join(
-                name for name in LIVE_OPTIONS.honoured if name.startswith(_SECURITY)
+                name for name in options.honoured if name.startswith(_SECURITY)
             )
             raise ValueError(
-                f"kafka-live has no option {name}: use {listed}; leave out what"
+                f"{options.format} has no option {name}: use {listed}; leave out what"
                 " the brokers do not require"
             )
 

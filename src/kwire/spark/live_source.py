@@ -6,7 +6,7 @@
 
 This file answers the calls of Spark. On the driver ``live_topics.py`` finds the
 offsets; in the tasks ``live_reading.py`` fetches the records. Streams are in
-``live_stream.py``.
+``live_stream.py``, writers in ``live_sink.py``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from .layout import chosen_live_layout, default_live_layout, list_columns
 from .live_options import read_live_options
 from .live_reading import read_range
+from .live_sink import make_stream_writer, make_writer
 from .live_stream import LiveStream
 from .live_topics import LiveTopics
 from .option_names import LIVE_OPTIONS
@@ -28,7 +29,11 @@ from .stream_reader import make_stream_reader
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pyspark.sql.datasource import DataSourceStreamReader
+    from pyspark.sql.datasource import (
+        DataSourceStreamReader,
+        DataSourceStreamWriter,
+        DataSourceWriter,
+    )
     from pyspark.sql.types import StructType
 
     from .layout import Layout
@@ -36,12 +41,12 @@ if TYPE_CHECKING:
 
 
 class KafkaLiveSource(SparkEntry, DataSource):
-    """The data source ``kafka-live``.
+    """The data source and sink ``kafka-live``.
 
-    Columns, options and offsets are those of Spark's own source ``kafka``;
-    ``docs/spark-live.md`` lists them all. A schema that is given chooses among the
-    columns. Raises ``ValueError`` for wrong options, ``ClusterError`` for what goes
-    wrong with the brokers.
+    Columns, options and offsets are those of Spark's own source and sink ``kafka``;
+    ``docs/spark-live.md`` and ``docs/spark-write.md`` list them all. A schema that is
+    given chooses among the columns to read. Raises ``ValueError`` for wrong options and
+    columns, ``ClusterError`` for what goes wrong with the brokers.
     """
 
     @classmethod
@@ -66,6 +71,16 @@ class KafkaLiveSource(SparkEntry, DataSource):
             return LiveStream(read_live_options(self.options, True), _layout(schema))
 
         return make_stream_reader(make_stream)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """Make the writer of a batch."""
+        return make_writer(self.options, schema, overwrite)
+
+    def streamWriter(
+        self, schema: StructType, overwrite: bool
+    ) -> DataSourceStreamWriter:
+        """Make the writer of a stream."""
+        return make_stream_writer(self.options, schema, overwrite)
 
 
 def _layout(schema: StructType) -> Layout:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of the options that both formats of topics have, and how each is treated.
 
-It lists the options of Spark's own Kafka source and those of Kafka's consumer
-(``kafka.*``). Those that only ``kafka-log`` has are fields in ``options.py``; the tests
-compare the names with the guides.
+It lists the options of Spark's own Kafka source and sink, and those of Kafka's consumer
+and producer (``kafka.*``). Those that only ``kafka-log`` has are fields in
+``options.py``; the tests compare the names with the guides.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
+from .. import producer_properties
 from ..consumer_properties import FOLLOWED, PASSED_OVER
 
 if TYPE_CHECKING:
@@ -31,11 +32,15 @@ OF_TOPICS = (
 )
 """Options that say which offsets of which topics are read."""
 
-_OF_CONNECTIONS = (
-    *(f"kafka.{name}" for name in FOLLOWED if f"kafka.{name}" != ISOLATION),
-    "kafka.check.crcs",
+OF_CLIENTS = tuple(
+    f"kafka.{name}"
+    for name in FOLLOWED
+    if name not in ("isolation.level", "default.api.timeout.ms")
 )
-"""Settings of Kafka's clients that a scan follows."""
+"""Settings of connections, which sources and sinks follow."""
+
+_OF_CONNECTIONS = (*OF_CLIENTS, "kafka.default.api.timeout.ms", "kafka.check.crcs")
+"""Settings of Kafka's consumer that a scan follows."""
 
 IGNORED = (
     *("groupIdPrefix", "kafkaConsumer.pollTimeoutMs"),
@@ -68,9 +73,12 @@ REFUSED = {
 }
 """Options that Spark's own source refuses too, with what to do instead."""
 
+_DECISIVE = (ISOLATION, "kafka.acks", "kafka.enable.idempotence")
+"""Settings whose names are checked for slips, as they decide what is read or kept."""
+
 _LIKE_IT = 0.8
-"""How much alike a name and ``ISOLATION`` are where one is a slip for the other; no
-other setting of Kafka's consumer comes near that."""
+"""How much alike a name and one of these are where one is a slip for the other; no
+other setting of Kafka's clients comes near that."""
 
 
 class OptionNames(NamedTuple):
@@ -87,9 +95,9 @@ class OptionNames(NamedTuple):
     def choose(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return the options that are honoured, under the names of ``honoured``.
 
-        Names count without case. A setting that Kafka's consumer does not know is
+        Names count without case. A setting that Kafka's clients do not know is
         ignored, as Kafka ignores it. Raises ``ValueError`` for options that are
-        refused, for unknown ones, and for a slip in ``kafka.isolation.level``.
+        refused, for unknown ones, and for a slip in a setting that is decisive.
         """
         by_lower = {name.lower(): name for name in (*self.honoured, *self.ignored)}
         found: dict[str, str] = {}
@@ -109,7 +117,8 @@ class OptionNames(NamedTuple):
     def _check_unknown(self, name: str, lower: str, by_lower: dict[str, str]) -> None:
         """Refuse an unknown name, unless it is a setting for Kafka's clients."""
         if lower.startswith("kafka."):
-            near = get_close_matches(lower, (ISOLATION,), 1, _LIKE_IT)
+            decisive = [each for each in _DECISIVE if each in by_lower]
+            near = get_close_matches(lower, decisive, 1, _LIKE_IT)
             if not near:
                 return
         else:
@@ -129,5 +138,33 @@ LIVE_OPTIONS = OptionNames(
         **REFUSED,
         "kafka.config.providers": "kwire reads no providers; give the value itself",
         "kafka.security.providers": "they run in Java only; leave it out",
+    },
+)
+
+SINK_OPTIONS = OptionNames(
+    "the sink kafka-live",
+    (
+        "topic",
+        *OF_CLIENTS,
+        *(f"kafka.{name}" for name in producer_properties.FOLLOWED),
+    ),
+    (
+        *("includeHeaders", "checkpointLocation", "queryName"),
+        *(f"kafka.{name}" for name in producer_properties.PASSED_OVER),
+    ),
+    {
+        "kafka.key.serializer": "key is written as it is; encode the column",
+        "kafka.value.serializer": "value is written as it is; encode the column",
+        "kafka.partitioner.class": (
+            "classes run in Java only; give the column partition, or keys, which go"
+            " where Kafka's default partitioner sends them"
+        ),
+        "kafka.partitioner.ignore.keys": "give the column partition",
+        "kafka.transactional.id": (
+            "rows are written without transactions, at least once; leave it out"
+        ),
+        "kafka.interceptor.classes": REFUSED["kafka.interceptor.classes"],
+        "kafka.config.providers": LIVE_OPTIONS.refused["kafka.config.providers"],
+        "kafka.security.providers": LIVE_OPTIONS.refused["kafka.security.providers"],
     },
 )

@@ -1,0 +1,281 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a task of the sink ``kafka-live`` writes, read back by librdkafka's consumer.
+
+The writers are called as Spark's workers call them. Queries in Spark are in
+``test_live_sink.py``.
+"""
+
+import pickle
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    IntegerType,
+    StringType,
+    StructField,
+    StructType,
+)
+from topic_reading import PARTITIONS, flatten, mock_cluster
+
+from kwire import error_codes, partitioners
+from kwire.cluster import ClusterError, DeliveryFailed, TopicNotFound
+from kwire.errors import EncodeError
+from kwire.spark import live_writing
+from kwire.spark.live_sink import make_stream_writer, make_writer
+from kwire.spark.live_sink_options import find_columns
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "client"))
+
+from log_broker import LogBroker
+
+PAIR = pa.struct([("key", pa.string()), ("value", pa.binary())])
+HEADERS = pa.list_(PAIR)
+TYPES = {
+    "other": IntegerType(),
+    "headers": ArrayType(
+        StructType(
+            [StructField("key", StringType()), StructField("value", BinaryType())]
+        )
+    ),
+    "key": BinaryType(),
+    "partition": IntegerType(),
+    "topic": StringType(),
+    "value": StringType(),
+}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A mock cluster."""
+    with mock_cluster() as running:
+        yield running
+
+
+def schema_of(names):
+    return StructType([StructField(name, TYPES[name]) for name in names])
+
+
+def write(address, batches, names=tuple(TYPES), **given):
+    """Write batches as one task does, with a writer that was sent to it."""
+    options = {"kafka.bootstrap.servers": address, **given}
+    sent = pickle.dumps(make_writer(options, schema_of(names), False))
+    return pickle.loads(sent).write(iter(batches))
+
+
+def batch_of(*rows):
+    """Make a batch of TYPES of (headers, key, partition, topic, value)."""
+    kinds = [HEADERS, pa.binary(), pa.int32(), pa.string(), pa.string()]
+    columns = [
+        pa.array(values, kind)
+        for values, kind in zip(zip(*rows, strict=True), kinds, strict=True)
+    ]
+    other = pa.array(range(len(rows)), pa.int32())
+    return pa.RecordBatch.from_arrays([other, *columns], list(TYPES))
+
+
+def by_key(key):
+    return partitioners.murmur2_random(key, range(PARTITIONS), [])
+
+
+def test_every_column_is_written(cluster):
+    """Nulls, empty values and headers; a null partition goes where the key says."""
+    topic = cluster.make_topic()
+    rows = [
+        ([("a", b"1"), ("a", None)], b"k", 1, topic, "both"),
+        ([], b"k", 1, topic, None),
+        (None, None, 1, topic, ""),
+        (None, b"", 1, topic, "€"),
+        (None, b"keyed", None, topic, "by key"),
+    ]
+    write(cluster.address, [batch_of(*rows)])
+    found = cluster.read(topic, 5)
+    assert flatten({1: found[1][:4]}) == [
+        (1, b"k", b"both", [("a", b"1"), ("a", None)]),
+        (1, b"k", None, None),
+        (1, None, b"", None),
+        (1, b"", "€".encode(), None),
+    ]
+    (keyed,) = [m for each in found.values() for m in each if m.key() == b"keyed"]
+    assert keyed.partition() == by_key(b"keyed")
+
+
+def test_rows_go_to_the_topic_that_they_name(cluster):
+    """In order within each, whatever batches they came in; the option overrules it."""
+    topics = [cluster.make_topic() for _ in range(3)]
+    rows = [(None, b"k", 2, topics[n % 7 % 3], str(n)) for n in range(3000)]
+    batches = [batch_of(*rows[n : n + 250]) for n in range(0, 3000, 250)]
+    write(cluster.address, batches)
+    for number, topic in enumerate(topics):
+        wanted = [b"%d" % n for n in range(3000) if n % 7 % 3 == number]
+        found = cluster.read(topic, len(wanted))
+        assert [each.value() for each in found[2]] == wanted
+    one = cluster.make_topic()
+    write(cluster.address, batches, topic=one)
+    assert len(cluster.read(one, 3000)[2]) == 3000
+
+
+def test_tasks_without_rows_connect_to_nothing():
+    """Neither an empty partition nor empty batches need a broker."""
+    for batches in ([], [batch_of((None, None, None, "t", "x")).slice(1)]):
+        write("127.0.0.1:1", batches, **{"kafka.max.block.ms": "1"})
+
+
+LAYOUTS = {
+    "plain": (pa.string(), pa.binary(), HEADERS),
+    "large": (
+        pa.large_string(),
+        pa.large_binary(),
+        pa.large_list(
+            pa.struct(
+                [
+                    pa.field("key", pa.large_string(), nullable=False),
+                    pa.field("value", pa.large_binary()),
+                ]
+            )
+        ),
+    ),
+    "dictionary": (
+        pa.dictionary(pa.int32(), pa.string()),
+        pa.dictionary(pa.int8(), pa.binary()),
+        HEADERS,
+    ),
+}
+if hasattr(pa, "string_view") and int(pa.__version__.split(".")[0]) >= 18:
+    LAYOUTS["views"] = (pa.string_view(), pa.binary_view(), HEADERS)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_columns_of_other_layouts_are_the_same_records(cluster, layout):
+    """Spark passes large types if it is set to; slices begin in the midst."""
+    text, binary, headers = LAYOUTS[layout]
+    topic = cluster.make_topic()
+    columns = {
+        "value": pa.array([b"skipped", b"1", None, b"3"], pa.binary()).cast(binary)
+        if layout != "dictionary"
+        else pa.array([b"skipped", b"1", None, b"3"]).dictionary_encode().cast(binary),
+        "topic": pa.array([topic] * 4, text)
+        if layout != "dictionary"
+        else pa.array([topic] * 4).dictionary_encode(),
+        "headers": pa.array([None, [("h", b"x")], None, [("i", None)]], headers),
+        "partition": pa.array([0, 3, 3, 3], pa.int32()),
+    }
+    batch = pa.RecordBatch.from_pydict(columns).slice(1)
+    write(cluster.address, [batch], tuple(columns))
+    assert flatten(cluster.read(topic, 3)) == [
+        (3, None, b"1", [("h", b"x")]),
+        (3, None, None, None),
+        (3, None, b"3", [("i", None)]),
+    ]
+
+
+def test_a_large_value_is_one_request(cluster):
+    """2 MB, which is more than kafka.max.request.size: the broker decides."""
+    topic = cluster.make_topic()
+    values = pa.array([b"before", bytes(2_000_000), b"after"])
+    batch = pa.RecordBatch.from_arrays([values], ["value"])
+    given = {"topic": topic, "kafka.max.request.size": "1000"}
+    write(cluster.address, [batch], ("value",), **given)
+    found = cluster.read(topic, 3)
+    lengths = sorted(len(m.value()) for each in found.values() for m in each)
+    assert lengths == [5, 6, 2_000_000]
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+def test_options_of_the_producer_are_followed(cluster, codec):
+    topic = cluster.make_topic()
+    batch = pa.RecordBatch.from_pydict({"value": ["x" * 50] * 500})
+    given = {"kafka.compression.type": codec, "kafka.acks": "1", "topic": topic}
+    write(cluster.address, [batch], ("value",), **given)
+    found = cluster.read(topic, 500)
+    assert {m.value() for each in found.values() for m in each} == {b"x" * 50}
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        ((None, None, None, None, "x"), "a row has no topic (its column topic is nul"),
+        (([None], None, None, "t", "x"), "a header has no key (it is null)"),
+        (([("a", b""), (None, b"")], None, None, "t", "x"), "a header has no key"),
+    ],
+)
+def test_rows_that_are_no_records_are_refused(row, text):
+    """By the column, before anything is sent."""
+    with pytest.raises(EncodeError) as caught:
+        write("127.0.0.1:1", [batch_of(row)])
+    assert text in str(caught.value)
+
+
+def test_a_topic_or_a_partition_that_is_not_there_is_named(cluster):
+    """With the address of the brokers."""
+    topic = cluster.make_topic()
+    with pytest.raises(TopicNotFound) as caught:
+        write(cluster.address, [batch_of((None, None, 77, topic, "x"))])
+    assert f"{cluster.address}: topic '{topic}' has no partition 77" in str(
+        caught.value
+    )
+    assert cluster.read(topic, 0)
+
+
+def test_rows_that_a_broker_refuses_are_named():
+    """Topic, partition and cause, in the error of the task; then nothing is written."""
+    with LogBroker({"orders": (0,)}) as broker:
+        refused = (error_codes.MESSAGE_TOO_LARGE, False)
+        batch = pa.RecordBatch.from_pydict({"value": ["x"]})
+
+        def batches():
+            for _ in range(1000):
+                broker.node.produce_error = refused
+                yield batch
+            pytest.fail("the task went on after rows were refused")
+
+        with pytest.raises(DeliveryFailed) as caught:
+            write(broker.address, batches(), ("value",), topic="orders")
+    assert str(caught.value).startswith("writing 1 records to orders-0: ")
+    assert "MESSAGE_TOO_LARGE" in str(caught.value)
+
+
+def test_brokers_that_are_not_there_are_named():
+    batch = pa.RecordBatch.from_pydict({"value": ["x"]})
+    given = {"topic": "orders", "kafka.max.block.ms": "300"}
+    with pytest.raises(ClusterError, match=r"127\.0\.0\.1:1"):
+        write("127.0.0.1:1", [batch], ("value",), **given)
+
+
+def test_rows_make_the_same_batches(cluster, monkeypatch):
+    """PySpark 4.0 passes the rows of a stream one by one, binary as bytearrays."""
+    monkeypatch.setattr(live_writing, "ROWS_AT_ONCE", 3)
+    topic = cluster.make_topic()
+    columns = [(name, kind.simpleString()) for name, kind in TYPES.items()]
+    places = find_columns(columns, None)
+    rows = [
+        (n, [("h", bytearray(b"1"))], bytearray(b"k"), 2, topic, f"v{n}")
+        for n in range(7)
+    ] + [(None, None, None, 2, topic, None)]
+    batches = list(live_writing.make_batches(iter(rows), places))
+    assert [each.num_rows for each in batches] == [3, 3, 2]
+    write(cluster.address, batches)
+    assert flatten(cluster.read(topic, 8)) == [
+        *((2, b"k", b"v%d" % n, [("h", b"1")]) for n in range(7)),
+        (2, None, None, None),
+    ]
+
+
+def test_writers_append_and_nothing_else():
+    """Overwriting, which a stream does in the mode complete, is refused."""
+    given = {"kafka.bootstrap.servers": "broker:9092", "topic": "orders"}
+    schema = schema_of(["value"])
+    with pytest.raises(ValueError, match=r'use mode\("append"\) \(got overwrite\)'):
+        make_writer(given, schema, True)
+    with pytest.raises(ValueError, match=r'outputMode\("append"\) \(got complete\)'):
+        make_stream_writer(given, schema, True)
+    writer = make_writer(given, schema, False)
+    writer.commit([None])
+    writer.abort([None])
+    stream = make_stream_writer(given, schema, False)
+    stream.commit([None], 1)
+    stream.abort([None], 1)

@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""librdkafka's mock cluster for tests of sinks, whose topics its consumer reads."""
+
+import time
+from contextlib import contextmanager
+from uuid import uuid4
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+
+TIMEOUT_S = 60
+PARTITIONS = 4
+
+
+class MockCluster:
+    """Three brokers in this process: ``address``, and topics by ``make_topic``."""
+
+    def __init__(self):
+        """Start the brokers; they run as long as this object is there."""
+        quiet = {"log_level": 0}
+        self._handle = Producer(
+            {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, **quiet}
+        )
+        found = self._handle.list_topics(timeout=TIMEOUT_S).brokers.values()
+        self.address = ",".join(f"{each.host}:{each.port}" for each in found)
+
+    def make_topic(self):
+        """Make a topic of ``PARTITIONS`` partitions; return its name."""
+        name = f"topic-{uuid4().hex[:8]}"
+        found = self._handle.list_topics(name, timeout=TIMEOUT_S).topics[name]
+        assert len(found.partitions) == PARTITIONS
+        return name
+
+    def read(self, topic, count):
+        """Read a topic that has ``count`` records: lists of messages by partition."""
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.address,
+                "group.id": "tests",
+                "enable.partition.eof": True,
+                "fetch.message.max.bytes": 8 << 20,
+            }
+        )
+        consumer.assign(
+            [TopicPartition(topic, n, OFFSET_BEGINNING) for n in range(PARTITIONS)]
+        )
+        found: dict[int, list] = {n: [] for n in range(PARTITIONS)}
+        ended, until = set(), time.monotonic() + TIMEOUT_S
+        while len(ended) < PARTITIONS and time.monotonic() < until:
+            for message in consumer.consume(1000, 0.2):
+                if message.error() is not None:
+                    ended.add(message.partition())
+                else:
+                    found[message.partition()].append(message)
+        consumer.close()
+        assert sum(map(len, found.values())) == count
+        return found
+
+
+@contextmanager
+def mock_cluster():
+    """Run a mock cluster."""
+    cluster = MockCluster()
+    yield cluster
+    del cluster
+
+
+def flatten(found):
+    """List what was read as (partition, key, value, headers), in order."""
+    return [
+        (partition, each.key(), each.value(), each.headers())
+        for partition, messages in sorted(found.items())
+        for each in messages
+    ]
