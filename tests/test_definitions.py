@@ -12,6 +12,7 @@ import re
 from importlib import resources
 
 import pytest
+from sweeps import sweep
 
 from kwire.plan import compile_plan
 from kwire.schema import notation, registry, rules
@@ -40,7 +41,7 @@ def test_the_kinds_are_all_complete(messages: dict[str, Message]) -> None:
     }
 
 
-@pytest.mark.parametrize("api_key", range(95))
+@sweep("api_key", range(95))
 def test_each_api_has_a_request_and_a_response_in_one_file(api_key: int) -> None:
     request = registry.find_by_key(api_key, "request")
     response = registry.find_by_key(api_key, "response")
@@ -80,7 +81,7 @@ def test_the_header_lets_a_client_id_go_in_version_0(
     assert 0 not in fields["ClientId"].versions
 
 
-@pytest.mark.parametrize("name", NAMES)
+@sweep("name", NAMES)
 def test_each_message_obeys_the_rules_and_has_a_plan(name: str) -> None:
     message = registry.load(name)
     assert message.name == name
@@ -125,7 +126,7 @@ def test_the_index_names_every_file_and_every_message_in_it() -> None:
     assert heads == indexed
 
 
-@pytest.mark.parametrize("name", NAMES)
+@sweep("name", NAMES)
 def test_reading_and_writing_the_notation_gives_the_same_text(name: str) -> None:
     text = registry.definition_text(registry.find(name).family)
     written = notation.write_message(registry.load(name))

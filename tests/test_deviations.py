@@ -10,6 +10,7 @@ is wrong is found.
 import importlib
 
 import pytest
+from sweeps import sweep
 
 from tools.oracle import deviations
 
@@ -36,7 +37,7 @@ def test_there_are_few_entries_and_each_is_complete():
     assert len({example.input for _, example in EXAMPLES}) == len(EXAMPLES)
 
 
-@pytest.mark.parametrize(("entry", "example"), EXAMPLES, ids=title)
+@sweep(("entry", "example"), EXAMPLES, ids=title)
 def test_kwire_does_what_the_page_says(kwire, entry, example):
     """Strict and lenient; Kafka's side is taken as the page has it."""
     strict = deviations.done_by_kwire(kwire, example, None)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 import pytest
+from sweeps import sweep
 
 from kwire.cli.main import program
 
@@ -67,7 +68,7 @@ def test_every_example_of_a_page_is_true(kwire, page, monkeypatch):
     assert not last.startswith("examples: 0 "), "the page has no example that runs"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@sweep("page", PAGES, ids=lambda page: page.stem)
 def test_the_text_of_a_page_fits_a_terminal(page):
     """No line is over 88 columns, but for tables, links and what programs print."""
     parts = page.read_text("utf-8").split("\n```")
@@ -89,7 +90,7 @@ def shown_commands(text):
             yield shlex.split(line)
 
 
-@pytest.mark.parametrize("page", [*PAGES, *DOCS.parent.glob("*.md")], ids=str)
+@sweep("page", [*PAGES, *DOCS.parent.glob("*.md")], ids=str)
 def test_a_command_that_a_page_shows_has_its_options(page):
     """Each option exists, has a value where it needs one, and nothing is left over."""
     for name, *words in shown_commands(page.read_text("utf-8")):

@@ -16,6 +16,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from sweeps import sweep
 from test_import import FLOORS
 
 from kwire import protocol_guide
@@ -140,7 +141,7 @@ def raises(function, errors):
     return function.__name__.startswith(OWN_VERBS)
 
 
-@pytest.mark.parametrize(("module", "name"), NAMES, ids=str)
+@sweep(("module", "name"), NAMES, ids=str)
 def test_a_public_name_says_what_it_does_and_what_it_raises(pure, module, name):
     """Functions, classes, methods and properties; a class may speak for its methods."""
     errors = {
@@ -179,7 +180,7 @@ def anchors(page):
     }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@sweep("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     """To a file of the repository, and to a heading that it has."""
     for link in LINK.findall(FENCED.sub("", page.read_text("utf-8"))):
@@ -196,7 +197,7 @@ NOT_OURS = {"tshark_capture.py"}
 """Files that a reader of a page makes."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@sweep("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_file_that_a_page_names_exists(page):
     """By its path from the root, src/kwire or the page, or alone by its name."""
     for name in PATH.findall(FENCED.sub("", page.read_text("utf-8"))):

@@ -18,6 +18,7 @@ from collections import Counter
 import golden
 import pytest
 from hostile import some
+from sweeps import sweep
 
 MESSAGES = sorted({vector.message for vector in golden.vectors()})
 WITHOUT_CONVERTER = "SubscriptionInfoData"
@@ -53,7 +54,7 @@ def decoded(package, vector):
     return cls, package.decode(cls, vector.data, vector.version)
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@sweep("name", MESSAGES)
 def test_json_equals_kafkas(kwire, name):
     """Values, their types and the order of the keys: the text would be the same."""
     for vector in golden.vectors():
@@ -63,7 +64,7 @@ def test_json_equals_kafkas(kwire, name):
             assert json.dumps(form) == json.dumps(vector.json)
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@sweep("name", MESSAGES)
 def test_kafkas_json_leads_back_to_kafkas_bytes(kwire, name):
     """What loses nothing is read back whole, and the rest as what its JSON says."""
     for vector in golden.vectors():
@@ -273,7 +274,7 @@ def request_with(partition):
 PARTITION = "topics[1].partitions[0]"
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("change", "path", "words"),
     [
         ({"partitionIndex": "0"}, ".partition_index", "got '0'"),
@@ -424,7 +425,7 @@ def places(form, at=()):
         yield from places(form[0], (*at, 0))
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@sweep("name", MESSAGES)
 def test_any_object_is_read_or_refused(kwire, name):
     """Odd values anywhere: ``InvalidValue``, or a message that can be encoded."""
     cls = getattr(kwire.messages, name)

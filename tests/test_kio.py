@@ -18,10 +18,10 @@ from pkgutil import resolve_name
 from types import EllipsisType, NoneType
 from typing import get_args
 
-import pytest
 from kio.schema.errors import ErrorCode
 from kio.schema.index import schema_name_map
 from kio.serial import entity_reader, entity_writer
+from sweeps import sweep
 from values import binding_of, build
 
 COVERED = 625
@@ -132,7 +132,7 @@ class Bridge:
         return (dice.choice((low, high, 0, 1, dice.randint(low, high))),) * 2
 
 
-@pytest.mark.parametrize("name", NAMES)
+@sweep("name", NAMES)
 def test_kio_reads_and_writes_the_same(kwire, name):
     """Same bytes out of both, and each reads the other's; all of kio's versions."""
     cls = getattr(kwire.messages, name)

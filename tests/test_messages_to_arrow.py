@@ -23,6 +23,7 @@ import polars
 import pyarrow
 import pytest
 from guard_pages import Guarded, check
+from sweeps import sweep
 
 PAIRS = sorted(golden.by_pair())
 MESSAGES = sorted({name for name, _ in PAIRS})
@@ -109,7 +110,7 @@ def metadata(kwire, topics, partitions):
     return kwire.encode(make(topics=outer), 9)
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@sweep("name", MESSAGES)
 def test_columns_hold_what_decode_gives(kwire, name):
     """All vectors of Kafka, all versions, with a null row among them."""
     cls = getattr(kwire.messages, name)
@@ -126,7 +127,7 @@ def test_columns_hold_what_decode_gives(kwire, name):
         assert all(field.nullable for field in made.type)
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@sweep("name", MESSAGES)
 def test_twins_give_equal_columns(twins, name):
     """Types, values, and the bytes of every buffer."""
     for version in [version for pair, version in PAIRS if pair == name]:

@@ -19,6 +19,7 @@ import kio.records.readers
 import kio.records.schema
 import kio.records.writers
 import pytest
+from sweeps import sweep
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
     # Reads its own resources in an old way while it is imported.
@@ -169,8 +170,8 @@ def batches_of(peer, data):
     return found
 
 
-@pytest.mark.parametrize("case", list(cases()), ids=title)
-@pytest.mark.parametrize("name", list(PEERS))
+@sweep("case", list(cases()), ids=title)
+@sweep("name", list(PEERS))
 def test_a_peer_reads_what_kwire_wrote(kwire, name, case):
     """The same records, with the checksum right and the fields of the batch."""
     data = written_by_kwire(kwire, case)
@@ -210,10 +211,8 @@ BUILT = ("plain", "many", "headers", "idempotent", "transactional")
 """What their builders can write."""
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in cases() if case.feature in BUILT], ids=title
-)
-@pytest.mark.parametrize("name", list(PEERS))
+@sweep("case", [case for case in cases() if case.feature in BUILT], ids=title)
+@sweep("name", list(PEERS))
 def test_kwire_reads_what_a_peer_wrote(kwire, name, case):
     """The same records, as objects and as columns, and the fields of the batch."""
     data = written_by_peer(PEERS[name], case)

@@ -13,6 +13,7 @@ from itertools import pairwise
 import golden_records as golden
 import pytest
 from golden_records import of_kafka, of_kwire, raw
+from sweeps import sweep
 
 from tools.oracle import deviations
 
@@ -20,7 +21,7 @@ MAGIC_AT = 16
 WRITTEN = [row for row in golden.vectors("batches") if row["asked"]]
 
 
-@pytest.mark.parametrize("row", golden.vectors("batches"), ids=lambda row: row["name"])
+@sweep("row", golden.vectors("batches"), ids=lambda row: row["name"])
 def test_reads_what_kafka_reads(kwire, row):
     """Every field of the batches, every record and every control record."""
     assert of_kwire(kwire, raw(row["bytes"])) == of_kafka(row["read"])
@@ -44,7 +45,7 @@ def rows_of(records):
     ]
 
 
-@pytest.mark.parametrize("row", golden.vectors("batches"), ids=lambda row: row["name"])
+@sweep("row", golden.vectors("batches"), ids=lambda row: row["name"])
 def test_columns_hold_what_kafka_reads(kwire, row):
     """All records but control records, in columns; refused is refused."""
     kafka = of_kafka(row["read"])
@@ -104,7 +105,7 @@ def contents(kwire, data):
 ENCODED = [row for row in WRITTEN if row["asked"]["do"] != "empty"]
 
 
-@pytest.mark.parametrize("row", ENCODED, ids=lambda row: row["name"])
+@sweep("row", ENCODED, ids=lambda row: row["name"])
 def test_encodes_to_kafkas_bytes(kwire, row):
     """The same records become the same bytes, before compression."""
     asked = row["asked"]
@@ -127,7 +128,7 @@ FROM_COLUMNS = [
 ]
 
 
-@pytest.mark.parametrize("row", FROM_COLUMNS, ids=lambda row: row["name"])
+@sweep("row", FROM_COLUMNS, ids=lambda row: row["name"])
 def test_columns_encode_to_kafkas_bytes(kwire, row):
     """Columns of Kafka's batch become the same bytes, before compression."""
     columns = kwire.columns.decode_records(raw(row["bytes"]))
@@ -135,7 +136,7 @@ def test_columns_encode_to_kafkas_bytes(kwire, row):
     assert contents(kwire, made) == contents(kwire, raw(row["bytes"]))
 
 
-@pytest.mark.parametrize(
+@sweep(
     "row",
     golden.vectors("conversion"),
     ids=lambda row: f"{row['source']} to {row['magic']} from {row['start_offset']}",

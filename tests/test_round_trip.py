@@ -14,6 +14,7 @@ import message_counts
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sweeps import sweep
 from values import (
     TAGS,
     TASTES,
@@ -192,7 +193,7 @@ def lacking(package, layout, plain):
                 yield way, place, {**plain, step.attribute: put}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@sweep("name", NAMES)
 def test_fields_that_a_version_lacks(kwire, name):
     """Non-default values are refused with their path, or dropped if ignorable."""
     cls, all_versions = versions(kwire, name)
@@ -226,7 +227,7 @@ def test_fields_that_a_version_lacks_are_many(kwire):
     assert min(counts.values()) > 100
 
 
-@pytest.mark.parametrize("name", NAMES)
+@sweep("name", NAMES)
 def test_unknown_tags_need_a_flexible_version(kwire, name):
     """They survive where there is a tag section, and are refused elsewhere."""
     cls, all_versions = versions(kwire, name)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from records.record_bytes import batch
+from sweeps import sweep
 
 import kwire as installed
 
@@ -149,8 +150,8 @@ def test_readers_agree_with_the_definition(kwire, name):
     assert 20 < refused < len(INPUTS) - 200
 
 
-@pytest.mark.parametrize("size", [0, 1, 125, 126, 127, 128, 16381, 16382, 16383, 20000])
-@pytest.mark.parametrize("width", [1, 2, 3, 4, 5])
+@sweep("size", [0, 1, 125, 126, 127, 128, 16381, 16382, 16383, 20000])
+@sweep("width", [1, 2, 3, 4, 5])
 def test_lengths_agree_with_the_definition(kwire, size, width):
     """Lengths in records and messages, also where they are longer than need be."""
     content = bytes(size)

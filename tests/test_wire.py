@@ -7,6 +7,7 @@ import uuid
 
 import numpy
 import pytest
+from sweeps import sweep
 
 ONE = uuid.UUID("00010203-0405-0607-0809-0a0b0c0d0e0f")
 
@@ -46,7 +47,7 @@ KNOWN = [
 KINDS = sorted({kind for kind, _, _ in KNOWN})
 
 
-@pytest.mark.parametrize(("kind", "value", "text"), KNOWN)
+@sweep(("kind", "value", "text"), KNOWN)
 def test_known_bytes_both_ways(kwire, kind, value, text):
     """Each primitive has the bytes that the protocol guide gives it."""
     data = bytes.fromhex(text)
@@ -57,7 +58,7 @@ def test_known_bytes_both_ways(kwire, kind, value, text):
     assert decode(memoryview(bytearray(data))) == (value, len(data))
 
 
-@pytest.mark.parametrize(("kind", "value", "text"), KNOWN)
+@sweep(("kind", "value", "text"), KNOWN)
 def test_cut_input_is_a_typed_error_at_its_end(kwire, kind, value, text):
     """Every proper prefix is refused, with an offset within the input."""
     data = bytes.fromhex(text)

@@ -17,6 +17,7 @@ import pytest
 from fetched import CLIENTS, Aborted, kafka_fetcher, read_both
 from golden_records import bytes_of
 from kafka import TopicPartition
+from sweeps import sweep
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "records"))
 
@@ -64,8 +65,8 @@ def client(request):
     return request.param
 
 
-@pytest.mark.parametrize("name", sorted(SETS.keys() - BEYOND_INT64))
-@pytest.mark.parametrize("check_crcs", [True, False], ids=["crc", "no crc"])
+@sweep("name", sorted(SETS.keys() - BEYOND_INT64))
+@sweep("check_crcs", [True, False])
 def test_each_format_reads_as_without_the_adapter(client, name, check_crcs):
     """All magics and codecs, runs and nested messages, headers, holes, emptied sets."""
     for offset in (0, 7, 102, 10**6):
@@ -80,7 +81,7 @@ def test_each_format_reads_as_without_the_adapter(client, name, check_crcs):
             assert adapted == own
 
 
-@pytest.mark.parametrize("name", sorted(bytes_of().keys() - BEYOND_INT64 - NO_LOG))
+@sweep("name", sorted(bytes_of().keys() - BEYOND_INT64 - NO_LOG))
 def test_what_kafkas_classes_wrote_reads_as_without_the_adapter(client, name):
     """The batches of Kafka's own writers."""
     own, adapted = read_both(client, bytes_of()[name])

@@ -15,6 +15,7 @@ import pyarrow
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
+from sweeps import sweep
 
 from kwire._pure.checksums import crc32c
 from kwire.cli.commands.read import _Reader
@@ -105,10 +106,10 @@ def read_file(form, file):
     return pyarrow.ipc.open_file(source).read_all()
 
 
-@pytest.mark.parametrize("limit", [None, 0, 3, 50, 51, 1000])
-@pytest.mark.parametrize("key", [None, b"a", b"", b"none"])
-@pytest.mark.parametrize("headers", [True, False], ids=["headers", "no headers"])
-@pytest.mark.parametrize("form", ["parquet", "arrow"])
+@sweep("limit", [None, 0, 3, 50, 51, 1000])
+@sweep("key", [None, b"a", b"", b"none"])
+@sweep("headers", [True, False])
+@sweep("form", ["parquet", "arrow"])
 def test_columns_are_the_rows(form, headers, key, limit):
     """Schema, values and order, with every kind of batch."""
     by_row, by_column = (

@@ -9,6 +9,7 @@ for Kafka's Metadata v1 or the reverse.
 import importlib
 
 import pytest
+from sweeps import sweep
 
 RESPONSE = bytes.fromhex(
     "0004 000a 302e31302e302d495630 00000001 00000001 000168 00002384 00000000"
@@ -210,8 +211,8 @@ def test_released_metadata_read_as_draft_fails(kwire, draft):
         draft.decode(RELEASED_RESPONSE)
 
 
-@pytest.mark.parametrize("brokers", range(12))
-@pytest.mark.parametrize("node_id", [0, 1, 1001, 0x312E3200, 0x312E3232])
+@sweep("brokers", range(12))
+@sweep("node_id", [0, 1, 1001, 0x312E3200, 0x312E3232])
 def test_released_metadata_of_any_cluster_read_as_draft_fails(
     kwire, draft, brokers, node_id
 ):

@@ -11,6 +11,7 @@ import importlib
 
 import pytest
 from loopback import ask, serving
+from sweeps import sweep
 
 BIT = 0x10
 STAGES = ("two-stage 1", "two-stage 2", "magic 1", "magic 2")
@@ -125,11 +126,7 @@ def test_produce_cell(kip87, stage, version, sent, action, stored):
     assert (outcome.report is not None) is (action in ("up", "down"))
 
 
-@pytest.mark.parametrize(
-    ("stage", "version", "stored", "action", "served", "is_delete"),
-    FETCH_CELLS,
-    ids=cell,
-)
+@sweep(("stage", "version", "stored", "action", "served", "is_delete"), FETCH_CELLS)
 def test_fetch_cell(kip87, stage, version, stored, action, served, is_delete):
     """A broker in this stage serves as stored or converts, and zero copy with it."""
     outcome = kip87.STAGES[stage].on_fetch(version, make_message(kip87, stored))
@@ -454,9 +451,9 @@ def test_record_batches_of_today_are_named_to_the_draft(kwire, kip87, requests):
             client.fetch(3)
 
 
-@pytest.mark.parametrize("acks", [-1, 0, 1])
-@pytest.mark.parametrize("timeout_ms", [0, 1000, 30_000, 65_536, 2**31 - 1])
-@pytest.mark.parametrize("name", ["t", "topic", "x" * 249])
+@sweep("acks", [-1, 0, 1])
+@sweep("timeout_ms", [0, 1000, 30_000, 65_536, 2**31 - 1])
+@sweep("name", ["t", "topic", "x" * 249])
 def test_kafkas_produce_3_is_no_draft(kwire, requests, acks, timeout_ms, name):
     """The other way round: a real Produce 3 is an error to a broker of the draft."""
     cls = kwire.messages.ProduceRequest

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 from page_reader import PageReader
+from sweeps import sweep
 
 from kwire.jobs import charts
 from kwire.jobs.chart_text import (
@@ -170,10 +171,10 @@ def axis(svg):
     ]
 
 
-@pytest.mark.parametrize("room", [350, 700, 1100])
-@pytest.mark.parametrize("length", [0, 7, 5_000, 61_000, 10_000_000, 2**40, HUGE - T0])
-@pytest.mark.parametrize("label", ["a", "a" * 30])
-@pytest.mark.parametrize("note", ["", "n" * 16])
+@sweep("room", [350, 700, 1100])
+@sweep("length", [0, 7, 5_000, 61_000, 10_000_000, 2**40, HUGE - T0])
+@sweep("label", ["a", "a" * 30])
+@sweep("note", ["", "n" * 16])
 def test_words_of_an_axis_never_touch(room, length, label, note):
     """On a telephone, on a small window, on a screen: by the guessed widths.
 

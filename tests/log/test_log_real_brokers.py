@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from log_files import ACCESS, module, segment_of
+from sweeps import sweep
 
 DATA = Path(__file__).parent.parent / "data"
 RELEASES = sorted(path.parent.name for path in DATA.glob("*/manifest.json.xz"))
@@ -30,9 +31,9 @@ def manifest(release):
 
 
 def files(suffix):
-    """All files of a kind, for parametrize."""
+    """All files of a kind, with their releases."""
     return [
-        pytest.param(release, name, id=f"{release}-{name}")
+        (release, name)
         for release in RELEASES
         for name in sorted(manifest(release))
         if name.endswith(suffix)
@@ -104,8 +105,8 @@ def check_record(record, entry):
     assert entry.get("header_keys", "") in (keys, "")
 
 
-@pytest.mark.parametrize("access", ACCESS)
-@pytest.mark.parametrize(("release", "name"), files(".log") + files(".checkpoint"))
+@sweep("access", ACCESS)
+@sweep(("release", "name"), files(".log") + files(".checkpoint"))
 def test_every_batch_and_record(log, release, name, access):
     segment = segment_of(log, path_of(release, name), access)
     told = manifest(release)[name]["batches"]
@@ -146,7 +147,7 @@ def check_control(control, told):
         assert told.endswith(f"coordinatorEpoch: {control.message.coordinator_epoch}")
 
 
-@pytest.mark.parametrize(("release", "name"), files(".log"))
+@sweep(("release", "name"), files(".log"))
 def test_columns_have_every_record(log, release, name):
     """All but those of control batches."""
     segment = log.Segment(path_of(release, name))
@@ -163,7 +164,7 @@ def test_columns_have_every_record(log, release, name):
     ]
 
 
-@pytest.mark.parametrize(("release", "name"), files(".index"))
+@sweep(("release", "name"), files(".index"))
 def test_every_entry_of_the_offset_indexes(log, release, name):
     told = manifest(release)[name]["entries"]
     index = log.OffsetIndex(path_of(release, name))
@@ -173,7 +174,7 @@ def test_every_entry_of_the_offset_indexes(log, release, name):
     assert not index.has_stray_bytes
 
 
-@pytest.mark.parametrize(("release", "name"), files(".timeindex"))
+@sweep(("release", "name"), files(".timeindex"))
 def test_every_entry_of_the_time_indexes(log, release, name):
     told = manifest(release)[name]["entries"]
     index = log.TimeIndex(path_of(release, name))
@@ -182,7 +183,7 @@ def test_every_entry_of_the_time_indexes(log, release, name):
     assert not index.has_stray_bytes
 
 
-@pytest.mark.parametrize(("release", "name"), files(".txnindex"))
+@sweep(("release", "name"), files(".txnindex"))
 def test_every_entry_of_the_transaction_indexes(log, release, name):
     told = manifest(release)[name]["entries"]
     index = log.TransactionIndex(path_of(release, name))
@@ -192,7 +193,7 @@ def test_every_entry_of_the_transaction_indexes(log, release, name):
     ]
 
 
-@pytest.mark.parametrize(("release", "name"), files(".snapshot"))
+@sweep(("release", "name"), files(".snapshot"))
 def test_every_entry_of_the_producer_snapshots(log, release, name):
     told = manifest(release)[name]["entries"]
     snapshot = log.ProducerSnapshot(path_of(release, name))
@@ -300,9 +301,7 @@ def consumed():
         with lzma.open(path, "rt") as file:
             for name, levels in json.load(file).items():
                 for level, rows in levels.items():
-                    yield pytest.param(
-                        release, name, level, rows, id=f"{release}-{name}-{level}"
-                    )
+                    yield release, name, level, rows
 
 
 def row_fields(record, timestamp_type):
@@ -319,7 +318,7 @@ def row_fields(record, timestamp_type):
     return [record.offset, timestamp_type + 1, timestamp, key, value, headers]
 
 
-@pytest.mark.parametrize(("release", "name", "level", "rows"), list(consumed()))
+@sweep(("release", "name", "level", "rows"), list(consumed()))
 def test_readers_get_what_a_consumer_got(log, release, name, level, rows):
     """With either isolation level: aborted, unfinished and control records too."""
     topic, _, number = name.rpartition("-")

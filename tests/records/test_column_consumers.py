@@ -11,6 +11,7 @@ import polars
 import pyarrow
 import pytest
 from record_sets import SETS, rows_of, table_of
+from sweeps import sweep
 
 SCHEMA = pyarrow.schema(
     [
@@ -47,7 +48,7 @@ def arrow_rows(batch):
     return list(zip(*columns, strict=True))
 
 
-@pytest.mark.parametrize("name", SETS)
+@sweep("name", SETS)
 def test_pyarrow(records, columns, arrow, name):
     """By ``records_to_arrow`` and by the capsules of ``decode_records``."""
     expected = rows_of(records.decode_batches(SETS[name]), control=False)
@@ -126,7 +127,7 @@ def test_arrow_names_the_damage(kwire, arrow):
     assert caught.value.offset == len(SETS["headers"])
 
 
-@pytest.mark.parametrize("name", DATED)
+@sweep("name", DATED)
 def test_polars(records, columns, name):
     """A data frame of the columns."""
     table = columns.decode_records(DATED[name])
@@ -146,7 +147,7 @@ def test_polars(records, columns, name):
     assert found == [row[4] for row in expected]
 
 
-@pytest.mark.parametrize("name", DATED)
+@sweep("name", DATED)
 def test_duckdb(records, columns, arrow, name):
     """A relation over the capsules, and over a table of pyarrow."""
     expected = rows_of(records.decode_batches(DATED[name]), control=False)

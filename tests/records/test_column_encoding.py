@@ -14,6 +14,7 @@ import polars
 import pyarrow
 import pytest
 from record_sets import SETS, row_of, rows_of
+from sweeps import sweep
 from test_writing import MAGICS_AND_CODECS
 
 PAIR = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
@@ -49,7 +50,7 @@ def as_records(records, rows):
     return [records.Record(**dict(zip(names, row, strict=True))) for row in rows]
 
 
-@pytest.mark.parametrize("name", SETS)
+@sweep("name", SETS)
 def test_decoded_columns_can_be_encoded(kwire, records, columns, name):
     """In each magic, the bytes are those of the records as objects."""
     expected = rows_of(records.decode_batches(SETS[name]), control=False)
@@ -85,8 +86,8 @@ def test_a_table_gives_the_bytes_of_its_rows(records, columns):
         assert columns.encode_batch(given) == expected
 
 
-@pytest.mark.parametrize("start", range(5))
-@pytest.mark.parametrize("count", range(1, 5))
+@sweep("start", range(5))
+@sweep("count", range(1, 5))
 def test_slices(records, columns, start, count):
     """Only the rows of a slice are there, its headers and nulls included."""
     rows = ROWS[start : start + count]

@@ -15,6 +15,7 @@ import pyarrow
 import pytest
 from record_bytes import batch, compressed_batch, message, record, wrapper
 from record_sets import HEADERS, SETS, rows_of, table_of
+from sweeps import sweep
 
 BATCH_COLUMNS = (
     *("batch_position", "base_offset", "magic", "attributes"),
@@ -23,9 +24,9 @@ BATCH_COLUMNS = (
 DTYPES = ["int64", "int64", "int8", "int16", "int32", "int64", "int16", "int32"]
 
 
-@pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("headers", [True, False])
-@pytest.mark.parametrize("batch_columns", [True, False])
+@sweep("name", SETS)
+@sweep("headers", [True, False])
+@sweep("batch_columns", [True, False])
 def test_columns_are_the_records(records, columns, name, headers, batch_columns):
     """Row by row, whatever columns are asked for."""
     table = columns.decode_records(
@@ -44,7 +45,7 @@ def test_columns_are_the_records(records, columns, name, headers, batch_columns)
     )
 
 
-@pytest.mark.parametrize("name", SETS)
+@sweep("name", SETS)
 def test_batch_columns_are_the_head_of_the_entry(records, columns, name):
     """The batch at ``batch_position`` as ``decode_batches`` gives it, for each row."""
     data = SETS[name]
@@ -67,8 +68,8 @@ SLICES = [
 ]
 
 
-@pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("headers", [True, False])
+@sweep("name", SETS)
+@sweep("headers", [True, False])
 def test_slices_are_those_of_a_list(columns, name, headers):
     """Every column, with nulls and headers; and slices of slices."""
     options = {"headers": headers, "batch_columns": True}

@@ -5,6 +5,7 @@
 import pytest
 from record_bytes import batch, compressed_batch, message, record, wrapper
 from record_sets import HEADERS, SETS, header_of, marker, rows_of
+from sweeps import sweep
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
@@ -22,8 +23,8 @@ def without_headers(row, magic):
     return offset, timestamp, key, value, (), kind
 
 
-@pytest.mark.parametrize("magic", [0, 1, 2])
-@pytest.mark.parametrize("name", SETS)
+@sweep("magic", [0, 1, 2])
+@sweep("name", SETS)
 def test_the_same_magic_is_copied(records, name, magic):
     """Byte by byte, whatever it holds; what is damaged inside as well."""
     data = SETS[name]

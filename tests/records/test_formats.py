@@ -14,6 +14,7 @@ import struct
 import pytest
 from record_bytes import batch, compressed_batch, framed, message, record, varint
 from record_sets import header_of, row_of
+from sweeps import sweep
 
 EXAMPLES = {
     0: """
@@ -98,8 +99,8 @@ def test_every_field_of_the_head_is_read(records):
     )
 
 
-@pytest.mark.parametrize("high", [0x0000, 0x7F00, 0x8000, 0xFF00])
-@pytest.mark.parametrize("low", range(0, 0x80, 8))
+@sweep("high", [0x0000, 0x7F00, 0x8000, 0xFF00])
+@sweep("low", range(0, 0x80, 8))
 def test_every_attribute_bit(records, low, high):
     """Bits 3 to 6 mean what they mean in any company; those from 7 on nothing."""
     data = batch(
@@ -128,11 +129,11 @@ def test_messages_have_but_the_timestamp_type(records, magic, bit):
     assert found.records[0].timestamp == (9 if magic else -1)
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("magic", "codec"),
     [(0, 4), (1, 4), *((m, c) for m in (0, 1, 2) for c in (5, 6, 7))],
 )
-@pytest.mark.parametrize("start", [0, 1])
+@sweep("start", [0, 1])
 def test_unknown_compressions_are_refused(kwire, records, magic, codec, start):
     """No format has codecs 5 to 7, and zstd requires magic 2."""
     good = message(0, 0)
@@ -271,8 +272,8 @@ def marker_of(kwire, kind):
     return struct.pack(">hh", 0, kind), value
 
 
-@pytest.mark.parametrize("kind", [*range(7), 7, 32767])
-@pytest.mark.parametrize("write", [batch, compressed_batch])
+@sweep("kind", [*range(7), 7, 32767])
+@sweep("write", [batch, compressed_batch])
 def test_control_records_are_decoded(kwire, records, kind, write):
     """All known types into their messages, later ones into none."""
     key, value = marker_of(kwire, kind)

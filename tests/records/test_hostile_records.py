@@ -28,6 +28,7 @@ from record_bytes import (
     wrapper,
 )
 from record_sets import SETS, header_of, rows_of, table_of
+from sweeps import sweep
 from traced import peak_of
 
 
@@ -141,7 +142,7 @@ def test_parts_of_bad_sets_agree(twins, family):
         assert table == read_columns(twins.pure, data, **options), data.hex()
 
 
-@pytest.mark.parametrize("name", SMALL)
+@sweep("name", SMALL)
 def test_every_single_byte_change(kwire, name):
     """Each byte takes each of the hostile values, or one; the checksum fits again."""
     data = bytearray(SMALL[name])
@@ -160,7 +161,7 @@ def test_every_single_byte_change(kwire, name):
     assert None in ends and len(ends) > 1
 
 
-@pytest.mark.parametrize("name", SMALL)
+@sweep("name", SMALL)
 def test_a_changed_byte_is_noticed_by_the_checksum(kwire, name):
     """Nothing but offsets, leader epoch and size can change without notice."""
     data = bytearray(SMALL[name])
@@ -180,7 +181,7 @@ def test_a_changed_byte_is_noticed_by_the_checksum(kwire, name):
         data[at] ^= 0x04
 
 
-@pytest.mark.parametrize("name", SMALL)
+@sweep("name", SMALL)
 def test_every_prefix_is_the_whole_entries(kwire, name):
     """A cut is no error; but a cut within the compressed bytes of a repaired one is."""
     data = SMALL[name]

@@ -13,6 +13,7 @@ import struct
 
 import pytest
 from guard_pages import Guarded, check
+from sweeps import sweep
 
 
 def int32s(*values):
@@ -60,8 +61,8 @@ def lists(offsets=(0, 1, 2, 3), key=TEXT, value=TEXT, count=3):
     return (int32s(*offsets), 0, count, key, value)
 
 
-@pytest.mark.parametrize("name", OFFSETS)
-@pytest.mark.parametrize("place", ["key", "value", "header key", "header value"])
+@sweep("name", OFFSETS)
+@sweep("place", ["key", "value", "header key", "header value"])
 def test_offsets_that_leave_the_bytes(kwire, name, place):
     """Each row's offsets are looked at, not only the last."""
     lie = (None, int32s(*OFFSETS[name]), b"abc", 0)

@@ -11,6 +11,7 @@ import mmap
 import pytest
 from record_bytes import batch, compressed_batch, message, record, wrapper
 from record_sets import SETS, package_of, rows_of, table_of
+from sweeps import sweep
 
 GOOD = {
     0: message(0, 0, b"k", b"v"),
@@ -61,15 +62,15 @@ def with_size(data, size):
     return data[:8] + size.to_bytes(4, "big", signed=True) + data[12:]
 
 
-@pytest.mark.parametrize("magic", GOOD)
-@pytest.mark.parametrize("left", range(12))
+@sweep("magic", GOOD)
+@sweep("left", range(12))
 def test_fewer_bytes_than_an_offset_and_a_size_are_the_end(read, magic, left):
     """Rule 1: stop without a word, whatever the bytes are."""
     assert len(read(GOOD[magic] + b"\xff" * left)) == 1
 
 
-@pytest.mark.parametrize("left", [12, 16, 17, 100])
-@pytest.mark.parametrize("size", [13, 0, -1, -(2**31)])
+@sweep("left", [12, 16, 17, 100])
+@sweep("size", [13, 0, -1, -(2**31)])
 def test_a_size_that_no_entry_has_is_damage(records, read, size, left):
     """Rule 2, which comes before the question how much is left."""
     bad = with_size(bytes(left), size)
@@ -77,15 +78,15 @@ def test_a_size_that_no_entry_has_is_damage(records, read, size, left):
         check_damage(records, read, start + bad, len(start), f"{size} bytes is smaller")
 
 
-@pytest.mark.parametrize("left", range(12, 17))
-@pytest.mark.parametrize("size", [14, 4000, 2**31 - 1])
+@sweep("left", range(12, 17))
+@sweep("size", [14, 4000, 2**31 - 1])
 def test_without_the_magic_it_is_the_end(read, size, left):
     """Rule 4: so few bytes say nothing about their format."""
     assert len(read(GOOD[2] + with_size(b"\xff" * left, size))) == 1
 
 
-@pytest.mark.parametrize(("byte", "said"), [(3, "3"), (0x7F, "127"), (0xFF, "-1")])
-@pytest.mark.parametrize("size", [14, 5, 2**31 - 1])
+@sweep(("byte", "said"), [(3, "3"), (0x7F, "127"), (0xFF, "-1")])
+@sweep("size", [14, 5, 2**31 - 1])
 def test_another_magic_is_damage(records, read, byte, said, size):
     """Rule 5: even of an entry that is not all there."""
     bad = bytearray(with_size(bytes(17), size))
@@ -94,7 +95,7 @@ def test_another_magic_is_damage(records, read, byte, said, size):
     check_damage(records, read, GOOD[1] + bad, len(GOOD[1]), words)
 
 
-@pytest.mark.parametrize("size", range(14, 49))
+@sweep("size", range(14, 49))
 def test_a_batch_is_as_large_as_its_head(records, read, size):
     """Rule 6 and then 7: cut it is the end, whole it is damage."""
     bad = with_size(GOOD[2], size)[: 12 + size]
@@ -102,7 +103,7 @@ def test_a_batch_is_as_large_as_its_head(records, read, size):
     assert len(read(GOOD[2] + bad[:-1])) == 1
 
 
-@pytest.mark.parametrize("size", range(14, 22))
+@sweep("size", range(14, 22))
 def test_a_message_with_a_timestamp_is_large_enough_for_it(records, read, size):
     """Magic 1 has eight bytes more than magic 0."""
     check_damage(records, read, with_size(GOOD[1], size)[: 12 + size], 0, "smaller")
@@ -111,7 +112,7 @@ def test_a_message_with_a_timestamp_is_large_enough_for_it(records, read, size):
 PARTS = {name: data for name, data in SETS.items() if 0 < len(data) < 900}
 
 
-@pytest.mark.parametrize("name", PARTS)
+@sweep("name", PARTS)
 def test_a_cut_last_entry_is_no_error(records, columns, name):
     """At every length: the whole entries, and nothing of the one that was cut."""
     data = PARTS[name] * (2 if len(PARTS[name]) < 250 else 1)
@@ -133,8 +134,8 @@ def test_a_cut_last_entry_is_no_error(records, columns, name):
         assert table_of(table) == rows_of(found, control=False)
 
 
-@pytest.mark.parametrize("magic", GOOD)
-@pytest.mark.parametrize("start", GOOD)
+@sweep("magic", GOOD)
+@sweep("start", GOOD)
 def test_a_wrong_checksum_is_damage(records, read, magic, start):
     """In any bit, of each format; it names the first byte of the entry."""
     data = bytearray(GOOD[start] + GOOD[magic])
@@ -246,7 +247,7 @@ STARTED = b"".join(
 )
 
 
-@pytest.mark.parametrize("start", range(22))
+@sweep("start", range(22))
 def test_start_offset_leaves_out_what_is_before(records, columns, start):
     """A fetch may begin within a batch; batches that end before it do not come."""
     expected = [

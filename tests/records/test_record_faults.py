@@ -22,6 +22,7 @@ from record_bytes import (
     varint,
 )
 from record_sets import SETS
+from sweeps import sweep
 
 GOOD = record(key=b"k", value=b"v" * 20)
 HEAD = b"\0\0\2"
@@ -164,7 +165,7 @@ def readers_of_parts(records, columns, data):
     )
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@sweep("name", FAULTS)
 def test_faults_of_records_are_named(kwire, records, columns, name):
     """In the second record of a batch that comes after another message."""
     content, at, kind, path, words = FAULTS[name]
@@ -180,7 +181,7 @@ def test_faults_of_records_are_named(kwire, records, columns, name):
         assert words in error.reason
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@sweep("name", FAULTS)
 def test_faults_of_compressed_records_are_those_of_their_batch(
     kwire, records, columns, name
 ):
@@ -194,7 +195,7 @@ def test_faults_of_compressed_records_are_those_of_their_batch(
         assert words in error.reason
 
 
-@pytest.mark.parametrize("name", [n for n, f in FAULTS.items() if f[1] != -1])
+@sweep("name", [n for n, f in FAULTS.items() if f[1] != -1])
 def test_the_bytes_behind_change_nothing(kwire, records, columns, name):
     """A fault within a record is the same whatever follows it."""
     content, at, kind, _, words = FAULTS[name]

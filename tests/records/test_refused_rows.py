@@ -9,6 +9,7 @@ right. ``test_writing.py`` has what can be written.
 import random
 
 import pytest
+from sweeps import sweep
 
 GOOD = [(b"k", b"v", 5)]
 ARGUMENTS = [
@@ -77,7 +78,7 @@ ARGUMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("options", "path", "words"), ARGUMENTS)
+@sweep(("options", "path", "words"), ARGUMENTS)
 def test_arguments_that_the_format_forbids(kwire, records, options, path, words):
     """Named in the path, with what would have been right; a builder raises at once.
 
@@ -166,8 +167,8 @@ BAD_ROWS = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_ROWS)
-@pytest.mark.parametrize("codec", ["none", "gzip"])
+@sweep("name", BAD_ROWS)
+@sweep("codec", ["none", "gzip"])
 def test_rows_that_are_refused(kwire, records, name, codec):
     """The row, the part of it, and what was expected there."""
     row, magics, path, words = BAD_ROWS[name]
@@ -178,8 +179,8 @@ def test_rows_that_are_refused(kwire, records, name, codec):
         assert words in caught.value.expected
 
 
-@pytest.mark.parametrize("magic", [0, 1, 2])
-@pytest.mark.parametrize(
+@sweep("magic", [0, 1, 2])
+@sweep(
     ("base", "offsets", "row"),
     [
         (None, [5, 5], 1),

@@ -11,6 +11,7 @@ import sys
 import pytest
 from record_bytes import batch, compressed_batch, message, record, wrapper
 from record_sets import ABORT, SETS, marker, rows_of, table_of, transactional
+from sweeps import sweep
 
 
 class Aborted:
@@ -40,7 +41,7 @@ def rows_without_type(rows):
     return [(r.offset, r.timestamp, r.key, r.value, r.headers) for r in rows]
 
 
-@pytest.mark.parametrize("name", SETS)
+@sweep("name", SETS)
 def test_rows_are_those_of_the_batches(records, name):
     """In every format; control records are left out."""
     rows, next_offset = records.decode_rows(SETS[name])
@@ -50,8 +51,8 @@ def test_rows_are_those_of_the_batches(records, name):
     assert next_offset == (None if last is None else last.last_offset + 1)
 
 
-@pytest.mark.parametrize("aborted", [None, (), (Aborted(7, 8),)])
-@pytest.mark.parametrize("start", [None, *range(19)])
+@sweep("aborted", [None, (), (Aborted(7, 8),)])
+@sweep("start", [None, *range(19)])
 def test_rows_batches_and_columns_cut_alike(records, columns, start, aborted):
     """By the first offset, the last one, and by transactions."""
     options = {"start_offset": start, "aborted_transactions": aborted}

@@ -19,6 +19,7 @@ import pyarrow
 import pytest
 from guard_pages import Guarded, check, in_child
 from hostile import unsigned_varint
+from sweeps import sweep
 
 LARGEST = 2**31 - 2
 SIZES = [1, 2, 5, 6, 7, 8, 9, 15, 16, 17, 23, 24]
@@ -31,8 +32,8 @@ def fault_of(kwire, call):
     return type(caught.value).__name__, caught.value.offset, caught.value.path
 
 
-@pytest.mark.parametrize("bits", range(1, 33))
-@pytest.mark.parametrize("after", [b"", b"\0", b"\xff" * 8])
+@sweep("bits", range(1, 33))
+@sweep("after", [b"", b"\0", b"\xff" * 8])
 def test_varints_end_where_their_bits_do(kwire, bits, after):
     """The smallest and the largest number of each length, whatever comes after."""
     wire = kwire.wire
@@ -47,8 +48,8 @@ def test_varints_end_where_their_bits_do(kwire, bits, after):
         assert end == len(many)
 
 
-@pytest.mark.parametrize("bits", range(1, 65))
-@pytest.mark.parametrize("after", [b"", b"\0", b"\xff" * 12])
+@sweep("bits", range(1, 65))
+@sweep("after", [b"", b"\0", b"\xff" * 12])
 def test_varlongs_end_where_their_bits_do(kwire, bits, after):
     """The same of 64 bits, in zigzag form."""
     wire = kwire.wire

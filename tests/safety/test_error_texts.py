@@ -6,6 +6,7 @@ import importlib
 from functools import partial
 
 import pytest
+from sweeps import sweep
 from traced import peak_of
 
 COUNT = 200_000
@@ -52,7 +53,7 @@ def test_a_long_value_is_not_written_out(kwire, name):
         assert len(text) < 300
 
 
-@pytest.mark.parametrize(
+@sweep(
     "value",
     [
         *((), (1,), (1, 2), [], [1, [2, (3,)]], {}, {1: 2, "a": None}, set(), {7}),

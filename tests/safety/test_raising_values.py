@@ -17,6 +17,7 @@ import uuid
 from functools import partial
 
 import pytest
+from sweeps import sweep
 
 PASSING = [
     KeyboardInterrupt,
@@ -83,8 +84,8 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("kind", PASSING)
-@pytest.mark.parametrize("name", NAMES)
+@sweep("kind", PASSING)
+@sweep("name", NAMES)
 def test_what_is_no_fault_of_the_value_passes(kwire, name, kind):
     """The very exception, not one made of it."""
     error = kind("not yours")
@@ -93,8 +94,8 @@ def test_what_is_no_fault_of_the_value_passes(kwire, name, kind):
     assert caught.value is error
 
 
-@pytest.mark.parametrize("kind", [ZeroDivisionError, TypeError, RecursionError])
-@pytest.mark.parametrize("name", [name for name in NAMES if "record" not in name])
+@sweep("kind", [ZeroDivisionError, TypeError, RecursionError])
+@sweep("name", [name for name in NAMES if "record" not in name])
 def test_any_other_exception_is_the_fault_of_the_value(kwire, name, kind):
     """It becomes the error that names the field."""
     with pytest.raises(kwire.EncodeError):

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
+from sweeps import sweep
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "records"))
 
@@ -76,8 +77,8 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
-@pytest.mark.parametrize("kind", [bytes, bytearray])
+@sweep("name", RUNS)
+@sweep("kind", [bytes, bytearray])
 def test_the_checksum_of_the_first_message_is_not_asked_again(kwire, name, kind):
     """That was decided with its header; all after it are looked at."""
     behind, count = RUNS[name]

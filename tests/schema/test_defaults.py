@@ -13,6 +13,7 @@ import math
 from uuid import UUID
 
 import pytest
+from sweeps import sweep
 
 from kwire.errors import SchemaError
 from kwire.plan import STRUCT_DEFAULT, resolve_default
@@ -73,7 +74,7 @@ ACCEPTED = {
 }
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("kind", "text", "value"),
     [
         (kind, text, value)

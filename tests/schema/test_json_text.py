@@ -9,6 +9,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sweeps import sweep
 
 from kwire.errors import SchemaError
 from kwire.schema import json_text
@@ -74,7 +75,7 @@ def test_numbers_keep_their_text():
     assert [element.text for element in value.elements] == ["-0", "1.50", "1E+2"]
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("text", "line", "column"),
     [
         ("", 1, 1),

@@ -14,6 +14,7 @@ import importlib
 
 import pytest
 from processor_time import growth
+from sweeps import sweep
 
 from kwire.errors import SchemaError
 from kwire.schema import language, rules
@@ -344,7 +345,7 @@ MESSAGE_CASES = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "fields", "path"), FIELD_CASES)
+@sweep(("rule", "fields", "path"), FIELD_CASES)
 def test_a_field_that_breaks_a_rule_is_refused(rule, fields, path):
     expect(request(fields), rule, path)
 

@@ -16,6 +16,7 @@ import pytest
 import schema_merge
 from schema_sources import ImportRefused
 from small_schemas import field, schema
+from sweeps import sweep
 
 from kwire.plan import compile_plan
 from kwire.schema import language, notation, registry
@@ -315,7 +316,7 @@ def without_versions_below(message: Message, lowest: int) -> Message:
     )
 
 
-@pytest.mark.parametrize("name", registry.names())
+@sweep("name", registry.names())
 def test_no_definition_loses_a_version_that_a_later_release_removes(name: str) -> None:
     known = registry.load(name)
     for lowest in list(known.valid_versions)[1:]:

@@ -13,6 +13,7 @@ import golden
 import golden_records
 import hostile
 import pytest
+from sweeps import sweep
 
 from kwire._pure.checksums import crc32c
 
@@ -70,7 +71,7 @@ def check_values(spans, message):
     return compared
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@sweep("name", MESSAGES)
 def test_spans_cover_all_bytes_and_hold_the_decoded_values(kwire, maps, name):
     cls = getattr(kwire.messages, name)
     for vector in golden.vectors():

@@ -9,6 +9,7 @@ from itertools import pairwise
 import golden
 import pytest
 from layout_reader import Reader, names_of, read_layout
+from sweeps import sweep
 
 FETCH_12 = """\
 Fetch Request (Version: 12) => replica_id max_wait_ms min_bytes max_bytes \
@@ -115,7 +116,7 @@ def test_lines_are_wrapped_to_a_width(kwire, guide):
             assert text.split() == each.text().split()
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _ in golden.by_pair()}))
+@sweep("name", sorted({name for name, _ in golden.by_pair()}))
 def test_what_the_text_says_reads_what_kafka_wrote(kwire, guide, name):
     """A decoder that knows the text alone finds all fields, and reads to the end."""
     message = kwire.schema.registry.load(name)

@@ -17,6 +17,7 @@ import pytest
 from advertised_tables import TABLES, advertised
 from hypothesis import example, given
 from hypothesis import strategies as st
+from sweeps import sweep
 
 from kwire.negotiation import release_guess
 from kwire.schema import releases
@@ -52,7 +53,7 @@ def guess(kwire: ModuleType) -> Any:
     return importlib.import_module(name).guess_release
 
 
-@pytest.mark.parametrize(("release", "listener"), OWN)
+@sweep(("release", "listener"), OWN)
 def test_every_release_is_known_by_its_own_table(guess, release, listener):
     found = guess(table_of(release, listener))
     assert str(found) == SAME.get((release, listener), release)
@@ -64,7 +65,7 @@ def test_every_release_is_known_by_its_own_table(guess, release, listener):
     assert found.listener == ("broker" if alone else listener)
 
 
-@pytest.mark.parametrize(("release", "listener"), OWN)
+@sweep(("release", "listener"), OWN)
 def test_who_knows_the_kind_of_node_gets_the_same_guess(guess, release, listener):
     if listener is not None:
         found = guess(table_of(release, listener), listener)
@@ -167,7 +168,7 @@ CHANGED = [
 ]
 
 
-@pytest.mark.parametrize(("release", "listener", "rows", "said"), CHANGED)
+@sweep(("release", "listener", "rows", "said"), CHANGED)
 def test_a_changed_table_gets_the_guess_of_a_person(
     guess, release, listener, rows, said
 ):
