@@ -17,6 +17,8 @@ import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from runners import open_sockets
 
+from kwire import partitioners
+
 TIMEOUT_S = 30
 PARTITIONS = 4
 
@@ -264,6 +266,49 @@ def test_an_appended_table_that_is_not_acknowledged_fails_the_flush(
     refuse = machines.Verdict.FAIL
     monkeypatch.setattr(machines, "read_verdict", lambda error_code: refuse)
     produce(append)
+
+
+def test_a_partition_gets_what_was_appended_in_that_order(cluster, produce, topic):
+    """With a partition, by key, without both and by lists, one after the other."""
+    rows = [b"%d" % n for n in range(400)]
+
+    async def write(producer):
+        for n, value in enumerate(rows):
+            way = n // 3 % 4
+            if way == 0:
+                await producer.append(topic, key=b"k", value=value)
+            elif way == 1:
+                await producer.append(topic, value=value, partition=own)
+            elif way == 2:
+                await producer.send_many(topic, [(b"k", value)])
+            else:
+                await producer.append(topic, value=value, partition=other)
+
+    own = partitioners.murmur2_random(b"k", list(range(PARTITIONS)), [])
+    other = (own + 1) % PARTITIONS
+    produce(write, linger_ms=60_000)
+    found = rows_of(read(cluster[0], topic, 400))
+    values = {place: [value for _, value in found[place]] for place in found}
+    assert values[other] == [value for n, value in enumerate(rows) if n // 3 % 4 == 3]
+    assert values[own] == [value for n, value in enumerate(rows) if n // 3 % 4 != 3]
+
+
+def test_a_loop_of_appends_lets_others_have_their_turn(kwire, cluster, topic):
+    """Protects the sockets of a task that appends and never waits."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    receipts = []
+
+    async def main():
+        async with (
+            client.connect(cluster[0]) as kafka,
+            kafka.producer(batch_bytes=2000, on_receipt=receipts.append) as producer,
+        ):
+            until = time.monotonic() + TIMEOUT_S
+            while not receipts and time.monotonic() < until:
+                await producer.append(topic, key=b"k", value=b"v")
+            assert receipts
+
+    asyncio.run(main())
 
 
 def test_a_function_chooses_partitions(cluster, produce, topic):

@@ -6,7 +6,9 @@ A producer sends what ``build`` gives, so the bound has to hold for every compre
 even of bytes that no compression makes smaller.
 """
 
+import gc
 import random
+import time
 
 import pytest
 from hypothesis import given
@@ -237,6 +239,38 @@ def test_a_transactional_batch_waits_for_its_producer(kwire, records):
     data = builder.build(producer_id=5, producer_epoch=0, base_sequence=0)
     (found,) = records.decode_batches(data)
     assert found.is_transactional
+
+
+def test_a_row_may_get_the_present_time(kwire, records):
+    """Protects the timestamps of a producer's ``append``, and its linger."""
+    rows = records.engine.RowList(2, 200)
+    before = time.time_ns() // 1_000_000
+    now = rows.append_now(b"k", b"v")
+    assert before <= now <= time.time_ns() // 1_000_000
+    assert rows.append_now(None, bytearray(b"w"), 5, [("h", b"x")]) >= now
+    assert rows.rows == [(b"k", b"v", now, ()), (None, b"w", 5, (("h", b"x"),))]
+    assert rows.append_now(b"k", bytes(200)) == 0
+    with pytest.raises(kwire.EncodeError):
+        rows.append_now("text", b"v")
+    assert len(rows) == 2
+
+
+def test_rows_that_are_in_no_cycle_are_not_visited_by_the_collector(kwire, records):
+    """Protects ``append`` from its quadratic walks; a header may be of any class."""
+
+    class Text(str):
+        """Can be part of a cycle."""
+
+    rows = records.engine.RowList(2, 1 << 20)
+    headers = [(Text("h"), b"x")]
+    rows.append(b"k", b"v", 5, headers)
+    rows.append(b"k", b"v", 5)
+    rows.extend([(bytearray(b"k"), None), (b"k", b"v", 5, headers)], 0, 7)
+    tracked = [gc.is_tracked(row) for row in rows.rows]
+    assert tracked[0]
+    assert tracked[3]
+    if kwire.backend == "fast":
+        assert tracked == [True, False, False, True]
 
 
 def test_many_rows_are_taken_at_once(records):

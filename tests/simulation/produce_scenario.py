@@ -127,7 +127,8 @@ class ProduceScenario:
         if random.random() < 0.5:
             for key, value in rows:
                 chosen = partition
-                if chosen is None and key is not None:
+                if chosen is None and key is not None and random.random() < 0.5:
+                    # Otherwise the machine finds the same one.
                     chosen = self.module.choose_by_key(machine, topic, key)
                 machine.append(topic, chosen, (key, value, 5, ()), self.world.now)
         else:
@@ -234,6 +235,8 @@ class ProduceScenario:
         machine = self.machine
         self._expect(machine.held_bytes == 0, f"{machine.held_bytes} bytes are held")
         self._expect(machine.failure is None, f"it failed: {machine.failure!r}")
+        for writer in machine._writers.values():
+            self._expect(writer.queued_bytes == 0, "bytes are counted that are gone")
         self._expect(self._rate() < MOST_A_SECOND, "requests without a pause")
         wanted = {}
         for batch, values in self.given:

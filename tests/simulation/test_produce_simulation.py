@@ -153,7 +153,55 @@ def take_errors_for_receipts(module, patch):
     patch.setattr(module.producer, "read_verdict", lenient)
 
 
+def forget_what_was_appended(module, patch):
+    """A batch goes ahead of rows that were appended for its partition before."""
+    rows = module.appended_rows.AppendedRows
+    patch.setattr(rows, "release", lambda self, topic, partition, now: None)
+
+
+def mix_stages(module, patch):
+    """Rows for any partition wait beside others for one, and go out in any order."""
+    append = module.appended_rows.AppendedRows.append
+
+    def mixing(self, topic, partition, row, now):
+        senders, kept = self._senders, []
+        if topic.name in senders:
+            kept = [each for each in senders[topic.name].staged if each != partition]
+            senders[topic.name].staged.difference_update(kept)
+        is_begun = append(self, topic, partition, row, now)
+        senders[topic.name].staged.update(kept)
+        return is_begun
+
+    patch.setattr(module.appended_rows.AppendedRows, "append", mixing)
+
+
+def close_in_the_wrong_order(module, patch):
+    """What was appended last is put before the batch that it did not fit into."""
+    add_batch = module.producer.ProducerMachine.add_batch
+
+    def releasing(self, topic, partition, content, now, **options):
+        self.appended.release(topic, partition, now)
+        return add_batch(self, topic, partition, content, now, **options)
+
+    patch.setattr(module.producer.ProducerMachine, "add_batch", releasing)
+
+
+def count_no_parts(module, patch):
+    """The bytes of a batch that was split are counted for ever."""
+    replace = module.partition_writer.PartitionWriter.replace
+
+    def counting(self, batch, parts):
+        replace(self, batch, parts)
+        self.queued_bytes += batch.size
+
+    patch.setattr(module.partition_writer.PartitionWriter, "replace", counting)
+
+
 BUGS = [
+    forget_what_was_appended,
+    mix_stages,
+    close_in_the_wrong_order,
+    count_no_parts,
     lose_a_retry,
     number_again,
     keep_sequences,

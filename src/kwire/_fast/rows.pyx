@@ -9,9 +9,9 @@ a row becomes bytes is in ``record_encoder.pyx``.
 Twin: ``_pure/rows.py``. Differs from its twin in: noted faults for exceptions, and
 parts that are pointers into the caller's objects.
 C needs for itself: ``compute_next_offset``, ``take_integer``, ``take_bytes``,
-``copy_bytes``, ``take_headers``, ``normalize_headers``, ``normalize_pair``,
-``as_headers``, ``keep_row``, ``blame_value``, ``clear``, ``drop``, ``guess_size``,
-``pending``, ``make_failure``.
+``copy_bytes``, ``take_headers``, ``normalize_headers``, ``normalize_pair``, ``take``,
+``as_headers``, ``keep_row``, ``untrack_row``, ``blame_value``, ``clear``, ``drop``,
+``guess_size``, ``pending``, ``make_failure``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -40,11 +40,19 @@ cdef extern from "Python.h":
     bint PyList_Check(PyObject* value)
     bint PyDict_Check(PyObject* value)
     bint PyBytes_Check(PyObject* value)
+    bint PyLong_CheckExact(PyObject* value)
     PyObject* PySequence_Tuple(PyObject* value)
     PyObject* PyObject_Bytes(PyObject* value)
     PyObject* PyMemoryView_FromObject(PyObject* value)
     int PyBuffer_IsContiguous(const Py_buffer* view, char order)
     Py_buffer* PyMemoryView_GET_BUFFER(PyObject* view)
+
+cdef extern from "<time.h>":
+    cdef struct timespec:
+        int64_t tv_sec
+        long tv_nsec
+    int TIME_UTC
+    int timespec_get(timespec* at, int base)
 
 cdef PyTypeObject* _record_class = NULL
 cdef object _no_headers = ()
@@ -88,6 +96,10 @@ cdef class RowList:
 
         Raises ``EncodeError`` for what is no row.
         """
+        return self.take(key, value, timestamp, headers)
+
+    cdef bint take(self, key, value, timestamp, headers) except -1:
+        """Add a row; return False if the batch might then be too large."""
         cdef Blame e
         cdef Row parts
         cdef int64_t content = self.content
@@ -117,8 +129,25 @@ cdef class RowList:
         if content > self.most and self.rows:
             return False
         self.content = content
-        self.rows.append(row if kept_as_is else (key, value, timestamp, headers))
+        if not kept_as_is:
+            row = (key, value, timestamp, headers)
+        untrack_row(<PyObject*>row)
+        self.rows.append(row)
         return True
+
+    def append_now(self, key, value, timestamp=None, headers=()):
+        """Add a row as ``append`` does; without a timestamp it has the present time.
+
+        Returns that time (ms), whatever the timestamp is; 0 in place of False.
+        """
+        cdef timespec clock
+        if timespec_get(&clock, TIME_UTC) != TIME_UTC:
+            raise OSError("the system has no clock for the time of a record")
+        now = <int64_t>clock.tv_sec * 1000 + clock.tv_nsec // 1000000
+        when = <object>now
+        if timestamp is None:
+            timestamp = when
+        return when if self.take(key, value, timestamp, headers) else 0
 
     def extend(self, rows, Py_ssize_t start=0, int64_t timestamp=-1):
         """Take rows from index ``start`` on while they fit; return the index after.
@@ -182,7 +211,22 @@ cdef object keep_row(object row, Row* parts, int64_t timestamp):
         key = <object>parts.owned[0]
     if parts.owned[1] != NULL:
         value = <object>parts.owned[1]
-    return key, value, parts.timestamp, <object>parts.headers
+    made = (key, value, parts.timestamp, <object>parts.headers)
+    untrack_row(<PyObject*>made)
+    return made
+
+
+cdef inline void untrack_row(PyObject* row) noexcept:
+    """Spare the collector a row of this file that cannot be part of a cycle.
+
+    Its key and value are bytes or None, as ``split`` has taken them.
+    """
+    cdef PyObject* timestamp = PyTuple_GET_ITEM(row, 2)
+    cdef PyObject* headers = PyTuple_GET_ITEM(row, 3)
+    if (timestamp == NONE or PyLong_CheckExact(timestamp)) and (
+        PyTuple_CheckExact(headers) and not PyTuple_GET_SIZE(headers)
+    ):
+        PyObject_GC_UnTrack(row)
 
 
 cdef object as_headers(object headers):

@@ -15,6 +15,7 @@ Python needs for itself: ``integer``, ``read_bytes``, ``make_type_fault``,
 from __future__ import annotations
 
 import operator
+import time
 
 from .. import errors
 from ..batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS
@@ -109,6 +110,23 @@ class RowList:
             self.rows.append((key, value, timestamp, headers))
             return True
         raise failure
+
+    def append_now(
+        self,
+        key: Buffer | None,
+        value: Buffer | None,
+        timestamp: int | None = None,
+        headers: Headers = (),
+    ) -> int:
+        """Add a row as ``append`` does; without a timestamp it has the present time.
+
+        Returns that time (ms), whatever the timestamp is; 0 in place of False.
+        """
+        now = time.time_ns() // 1_000_000
+        taken = self.append(
+            key, value, now if timestamp is None else timestamp, headers
+        )
+        return now if taken else 0
 
     def extend(self, rows: Sequence[Row], start: int = 0, timestamp: int = -1) -> int:
         """Take rows from index ``start`` on while they fit; return the index after.

@@ -109,15 +109,21 @@ class Producer(ProducerBase):
         is reported by the next ``flush`` or ``close``. Raises ``EncodeError`` for what
         is no row.
         """
+        stage = self._stages.get(topic if partition is None else (topic, partition))
+        if stage is not None and stage.append_now(key, value, timestamp, headers):
+            return
         machine, runner = self._machine, self._runner
         found = None if machine is None else machine.known_topic(topic)
         if found is None or machine is None or runner is None:
             runner, machine, found = await self._open(topic)
         now = asyncio.get_running_loop().time()
-        place = (key, value, headers, timestamp, partition)
-        if self._put(found, *place, now):
+        row = (key, value, now_ms() if timestamp is None else timestamp, headers)
+        if self._put(machine, found, partition, row, now):
             runner.step()
-        if not machine.has_room():
+        if machine.has_room():
+            # A caller that never waits must not keep the loop from its sockets.
+            await asyncio.sleep(0)
+        else:
             machine.flush(now)
             await runner.run_until(machine.has_room)
 

@@ -23,9 +23,10 @@ from ..records import BatchBuilder
 
 if TYPE_CHECKING:
     import ssl as tls
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-    from ..cluster import ClusterSettings, PendingBatch, Receipt
+    from ..cluster import ClusterSettings, PendingBatch, Receipt, TopicInfo
+    from ..cluster.appended_rows import Stage
     from ..cluster.producer_options import Partitioner
     from ..records import Headers, Row
 
@@ -116,10 +117,12 @@ class ProducerBase:
         self._options = options
         self._on_receipt = on_receipt
         self._machine: ProducerMachine | None = None
+        # What most calls of ``append`` need: those of the machine.
+        self._stages: Mapping[Any, Stage] = {}
         self._is_closed = False
 
     def _begin(self, now: float) -> ProducerMachine:
-        return ProducerMachine(
+        machine = ProducerMachine(
             self._kafka.addresses,
             self._kafka.settings,
             self._options,
@@ -127,6 +130,8 @@ class ProducerBase:
             random=Random(),
             on_receipt=self._on_receipt,
         )
+        self._stages = machine.appended.stages
+        return machine
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -134,24 +139,19 @@ class ProducerBase:
 
     def _put(
         self,
-        topic: Any,
-        key: Any,
-        value: Any,
-        headers: Headers,
-        timestamp: int | None,
+        machine: ProducerMachine,
+        topic: TopicInfo,
         partition: int | None,
+        row: tuple[Any, Any, int, Headers],
         now: float,
     ) -> bool:
         """Append one record to the machine; return whether there is more to do."""
-        machine = self._machine
-        assert machine is not None
         if partition is not None:
             check_partition(topic, partition)
-        elif key is not None or self._options.partitioner is not None:
-            partition = choose_by_key(machine, topic, key)
-        if timestamp is None:
-            timestamp = now_ms()
-        return machine.append(topic, partition, (key, value, timestamp, headers), now)
+        elif self._options.partitioner is not None:
+            # Called here, where the caller sees what it raises.
+            partition = choose_by_key(machine, topic, row[0])
+        return machine.append(topic, partition, row, now)
 
 
 def now_ms() -> int:

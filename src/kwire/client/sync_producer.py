@@ -29,7 +29,8 @@ class ProducerSync(ProducerBase):
     """
 
     _runner: BlockingRunner | None = None
-    _poll_at = 0.0
+    # When ``append`` last moved the machine, and when it has to again (ms).
+    _polled_ms = _poll_ms = 1
 
     def send_many(
         self, topic: str, rows: Iterable[Row], *, partition: int | None = None
@@ -108,15 +109,25 @@ class ProducerSync(ProducerBase):
         is reported by the next ``flush`` or ``close``. Raises ``EncodeError`` for what
         is no row.
         """
+        stage = self._stages.get(topic if partition is None else (topic, partition))
+        taken_ms = (
+            0 if stage is None else stage.append_now(key, value, timestamp, headers)
+        )
+        # It may be earlier than the last time: a clock can be set back.
+        if self._polled_ms <= taken_ms < self._poll_ms:
+            return
         machine, runner = self._machine, self._runner
         found = None if machine is None else machine.known_topic(topic)
         if found is None or machine is None or runner is None:
             runner, machine, found = self._open(topic)
         now = time.monotonic()
-        place = (key, value, headers, timestamp, partition)
-        if self._put(found, *place, now) or now >= self._poll_at:
-            runner.poll()
-            self._poll_at = now + self._options.linger_s
+        if not taken_ms:
+            taken_ms = now_ms()
+            row = (key, value, taken_ms if timestamp is None else timestamp, headers)
+            self._put(machine, found, partition, row, now)
+        runner.poll()
+        self._polled_ms = taken_ms
+        self._poll_ms = taken_ms + int(self._options.linger_s * 1000)
         if not machine.has_room():
             machine.flush(now)
             runner.run_until(machine.has_room)

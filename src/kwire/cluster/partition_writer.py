@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``PartitionWriter``: the batches of one partition, and their sequence numbers.
 
-    append -> open batch -> batches [ in flight | waiting ... ] -> receipts
+    add -> batches [ in flight | waiting ... ] -> receipts
 
 A broker takes the batches of one producer by sequence, and reports one that it has
 already. So a batch is sent again with the number it had, and only as the first of its
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from .pending_batch import next_sequence
 
 if TYPE_CHECKING:
-    from .pending_batch import PendingBatch, RowBatch
+    from .pending_batch import PendingBatch
 
 _LAST_EPOCH = (1 << 15) - 1
 
@@ -33,12 +33,11 @@ class PartitionWriter:
         "failures",
         "has_gap",
         "is_established",
-        "linger_until",
         "needs_epoch",
-        "open",
         "partition",
         "producer_epoch",
         "producer_id",
+        "queued_bytes",
         "reason",
         "retry_at",
         "topic",
@@ -47,9 +46,9 @@ class PartitionWriter:
     def __init__(self, topic: str, partition: int) -> None:
         self.topic = topic
         self.partition = partition
-        self.open: RowBatch | None = None
-        self.linger_until = 0.0
+        # To be changed by the methods alone, which count the bytes.
         self.batches: deque[PendingBatch] = deque()
+        self.queued_bytes = 0
         self.failures = 0
         self.retry_at = 0.0
         # Why the last try came to nothing.
@@ -75,11 +74,6 @@ class PartitionWriter:
     def in_flight(self) -> int:
         """The number of batches that wait for a response."""
         return sum(each.is_sent for each in self.batches)
-
-    @property
-    def queued_bytes(self) -> int:
-        """The bytes of all batches that are not acknowledged."""
-        return sum(each.size for each in self.batches)
 
     def next_batch(self, most_in_flight: int) -> PendingBatch | None:
         """Return the batch to send next; None while others have to be answered first.
@@ -126,16 +120,30 @@ class PartitionWriter:
             self._numbered += 1
             self._next_sequence = next_sequence(batch.sequence, batch.count)
 
+    def add(self, batch: PendingBatch) -> None:
+        """Put a batch after all others."""
+        self.batches.append(batch)
+        self.queued_bytes += batch.size
+
     def remove(self, batch: PendingBatch) -> None:
         """Take a batch out that is over."""
         self.batches.remove(batch)
+        self.queued_bytes -= batch.size
+
+    def clear(self) -> list[PendingBatch]:
+        """Take all batches out and return them."""
+        taken = list(self.batches)
+        self.batches.clear()
+        self.queued_bytes = 0
+        return taken
 
     def replace(self, batch: PendingBatch, parts: tuple[PendingBatch, ...]) -> None:
         """Put the parts of a batch in its place."""
         index = self.batches.index(batch)
-        self.batches.remove(batch)
+        self.remove(batch)
         for part in reversed(parts):
             self.batches.insert(index, part)
+            self.queued_bytes += part.size
 
     def _restart(self) -> None:
         self._next_sequence = 0

@@ -19,6 +19,7 @@ from ..errors import KwireError
 from ..messages import ProduceRequest
 from ..negotiation import MAGIC_2, NO_TOPIC_IDS, ZSTD
 from . import faults
+from .appended_rows import AppendedRows
 from .errors import ClusterError, DeliveryFailed
 from .machine import ClusterMachine, hinted_brokers
 from .metadata import NO_ID
@@ -94,8 +95,7 @@ class ProducerMachine:
         self._writers: dict[tuple[str, int], PartitionWriter] = {}
         # Those with batches, in the order in which they are served.
         self._active: dict[PartitionWriter, None] = {}
-        self._open: dict[PartitionWriter, None] = {}
-        self._sticky: dict[str, int] = {}
+        self.appended = AppendedRows(self, options)
         self._topics = WantedTopics(self.cluster, settings.timeout_s)
         self._producer: tuple[int, int] | None = None
         self._is_asking_id = False
@@ -113,7 +113,7 @@ class ProducerMachine:
         self.failure = self.failure or self.cluster.failure
         if self.failure is None:
             self._topics.advance(now)
-            self._close_lingering(now)
+            self.appended.close_lingering(now)
             self._expire(now)
             self._find_producer_id(now)
             self._send_batches(now)
@@ -161,7 +161,7 @@ class ProducerMachine:
 
     def is_idle(self) -> bool:
         """Whether every record that was given is acknowledged, or has failed."""
-        return not self._active and not self._open
+        return not self._active and self.appended.is_empty()
 
     def new_batch(self) -> RowBatch:
         """Return an empty batch of rows."""
@@ -188,20 +188,25 @@ class ProducerMachine:
         now: float,
         *,
         is_background: bool = False,
+        is_appended: bool = False,
     ) -> PendingBatch:
-        """Take records as one batch, after all that the partition was given before."""
+        """Take records as one batch, after all that the partition was given before.
+
+        ``is_appended`` is for batches of ``appended``, which are in order already.
+        """
+        if not is_appended:
+            self.appended.release(topic, partition, now)
         writer = self._writer(topic, partition)
-        if writer in self._open:
-            self._close_open(writer, now)
         give_up_at = now + self.options.delivery_timeout_s
         batch = PendingBatch(
-            topic, partition, content, give_up_at, is_background=is_background
+            *(topic, partition, content, give_up_at),
+            is_background=is_background or is_appended,
         )
         if self.failure is not None:
             batch.finish(failure=self.failure)
             return batch
         self.held_bytes += batch.size
-        writer.batches.append(batch)
+        writer.add(batch)
         self._active[writer] = None
         self.cluster.wake(now)
         return batch
@@ -215,39 +220,17 @@ class ProducerMachine:
     ) -> bool:
         """Take one record, to be sent within ``linger_s``.
 
-        Returns whether a batch was begun or closed by it, so that there is more for
-        ``advance`` to do. Without a partition it goes where the last one without a
-        partition went, until that batch is sent. Raises ``EncodeError`` for what is no
-        row.
+        Returns whether there is more for ``advance`` to do. Without a partition the key
+        decides, and records without a key go where the one before went, until that
+        batch is sent. Raises ``EncodeError`` for what is no row.
         """
         if self.failure is not None:
             raise self.failure
-        if partition is None:
-            partition = self._sticky.get(topic.name, -1)
-            if partition not in topic.partitions:
-                partition = self._sticky[topic.name] = self.choose_partition(topic)
-        writer = self._writer(topic.name, partition)
-        if writer.open is not None:
-            before = writer.open.content
-            if writer.open.append(*row):
-                self.held_bytes += writer.open.content - before
-                return False
-            self._close_open(writer, now)
-            if self._sticky.get(topic.name) == partition:
-                del self._sticky[topic.name]
-        batch = self._new_batch()
-        batch.append(*row)
-        writer.open = batch
-        writer.linger_until = now + self.options.linger_s
-        self._open[writer] = None
-        self.held_bytes += batch.content
-        self.cluster.wake(writer.linger_until)
-        return True
+        return self.appended.append(topic, partition, row, now)
 
     def flush(self, now: float) -> list[PendingBatch]:
         """Have everything that was appended sent now; return what is not over."""
-        for writer in list(self._open):
-            self._close_open(writer, now)
+        self.appended.flush(now)
         return [batch for writer in self._active for batch in writer.batches]
 
     def take_background_failure(self) -> KwireError | None:
@@ -260,25 +243,6 @@ class ProducerMachine:
         if writer is None:
             writer = self._writers[topic, partition] = PartitionWriter(topic, partition)
         return writer
-
-    def _close_open(self, writer: PartitionWriter, now: float) -> None:
-        content = writer.open
-        assert content is not None
-        writer.open = None
-        del self._open[writer]
-        self.held_bytes -= content.content
-        self.add_batch(
-            *(writer.topic, writer.partition, content, now), is_background=True
-        )
-
-    def _close_lingering(self, now: float) -> None:
-        for writer in list(self._open):
-            if now >= writer.linger_until:
-                self._close_open(writer, now)
-                if self._sticky.get(writer.topic) == writer.partition:
-                    del self._sticky[writer.topic]
-            else:
-                self.cluster.wake(writer.linger_until)
 
     # From batches to requests.
 
@@ -529,14 +493,11 @@ class ProducerMachine:
 
     def _fail_all(self, failure: KwireError) -> None:
         for writer in self._writers.values():
-            while writer.batches:
-                self._end(writer.batches.popleft(), failure)
-            if writer.open is not None:
-                self.held_bytes -= writer.open.content
-                self.background_failure = self.background_failure or failure
-                writer.open = None
+            for batch in writer.clear():
+                self._end(batch, failure)
         self._active.clear()
-        self._open.clear()
+        if self.appended.abandon():
+            self.background_failure = self.background_failure or failure
 
     def _expire(self, now: float) -> None:
         """Give batches up that were not acknowledged in time."""

@@ -38,7 +38,8 @@ class ProducerOptions:
     ``acks`` is -1 for all replicas in sync or 1 for the leader. ``hash`` is the number
     of the engine's hash of keys; ``partitioner``, if there is one, chooses instead.
     ``batch_bytes`` bounds one batch, ``request_bytes`` one request unless a single
-    batch is larger, and ``memory_bytes`` what was given and is not acknowledged yet.
+    batch is larger, and ``memory_bytes`` what was given and is not acknowledged yet;
+    appended records that no batch has yet may take about an eighth more.
     """
 
     compression: str = "none"

@@ -24,11 +24,17 @@ class RowSender:
     ``add`` takes some rows; ``finish`` closes the batches that are not full, and
     ``abandon`` drops them. ``batches`` are those that the machine has. Rows with a key
     go where its hash says, or the partitioner of the options; those without a key fill
-    a batch of one partition, then of another. ``partition`` is for all rows.
+    a batch of one partition, then of another. ``partition`` is for all rows. No one
+    waits for rows that are ``is_appended``: their batches are not in ``batches``.
     """
 
     def __init__(
-        self, machine: ProducerMachine, topic: TopicInfo, partition: int | None = None
+        self,
+        machine: ProducerMachine,
+        topic: TopicInfo,
+        partition: int | None = None,
+        *,
+        is_appended: bool = False,
     ) -> None:
         if partition is not None:
             check_partition(topic, partition)
@@ -36,6 +42,7 @@ class RowSender:
         self._machine = machine
         self._topic = topic
         self._partition = partition
+        self._is_appended = is_appended
         self._open: dict[int, RowBatch] = {}
         self._sticky: int | None = None
 
@@ -67,6 +74,11 @@ class RowSender:
             if start < len(others):
                 self._close(self._sticky, now)
                 self._sticky = None
+
+    @property
+    def topic_name(self) -> str:
+        """The name of its topic."""
+        return self._topic.name
 
     def finish(self, now: float) -> list[PendingBatch]:
         """Give the last batches to the machine; return all that it has got."""
@@ -101,8 +113,12 @@ class RowSender:
     def _close(self, partition: int, now: float) -> None:
         batch = self._open.pop(partition)
         self._machine.held_bytes -= batch.content
-        pending = self._machine.add_batch(self._topic.name, partition, batch, now)
-        self.batches.append(pending)
+        is_appended = self._is_appended
+        pending = self._machine.add_batch(
+            self._topic.name, partition, batch, now, is_appended=is_appended
+        )
+        if not is_appended:
+            self.batches.append(pending)
 
     def _split(self, rows: list[Any]) -> list[list[Any]]:
         """Sort rows by the partition that the user's function chooses."""
