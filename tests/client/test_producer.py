@@ -311,6 +311,37 @@ def test_a_loop_of_appends_lets_others_have_their_turn(kwire, cluster, topic):
     asyncio.run(main())
 
 
+def test_a_failure_has_the_receipts_of_what_was_written(
+    kwire, cluster, produce, topic, monkeypatch
+):
+    """Two of three partitions are written; another call has receipts of its own."""
+    errors = importlib.import_module(f"{kwire.__name__}.cluster")
+    machines = importlib.import_module(f"{kwire.__name__}.cluster.producer")
+    take = machines.ProducerMachine._take_part
+    table = pyarrow.table({"value": [b"a", b"b", b"c"], "partition": [0, 1, 2]})
+
+    def refuse(self, writer, batch, part, *others):
+        if batch.partition == 1:
+            part = part.replace(error_code=kwire.error_codes.INVALID_RECORD)
+        take(self, writer, batch, part, *others)
+
+    async def write(producer):
+        with pytest.raises(
+            errors.DeliveryFailed, match=f"1 records to {topic}-1"
+        ) as bad:
+            await producer.send_table(topic, table, partition="partition")
+        receipts = bad.value.receipts
+        assert [each.partition for each in receipts] == [0, 2]
+        assert [each.record_count for each in receipts] == [1, 1]
+        with pytest.raises(errors.DeliveryFailed) as bad:
+            await producer.send_many(topic, [(None, b"d")], partition=1)
+        assert bad.value.receipts == ()
+        assert errors.ClusterError("text").receipts == ()
+
+    monkeypatch.setattr(machines.ProducerMachine, "_take_part", refuse)
+    produce(write)
+
+
 def test_a_function_chooses_partitions(cluster, produce, topic):
     """It is called with the key, None included, and the partitions."""
     calls = []

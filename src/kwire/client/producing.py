@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterable
+from copy import copy
 from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from .. import partitioners
 from .._backend import record_engine as engine
 from ..cluster import (
+    ClusterError,
     ProducerMachine,
     ProducerOptions,
     check_partition,
@@ -196,9 +198,14 @@ class Awaited:
         return all(leaf.is_sent or leaf.is_over for leaf in leaves)
 
     def receipts(self) -> list[Receipt]:
-        """Return the receipts; raises the first failure."""
+        """Return the receipts; raises the first failure, with the receipts in it."""
         leaves = [leaf for batch in self._batches for leaf in batch.leaves()]
+        receipts = [leaf.receipt for leaf in leaves if leaf.receipt is not None]
         for leaf in leaves:
             if leaf.failure is not None:
-                raise leaf.failure
-        return [leaf.receipt for leaf in leaves if leaf.receipt is not None]
+                # What ends a producer is the failure of other calls too.
+                failure = copy(leaf.failure)
+                if isinstance(failure, ClusterError):
+                    failure.receipts = tuple(receipts)
+                raise failure from leaf.failure.__cause__
+        return receipts

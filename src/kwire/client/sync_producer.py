@@ -41,7 +41,7 @@ class ProducerSync(ProducerBase):
         headers), as for ``records.encode_batch``. Rows without a timestamp get the
         present time. Rows of one key keep their order. ``partition`` is for all rows.
         Raises ``EncodeError`` for what is no row, and ``ClusterError`` where records
-        were not acknowledged; others of the same call may have been written then.
+        were not acknowledged, with the ``receipts`` of those that were.
         """
         runner, machine, found = self._open(topic)
         sender = RowSender(machine, found, partition)

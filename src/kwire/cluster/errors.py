@@ -8,11 +8,22 @@ with bytes is a ``DecodeError`` of ``kwire.errors``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..errors import KwireError
+
+if TYPE_CHECKING:
+    from .producer_options import Receipt
 
 
 class ClusterError(KwireError):
-    """A cluster cannot do what was requested, or refuses it."""
+    """A cluster cannot do what was requested, or refuses it.
+
+    ``receipts`` are those of the batches of the same call that were written all the
+    same: where ``send_many`` or ``send_table`` raised it, otherwise there are none.
+    """
+
+    receipts: tuple[Receipt, ...] = ()
 
 
 class BrokersUnreachable(ClusterError):
