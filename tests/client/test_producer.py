@@ -342,6 +342,26 @@ def test_a_failure_has_the_receipts_of_what_was_written(
     produce(write)
 
 
+def test_a_partitioner_needs_no_hash(cluster, produce, topic):
+    """Any callable is one, such as an instance of a class with ``__eq__`` alone."""
+
+    class Second:
+        """Compares by value, so Python gives it no hash."""
+
+        def __eq__(self, other):
+            return isinstance(other, Second)
+
+        def __call__(self, key, everything, available):
+            return everything[1]
+
+    async def write(producer):
+        await producer.send_many(topic, [(b"k", b"a")])
+        await producer.append(topic, key=b"l", value=b"b")
+
+    produce(write, partitioner=Second())
+    assert rows_of(read(cluster[0], topic, 2)) == {1: [(b"k", b"a"), (b"l", b"b")]}
+
+
 def test_a_function_chooses_partitions(cluster, produce, topic):
     """It is called with the key, None included, and the partitions."""
     calls = []

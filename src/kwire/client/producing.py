@@ -35,12 +35,13 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 1000
 """How many rows are taken before the limit of memory is looked at again."""
 
-_HASHES: dict[Any, int] = {
-    None: engine.MURMUR2,
-    partitioners.murmur2: engine.MURMUR2,
-    partitioners.murmur2_random: engine.MURMUR2,
-    partitioners.crc32: engine.CRC32,
-}
+# No dict: a partitioner may be a callable that has no hash.
+_HASHES: tuple[tuple[Any, int], ...] = (
+    (None, engine.MURMUR2),
+    (partitioners.murmur2, engine.MURMUR2),
+    (partitioners.murmur2_random, engine.MURMUR2),
+    (partitioners.crc32, engine.CRC32),
+)
 
 
 def make_producer_options(
@@ -82,7 +83,7 @@ def make_producer_options(
     BatchBuilder(
         batch_bytes, compression=compression, compression_level=compression_level
     )
-    is_known = partitioner in _HASHES
+    hash = next((n for known, n in _HASHES if known is partitioner), None)
     return ProducerOptions(
         compression=compression,
         compression_level=compression_level,
@@ -93,8 +94,8 @@ def make_producer_options(
         request_bytes=request_bytes,
         memory_bytes=memory_bytes,
         delivery_timeout_s=delivery_timeout_s,
-        hash=_HASHES[partitioner] if is_known else engine.MURMUR2,
-        partitioner=None if is_known else partitioner,  # type: ignore[arg-type]
+        hash=engine.MURMUR2 if hash is None else hash,
+        partitioner=partitioner if hash is None else None,  # type: ignore[arg-type]
     )
 
 
