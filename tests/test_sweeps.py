@@ -51,7 +51,7 @@ def test_one_error_is_raised_as_it_is():
         check()
     right, left = caught.value.__notes__
     assert left == "with left: number 2"
-    assert right.startswith("with right: aaa") and len(right) < 80
+    assert right.startswith("with right: 'aaa") and len(right) < 80
 
 
 def test_a_sweep_of_failures_ends():
