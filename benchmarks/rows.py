@@ -44,6 +44,7 @@ _MESSAGES = (
     _Message("ApiVersions response v3", "api_versions_v3", PEERS, 2.5, 50),
     _Message("Metadata response v9", "metadata_v9", PEERS, 3.5, 40),
     _Message("Metadata response v9, 100 brokers", "metadata_v9_wide", PEERS, 3.5, 40),
+    _Message("Metadata response v9, ids over 1000", "metadata_v9_ids", PEERS),
     _Message("Fetch response v12", "fetch_v12", PEERS, 2.2, 50),
     _Message("Produce request v9", "produce_v9", PEERS, 1.4, 25),
     _Message("OffsetFetch response v8", "offset_fetch_v8", PEERS, 2.5, 25),

@@ -76,8 +76,9 @@ def _api_versions() -> Workload:
     return Workload("ApiVersionsResponse", 3, values, {"api_keys": "ApiVersion"})
 
 
-def _metadata(version: int, brokers: int) -> Workload:
+def _metadata(version: int, brokers: int, first_id: int = 1) -> Workload:
     source = random.Random(brokers)
+    ids = range(first_id, first_id + brokers)
 
     def partition(index: int) -> Values:
         # Three brokers give three replica lists, as in a small cluster. With many
@@ -86,7 +87,7 @@ def _metadata(version: int, brokers: int) -> Workload:
             replicas = [(index + step) % 3 + 1 for step in range(3)]
             in_sync = [1, 2, 3]
         else:
-            replicas = source.sample(range(1, brokers + 1), 3)
+            replicas = source.sample(ids, 3)
             in_sync = replicas[::-1]
         found: Values = {
             "error_code": 0,
@@ -117,10 +118,10 @@ def _metadata(version: int, brokers: int) -> Workload:
         "throttle_time_ms": 0,
         "brokers": [
             {"node_id": node, "host": f"broker-{node}", "port": 9092, "rack": "east"}
-            for node in range(1, brokers + 1)
+            for node in ids
         ],
         "cluster_id": "benchmark-cluster",
-        "controller_id": 1,
+        "controller_id": first_id,
         "topics": [topic(number) for number in range(100)],
         "cluster_authorized_operations": UNKNOWN_OPERATIONS,
     }
@@ -264,6 +265,7 @@ _MAKERS: dict[str, Callable[[], Workload]] = {
     "api_versions_v3": _api_versions,
     "metadata_v9": lambda: _metadata(9, brokers=3),
     "metadata_v9_wide": lambda: _metadata(9, brokers=100),
+    "metadata_v9_ids": lambda: _metadata(9, brokers=100, first_id=1001),
     "metadata_v5": lambda: _metadata(5, brokers=3),
     "fetch_v12": lambda: _fetch(12, 200),
     "fetch_v11": lambda: _fetch(11, 200),

@@ -9,13 +9,12 @@ noted in the cursor; each function then notes its part of the path and returns. 
 ``make_failure`` at the top builds an exception.
 
 Twin: ``_pure/decoder.py``. Differs from its twin in: noted faults for exceptions, a
-path that is written when unwinding, and int arrays of equal bytes that are shared.
-C needs for itself: ``read_int32_array``, ``make_int32s``, ``copy_int32s``,
-``is_equal``, ``keep_unknown``, ``is_invalid``, ``note_run``, ``run``, ``exceeds``.
+path that is written when unwinding, and ints that are shared (``shared_ints``).
+C needs for itself: ``keep_unknown``, ``is_invalid``, ``note_run``, ``run``,
+``exceeds``.
 """
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
-from libc.string cimport memcpy
 
 from kwire._fast.big_endian cimport *
 from kwire._fast.cursor cimport *
@@ -24,6 +23,7 @@ from kwire._fast.path cimport note_field, note_index, format_path
 from kwire._fast.primitives cimport get_fixed, read_bytes, read_count, read_string
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport *
+from kwire._fast.shared_ints cimport *
 from kwire._fast.structs cimport new_struct, slots_of
 
 from kwire import errors, frame_hints, java_utf8
@@ -63,13 +63,15 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
             step += 1
             continue
         elif op == OP_INT32:
-            value = int_of(load_int32(d.cursor.at))
+            value = make_int32(&d.ints, load_int32(d.cursor.at))
             d.cursor.at += 4
         elif op == OP_COMPACT_STRING:
             value = read_string(&d.cursor, True, step.nullable)
         elif op == OP_ARRAY:
             if step.inner == OP_INT32:
-                value = read_int32_array(d, step)
+                value = read_int32_array(
+                    &d.ints, &d.cursor, step.compact, step.nullable
+                )
             else:
                 value = read_array(d, step)
         elif op == OP_INT16:
@@ -108,7 +110,9 @@ cdef PyObject* read_field(Decoding* d, Step* step, int op) noexcept:
     """Read one field in line, which means outside the tag section."""
     if op == OP_ARRAY:
         if step.inner == OP_INT32:
-            return read_int32_array(d, step)
+            return read_int32_array(
+                &d.ints, &d.cursor, step.compact, step.nullable
+            )
         return read_array(d, step)
     if op <= OP_UUID:
         if not require(&d.cursor, size_of(op)):
@@ -163,104 +167,6 @@ cdef PyObject* read_array(Decoding* d, Step* step) noexcept:
     # Nothing that can be decoded holds a cycle: spare the collector the tuple.
     PyObject_GC_UnTrack(made)
     return made
-
-
-cdef PyObject* read_int32_array(Decoding* d, Step* step) noexcept:
-    """Read an array of int32s, the kind that messages have by the thousand.
-
-    Replica lists repeat within a message: lists of equal bytes become one tuple. In
-    a message where they do not, the search is soon given up.
-    """
-    cdef Py_ssize_t count = read_count(&d.cursor, step.compact, step.nullable, 4)
-    cdef const uint8_t* at = d.cursor.at
-    cdef Py_ssize_t size = count * 4
-    cdef uint32_t place
-    cdef SharedArray* shared
-    cdef PyObject* made
-    if count < 0:
-        return NULL if d.cursor.fault else new_ref(NONE)
-    if count == 0:
-        return new_ref(<PyObject*>_empty)
-    d.cursor.at += size
-    if d.shared_credit < 0 or size > SHARED_BYTES:
-        return make_int32s(at, count)
-    place = (
-        <uint32_t>load_int32(at) * 31 + <uint32_t>load_int32(at + size - 4) * 7
-        + <uint32_t>count
-    ) % SHARED_ARRAYS
-    shared = &d.shared[place]
-    if d.shared_in_use >> place & 1:
-        if shared.size == size and is_equal(shared.data, at, size):
-            d.shared_credit += d.shared_credit < SHARED_CREDIT
-            return new_ref(shared.value)
-        Py_XDECREF(shared.value)
-        d.shared_in_use ^= <unsigned int>1 << place
-    d.shared_credit -= 1
-    # The tuple is made of the copy, so that it is what the next ones are compared with.
-    copy_int32s(shared.data, at, size)
-    made = make_int32s(shared.data, count)
-    if made != NULL:
-        d.shared_in_use |= <unsigned int>1 << place
-        shared.size = size
-        shared.value = new_ref(made)
-    return made
-
-
-cdef inline PyObject* make_int32s(const uint8_t* at, Py_ssize_t count) noexcept:
-    """Make a tuple of ``count`` int32s."""
-    cdef PyObject* made = PyTuple_New(count)
-    cdef PyObject* value
-    cdef Py_ssize_t index
-    if made == NULL:
-        return NULL
-    for index in range(count):
-        value = int_of(load_int32(at + 4 * index))
-        if value == NULL:
-            Py_XDECREF(made)
-            return NULL
-        PyTuple_SET_ITEM(made, index, value)
-    PyObject_GC_UnTrack(made)
-    return made
-
-
-cdef inline void copy_int32s(
-    uint8_t* to, const uint8_t* at, Py_ssize_t size
-) noexcept nogil:
-    """Copy a few int32s; a call costs more."""
-    cdef uint64_t pair
-    cdef uint32_t last
-    while size >= 8:
-        memcpy(&pair, at, 8)
-        pair = once(pair)
-        memcpy(to, &pair, 8)
-        at += 8
-        to += 8
-        size -= 8
-    if size:
-        memcpy(&last, at, 4)
-        last = <uint32_t>once(last)
-        memcpy(to, &last, 4)
-
-
-cdef inline bint is_equal(
-    const uint8_t* a, const uint8_t* b, Py_ssize_t size
-) noexcept nogil:
-    """Whether a few int32s have the same bytes; a call costs more."""
-    cdef uint64_t left, right
-    cdef uint32_t last_left, last_right
-    while size >= 8:
-        memcpy(&left, a, 8)
-        memcpy(&right, b, 8)
-        if left != right:
-            return False
-        a += 8
-        b += 8
-        size -= 8
-    if size == 0:
-        return True
-    memcpy(&last_left, a, 4)
-    memcpy(&last_right, b, 4)
-    return last_left == last_right
 
 
 cdef bint read_marker(Cursor* cursor) noexcept:
@@ -549,16 +455,11 @@ cdef object decode_part(
 
 cdef PyObject* run(Decoding* d, Table* table, bint whole) noexcept:
     """Read one message, and drop the references that only the call needed."""
-    cdef int index
     cdef PyObject* made
     d.steps = STEPS
-    d.shared_in_use = 0
-    d.shared_credit = SHARED_CREDIT
+    begin_sharing(&d.ints)
     made = read_struct(d, table)
-    if d.shared_in_use:
-        for index in range(SHARED_ARRAYS):
-            if d.shared_in_use >> index & 1:
-                Py_XDECREF(d.shared[index].value)
+    end_sharing(&d.ints)
     if made != NULL and whole and d.cursor.at != d.cursor.end:
         note(&d.cursor, TRAILING_BYTES, d.cursor.at, d.cursor.end - d.cursor.at)
         Py_XDECREF(made)

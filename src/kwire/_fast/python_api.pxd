@@ -73,9 +73,10 @@ cdef extern from *:
     /* Python's own small ints, met again without a call: most error codes, leaders
        and partitions are among them. They are the same objects for all, for good. */
     static PyObject *kwire_small_ints[262];
+    #define kwire_is_kept(value) ((unsigned long long)(value) + 5 < 262)
     static inline PyObject *kwire_int_of(long long value) {
         PyObject *known;
-        if ((unsigned long long)value + 5 >= 262)
+        if (!kwire_is_kept(value))
             return PyLong_FromLongLong(value);
         known = kwire_small_ints[value + 5];
         if (known == NULL)
@@ -133,6 +134,7 @@ cdef extern from *:
     #endif
     """
     PyObject* new_ref "kwire_new_ref"(PyObject* value) noexcept
+    bint is_kept "kwire_is_kept"(long long value) noexcept
     PyObject* int_of "kwire_int_of"(long long value) noexcept
     PyObject* part_of_view "kwire_part_of_view"(
         PyObject* view, Py_ssize_t start, Py_ssize_t size
