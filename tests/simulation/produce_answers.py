@@ -102,7 +102,7 @@ class ProduceAnswers:
         (batch,) = self._cluster.kwire.records.decode_batches(data)
         if len(data) > log.max_bytes and len(batch.records) > 1:
             return codes.MESSAGE_TOO_LARGE, -1
-        if any(row.value.startswith(b"poison") for row in batch.records):
+        if any((row.value or b"").startswith(b"poison") for row in batch.records):
             return codes.INVALID_RECORD, -1
         code, base = self._check_sequence(log, batch)
         if not code and base < 0:

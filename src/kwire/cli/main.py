@@ -129,7 +129,7 @@ def program() -> None:
     """Inspect Kafka: brokers, traffic, bytes of the protocol, and log files.
 
     \b
-    Brokers           versions, topics, read
+    Brokers           versions, topics, read, write, restore
     Traffic           record, audit
     Bytes             decode, explain, schema
     Log files         ls, dump, verify, repair

@@ -13,7 +13,7 @@ import socket
 import ssl as tls
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..net import connection_problem
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..cluster import ClusterMachine, Link
+    from .kafka import Query
+
+    R = TypeVar("R")
 
 _LONGEST_WAIT_S = 3600.0
 
@@ -121,6 +124,19 @@ class BlockingRunner:
             self._sockets.pop(link).close()
         for link in self._cluster.take_new_links():
             self._sockets[link] = _LinkSocket(link, self._selector, self._context, now)
+
+
+def run_query(query: Query[R], context: tls.SSLContext | None) -> R:
+    """Run a machine that answers one question; return the answer, or raise."""
+    runner = BlockingRunner(query, query.cluster, context)
+    try:
+        runner.run_until(query.has_result)
+        if query.failure is not None:
+            raise query.failure
+        return query.result()
+    finally:
+        query.close(time.monotonic())
+        runner.close()
 
 
 class _LinkSocket:

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from .blocking import BlockingRunner
+from .blocking import BlockingRunner, run_query
 from .chunks import Chunk, ConsumerRecord, arrow_schema
 from .kafka import KafkaBase, ScanBase, offsets_by_partition
 from .sync_producer import ProducerSync
@@ -206,12 +206,4 @@ class KafkaSync(KafkaBase[ScanSync, ProducerSync]):
         self.close()
 
     def _run(self, machine: Query[R]) -> R:
-        runner = BlockingRunner(machine, machine.cluster, self.context)
-        try:
-            runner.run_until(machine.has_result)
-            if machine.failure is not None:
-                raise machine.failure
-            return machine.result()
-        finally:
-            machine.close(time.monotonic())
-            runner.close()
+        return run_query(machine, self.context)

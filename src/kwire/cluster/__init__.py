@@ -39,3 +39,5 @@ from .scan_options import Fetched as Fetched
 from .scan_options import Lookup as Lookup
 from .scan_options import ScanOptions as ScanOptions
 from .settings import ClusterSettings as ClusterSettings
+from .topic_creation import CreationMachine as CreationMachine
+from .topic_creation import NewTopic as NewTopic

@@ -77,18 +77,25 @@ class DeliveryFailed(ClusterError):
     """Records were not acknowledged: ``topic``, ``partition``, ``count``.
 
     ``is_in_doubt`` where they may be in the log all the same: a broker got them and did
-    not answer in time.
+    not answer in time. ``error_code`` is that of the broker which rejected them, or 0.
     """
 
     def __init__(
-        self, topic: str, partition: int, count: int, reason: str, is_in_doubt: bool
+        self,
+        topic: str,
+        partition: int,
+        count: int,
+        reason: str,
+        is_in_doubt: bool,
+        error_code: int = 0,
     ) -> None:
-        super().__init__(topic, partition, count, reason, is_in_doubt)
+        super().__init__(topic, partition, count, reason, is_in_doubt, error_code)
         self.topic = topic
         self.partition = partition
         self.count = count
         self.reason = reason
         self.is_in_doubt = is_in_doubt
+        self.error_code = error_code
 
     def __str__(self) -> str:
         doubt = "; they may be in the log all the same" if self.is_in_doubt else ""

@@ -409,7 +409,7 @@ class ProducerMachine:
         reason = f"the broker answered {error_codes.name(code)}"
         if verdict is Verdict.DONE:
             self._finish(writer, batch, part)
-        elif verdict is Verdict.RENUMBER:
+        elif verdict is Verdict.RENUMBER and self.options.is_idempotent:
             if batch is writer.batches[0]:
                 writer.needs_epoch = True
                 self._retry(writer, reason, now)

@@ -1,0 +1,292 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire restore``: writes what logs or an export have to a live cluster, each once.
+
+This file has the options and what is printed; ``jobs/restore_job`` does the work.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ...cluster import ClusterError
+from ...errors import DecodeError
+from ...formatting import format_count
+from ...limits import DEFAULT, MIB
+from ..brokers import add_cluster_options, connect_cluster
+from ..log_inputs import LogInputs, add_partition_options, say_unreadable
+from ..main import EXIT_CODES, FINE, PROBLEMS, explain
+from ..progress import Progress
+from ..terminal import say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ...client import KafkaSync
+    from ...jobs.restore_job.sources import PartitionSource
+
+_CODES = EXIT_CODES.replace("1 problems found", "1 something was left out or is gone")
+
+
+@click.command(epilog=_CODES, short_help="Write logs or an export to a live cluster.")
+@add_cluster_options
+@add_partition_options
+@click.option(
+    "--to", metavar="TOPIC", help="Write to this topic; for a source of one topic."
+)
+@click.option(
+    "--create",
+    is_flag=True,
+    help=(
+        "Create topics that do not exist, with retention.ms=-1, so that old records"
+        " stay."
+    ),
+)
+@click.option(
+    "--partitions",
+    type=click.IntRange(1),
+    metavar="N",
+    help="With --create: the default is as many as the source has.",
+)
+@click.option(
+    "--replication-factor",
+    type=click.IntRange(1),
+    metavar="N",
+    help="With --create: the default is that of the brokers.",
+)
+@click.option(
+    "--topic-config",
+    "configs",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="With --create: a setting of the topic; repeatable.",
+)
+@click.option(
+    "--compression",
+    "-z",
+    type=click.Choice(("none", "gzip", "snappy", "lz4", "zstd")),
+    default="zstd",
+    show_default=True,
+    help="The compression of record batches, whatever that of the source is.",
+)
+@click.option(
+    "--isolation",
+    type=click.Choice(("read_committed", "read_uncommitted")),
+    default=None,
+    help=(
+        "For logs: read_committed, the default, leaves out aborted and unfinished"
+        " transactions."
+    ),
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(min=1),
+    metavar="MIB",
+    help="Write at most so many MiB a second, before compression.",
+)
+def command(
+    address: str,
+    paths: tuple[str, ...],
+    topic: tuple[str, ...],
+    partition: tuple[int, ...],
+    include: tuple[str, ...],
+    to: str | None,
+    create: bool,
+    partitions: int | None,
+    replication_factor: int | None,
+    configs: tuple[str, ...],
+    compression: str,
+    isolation: str | None,
+    rate: float | None,
+    **access: Any,
+) -> int:
+    """Write what kwire export recovered, or log files, to a live cluster.
+
+    PATH is the folder that kwire export wrote, or a data directory, a partition's
+    folder or .log files. Partitions, order, timestamps, keys, values and headers stay
+    as they were; offsets begin with 0. Each record is written once: run the same
+    command again after an interruption, and it continues where it ended. The topics
+    have to be empty at first, and no one else may write to them meanwhile.
+    """
+    from ...jobs.restore_job.job import (
+        NEW_TOPIC_CONFIGS,
+        RestoreCounts,
+        RestoreOptions,
+        restore,
+    )
+
+    settings = _read_configs(configs)
+    if not create and (partitions or replication_factor or configs):
+        raise click.UsageError(
+            "--partitions, --replication-factor and --topic-config require --create"
+        )
+    sources, is_complete = _find_sources(paths, topic, partition, include, isolation)
+    names = {source.topic: source.topic for source in sources}
+    if to is not None:
+        if len(names) > 1:
+            raise click.UsageError(
+                f"--to requires a source of one topic (got {', '.join(sorted(names))});"
+                " choose one with --topic"
+            )
+        names = dict.fromkeys(names, to)
+    counts = RestoreCounts()
+    options = RestoreOptions(compression, None if rate is None else rate * MIB)
+    with ExitStack() as stack:
+        kafka = stack.enter_context(connect_cluster(address, **access))
+        made = _prepare_topics(
+            *(kafka, sources, names, create, partitions, replication_factor),
+            NEW_TOPIC_CONFIGS | settings,
+        )
+        size = sum(source.size for source in sources)
+        try:
+            with Progress(size) as progress:
+                restore(kafka, sources, names, options, counts, progress.advance)
+        except KeyboardInterrupt:
+            say(f"interrupted; {_describe_progress(counts.written)}")
+            raise
+        except ClusterError as error:
+            raise click.ClickException(
+                f"{error}; {_describe_progress(counts.written)}"
+            ) from error
+        except DecodeError as error:
+            raise click.ClickException(
+                f"{explain(error)}; kwire export recovers what is not damaged, and"
+                " kwire restore continues with its output"
+            ) from error
+        is_complete &= _check_starts(kafka, sources, names)
+    before = f", {counts.present} were there already" if counts.present else ""
+    say(
+        f"{format_count(counts.written, 'record')} of"
+        f" {format_count(len(sources), 'partition')} restored{before}"
+    )
+    if made and "retention.ms" not in settings:
+        say(f"{', '.join(made)}: created with retention.ms=-1; set it as you need")
+    return FINE if is_complete else PROBLEMS
+
+
+def _describe_progress(written: int) -> str:
+    return (
+        f"{format_count(written, 'record')} written; the same command continues where"
+        " this one ended"
+    )
+
+
+def _read_configs(configs: tuple[str, ...]) -> dict[str, str]:
+    settings = {}
+    for each in configs:
+        name, found, value = each.partition("=")
+        if not name or not found:
+            raise click.UsageError(
+                f"--topic-config must be NAME=VALUE, such as retention.ms=-1 (got"
+                f" {each!r:.60})"
+            )
+        settings[name] = value
+    return settings
+
+
+def _find_sources(
+    paths: tuple[str, ...],
+    topic: tuple[str, ...],
+    partition: tuple[int, ...],
+    include: tuple[str, ...],
+    isolation: str | None,
+) -> tuple[Sequence[PartitionSource], bool]:
+    """Find the partitions to restore, and whether nothing of them is left out."""
+    from ...jobs.restore_job import sources as found
+
+    is_complete = True
+    sources: Sequence[PartitionSource]
+    if any(map(found.is_export, paths)):
+        if len(paths) > 1:
+            raise click.UsageError(
+                "the folder of an export must be the only PATH (got"
+                f" {len(paths)} paths)"
+            )
+        if isolation is not None or include:
+            raise click.UsageError(
+                "--isolation and --include require log files (got an export)"
+            )
+        sources = found.find_export(paths[0], topic, partition)
+        if found.has_transactions(paths[0]):
+            say(
+                "the export has records of transactions, and does not know which were"
+                " aborted; they are restored, too"
+            )
+    else:
+        inputs = LogInputs(paths, topic, partition, include)
+        say_unreadable(inputs)
+        sources = found.find_logs(
+            inputs.partitions,
+            topic,
+            is_committed=isolation != "read_uncommitted",
+            limits=DEFAULT,
+        )
+        is_complete = inputs.is_complete
+    if not sources:
+        raise click.ClickException(
+            "there is no partition to restore: --topic and --partition match none, or"
+            " there are internal topics only, which --topic has to name"
+        )
+    for each in sources:
+        if each.open_offset is not None:
+            is_complete = False
+            say(
+                f"{each.topic}-{each.partition}: a transaction that never ended begins"
+                f" at offset {each.open_offset}; what comes from there on is left out,"
+                " unless --isolation is read_uncommitted"
+            )
+    return sources, is_complete
+
+
+def _prepare_topics(
+    kafka: KafkaSync,
+    sources: Sequence[PartitionSource],
+    names: Mapping[str, str],
+    create: bool,
+    partitions: int | None,
+    replication_factor: int | None,
+    configs: Mapping[str, str],
+) -> list[str]:
+    """Create the topics that do not exist; return their names."""
+    from ...jobs.restore_job.job import create_topic
+
+    known = kafka.topics()
+    made = []
+    for topic, target in names.items():
+        needed = 1 + max(each.partition for each in sources if each.topic == topic)
+        count = len(known[target].partitions) if target in known else partitions
+        if count is not None and count < needed:
+            raise click.ClickException(
+                f"topic {target!r} must have {needed} partitions at least, as the"
+                f" source has (got {count})"
+            )
+        if target in known:
+            continue
+        if not create:
+            raise click.ClickException(
+                f"topic {target!r} does not exist; create it with"
+                f" {needed} partitions, or give --create"
+            )
+        create_topic(kafka, target, count or needed, replication_factor or -1, configs)
+        made.append(target)
+    return made
+
+
+def _check_starts(
+    kafka: KafkaSync, sources: Sequence[PartitionSource], names: Mapping[str, str]
+) -> bool:
+    """Whether the brokers have deleted nothing of what was restored."""
+    wanted: dict[str, list[int]] = {}
+    for source in sources:
+        wanted.setdefault(names[source.topic], []).append(source.partition)
+    starts = kafka.offsets(wanted, at="earliest")
+    gone = {place: start for place, start in starts.items() if start}
+    for (topic, partition), start in gone.items():
+        say(
+            f"{topic}-{partition}: the brokers have deleted the first {start} records"
+            " again, as they are older than the topic's retention.ms"
+        )
+    return not gone

@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the cluster has of a restore: the end of each partition, and its last batch.
+
+The partition is the only journal. Its end offset is the number of records that are
+restored, and the last batch proves it: its sequence number is that of its offset only
+if every record before it was written by this restore.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...cluster import DataLost
+from ..running import JobError
+from .batches import EPOCH, make_producer_id, make_rows, sequence_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import TypeAlias
+
+    from ...client import KafkaSync
+    from ...records import Batch
+
+    Place: TypeAlias = tuple[str, int]
+
+_LOG_APPEND_TIME = 1
+
+_LOOKS = 5
+"""How often to look at partitions that change meanwhile."""
+
+
+class TargetEnd(NamedTuple):
+    """Where a partition ends, and its last batch; None if it has no record."""
+
+    end: int
+    last: Batch | None
+
+
+def find_ends(
+    kafka: KafkaSync, topic: str, partitions: Iterable[int]
+) -> dict[int, TargetEnd]:
+    """Find how far partitions of a topic are restored."""
+    wanted = sorted(partitions)
+    for _ in range(_LOOKS):
+        ends = kafka.offsets({topic: wanted}, at="latest")
+        starts = kafka.offsets({topic: wanted}, at="earliest")
+        filled = {place: end for place, end in ends.items() if end > starts[place]}
+        try:
+            lasts = _read_last_batches(kafka, filled)
+        except DataLost:
+            lasts = {}
+        if set(lasts) == set(filled):
+            return {
+                partition: TargetEnd(end, lasts.get((topic, partition)))
+                for (_, partition), end in ends.items()
+            }
+        # A leader without the newest records was elected meanwhile.
+    raise JobError(
+        f"restoring {topic}: its partitions lose records while they are looked at; run"
+        " the same command again"
+    )
+
+
+def _read_last_batches(kafka: KafkaSync, ends: Mapping[Place, int]) -> dict[Place, Any]:
+    """Read the last batch of each partition, by (topic, partition)."""
+    if not ends:
+        return {}
+    topics: dict[str, list[int]] = {}
+    for topic, partition in ends:
+        topics.setdefault(topic, []).append(partition)
+    scan = kafka.scan(
+        topics,
+        start={place: end - 1 for place, end in ends.items()},
+        end=ends,
+        isolation="read_uncommitted",
+    )
+    return {
+        (chunk.topic, chunk.partition): batch
+        for chunk in scan
+        for batch in chunk.batches(errors="replace")
+        if batch.base_offset < ends[chunk.topic, chunk.partition]
+    }
+
+
+def check_end(name: str, found: TargetEnd, first_rows: Any) -> None:
+    """Refuse a partition that has other records than those of this restore.
+
+    ``first_rows`` begin with the first record of the source; None if it has no record.
+    """
+    if found.end == 0:
+        return
+    header = None if found.last is None else found.last.header
+    if header is None:
+        raise JobError(
+            f"restoring {name}: its {found.end} records are deleted already, so that"
+            " they cannot be compared; raise the topic's retention.ms, delete the"
+            " topic, and begin again"
+        )
+    if (
+        first_rows is None
+        or header.magic != 2
+        or header.producer_id != make_producer_id(first_rows)
+        or header.producer_epoch != EPOCH
+        or header.base_sequence != sequence_of(header.base_offset)
+        or header.last_offset != found.end - 1
+    ):
+        raise make_foreign_error(name)
+    if header.timestamp_type == _LOG_APPEND_TIME:
+        raise make_append_time_error(name)
+
+
+def check_rows(name: str, found: TargetEnd, rows: Any, position: int) -> None:
+    """Compare records of the source with those of the last batch of the partition."""
+    assert found.last is not None
+    wanted = None
+    for record in found.last.records:
+        if position <= record.offset < position + rows.num_rows:
+            if wanted is None:
+                first = max(found.last.base_offset - position, 0)
+                wanted = make_rows(rows.slice(first, found.end - position - first))
+            headers = tuple((key, value) for key, value in record.headers)
+            made = record.timestamp, record.key, record.value, headers
+            if wanted[record.offset - position - first] != made:
+                raise JobError(
+                    f"restoring {name}: its record at offset {record.offset} is not"
+                    f" record {record.offset} of the source, counted from 0; restore"
+                    " from the source that was begun with, or to an empty topic"
+                )
+
+
+def make_foreign_error(name: str) -> JobError:
+    """Make the error about records of others."""
+    return JobError(
+        f"restoring {name}: the partition has records that this restore did not write;"
+        " restore to an empty topic"
+    )
+
+
+def make_append_time_error(name: str) -> JobError:
+    """Make the error about a topic whose brokers change timestamps."""
+    return JobError(
+        f"restoring {name}: the brokers replace timestamps by their own; set the"
+        " topic's message.timestamp.type to CreateTime, and begin with an empty topic"
+    )

@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``RestoreBroker``: a broker that takes records, late, twice or never.
+
+It keeps batches as they came, with the numbers of their producers, and judges these as
+Kafka does (``produce_answers.py``). A request may reach it long after the client that
+sent it has been killed.
+"""
+
+import threading
+
+from log_broker import LogBroker
+from partition_log import PartitionLog, Produced, StoredBatch
+
+import kwire
+from kwire.messages import CreateTopicsRequest, CreateTopicsResponse
+from kwire.negotiation import ApiVersionTable
+
+
+class KeptLog(PartitionLog):
+    """A log that has batches as producers sent them."""
+
+    def take(self, batch):
+        """Write a batch; return the offset of its first record."""
+        base, count = self.end, len(batch.records)
+        data = kwire.records.encode_batch(
+            [(r.key, r.value, r.timestamp, r.headers) for r in batch.records],
+            base_offset=base,
+            producer_id=batch.producer_id,
+            producer_epoch=batch.producer_epoch,
+            base_sequence=batch.base_sequence,
+            partition_leader_epoch=self.epoch,
+        )
+        last = base + count - 1
+        values = {base + n: row.value for n, row in enumerate(batch.records)}
+        self.batches.append(StoredBatch(base, last, self.epoch, data, values))
+        self.end = last + 1
+        if batch.producer_id >= 0:
+            first = batch.base_sequence
+            sequences = first, (first + count - 1) & 0x7FFFFFFF
+            epoch = batch.producer_epoch
+            self.produced.append(Produced(batch.producer_id, epoch, *sequences, base))
+        return base
+
+    def rows(self):
+        """Return what a reader gets: offset, timestamp, key, value, headers."""
+        data = b"".join(each.data for each in self.batches)
+        return [
+            (each.offset, each.timestamp, each.key, each.value, tuple(each.headers))
+            for batch in kwire.records.decode_batches(data)
+            for each in batch.records
+        ]
+
+
+class RestoreBroker(LogBroker):
+    """A broker whose topics are empty at first, and which creates others."""
+
+    def __init__(self, topics=(), *, random=None):
+        """Listen; ``topics`` is {name: partitions}. ``random`` decides on faults."""
+        super().__init__({})
+        ranges = {**dict(self.table.ranges()), CreateTopicsRequest.api_key: (2, 5)}
+        self.table = ApiVersionTable.from_ranges(ranges)
+        self.random = random
+        self.late = []
+        """Batches that were sent and have not arrived: log and bytes."""
+        self.is_killing = False
+        """Whether the client is to be killed, as it waits for an answer."""
+        self.created = []
+        self._lock = threading.Lock()
+        for name, partitions in dict(topics).items():
+            self.add_topic(name, partitions)
+
+    def add_topic(self, name, partitions):
+        """Create a topic."""
+        topic = self.cluster_truth.add_topic(name, partitions)
+        topic.logs = [
+            KeptLog(kwire, each.name, self.cluster_truth.random) for each in topic.logs
+        ]
+        self.node.learn()
+
+    def put(self, topic, partition, rows, **options):
+        """Write records as another producer would."""
+        log = self.log(topic, partition)
+        (batch,) = kwire.records.decode_batches(
+            kwire.records.encode_batch(rows, **options)
+        )
+        log.take(batch)
+
+    def deliver(self, count):
+        """Let batches that are late arrive, in any order."""
+        for _ in range(min(count, len(self.late))):
+            log, data = self.late.pop(self.random.randrange(len(self.late)))
+            self.node._append(log, data)
+
+    def answer(self, event):
+        """Answer, or close the connection instead."""
+        with self._lock:
+            name = type(event.request).__name__
+            if self.random is not None:
+                self._disturb()
+            if name == "CreateTopicsRequest":
+                return self._create(event.request)
+            if name != "ProduceRequest":
+                return super().answer(event)
+            if self.random is not None and self.random.random() < 0.3:
+                self._lose(event.request)
+            done = self.node.begin_produce(event.request, event.version)
+            return self.node.finish_produce(done, event.version)
+
+    def _disturb(self):
+        random = self.random
+        if self.late and random.random() < 0.3:
+            self.deliver(random.randrange(1, 3))
+        for topic in self.cluster_truth.topics.values():
+            for log in topic.logs:
+                if random.random() < 0.1:
+                    # Replicas lag: consumers see less than the leader has.
+                    log.unseen = random.choice([0, 0, 0, log.end // 3])
+                # One that loses all that it knows of a producer takes any number.
+                if len(log.produced) > 3 and random.random() < 0.02:
+                    log.new_leader(cut=random.randrange(3))
+        self.node.learn()
+
+    def _lose(self, request):
+        """Have records arrive now or later or never, and answer nothing."""
+        fate = self.random.choice(["now", "late", "late", "never"])
+        for topic in request.topic_data:
+            for part in topic.partition_data:
+                name = topic.name or self.node._name(topic.topic_id)
+                place = self.log(name, part.index), bytes(part.records)
+                if fate == "now":
+                    self.node._append(*place)
+                elif fate == "late":
+                    self.late.append(place)
+        self.is_killing = self.random.random() < 0.7
+        raise ConnectionError("as if the client or the connection had died")
+
+    def _create(self, request):
+        made = []
+        for topic in request.topics:
+            self.created.append(topic)
+            code = 36 if topic.name in self.cluster_truth.topics else 0
+            if not code:
+                self.add_topic(topic.name, topic.num_partitions)
+            made.append(
+                CreateTopicsResponse.CreatableTopicResult(
+                    name=topic.name, error_code=code
+                )
+            )
+        return CreateTopicsResponse(topics=made)

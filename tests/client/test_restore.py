@@ -1,0 +1,412 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Restores that are killed at any moment write each record once, in order.
+
+The broker is simulated, the connections are real. What a killed run has still on its
+way arrives before, between and after the requests of the runs that follow.
+"""
+
+import dataclasses
+import importlib
+import random
+
+import pytest
+from click.testing import CliRunner
+from restore_broker import RestoreBroker
+
+import kwire as installed
+
+START = 1_700_000_000_000
+TRIES = 200
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+def make_rows(source, count):
+    """Make rows with nulls, empty values, headers, and times that go back."""
+    return [
+        (
+            source.choice([None, b"", b"key-%d" % (n % 5)]),
+            source.choice([None, b"", b"value %d " % n + b"." * source.randrange(80)]),
+            START + source.randrange(10_000),
+            [("h", b"1"), ("h", None), ("", b"")] if n % 3 else [],
+        )
+        for n in range(count)
+    ]
+
+
+def write_log(folder, rows, source=None, **options):
+    """Write a partition's log; with ``source`` in batches and offsets of its choice."""
+    folder.mkdir(parents=True)
+    data, offset, start = b"", 0, 0
+    while start < len(rows):
+        size = 10 if source is None else source.randrange(1, 12)
+        part = rows[start : start + size]
+        data += installed.records.encode_batch(part, base_offset=offset, **options)
+        start += len(part)
+        # As in a log that was compacted.
+        offset += len(part) + (0 if source is None else source.randrange(2))
+    (folder / f"{0:020}.log").write_bytes(data)
+
+
+def with_offsets(rows):
+    """Return rows as ``KeptLog.rows`` does."""
+    return [
+        (offset, timestamp, key, value, tuple(headers))
+        for offset, (key, value, timestamp, headers) in enumerate(rows)
+    ]
+
+
+@pytest.fixture
+def job(kwire, monkeypatch):
+    """The job with small batches, and without pauses."""
+    module = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.job")
+    batches = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.batches")
+    monkeypatch.setattr(batches, "BATCH_BYTES", 500)
+    monkeypatch.setattr(module, "_SECONDS_BETWEEN_LOOKS", 0.0)
+    return module
+
+
+@pytest.fixture
+def restore(kwire, job):
+    """Run a restore over the log folders below a path."""
+    module = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.sources")
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    log = importlib.import_module(f"{kwire.__name__}.log")
+    limits = importlib.import_module(f"{kwire.__name__}.limits")
+
+    def restore(broker, path, topic="orders", bytes_per_s=None):
+        found = log.LogDirectory(path)
+        sources = module.find_logs(found, is_committed=True, limits=limits.DEFAULT)
+        options = job.RestoreOptions("none", bytes_per_s)
+        counts = job.RestoreCounts()
+        seen = []
+        names = {each.topic: topic for each in sources}
+        with client.connect_sync(broker.address) as kafka:
+            kafka.settings = dataclasses.replace(
+                kafka.settings, retry_backoff_s=0.001, retry_backoff_max_s=0.002
+            )
+            job.restore(kafka, sources, names, options, counts, seen.append)
+        assert sum(seen) == sum(each.size for each in sources)
+        return counts.written, counts.present
+
+    return restore
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_each_record_is_written_once_whatever_is_killed(
+    kwire, job, restore, tmp_path, monkeypatch, seed
+):
+    """Runs are killed while they wait; requests are lost, late, or not answered."""
+    errors = importlib.import_module(f"{kwire.__name__}.cluster")
+    source = random.Random(seed)
+    wanted = [make_rows(source, source.choice([1, 20, 90])) for _ in range(3)]
+    for number, rows in enumerate(wanted):
+        write_log(tmp_path / f"orders-{number}", rows, source)
+    with RestoreBroker({"orders": 3}, random=source) as broker:
+
+        def wait(self, active):
+            self._runner.run_until(
+                lambda: broker.is_killing or not all(each.is_waiting for each in active)
+            )
+            if broker.is_killing:
+                broker.is_killing = False
+                raise Killed
+
+        monkeypatch.setattr(job._Writer, "wait", wait)
+        for _ in range(TRIES):
+            try:
+                restore(broker, tmp_path)
+            except (Killed, errors.DataLost):
+                # The second one where a leader without all records was elected.
+                continue
+            break
+        else:
+            pytest.fail("a restore that is killed again and again makes no progress")
+        broker.deliver(len(broker.late))
+        broker.random = None
+        for partition in range(3):
+            broker.log("orders", partition).unseen = 0
+        written, present = restore(broker, tmp_path)
+        # What was written is what an election lost after it was acknowledged.
+        assert written + present == sum(map(len, wanted))
+        found = [broker.log("orders", each).rows() for each in range(3)]
+    assert found == list(map(with_offsets, wanted))
+
+
+@pytest.fixture
+def run(kwire):
+    """Run ``kwire restore``; gives exit code and stderr."""
+    program = importlib.import_module(f"{kwire.__name__}.cli.main").program
+
+    def run(broker, *args):
+        args = ["restore", broker.address, *map(str, args)]
+        done = CliRunner().invoke(program, args, prog_name="kwire")
+        assert done.exception is None or isinstance(done.exception, SystemExit), (
+            done.exception
+        )
+        assert done.stdout == ""
+        return done.exit_code, done.stderr
+
+    return run
+
+
+@pytest.fixture
+def wanted(tmp_path):
+    """Make the log of a topic with two partitions, below a path; gives its rows."""
+    source = random.Random(1)
+    wanted = [make_rows(source, 30), make_rows(source, 40)]
+    for number, rows in enumerate(wanted):
+        write_log(tmp_path / "logs" / f"orders-{number}", rows, source)
+    return wanted
+
+
+def rows_of(broker, topic="orders"):
+    """Return the rows of all partitions."""
+    return [each.rows() for each in broker.cluster_truth.topics[topic].logs]
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+@pytest.mark.parametrize("form", ["logs", "export", "partition", "file"])
+def test_records_come_back_as_they_were(run, tmp_path, wanted, form, codec):
+    """From logs, an export, a partition's folder or a file; a second run adds none."""
+    path = tmp_path / "logs"
+    if form == "export":
+        path = tmp_path / "out"
+        installed.jobs.export([tmp_path / "logs"], path)
+    elif form == "partition":
+        path, wanted = path / "orders-1", [[], wanted[1]]
+    elif form == "file":
+        path, wanted = path / "orders-1" / f"{0:020}.log", [[], wanted[1]]
+    count = sum(map(len, wanted))
+    with RestoreBroker({"orders": 2}) as broker:
+        code, err = run(broker, path, "-z", codec)
+        assert (code, err.count(f"{count} records of")) == (0, 1), err
+        code, err = run(broker, path, "-z", codec)
+        assert (code, err.count(f", {count} were there already")) == (0, 1), err
+        assert rows_of(broker) == list(map(with_offsets, wanted))
+
+
+def test_a_topic_is_created_if_that_is_wanted(run, tmp_path, wanted):
+    """With the partitions of the source, CreateTime, and records that stay."""
+    with RestoreBroker() as broker:
+        code, err = run(broker, tmp_path / "logs")
+        assert (code, broker.created) == (2, [])
+        assert "create it with 2 partitions, or give --create" in err
+        code, err = run(broker, tmp_path / "logs", "--create", "--to", "new")
+        assert code == 0 and "new: created with retention.ms=-1" in err
+        assert rows_of(broker, "new") == list(map(with_offsets, wanted))
+        (made,) = broker.created
+        configs = {each.name: each.value for each in made.configs}
+        assert (made.num_partitions, made.replication_factor) == (2, -1)
+        created = {"message.timestamp.type": "CreateTime", "retention.ms": "-1"}
+        assert configs == created
+        options = ["--partitions", "5", "--replication-factor", "3", "--topic-config"]
+        code, err = run(
+            *(broker, tmp_path / "logs", "--create", *options, "retention.ms=5")
+        )
+        assert (code, "retention.ms" in err) == (0, False)
+        made = broker.created[-1]
+        configs = {each.name: each.value for each in made.configs}
+        assert (made.name, made.num_partitions) == ("orders", 5)
+        assert (made.replication_factor, configs["retention.ms"]) == (3, "5")
+        assert [len(rows) for rows in rows_of(broker)] == [30, 40, 0, 0, 0]
+
+
+def test_records_of_others_are_never_mixed_with_restored_ones(run, tmp_path, wanted):
+    """Those that were there before, came meanwhile, or are of another restore."""
+    row = [(b"k", b"foreign", START, [])]
+    logs = tmp_path / "logs"
+    text = "orders-0: the partition has records that this restore did not write"
+    with RestoreBroker({"orders": 2, "other": 2}) as broker:
+        broker.put("orders", 0, row)
+        code, err = run(broker, logs)
+        assert (code, err.count(text)) == (2, 1)
+        assert len(rows_of(broker)[0]) == 1
+        assert run(broker, logs, "--to", "other")[0] == 0
+        broker.put("other", 0, row)
+        code, err = run(broker, logs, "--to", "other")
+        assert (code, err.count("other-0: the partition has records that")) == (2, 1)
+
+
+def test_a_record_that_comes_meanwhile_ends_the_restore(
+    run, job, tmp_path, wanted, monkeypatch
+):
+    """The first receipt after it shows it; no later run takes it for its own."""
+    with RestoreBroker({"orders": 2}) as broker:
+        wait = job._Writer.wait
+
+        def disturb(self, active):
+            wait(self, active)
+            if not any(row[3] == b"foreign" for row in broker.log("orders", 1).rows()):
+                broker.put("orders", 1, [(b"k", b"foreign", START, [])])
+
+        monkeypatch.setattr(job._Writer, "wait", disturb)
+        text = "orders-1: the partition has records that this restore did not write"
+        for _ in range(2):
+            code, err = run(broker, tmp_path / "logs")
+            assert (code, err.count(text)) == (2, 1)
+
+
+@pytest.mark.parametrize("change", ["first", "later", "shorter"])
+def test_another_source_does_not_continue_a_restore(run, tmp_path, wanted, change):
+    """One of other records is refused, whether they are the first ones or others."""
+    logs, other = tmp_path / "logs", tmp_path / "other"
+    rows = list(wanted[0])
+    if change == "shorter":
+        rows = rows[:20]
+    else:
+        index = 0 if change == "first" else 29
+        rows[index] = (b"another", *rows[index][1:])
+    write_log(other / "orders-0", rows, random.Random(5))
+    text = {
+        "first": "records that this restore did not write",
+        "later": "its record at offset 29 is not record 29 of the source",
+        "shorter": "the partition has 30 records, and the source 20",
+    }
+    with RestoreBroker({"orders": 2}) as broker:
+        assert run(broker, logs, "-p", "0")[0] == 0
+        code, err = run(broker, other)
+        assert (code, err.count(text[change])) == (2, 1), err
+        assert rows_of(broker)[0] == with_offsets(wanted[0])
+
+
+def test_aborted_and_unfinished_transactions_are_left_out(run, tmp_path):
+    """And reported, as what comes after an unfinished one is left out as well."""
+    folder = tmp_path / "orders-0"
+    folder.mkdir()
+    encode = installed.records.encode_batch
+    marker = b"\0\0\0\0\0\0"
+
+    def in_transaction(base, producer, values, **options):
+        rows = [(None, value, START, []) for value in values]
+        return encode(
+            *(rows,),
+            base_offset=base,
+            producer_id=producer,
+            producer_epoch=0,
+            base_sequence=base,
+            is_transactional=True,
+            **options,
+        )
+
+    def end(base, producer, kind):
+        row = [(b"\0\0\0" + bytes([kind]), marker, START, [])]
+        return encode(
+            *(row,),
+            base_offset=base,
+            producer_id=producer,
+            producer_epoch=0,
+            base_sequence=-1,
+            is_transactional=True,
+            is_control=True,
+        )
+
+    data = in_transaction(0, 1, [b"aborted"]) + end(1, 1, 0)
+    data += in_transaction(2, 1, [b"a", b"b"]) + end(4, 1, 1)
+    data += in_transaction(5, 2, [b"open"]) + encode([(None, b"c")], base_offset=6)
+    (folder / f"{0:020}.log").write_bytes(data)
+    with RestoreBroker({"orders": 1, "all": 1}) as broker:
+        code, err = run(broker, tmp_path)
+        assert code == 1 and "never ended begins at offset 5" in err
+        assert [row[3] for row in rows_of(broker)[0]] == [b"a", b"b"]
+        options = ["--to", "all", "--isolation", "read_uncommitted"]
+        assert run(broker, tmp_path, *options)[0] == 0
+        values = [row[3] for row in rows_of(broker, "all")[0]]
+        assert values == [b"aborted", b"a", b"b", b"open", b"c"]
+        installed.jobs.export([tmp_path], tmp_path / "out")
+        code, err = run(broker, tmp_path / "out", "--to", "all")
+        assert code == 0 and "records of transactions" in err
+
+
+def test_a_damaged_log_is_restored_up_to_the_damage(run, tmp_path):
+    """An export of it goes on from there."""
+    rows = make_rows(random.Random(3), 40)
+    write_log(tmp_path / "in" / "orders-0", rows)
+    path = tmp_path / "in" / "orders-0" / f"{0:020}.log"
+    data = bytearray(path.read_bytes())
+    size = installed.records.read_batch_header(bytes(data)).size
+    data[2 * size + 100] ^= 1
+    path.write_bytes(data)
+    with RestoreBroker({"orders": 1}) as broker:
+        code, err = run(broker, tmp_path / "in")
+        assert code == 2 and "kwire export recovers what is not damaged" in err
+        installed.jobs.export([tmp_path / "in"], tmp_path / "out")
+        assert run(broker, tmp_path / "out")[0] == 0
+        found = rows_of(broker)[0]
+        assert 20 <= len(found) < 40
+        assert [row[1:] for row in found[:10]] == [
+            row[1:] for row in with_offsets(rows)[:10]
+        ]
+
+
+def test_sources_that_cannot_be(run, tmp_path, wanted):
+    """Each with what to do."""
+    logs = tmp_path / "logs"
+    installed.jobs.export([logs], tmp_path / "out")
+    write_log(tmp_path / "again" / "orders-0", wanted[0])
+    write_log(tmp_path / "more" / "other-0", wanted[0])
+    write_log(tmp_path / "internal" / "__consumer_offsets-0", wanted[0])
+    single = tmp_path / f"{0:020}.log"
+    single.write_bytes((logs / "orders-0" / single.name).read_bytes())
+    with RestoreBroker({"orders": 1}) as broker:
+        for args, text in (
+            ([logs], "topic 'orders' must have 2 partitions at least"),
+            ([logs, tmp_path / "again"], "orders-0 is in"),
+            ([logs, tmp_path / "more", "--to", "x"], "--to requires a source of one"),
+            ([tmp_path / "out", logs], "must be the only PATH"),
+            ([tmp_path / "out", "--isolation", "read_committed"], "require log files"),
+            ([logs, "-t", "typo"], "no partition matches"),
+            ([tmp_path / "out", "-t", "typo"], "there is no partition to restore"),
+            ([tmp_path / "internal"], "internal topics only"),
+            ([logs, "--partitions", "2"], "require --create"),
+            ([logs, "--create", "--topic-config", "x"], "must be NAME=VALUE"),
+        ):
+            code, err = run(broker, *args)
+            assert (code, err.count(text)) == (2, 1), err
+        assert broker.created == []
+        code, err = run(broker, single)
+        assert code == 2 and len(err.splitlines()) == 1, err
+
+
+def test_the_brokers_deletions_are_reported(run, tmp_path, wanted):
+    """Old records go at once where a topic keeps them for a week."""
+    with RestoreBroker({"orders": 2}) as broker:
+        assert run(broker, tmp_path / "logs")[0] == 0
+        broker.log("orders", 0).delete_before(12)
+        code, err = run(broker, tmp_path / "logs")
+        assert code == 1
+        assert "orders-0: the brokers have deleted the first 12 records again" in err
+        broker.log("orders", 0).delete_before(30)
+        code, err = run(broker, tmp_path / "logs")
+        assert code == 2 and "its 30 records are deleted already" in err
+
+
+def test_an_interrupted_restore_says_how_to_go_on(
+    run, job, tmp_path, wanted, monkeypatch
+):
+    """With the exit code of Ctrl-C."""
+
+    def interrupt(self, active):
+        raise KeyboardInterrupt
+
+    with RestoreBroker({"orders": 2}) as broker:
+        monkeypatch.setattr(job._Writer, "wait", interrupt)
+        code, err = run(broker, tmp_path / "logs")
+        assert code == 130
+        assert "0 records written; the same command continues where" in err
+
+
+def test_a_rate_is_kept(job, monkeypatch, tmp_path, wanted, restore):
+    """Batches are given no faster than the option says."""
+    pauses = []
+    monkeypatch.setattr(job.time, "sleep", pauses.append)
+    with RestoreBroker({"orders": 2}) as broker:
+        restore(broker, tmp_path / "logs")
+        assert pauses == []
+        broker.add_topic("orders", 2)
+        restore(broker, tmp_path / "logs", bytes_per_s=100.0)
+    # More than 3,000 bytes with what records have besides keys and values.
+    assert len(pauses) > 4 and pauses[-1] > 10
