@@ -410,6 +410,19 @@ def test_without_idempotence_one_batch_is_in_flight(cluster, produce, topic):
     assert found == rows
 
 
+def test_without_acknowledgement_nothing_is_waited_for(cluster, produce, topic):
+    """The records are there all the same, if nothing goes wrong."""
+    rows = [(b"k", b"%d" % n) for n in range(100)]
+
+    async def send(producer):
+        return await producer.send_many(topic, rows)
+
+    receipts = produce(send, acks=0)
+    assert {receipt.base_offset for receipt in receipts} == {-1}
+    assert sum(receipt.record_count for receipt in receipts) == len(rows)
+    assert len(read(cluster[0], topic, len(rows))) == 1
+
+
 def test_memory_is_bounded(cluster, produce, topic):
     """A producer waits where it holds as much as it may, and then goes on."""
     rows = [(b"k%d" % n, bytes(1000)) for n in range(5000)]
@@ -465,7 +478,7 @@ def test_an_exception_drops_what_is_not_sent(cluster, produce, topic):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"acks": 0}, 'acks must be "all" or 1'),
+        ({"acks": 2}, 'acks must be "all", 1 or 0'),
         ({"acks": 1, "idempotent": True}, 'idempotent=True requires acks="all"'),
         ({"linger_ms": -1}, "linger_ms must not be negative"),
         ({"batch_bytes": 0}, "batch_bytes must be positive"),

@@ -5,7 +5,8 @@
 What is true is in ``SimulatedCluster``; each broker knows the leaders of its own view,
 which lags, so that stale metadata and stale hints come about by themselves.
 Versions, headers and the order of responses are ``ServerConnection``'s. Produce is
-answered in ``produce_answers.py``, FindCoordinator in ``coordinator_answers.py``.
+answered in ``produce_answers.py``, FindCoordinator in ``coordinator_answers.py``, what
+transactions take in ``transaction_answers.py``.
 """
 
 from __future__ import annotations
@@ -17,9 +18,14 @@ from coordinator_answers import CoordinatorAnswers
 from fetch_sessions import FetchSessions
 from partition_log import PartitionLog
 from produce_answers import ProduceAnswers
+from transaction_answers import SimulatedTransaction, TransactionAnswers
 
 SERVED = ("ApiVersions", "Metadata", "ListOffsets", "Fetch", "OffsetForLeaderEpoch")
 SERVED += ("DescribeLogDirs", "Produce", "InitProducerId", "FindCoordinator")
+SERVED += ("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn")
+FINALIZING = ("3.9", "4.0", "4.1")
+"""Releases that know the feature transaction.version."""
+
 EARLIEST, LATEST = -2, -1
 
 
@@ -44,6 +50,16 @@ class SimulatedCluster:
         self.messages = kwire.messages
         self.codes = kwire.error_codes
         self.topics: dict[str, SimulatedTopic] = {}
+        self.world = None
+        self.transaction_version = 0
+        """The level of the feature that is the second protocol from 2 on."""
+        self.last_epoch = 32766
+        """The epoch after which a producer of transactions gets another id."""
+        self.transactions: dict[str, SimulatedTransaction] = {}
+        self.pending_offsets: dict[tuple[str, int], dict] = {}
+        self.group_epochs: dict[tuple[str, int], int] = {}
+        self.offsets: dict[str, dict] = {}
+        """The committed offsets of groups."""
         self.brokers = {
             node: SimulatedBroker(self, node, random.choice(releases))
             for node in range(1, count + 1)
@@ -64,6 +80,13 @@ class SimulatedCluster:
         self.topics[name] = topic
         return topic
 
+    def transaction(self, key):
+        """Return what coordinators know of a transactional id."""
+        if key not in self.transactions:
+            self.producer_ids += 1
+            self.transactions[key] = SimulatedTransaction(self.producer_ids)
+        return self.transactions[key]
+
     def coordinator(self, kind, key):
         """Return the node that coordinates a group or a transactional id."""
         nodes = list(self.brokers)
@@ -74,7 +97,7 @@ class SimulatedCluster:
         return self.brokers[port - 9000]
 
 
-class SimulatedBroker(ProduceAnswers, CoordinatorAnswers):
+class SimulatedBroker(ProduceAnswers, CoordinatorAnswers, TransactionAnswers):
     """One broker: what it offers, whether it runs, and what it believes.
 
     While it is silent, it takes connections and bytes, and does nothing with them.
@@ -108,8 +131,11 @@ class SimulatedBroker(ProduceAnswers, CoordinatorAnswers):
         table = negotiation.ApiVersionTable
         offered = dict(table.of_release(release).ranges())
         keys = {getattr(kwire.messages, f"{name}Request").api_key for name in SERVED}
+        level = self._cluster.transaction_version
         self.table = table.from_ranges(
-            {key: offered[key] for key in keys if key in offered}
+            {key: offered[key] for key in keys if key in offered},
+            finalized_features={"transaction.version": (level, level)},
+            finalized_features_epoch=level if release in FINALIZING else -1,
         )
 
     def connection(self):

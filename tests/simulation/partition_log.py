@@ -108,7 +108,10 @@ class PartitionLog:
         base = self.end
         values = {base + n: row.value for n, row in enumerate(batch.records)}
         rows = [(row.key, row.value, row.timestamp) for row in batch.records]
-        self._store(rows, values, -1)
+        producer_id = batch.producer_id if batch.is_transactional else -1
+        if producer_id >= 0:
+            self.open.setdefault(producer_id, base)
+        self._store(rows, values, producer_id)
         if batch.producer_id >= 0:
             first = batch.base_sequence
             last = (first + len(rows) - 1) & 0x7FFFFFFF
@@ -117,13 +120,18 @@ class PartitionLog:
             )
         return base
 
-    def end_transaction(self, producer_id, kind):
-        """Write the marker of a commit or an abort."""
-        first = self.open.pop(producer_id)
-        if kind == ABORT:
+    def end_transaction(self, producer_id, kind, epoch=-1):
+        """Write the marker of a commit or an abort, by a producer of an epoch."""
+        first = self.open.pop(producer_id, None)
+        if kind == ABORT and first is not None:
             self.aborted.append(Aborted(producer_id, first, self.end))
+        epochs = [p.epoch for p in self.produced if p.producer_id == producer_id]
+        if epoch > max(epochs, default=-1):
+            # Nothing of an epoch before is taken from now on; sequences begin at 0.
+            self.produced.append(Produced(producer_id, epoch, 0, -1, self.end))
         key = b"\0\0" + kind.to_bytes(2, "big")
         self._store([(key, b"\0\0\0\0\0\0")], {}, producer_id, is_control=True)
+        self.acknowledged = max(self.acknowledged, self.end)
 
     def delete_before(self, offset):
         """Let retention take what is before an offset."""

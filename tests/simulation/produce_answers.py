@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What simulated brokers do with Produce and InitProducerId, as Kafka does.
+"""What simulated brokers do with Produce, as Kafka does.
 
 A batch is appended at once and acknowledged later, as if replicas had to fetch it: in
 between the leader may change, and then the records are there or not, and the producer
@@ -41,7 +41,9 @@ class ProduceAnswers:
                 code, log = self._find(topic.name, topic_id, part.index, -1)
                 base = end = -1
                 if log is not None:
-                    code, base = self._append(log, bytes(part.records))
+                    name = topic.name or self._name(topic.topic_id)
+                    context = (name, part.index), request.transactional_id, version
+                    code, base = self._append(log, bytes(part.records), *context)
                     end = log.end
                 done.append(PendingAnswer(topic, part.index, log, code, base, end))
         return done
@@ -85,15 +87,7 @@ class ProduceAnswers:
             node_endpoints=list(endpoints.values()) if version >= 10 else (),
         )
 
-    def _InitProducerIdRequest(self, request, version):
-        make = self._cluster.messages.InitProducerIdResponse
-        codes = self._cluster.codes
-        if self._cluster.random.random() < 0.2:
-            return make(error_code=codes.COORDINATOR_LOAD_IN_PROGRESS)
-        self._cluster.producer_ids += 1
-        return make(producer_id=self._cluster.producer_ids, producer_epoch=0)
-
-    def _append(self, log, data):
+    def _append(self, log, data, place, transactional_id, version):
         """Write one batch unless Kafka would not; return error code and offset."""
         codes = self._cluster.codes
         error, self.produce_error = self.produce_error, None
@@ -104,7 +98,11 @@ class ProduceAnswers:
             return codes.MESSAGE_TOO_LARGE, -1
         if any((row.value or b"").startswith(b"poison") for row in batch.records):
             return codes.INVALID_RECORD, -1
-        code, base = self._check_sequence(log, batch)
+        code, base = 0, -1
+        if batch.is_transactional:
+            code = self.join_transaction(place, batch, transactional_id, version)
+        if not code:
+            code, base = self._check_sequence(log, batch)
         if not code and base < 0:
             base = log.take(batch)
         if error is not None:
@@ -125,7 +123,8 @@ class ProduceAnswers:
             return codes.INVALID_PRODUCER_EPOCH, -1
         if batch.producer_epoch > known[-1].epoch:
             return (codes.OUT_OF_ORDER_SEQUENCE_NUMBER if first else 0), -1
-        for each in known[-CACHED:]:
+        batches = [each for each in known if each.last >= 0]
+        for each in batches[-CACHED:]:
             same = (each.epoch, each.first, each.last)
             if same == (batch.producer_epoch, first, last):
                 return 0, each.base_offset

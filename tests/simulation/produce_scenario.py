@@ -34,8 +34,9 @@ class ProduceScenario:
         self.seed = seed
         self.random = random = random_module.Random(seed)
         self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.releases = self._draw_releases()
         self.cluster = SimulatedCluster(
-            kwire, random, random.choice([1, 2, 3]), RELEASES
+            kwire, random, random.choice([1, 2, 3]), self.releases
         )
         self.world = World(self.cluster, random)
         self.names = ["a", "b"][: random.choice([1, 1, 2])]
@@ -52,6 +53,9 @@ class ProduceScenario:
         self.receipts = []
         self.most_held = self.number = 0
         self._watch()
+
+    def _draw_releases(self):
+        return RELEASES
 
     def run(self):
         """Let it happen; check what came of it."""
@@ -146,7 +150,6 @@ class ProduceScenario:
     # What goes wrong, and when.
 
     def _plan_faults(self):
-        random = self.random
         codes = self.kwire.error_codes
         self._errors = [
             (codes.NOT_ENOUGH_REPLICAS, False),
@@ -157,11 +160,17 @@ class ProduceScenario:
             (codes.UNKNOWN_SERVER_ERROR, True),
             (codes.INVALID_RECORD, False),
         ]
-        kinds = [
-            *(self._move_leader, self._move_leader, self._break_wire),
-            *(self._stop_broker, self._learn, self._learn, self._throttle),
-            *(self._upgrade, self._answer_error, self._answer_error, self._silence),
-        ]
+        self._plan(
+            [
+                *(self._move_leader, self._move_leader, self._break_wire),
+                *(self._stop_broker, self._learn, self._learn, self._throttle),
+                *(self._upgrade, self._answer_error, self._answer_error),
+                self._silence,
+            ]
+        )
+
+    def _plan(self, kinds):
+        random = self.random
         for _ in range(random.randrange(0, 40)):
             when = START_S + random.uniform(0.3, FAULTS_S)
             self.world.at(when, random.choice(kinds))
@@ -213,7 +222,7 @@ class ProduceScenario:
 
     def _upgrade(self):
         broker = self._any_broker()
-        broker.become(self.random.choice(RELEASES))
+        broker.become(self.random.choice(self.releases))
         broker.gives_hints = self.random.random() < 0.7
         self.world.break_wires(broker.node)
 

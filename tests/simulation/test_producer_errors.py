@@ -206,3 +206,34 @@ def test_a_closed_producer_fails_what_it_has(kwire):
     assert "the producer is closed" in str(first.failure)
     assert setting.machine.has_room()
     assert setting.machine.held_bytes == 0
+
+
+@pytest.mark.parametrize("acks", [0, 1])
+def test_fewer_acknowledgements(kwire, acks):
+    """Of the leader alone, or none: then what is sent is over, and holds no memory."""
+    setting = Setting(kwire, acks=acks, is_idempotent=False, batch_bytes=100)
+    for number in range(20):
+        (batch,) = setting.send(b"v%d" % number)
+        assert batch.receipt.base_offset == (number if acks else -1)
+    assert setting.machine.held_bytes == 0
+    setting.world.run(setting.machine, lambda: False, setting.world.now + 60)
+    assert setting.values() == [b"v%d" % number for number in range(20)]
+    assert not any(link.in_flight for link in setting.machine.cluster.links())
+
+
+def test_without_acknowledgement_the_network_holds_up_the_producer(kwire):
+    """A second request waits until the runner has taken the first."""
+    setting = Setting(kwire, acks=0, is_idempotent=False, request_bytes=1)
+    setting.send(b"a")
+    (link,) = setting.machine.cluster.links()
+    topic = setting.find()
+    sender = setting.module.RowSender(setting.machine, topic, 0)
+    for _ in range(3):
+        sender.add([(None, b"v")], 5, setting.world.now)
+        sender.finish(setting.world.now)
+    for left in (2, 1, 0):
+        setting.machine.advance(setting.world.now)
+        assert sum(not each.is_over for each in sender.batches) == left
+        assert link.has_unsent
+        assert setting.machine.wake_at <= setting.world.now + 0.01
+        link.data_to_send()

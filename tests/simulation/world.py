@@ -23,6 +23,7 @@ class World:
         """Begin with nothing to happen."""
         self.now = START_S
         self.cluster = cluster
+        cluster.world = self
         self.random = random
         self.wires: list[Wire] = []
         self.requests = 0
@@ -196,7 +197,13 @@ class Wire:
 
     def _answer_produce(self, event, done):
         """Acknowledge records when the replicas have them."""
-        if not self.is_over:
+        if self.is_over:
+            return
+        if not event.request.acks:
+            # There is no other way to say that something is wrong.
+            if any(each.code for each in done):
+                self.break_off()
+        else:
             response = self.broker.finish_produce(done, event.version)
             self.server.send(event, response)
             self._reply()

@@ -25,6 +25,8 @@ from .property_files import read_properties as read_properties
 from .sync import KafkaSync as KafkaSync
 from .sync import ScanSync as ScanSync
 from .sync_producer import ProducerSync as ProducerSync
+from .transactions import Transaction as Transaction
+from .transactions import TransactionSync as TransactionSync
 
 if TYPE_CHECKING:
     import ssl as tls
@@ -40,6 +42,8 @@ __all__ = [
     "Receipt",
     "Scan",
     "ScanSync",
+    "Transaction",
+    "TransactionSync",
     "connect",
     "connect_sync",
     "read_properties",

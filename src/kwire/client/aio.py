@@ -176,6 +176,7 @@ class _LinkProtocol(asyncio.BufferedProtocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._lost = self._loop.create_future()
+        self._is_paused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # Those of uvloop derive from no class of asyncio.
@@ -215,9 +216,18 @@ class _LinkProtocol(asyncio.BufferedProtocol):
                 self._link.note_failure(problem, self._loop.time())
             self._runner.step()
 
+    def pause_writing(self) -> None:
+        self._is_paused = True
+
+    def resume_writing(self) -> None:
+        self._is_paused = False
+        self._runner.step()
+
     def write(self) -> None:
         """Pass to the transport what the link has to send."""
-        if self._transport is not None and (data := self._link.data_to_send()):
+        if self._transport is None or self._is_paused:
+            return
+        if data := self._link.data_to_send():
             self._transport.write(data)
 
     def abort(self) -> None:

@@ -183,7 +183,7 @@ class KafkaBase(Generic[S, P]):
         *,
         compression: str = "none",
         compression_level: int | None = None,
-        acks: Literal["all", 1] = "all",
+        acks: Literal["all", 0, 1] = "all",
         idempotent: bool | None = None,
         linger_ms: float = 5,
         batch_bytes: int = 128 << 10,
@@ -192,20 +192,25 @@ class KafkaBase(Generic[S, P]):
         delivery_timeout_s: float = 120.0,
         partitioner: Partitioner | Callable[[Any], int] | None = None,
         on_receipt: Callable[[Receipt], None] | None = None,
+        transactional_id: str | None = None,
+        transaction_timeout_s: float = 60.0,
     ) -> P:
         """Make a producer: a context manager that writes records to topics.
 
-        ``compression`` is that of ``records.encode_batch``. ``acks`` is "all" or 1, for
-        the leader alone. ``idempotent`` writes each record once whatever is sent again,
-        and keeps the order; it is True unless ``acks`` is 1. ``linger_ms`` is how long
-        appended records wait for others. ``batch_bytes`` bounds a batch before
-        compression, ``request_bytes`` a request, ``memory_bytes`` what is not
-        acknowledged yet. Records that are not acknowledged within
+        ``compression`` is that of ``records.encode_batch``. ``acks`` is "all", 1 for
+        the leader alone, or 0 for no acknowledgement: what is sent then counts as
+        written, and receipts have offset -1. ``idempotent`` writes each record once
+        whatever is sent again, and keeps the order; it is True if ``acks`` is "all".
+        ``linger_ms`` is how long appended records wait for others. ``batch_bytes``
+        bounds a batch before compression, ``request_bytes`` a request, ``memory_bytes``
+        what is not acknowledged yet. Records that are not acknowledged within
         ``delivery_timeout_s`` have failed. ``partitioner`` is a function of
         ``kwire.partitioners``, or of key, all partitions and available partitions;
         without one, keys go where Java clients send them, and records without a key to
         partitions that are not busy. ``on_receipt`` is called with the receipt of each
         batch of appended records.
+        With a ``transactional_id`` all records are written in transactions; the
+        coordinator aborts one that takes longer than ``transaction_timeout_s``.
         Nothing is sent before the first record is given.
         """
         options = make_producer_options(
@@ -219,6 +224,8 @@ class KafkaBase(Generic[S, P]):
             memory_bytes=memory_bytes,
             delivery_timeout_s=delivery_timeout_s,
             partitioner=partitioner,
+            transactional_id=transactional_id,
+            transaction_timeout_s=transaction_timeout_s,
         )
         producer = self._producer_class(self, options, on_receipt)
         self._producers.add(producer)

@@ -11,6 +11,7 @@ from ..cluster import RowSender
 from .aio import AsyncRunner
 from .producing import Awaited, ProducerBase, now_ms, take_rows
 from .table_batches import TableColumns, TableSender
+from .transactions import Transaction, check_transactional
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +24,9 @@ class Producer(ProducerBase):
     """A producer; ``Kafka.producer`` makes it. It is an asynchronous context manager.
 
     Leaving its block waits until everything is acknowledged; leaving it by an exception
-    drops what is not. Any number of tasks may use it.
+    drops what is not. Entering the block with a ``transactional_id`` takes that over
+    from older producers, whose open transaction is aborted. Any number of tasks may use
+    it.
     """
 
     _runner: AsyncRunner | None = None
@@ -77,7 +80,7 @@ class Producer(ProducerBase):
         Raises as ``send_many``; ``ValueError`` for a column that is not there, and
         ``TypeError`` for one of another type.
         """
-        self._check_open()
+        self._check_sending()
         chosen = TableColumns(
             *(table,),
             key=key,
@@ -147,7 +150,7 @@ class Producer(ProducerBase):
         ``ValueError`` and ``TypeError`` as ``send_table``, and ``ClusterError`` for a
         topic that cannot be written to.
         """
-        self._check_open()
+        self._check_sending()
         chosen = TableColumns(
             *(table,),
             key=key,
@@ -165,6 +168,15 @@ class Producer(ProducerBase):
         await runner.run_until(Awaited(sender.batches).is_sent)
         if failure := machine.take_background_failure():
             raise failure
+
+    def transaction(self) -> Transaction:
+        """Make a transaction: what is written within its block is a whole.
+
+        The producer must have a ``transactional_id``, and one transaction at a time.
+        Raises ``ValueError`` otherwise.
+        """
+        check_transactional(self._options.transactional_id)
+        return Transaction(self)
 
     async def flush(self) -> None:
         """Send what was appended; return when it is acknowledged.
@@ -197,6 +209,8 @@ class Producer(ProducerBase):
             self._machine = self._runner = None
 
     async def __aenter__(self) -> Producer:
+        if self._options.transactional_id is not None:
+            await self._start()
         return self
 
     async def __aexit__(self, kind: object, *exception: object) -> None:
@@ -207,12 +221,8 @@ class Producer(ProducerBase):
 
     async def _open(self, topic: str) -> tuple[AsyncRunner, ProducerMachine, TopicInfo]:
         """Return the runner, the machine, and what is known of a topic."""
-        self._check_open()
-        if self._machine is None or self._runner is None:
-            machine = self._begin(asyncio.get_running_loop().time())
-            self._machine = machine
-            self._runner = AsyncRunner(machine, machine.cluster, self._kafka.context)
-        machine, runner = self._machine, self._runner
+        self._check_sending()
+        machine, runner = self._connect()
         machine.want_topic(topic, asyncio.get_running_loop().time())
         await runner.run_until(lambda: machine.is_settled(topic))
         found = machine.topic(topic)
@@ -223,3 +233,25 @@ class Producer(ProducerBase):
         awaited = Awaited(batches)
         await runner.run_until(awaited.is_over)
         return awaited.receipts()
+
+    def _connect(self) -> tuple[ProducerMachine, AsyncRunner]:
+        """Return the machine and its runner, which are made by the first use."""
+        self._check_open()
+        if self._machine is None or self._runner is None:
+            machine = self._begin(asyncio.get_running_loop().time())
+            self._machine = machine
+            self._runner = AsyncRunner(machine, machine.cluster, self._kafka.context)
+        return self._machine, self._runner
+
+    async def _start(self) -> tuple[ProducerMachine, AsyncRunner]:
+        """Take the transactional id over, unless that is done."""
+        check_transactional(self._options.transactional_id)
+        machine, runner = self._connect()
+        transactions = machine.transactions
+        assert transactions is not None
+        await runner.run_until(
+            lambda: transactions.is_settled or machine.failure is not None
+        )
+        if machine.failure is not None:
+            raise machine.failure
+        return machine, runner

@@ -48,7 +48,7 @@ def make_producer_options(
     *,
     compression: str,
     compression_level: int | None,
-    acks: Literal["all", 1],
+    acks: Literal["all", 0, 1],
     idempotent: bool | None,
     linger_ms: float,
     batch_bytes: int,
@@ -56,15 +56,30 @@ def make_producer_options(
     memory_bytes: int,
     delivery_timeout_s: float,
     partitioner: Partitioner | Callable[[Any], int] | None,
+    transactional_id: str | None,
+    transaction_timeout_s: float,
 ) -> ProducerOptions:
     """Read the arguments of ``producer``; ``ValueError`` names one that is wrong."""
-    if acks not in ("all", -1, 1):
-        raise ValueError(f'acks must be "all" or 1 (got {acks!r:.40})')
+    if acks not in ("all", -1, 0, 1):
+        raise ValueError(f'acks must be "all", 1 or 0 (got {acks!r:.40})')
+    is_for_all = acks in ("all", -1)
     if idempotent is None:
-        idempotent = acks != 1
-    if idempotent and acks == 1:
-        raise ValueError('idempotent=True requires acks="all" (got acks=1)')
+        idempotent = is_for_all
+    if idempotent and not is_for_all:
+        raise ValueError(f'idempotent=True requires acks="all" (got acks={acks})')
+    if transactional_id is not None:
+        if not isinstance(transactional_id, str) or not transactional_id:
+            raise ValueError(
+                "transactional_id must be a name, the same each time the program runs"
+                f" (got {transactional_id!r:.40})"
+            )
+        if not idempotent:
+            raise ValueError(
+                'transactional_id requires acks="all" and idempotent=True'
+                f" (got acks={acks!r} and idempotent={idempotent})"
+            )
     for name, number in (
+        ("transaction_timeout_s", transaction_timeout_s),
         ("batch_bytes", batch_bytes),
         ("request_bytes", request_bytes),
         ("memory_bytes", memory_bytes),
@@ -87,7 +102,7 @@ def make_producer_options(
     return ProducerOptions(
         compression=compression,
         compression_level=compression_level,
-        acks=1 if acks == 1 else -1,
+        acks=-1 if is_for_all else acks,  # type: ignore[arg-type]
         is_idempotent=idempotent,
         linger_s=linger_ms / 1000,
         batch_bytes=batch_bytes,
@@ -96,6 +111,8 @@ def make_producer_options(
         delivery_timeout_s=delivery_timeout_s,
         hash=engine.MURMUR2 if hash is None else hash,
         partitioner=partitioner if hash is None else None,  # type: ignore[arg-type]
+        transactional_id=transactional_id,
+        transaction_timeout_s=transaction_timeout_s,
     )
 
 
@@ -139,6 +156,19 @@ class ProducerBase:
     def _check_open(self) -> None:
         if self._is_closed:
             raise ValueError("the producer is closed; make another")
+
+    def _check_sending(self) -> None:
+        """Refuse records outside of a transaction, where they need one."""
+        self._check_open()
+        machine = self._machine
+        if self._options.transactional_id is None or (machine and machine.failure):
+            return
+        transactions = None if machine is None else machine.transactions
+        if transactions is None or transactions.is_over:
+            raise ValueError(
+                "records of a producer with a transactional_id belong to transactions:"
+                " send them within producer.transaction()"
+            )
 
     def _put(
         self,

@@ -11,6 +11,7 @@ from ..cluster import RowSender
 from .blocking import BlockingRunner
 from .producing import Awaited, ProducerBase, now_ms, take_rows
 from .table_batches import TableColumns, TableSender
+from .transactions import TransactionSync, check_transactional
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,9 +24,10 @@ class ProducerSync(ProducerBase):
     """A producer; ``KafkaSync.producer`` makes it. It is a context manager.
 
     Leaving its block waits until everything is acknowledged; leaving it by an exception
-    drops what is not. It works within its calls, in the thread that makes them: what
-    was appended is sent when a batch is full, by the next call after ``linger_ms``, and
-    by ``flush``.
+    drops what is not. Entering the block with a ``transactional_id`` takes that over
+    from older producers, whose open transaction is aborted. It works within its calls,
+    in the thread that makes them: what was appended is sent when a batch is full, by
+    the next call after ``linger_ms``, and by ``flush``.
     """
 
     _runner: BlockingRunner | None = None
@@ -77,7 +79,7 @@ class ProducerSync(ProducerBase):
         Raises as ``send_many``; ``ValueError`` for a column that is not there, and
         ``TypeError`` for one of another type.
         """
-        self._check_open()
+        self._check_sending()
         chosen = TableColumns(
             *(table,),
             key=key,
@@ -152,7 +154,7 @@ class ProducerSync(ProducerBase):
         ``ValueError`` and ``TypeError`` as ``send_table``, and ``ClusterError`` for a
         topic that cannot be written to.
         """
-        self._check_open()
+        self._check_sending()
         chosen = TableColumns(
             *(table,),
             key=key,
@@ -170,6 +172,15 @@ class ProducerSync(ProducerBase):
         runner.run_until(Awaited(sender.batches).is_sent)
         if failure := machine.take_background_failure():
             raise failure
+
+    def transaction(self) -> TransactionSync:
+        """Make a transaction: what is written within its block is a whole.
+
+        The producer must have a ``transactional_id``, and one transaction at a time.
+        Raises ``ValueError`` otherwise.
+        """
+        check_transactional(self._options.transactional_id)
+        return TransactionSync(self)
 
     def flush(self) -> None:
         """Send what was appended; return when it is acknowledged.
@@ -202,6 +213,8 @@ class ProducerSync(ProducerBase):
             self._machine = self._runner = None
 
     def __enter__(self) -> ProducerSync:
+        if self._options.transactional_id is not None:
+            self._start()
         return self
 
     def __exit__(self, kind: object, *exception: object) -> None:
@@ -212,12 +225,8 @@ class ProducerSync(ProducerBase):
 
     def _open(self, topic: str) -> tuple[BlockingRunner, ProducerMachine, TopicInfo]:
         """Return the runner, the machine, and what is known of a topic."""
-        self._check_open()
-        if self._machine is None or self._runner is None:
-            machine = self._begin(time.monotonic())
-            self._machine = machine
-            self._runner = BlockingRunner(machine, machine.cluster, self._kafka.context)
-        machine, runner = self._machine, self._runner
+        self._check_sending()
+        machine, runner = self._connect()
         machine.want_topic(topic, time.monotonic())
         runner.run_until(lambda: machine.is_settled(topic))
         found = machine.topic(topic)
@@ -228,3 +237,23 @@ class ProducerSync(ProducerBase):
         awaited = Awaited(batches)
         runner.run_until(awaited.is_over)
         return awaited.receipts()
+
+    def _connect(self) -> tuple[ProducerMachine, BlockingRunner]:
+        """Return the machine and its runner, which are made by the first use."""
+        self._check_open()
+        if self._machine is None or self._runner is None:
+            machine = self._begin(time.monotonic())
+            self._machine = machine
+            self._runner = BlockingRunner(machine, machine.cluster, self._kafka.context)
+        return self._machine, self._runner
+
+    def _start(self) -> tuple[ProducerMachine, BlockingRunner]:
+        """Take the transactional id over, unless that is done."""
+        check_transactional(self._options.transactional_id)
+        machine, runner = self._connect()
+        transactions = machine.transactions
+        assert transactions is not None
+        runner.run_until(lambda: transactions.is_settled or machine.failure is not None)
+        if machine.failure is not None:
+            raise machine.failure
+        return machine, runner

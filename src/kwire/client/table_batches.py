@@ -131,6 +131,7 @@ class TableBatch:
             self._rows,
             compression=self._options.compression,
             compression_level=self._options.compression_level,
+            is_transactional=self._options.transactional_id is not None,
             producer_id=producer_id,
             producer_epoch=producer_epoch,
             base_sequence=base_sequence,

@@ -17,6 +17,7 @@ from .errors import NotAuthorized as NotAuthorized
 from .errors import ProducerFenced as ProducerFenced
 from .errors import RequestRefused as RequestRefused
 from .errors import TopicNotFound as TopicNotFound
+from .errors import TransactionFailed as TransactionFailed
 from .link import Link as Link
 from .machine import ClusterMachine as ClusterMachine
 from .metadata import Broker as Broker
@@ -41,3 +42,5 @@ from .scan_options import ScanOptions as ScanOptions
 from .settings import ClusterSettings as ClusterSettings
 from .topic_creation import CreationMachine as CreationMachine
 from .topic_creation import NewTopic as NewTopic
+from .transaction_requests import GroupMember as GroupMember
+from .transactions import PendingOffsets as PendingOffsets

@@ -107,3 +107,23 @@ class DeliveryFailed(ClusterError):
 
 class ProducerFenced(ClusterError):
     """A newer producer has taken the place of this one, which cannot write any more."""
+
+
+class TransactionFailed(ClusterError):
+    """A transaction was not committed: ``transactional_id``, ``reason``.
+
+    ``is_in_doubt`` where its commit was not acknowledged: it is committed or aborted,
+    and the next producer of the transactional id waits until that is decided.
+    """
+
+    def __init__(
+        self, transactional_id: str, reason: str, is_in_doubt: bool = False
+    ) -> None:
+        super().__init__(transactional_id, reason, is_in_doubt)
+        self.transactional_id = transactional_id
+        self.reason = reason
+        self.is_in_doubt = is_in_doubt
+
+    def __str__(self) -> str:
+        doubt = "; it may be committed all the same" if self.is_in_doubt else ""
+        return f"transaction of {self.transactional_id!r}: {self.reason}{doubt}"

@@ -27,6 +27,7 @@ from ..connection import (
     SaslStarted,
     SaslToken,
 )
+from ..connection.client import expects_response
 from ..errors import KwireError, UnsupportedVersion
 from ..formatting import escape_line
 
@@ -80,7 +81,8 @@ class Link:
     ``note_open``, ``note_failure``, ``data_to_send``, ``get_buffer``,
     ``buffer_updated``, ``receive_data``. ``reason`` says why the link is over;
     ``is_refused`` that the broker did not accept the user, ``error`` what the mechanism
-    raised; ``has_answered`` that a request of the machine got its response.
+    raised; ``has_answered`` that a request of the machine got its response;
+    ``has_unsent`` that the runner has yet to take a request.
     """
 
     __slots__ = (
@@ -93,6 +95,7 @@ class Link:
         "_settings",
         "error",
         "has_answered",
+        "has_unsent",
         "host",
         "is_refused",
         "node_id",
@@ -117,6 +120,7 @@ class Link:
         self.reason = ""
         self.is_refused = False
         self.has_answered = False
+        self.has_unsent = False
         self.error: Exception | None = None
         self.quiet_until = now
         self._settings = settings
@@ -177,12 +181,15 @@ class Link:
     ) -> None:
         """Add a request to the bytes to send.
 
-        ``done(response, now)`` is called once: with the response, or with None when
-        the link ended before it came. ``wait_s`` is how long the broker may take on
-        purpose, ``version`` one of ``table``, the highest if it is left out.
-        ``UnsupportedVersion`` and ``EncodeError`` change nothing.
+        ``done(response, now)`` is called once: with the response, or with None when the
+        link ended before it came; never for Produce with ``acks=0``. ``wait_s`` is how
+        long the broker may take on purpose, ``version`` one of ``table``, the highest
+        if it is left out. ``UnsupportedVersion`` and ``EncodeError`` change nothing.
         """
         self._connection.send(request, version)
+        self.has_unsent = True
+        if not expects_response(request):
+            return
         timeout = self._settings.request_timeout_s + wait_s
         self._calls.append(_Call(now + timeout, done))
 
@@ -234,6 +241,7 @@ class Link:
         """Return the bytes to write now, once; empty if there are none."""
         if self.state in (LinkState.OPENING, LinkState.OVER):
             return b""
+        self.has_unsent = False
         return self._connection.data_to_send()
 
     def get_buffer(self, hint: int = -1) -> memoryview:

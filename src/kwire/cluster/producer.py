@@ -13,18 +13,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import error_codes
+from .. import error_codes as codes
 from ..compression import codec_of
 from ..errors import KwireError
 from ..messages import ProduceRequest
 from ..negotiation import MAGIC_2, NO_TOPIC_IDS, ZSTD
-from . import faults
 from .appended_rows import AppendedRows
 from .errors import ClusterError, DeliveryFailed
 from .machine import ClusterMachine, hinted_brokers
 from .metadata import NO_ID
 from .partition_writer import PartitionWriter
 from .pending_batch import PendingBatch, RowBatch
+from .producer_identity import ProducerIdentity
 from .producer_options import Receipt
 from .producer_requests import (
     Verdict,
@@ -32,13 +32,14 @@ from .producer_requests import (
     fatal_failure,
     may_be_written,
     produce_request,
-    producer_id_request,
     read_verdict,
 )
+from .transaction_requests import transaction_failure
+from .transactions import Transactions
 from .wanted_topics import WantedTopics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from random import Random
 
     from ..negotiation import Constraint
@@ -47,9 +48,14 @@ if TYPE_CHECKING:
     from .pending_batch import BatchContent
     from .producer_options import ProducerOptions
     from .settings import ClusterSettings
+    from .transaction_requests import GroupMember
+    from .transactions import PendingOffsets
 
 _DOUBTS = 6
 """After how many tries an older leader epoch is believed."""
+
+_UNSENT_S = 0.005
+"""When to look again whether the network took what has no response."""
 
 _BROKER_SHARE = 0.8
 """The part of the request timeout that brokers may wait for replicas."""
@@ -88,6 +94,7 @@ class ProducerMachine:
             options.batch_bytes,
             compression=options.compression,
             compression_level=options.compression_level,
+            is_transactional=options.transactional_id is not None,
         ).new_batch
         self._constraints: tuple[Constraint, ...] = (MAGIC_2,)
         if codec_of(options.compression) == codec_of("zstd"):
@@ -97,10 +104,16 @@ class ProducerMachine:
         self._active: dict[PartitionWriter, None] = {}
         self.appended = AppendedRows(self, options)
         self._topics = WantedTopics(self.cluster, settings.timeout_s)
-        self._producer: tuple[int, int] | None = None
-        self._is_asking_id = False
-        self._id_failures = 0
-        self._id_retry_at = now
+        self._identity = ProducerIdentity(self.cluster, now)
+        self.transactions: Transactions | None = None
+        if options.transactional_id is not None:
+            self.transactions = Transactions(
+                self.cluster,
+                options.transactional_id,
+                timeout_s=options.transaction_timeout_s,
+                give_up_s=options.delivery_timeout_s,
+                now=now,
+            )
 
     @property
     def wake_at(self) -> float:
@@ -115,8 +128,8 @@ class ProducerMachine:
             self._topics.advance(now)
             self.appended.close_lingering(now)
             self._expire(now)
-            self._find_producer_id(now)
             self._send_batches(now)
+            self._advance_transactions(now)
             # Some of these may have found metadata wanting.
             self.cluster.refresh_metadata(now)
         if self.failure is not None:
@@ -129,6 +142,62 @@ class ProducerMachine:
         )
         self._fail_all(self.failure)
         self.cluster.close(now)
+
+    # Transactions.
+
+    def begin_transaction(self) -> None:
+        """Begin a transaction, once ``transactions`` is ready for it.
+
+        Raises ``ValueError`` while there is another.
+        """
+        assert self.transactions is not None
+        if not self.transactions.is_over:
+            raise ValueError(
+                "the producer has an open transaction; leave its block before the next"
+            )
+        self.transactions.begin()
+
+    def add_offsets(
+        self, member: GroupMember, offsets: Mapping[tuple[str, int], int], now: float
+    ) -> PendingOffsets:
+        """Commit offsets of a group with the transaction; raises why not."""
+        assert self.transactions is not None
+        if failure := self._refusal():
+            raise failure
+        return self.transactions.add_offsets(member, offsets, now)
+
+    def end_transaction(self, is_commit: bool, now: float) -> None:
+        """Commit what was given since ``begin_transaction``, or abort it.
+
+        ``transactions.is_over`` once that is done, or the producer has failed.
+        """
+        assert self.transactions is not None
+        if self.failure is not None:
+            return
+        if is_commit:
+            self.flush(now)
+        self.transactions.end(is_commit, now)
+
+    def _advance_transactions(self, now: float) -> None:
+        transactions = self.transactions
+        if transactions is None:
+            return
+        if transactions.is_failed:
+            self._drop_unsent(transactions.refusal())
+        transactions.advance(now, is_idle=self.is_idle())
+        self.failure = self.failure or transactions.fatal
+        if transactions.is_over:
+            # It was reported as the result of the transaction.
+            self.background_failure = None
+
+    def _drop_unsent(self, failure: KwireError) -> None:
+        """Fail what is not in flight, of a transaction that will be aborted."""
+        for writer in list(self._active):
+            for batch in [each for each in writer.batches if not each.is_sent]:
+                self._fail(writer, batch, failure)
+            if not writer.batches:
+                del self._active[writer]
+        self.appended.abandon()
 
     # What is to be written.
 
@@ -143,15 +212,16 @@ class ProducerMachine:
     def topic(self, name: str) -> TopicInfo | None:
         """Return what is known of a topic; None while its partitions are not.
 
-        Raises ``ClusterError`` if it does not exist, or the producer has failed.
+        Raises ``ClusterError`` if it does not exist, or the producer or its transaction
+        has failed.
         """
-        if self.failure is not None:
-            raise self.failure
+        if failure := self._refusal():
+            raise failure
         return self._topics.find(name)
 
     def known_topic(self, name: str) -> TopicInfo | None:
         """Return a topic that was found before; None for any other."""
-        if self.failure is not None or name not in self._topics.names:
+        if name not in self._topics.names or self._refusal():
             return None
         return self._topics.find(name)
 
@@ -202,8 +272,8 @@ class ProducerMachine:
             *(topic, partition, content, give_up_at),
             is_background=is_background or is_appended,
         )
-        if self.failure is not None:
-            batch.finish(failure=self.failure)
+        if failure := self._refusal():
+            batch.finish(failure=failure)
             return batch
         self.held_bytes += batch.size
         writer.add(batch)
@@ -224,8 +294,8 @@ class ProducerMachine:
         decides, and records without a key go where the one before went, until that
         batch is sent. Raises ``EncodeError`` for what is no row.
         """
-        if self.failure is not None:
-            raise self.failure
+        if failure := self._refusal():
+            raise failure
         return self.appended.append(topic, partition, row, now)
 
     def flush(self, now: float) -> list[PendingBatch]:
@@ -237,6 +307,13 @@ class ProducerMachine:
         """Return the first failure of what was appended, once."""
         failure, self.background_failure = self.background_failure, None
         return failure
+
+    def _refusal(self) -> KwireError | None:
+        """Return why no records are taken, if so."""
+        transactions = self.transactions
+        if self.failure is None and transactions and not transactions.takes_records:
+            return transactions.refusal()
+        return self.failure
 
     def _writer(self, topic: str, partition: int) -> PartitionWriter:
         writer = self._writers.get((topic, partition))
@@ -267,15 +344,32 @@ class ProducerMachine:
             return False
         if not self.options.is_idempotent:
             return True
+        if self.transactions is not None:
+            return self._is_in_transaction(writer, self.transactions)
         if writer.has_gap or writer.needs_epoch:
             if writer.in_flight:
                 return False
             self._begin_epoch(writer, now)
         if writer.producer_id < 0:
-            if self._producer is None:
+            if self._identity.producer is None:
+                self._identity.find(now)
+                self.failure = self.failure or self._identity.failure
                 return False
-            writer.set_producer(*self._producer)
+            writer.set_producer(*self._identity.producer)
         return bool(writer.batches)
+
+    def _is_in_transaction(
+        self, writer: PartitionWriter, transactions: Transactions
+    ) -> bool:
+        """Whether a partition may get records in the present transaction."""
+        if not transactions.takes_records or transactions.producer is None:
+            return False
+        if (writer.producer_id, writer.producer_epoch) != transactions.producer:
+            writer.set_producer(*transactions.producer)
+        if writer.has_gap:
+            self.failure = transactions.stale_epoch()
+            return False
+        return transactions.may_write(writer.topic, writer.partition)
 
     def _begin_epoch(self, writer: PartitionWriter, now: float) -> None:
         """Number the batches of a partition anew, those that cannot be in the log."""
@@ -285,8 +379,9 @@ class ProducerMachine:
                 self._fail(writer, batch, _undelivered(batch, reason))
         known = writer.producer_id
         writer.raise_epoch()
-        if writer.producer_id < 0 and self._producer and self._producer[0] == known:
-            self._producer = None
+        given = self._identity.producer
+        if writer.producer_id < 0 and given is not None and given[0] == known:
+            self._identity.producer = None
             self.cluster.wake(now)
 
     def _leader(self, writer: PartitionWriter) -> int:
@@ -302,6 +397,10 @@ class ProducerMachine:
     ) -> None:
         options = self.options
         while link.in_flight < options.max_in_flight and link.is_free(now):
+            if not options.acks and link.has_unsent:
+                # Nothing else holds up one who writes faster than the network.
+                self.cluster.wake(now + _UNSENT_S)
+                return
             chosen: Sent = []
             size = 0
             for writer in writers:
@@ -351,7 +450,16 @@ class ProducerMachine:
         if any(topics[each.topic].topic_id == NO_ID for each in batches):
             constraints += (NO_TOPIC_IDS,)
         timeout_ms = int(self._settings.request_timeout_s * _BROKER_SHARE * 1000)
-        request = produce_request(batches, self.options.acks, timeout_ms, topics)
+        request = produce_request(
+            batches,
+            self.options.acks,
+            timeout_ms,
+            topics,
+            self.options.transactional_id,
+        )
+        if self.transactions is not None:
+            constraints += self.transactions.constraints()
+            self.transactions.note_write()
 
         def done(response: Any, now: float) -> None:
             for _, batch in sent:
@@ -369,9 +477,12 @@ class ProducerMachine:
         except KwireError as error:
             self.failure = error
             return False
-        for _, batch in sent:
-            batch.is_sent = True
+        for writer, batch in sent:
             batch.attempts += 1
+            if self.options.acks:
+                batch.is_sent = True
+            else:
+                self._finish(writer, batch, -1, -1)
         return True
 
     # What became of a batch.
@@ -406,9 +517,13 @@ class ProducerMachine:
         code = part.error_code
         verdict = read_verdict(code)
         batch.is_in_doubt |= may_be_written(code)
-        reason = f"the broker answered {error_codes.name(code)}"
+        reason = f"the broker answered {codes.name(code)}"
         if verdict is Verdict.DONE:
-            self._finish(writer, batch, part)
+            offset = -1 if code else part.base_offset
+            self._finish(writer, batch, offset, part.log_append_time_ms)
+        elif verdict is Verdict.RENUMBER and self.transactions is not None:
+            if batch is writer.batches[0]:
+                self._fail(writer, batch, delivery_failure(batch, code, None))
         elif verdict is Verdict.RENUMBER and self.options.is_idempotent:
             if batch is writer.batches[0]:
                 writer.needs_epoch = True
@@ -424,14 +539,19 @@ class ProducerMachine:
         elif verdict is Verdict.NEW_LEADER:
             self._change_leader(writer, part, response, node, reason, now)
         elif verdict is Verdict.FATAL:
-            self.failure = fatal_failure(writer.name, code)
+            name, transactional_id = writer.name, self.options.transactional_id
+            self.failure = (
+                fatal_failure(name, code)
+                if transactional_id is None
+                else transaction_failure(f"writing {name}", transactional_id, code)
+            )
         else:
             message = part.error_message
             self._fail(writer, batch, delivery_failure(batch, code, message))
 
-    def _finish(self, writer: PartitionWriter, batch: PendingBatch, part: Any) -> None:
-        offset = -1 if part.error_code else part.base_offset
-        timestamp = part.log_append_time_ms
+    def _finish(
+        self, writer: PartitionWriter, batch: PendingBatch, offset: int, timestamp: int
+    ) -> None:
         receipt = Receipt(batch.topic, batch.partition, offset, timestamp, batch.count)
         batch.finish(receipt)
         writer.remove(batch)
@@ -484,6 +604,8 @@ class ProducerMachine:
         writer.has_gap |= batch.sequence >= 0
         writer.remove(batch)
         self._end(batch, failure)
+        if self.transactions is not None:
+            self.transactions.fail(failure)
 
     def _end(self, batch: PendingBatch, failure: KwireError) -> None:
         batch.finish(failure=failure)
@@ -498,6 +620,8 @@ class ProducerMachine:
         self._active.clear()
         if self.appended.abandon():
             self.background_failure = self.background_failure or failure
+        if self.transactions is not None:
+            self.transactions.stop(failure)
 
     def _expire(self, now: float) -> None:
         """Give batches up that were not acknowledged in time."""
@@ -514,38 +638,6 @@ class ProducerMachine:
                     why = "the brokers are slow" if is_slow else self.cluster.reasons()
                 text = f"there was no acknowledgement within {limit:g} s ({why})"
                 self._fail(writer, batch, _undelivered(batch, text))
-
-    # The producer id.
-
-    def _find_producer_id(self, now: float) -> None:
-        wants_id = self.options.is_idempotent and bool(self._active)
-        if not wants_id or self._producer is not None or self._is_asking_id:
-            return
-        if now < self._id_retry_at:
-            self.cluster.wake(self._id_retry_at)
-            return
-        link = self.cluster.any_link(now)
-        if link is None:
-            return
-        try:
-            link.send(producer_id_request(), self._take_producer_id, now)
-        except KwireError as error:
-            self.failure = error
-            return
-        self._is_asking_id = True
-
-    def _take_producer_id(self, response: Any, now: float) -> None:
-        self._is_asking_id = False
-        if response is not None and not response.error_code:
-            self._producer = response.producer_id, response.producer_epoch
-            self._id_failures = 0
-        elif response is None or faults.may_pass(response.error_code):
-            self._id_failures += 1
-            jitter = self.cluster.random.random()
-            pause = self._settings.backoff_s(self._id_failures, jitter)
-            self._id_retry_at = now + pause
-        else:
-            self.failure = fatal_failure("records", response.error_code)
 
 
 def _undelivered(batch: PendingBatch, reason: str) -> DeliveryFailed:

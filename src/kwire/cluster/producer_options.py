@@ -35,8 +35,10 @@ class Receipt(NamedTuple):
 class ProducerOptions:
     """How to write: sizes in bytes, times in seconds.
 
-    ``acks`` is -1 for all replicas in sync or 1 for the leader. ``hash`` is the number
-    of the engine's hash of keys; ``partitioner``, if there is one, chooses instead.
+    ``acks`` is -1 for all replicas in sync, 1 for the leader, 0 for none. ``hash`` is
+    the number of the engine's hash of keys; ``partitioner``, if there is one, chooses
+    instead.
+    With a ``transactional_id``, all records are parts of transactions.
     ``batch_bytes`` bounds one batch, ``request_bytes`` one request unless a single
     batch is larger, and ``memory_bytes`` what was given and is not acknowledged yet;
     appended records that no batch has yet may take about an eighth more.
@@ -44,7 +46,7 @@ class ProducerOptions:
 
     compression: str = "none"
     compression_level: int | None = None
-    acks: Literal[-1, 1] = -1
+    acks: Literal[-1, 0, 1] = -1
     is_idempotent: bool = True
     linger_s: float = 0.005
     batch_bytes: int = 128 * _KIB
@@ -54,3 +56,5 @@ class ProducerOptions:
     delivery_timeout_s: float = 120.0
     hash: int = 0
     partitioner: Partitioner | None = None
+    transactional_id: str | None = None
+    transaction_timeout_s: float = 60.0

@@ -62,6 +62,9 @@ _NOT_WRITTEN = {
     codes.NOT_ENOUGH_REPLICAS,
     codes.UNKNOWN_TOPIC_ID,
     codes.CORRUPT_MESSAGE,
+    codes.CONCURRENT_TRANSACTIONS,
+    codes.TRANSACTION_ABORTABLE,
+    codes.INVALID_TXN_STATE,
 }
 """Errors before the append. With others, such as that of a leader that has lost its
 role, the batch may be in the log all the same."""
@@ -129,6 +132,7 @@ def produce_request(
     acks: int,
     timeout_ms: int,
     topics: Mapping[str, TopicInfo],
+    transactional_id: str | None,
 ) -> ProduceRequest:
     """Write the Produce request for one batch of each partition."""
     by_topic: dict[str, list[Any]] = {}
@@ -139,6 +143,7 @@ def produce_request(
             )
         )
     return ProduceRequest(
+        transactional_id=transactional_id,
         acks=acks,
         timeout_ms=timeout_ms,
         topic_data=[

@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Transactions over both runners, against librdkafka's mock cluster.
+
+What readers see of them is simulated in ``tests/simulation``, as this cluster writes no
+markers; here are the blocks, and what is refused.
+"""
+
+import asyncio
+import importlib
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import pytest
+from confluent_kafka import Producer
+
+TIMEOUT_S = 30
+
+
+@pytest.fixture(scope="module")
+def address():
+    """The addresses of librdkafka's mock cluster of three brokers."""
+    handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
+    brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
+    handle.list_topics("orders", timeout=TIMEOUT_S)
+    yield ",".join(f"{each.host}:{each.port}" for each in brokers)
+    del handle
+
+
+class Awaitable:
+    """The blocking producer or its transaction, with methods to be awaited."""
+
+    def __init__(self, wrapped):
+        """Wrap one of them."""
+        self.wrapped = wrapped
+
+    def __getattr__(self, name):
+        """Return a coroutine function for a method."""
+
+        async def call(*arguments, **options):
+            return getattr(self.wrapped, name)(*arguments, **options)
+
+        return call
+
+    @asynccontextmanager
+    async def transaction(self):
+        """Run a transaction of the blocking producer."""
+        with self.wrapped.transaction() as transaction:
+            yield Awaitable(transaction)
+
+
+@pytest.fixture(params=["blocking", "asyncio"])
+def produce(request, kwire, address):
+    """Run a function of a transactional producer, with either runner."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+
+    @asynccontextmanager
+    async def open_producer(options):
+        if request.param == "blocking":
+            with (
+                client.connect_sync(address) as kafka,
+                kafka.producer(**options) as producer,
+            ):
+                yield Awaitable(producer)
+        else:
+            async with (
+                client.connect(address) as kafka,
+                kafka.producer(**options) as producer,
+            ):
+                yield producer
+
+    def run(function, **options):
+        async def main():
+            named = {"delivery_timeout_s": TIMEOUT_S, **options}
+            named["transactional_id"] = f"id-{uuid4().hex[:8]}"
+            async with open_producer(named) as producer:
+                return await function(producer)
+
+        return asyncio.run(main(), debug=True)
+
+    return run
+
+
+def test_a_transaction_is_committed_at_the_end_of_its_block(produce):
+    """Rows, single records and offsets; then comes another one."""
+
+    async def write(producer):
+        for number in range(3):
+            async with producer.transaction() as transaction:
+                receipts = await producer.send_many("orders", [(b"k", b"v")])
+                await producer.append("orders", key=b"k", value=b"v")
+                await transaction.send_offsets("readers", {("orders", 0): number})
+            assert len(receipts) == 1
+        async with producer.transaction():
+            pass
+
+    produce(write)
+
+
+def test_an_exception_aborts_a_transaction(produce):
+    """It comes out of the block as it was; the producer goes on."""
+
+    async def write(producer):
+        with pytest.raises(KeyError):
+            async with producer.transaction():
+                await producer.append("orders", key=b"k", value=b"v")
+                raise KeyError
+        async with producer.transaction():
+            await producer.send_many("orders", [(b"k", b"v")])
+
+    produce(write)
+
+
+def test_records_outside_of_a_transaction_are_refused(produce):
+    """Before the first one, and after it."""
+
+    async def write(producer):
+        for _ in range(2):
+            with pytest.raises(ValueError, match="belong to transactions"):
+                await producer.send_many("orders", [(b"k", b"v")])
+            with pytest.raises(ValueError, match="belong to transactions"):
+                await producer.append("orders", value=b"v")
+            async with producer.transaction():
+                await producer.append("orders", value=b"v")
+
+    produce(write)
+
+
+def test_a_transaction_within_another_is_refused(produce):
+    """The outer one can be committed all the same."""
+
+    async def write(producer):
+        async with producer.transaction():
+            await producer.send_many("orders", [(b"k", b"v")])
+            with pytest.raises(ValueError, match="has an open transaction"):
+                async with producer.transaction():
+                    pass
+
+    produce(write)
+
+
+def test_a_transaction_is_entered_once(produce):
+    """And takes offsets within its block alone."""
+
+    async def write(producer):
+        manager = producer.transaction()
+        async with manager as transaction:
+            pass
+        with pytest.raises(ValueError, match="within the block"):
+            await transaction.send_offsets("readers", {("in", 0): 1})
+
+    produce(write)
+
+
+@pytest.mark.parametrize(
+    ("group", "offsets", "text"),
+    [
+        ("", {("in", 0): 1}, "group must be the name of a group"),
+        ("g", {"in": 1}, r"offsets must be \{\(topic, partition\): offset\}"),
+        ("g", {("in", 0): -1}, "offsets must be"),
+        ("g", {("in", "0"): 1}, "offsets must be"),
+    ],
+)
+def test_offsets_that_cannot_be_are_refused(produce, group, offsets, text):
+    """Nothing is sent, and the transaction goes on."""
+
+    async def write(producer):
+        async with producer.transaction() as transaction:
+            with pytest.raises(ValueError, match=text):
+                await transaction.send_offsets(group, offsets)
+            await transaction.send_offsets("readers", {})
+
+    produce(write)
+
+
+def test_a_producer_without_an_id_has_no_transactions(kwire):
+    """The error names the option."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    kafka = client.connect_sync("127.0.0.1:1")
+    with pytest.raises(ValueError, match="requires a transactional_id"):
+        kafka.producer().transaction()
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"transactional_id": ""}, "transactional_id must be a name"),
+        ({"transactional_id": 7}, "transactional_id must be a name"),
+        ({"transactional_id": "a", "acks": 1}, 'transactional_id requires acks="all"'),
+        ({"transactional_id": "a", "idempotent": False}, "and idempotent=True"),
+        ({"transaction_timeout_s": 0}, "transaction_timeout_s must be positive"),
+    ],
+)
+def test_options_of_transactions_that_cannot_be(kwire, options, text):
+    """They are refused before anything is sent."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with pytest.raises(ValueError, match=text):
+        client.connect_sync("127.0.0.1:1").producer(**options)
