@@ -35,10 +35,13 @@ def _choose() -> tuple[str, str]:
     except ImportError as error:
         if "interpreter" not in str(error):
             raise
+        # Isolated ones, which CPython has from 3.12 on, are refused by CPython itself.
+        why = "another interpreter has loaded it"
+        if "does not support loading in subinterpreters" in str(error):
+            why = "this one is an isolated subinterpreter, which it does not support"
         raise ImportError(
-            "kwire's compiled engine works in one interpreter of a process, and another"
-            " interpreter has loaded it; set KWIRE_BACKEND=pure before this one imports"
-            " kwire"
+            f"kwire's compiled engine works in one interpreter of a process, and {why};"
+            " set KWIRE_BACKEND=pure before this one imports kwire"
         ) from error
     else:
         return "fast", "KWIRE_BACKEND=fast" if _WANTED == "fast" else "it is built"

@@ -3,7 +3,8 @@
 """kwire in several interpreters of a process, and imported again.
 
 The engine in plain Python works in each of them. The compiled one belongs to the
-interpreter that loaded it first, and refuses all others by an ``ImportError``; that it
+interpreter that loaded it first, and refuses all others by an ``ImportError``; isolated
+ones, with a lock of their own, CPython refuses before it is loaded. That the engine
 neither crashes nor disturbs the first is shown here, in processes of their own.
 """
 
@@ -11,6 +12,11 @@ import json
 import os
 import subprocess
 import sys
+
+import pytest
+
+# CPython 3.12, the first with isolated interpreters, crashes if one imports datetime.
+DATETIME_WORKS = sys.version_info >= (3, 13)
 
 PROGRAM = """
 import json, sys
@@ -46,9 +52,16 @@ def use():
     from kwire.messages import MetadataRequest as cls
     assert kwire.decode(cls, kwire.encode(cls(), 12), 12) == cls()
 
+def create():
+    if {isolated}:
+        return interpreters.create()
+    if sys.version_info >= (3, 13):
+        return interpreters.create("legacy")
+    return interpreters.create(isolated=False)
+
 {before}
 for _ in range(4):
-    one = interpreters.create()
+    one = create()
     problem = interpreters.run_string(one, CODE)
     assert problem is None, problem
     interpreters.destroy(one)
@@ -56,16 +69,17 @@ for _ in range(4):
 """
 
 
-def outcomes(backend, *, is_first):
+def outcomes(backend, *, is_first, isolated=False):
     """Use kwire in four interpreters, one after the other; list how each import went.
 
     ``is_first``: the main interpreter has kwire before the others, and uses it after
-    each of them.
+    each of them. ``isolated``: the others share no lock with it, from CPython 3.12 on.
     """
     reading, writing = os.pipe()
     code = PROGRAM.format(
         path=sys.path,
         pipe=writing,
+        isolated=isolated,
         before="use()" if is_first else "",
         after="use()" if is_first else "",
     )
@@ -89,7 +103,11 @@ def outcomes(backend, *, is_first):
 
 def test_plain_python_works_in_every_interpreter(figure):
     """Before and after another one, and in many in turn."""
-    found = outcomes("pure", is_first=True) + outcomes("pure", is_first=False)
+    found = [
+        one
+        for is_first, isolated in ((True, False), (False, DATETIME_WORKS))
+        for one in outcomes("pure", is_first=is_first, isolated=isolated)
+    ]
     wrong = [one for one in found if one != ("works", "")]
     figure("P14", "imports in subinterpreters, plain Python", len(found), least=24)
     figure("P14", "of which failed", len(wrong), most=0)
@@ -109,6 +127,23 @@ def test_the_first_interpreter_to_import_has_the_engine(kwire):
     found = outcomes(kwire.backend, is_first=False)
     assert found[:3] == [("works", "")] * 3
     assert {kind for kind, _ in found} <= {"works", "refused"}
+
+
+@pytest.mark.skipif(
+    not DATETIME_WORKS, reason="isolated interpreters work from CPython 3.13 on"
+)
+def test_isolated_interpreters_are_refused_by_the_true_reason(kwire):
+    """No interpreter has the engine, so the reason is not that another one has it."""
+    found = outcomes(kwire.backend, is_first=False, isolated=True)
+    if kwire.backend == "pure":
+        assert found == [("works", "")] * 12
+        return
+    text = (
+        "kwire's compiled engine works in one interpreter of a process, and this one is"
+        " an isolated subinterpreter, which it does not support; set KWIRE_BACKEND=pure"
+        " before this one imports kwire"
+    )
+    assert found == [("refused", text)] * 12
 
 
 AGAIN = """
