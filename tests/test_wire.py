@@ -68,6 +68,18 @@ def test_cut_input_is_a_typed_error_at_its_end(kwire, kind, value, text):
         assert 0 <= caught.value.offset <= size
 
 
+@pytest.mark.parametrize("length", [2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2])
+@pytest.mark.parametrize("kind", ["string", "bytes", "array"])
+def test_a_length_over_an_address_is_refused(kwire, kind, length):
+    """Where an address has 32 bits, such a length must not wrap and be null."""
+    nullable = "" if kind == "array" else "nullable_"
+    data = kwire.wire.encode_unsigned_varint(length + 1) + b"abc"
+    with pytest.raises(kwire.DecodeError) as caught:
+        getattr(kwire.wire, f"decode_compact_{nullable}{kind}")(data)
+    needed = str(length - 3 if kind == "bytes" else length)
+    assert needed in caught.value.reason
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_bad_values_are_the_callers_mistake(twins, kind):
     """An object of no type is an EncodeError with the same words on both engines."""

@@ -16,8 +16,8 @@ cdef struct Block:
     void* raw
 
 
-cdef bint take_block(Block* block, Py_ssize_t room) noexcept nogil
-cdef bint grow_block(Block* block, Py_ssize_t used, Py_ssize_t room) noexcept nogil
+cdef bint take_block(Block* block, int64_t room) noexcept nogil
+cdef bint grow_block(Block* block, int64_t used, int64_t room) noexcept nogil
 cdef void give_block(Block* block) noexcept nogil
 
 

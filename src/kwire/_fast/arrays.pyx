@@ -27,6 +27,7 @@ from libc.string cimport memcpy, memmove, memset
 
 from kwire._fast.arrays cimport *
 from kwire._fast.python_api cimport (
+    MOST_ROOM,
     PyBytes_AS_STRING,
     PyTuple_GET_ITEM,
     PyTuple_GET_SIZE,
@@ -73,19 +74,21 @@ cdef Py_ssize_t _kept_bytes = 0
 cdef PyThread_type_lock _kept_lock = PyThread_allocate_lock()
 
 
-cdef bint take_block(Block* block, Py_ssize_t room) noexcept nogil:
+cdef bint take_block(Block* block, int64_t room) noexcept nogil:
     """Take memory for ``room`` bytes, uninitialised; False where there is none."""
     if room < ALIGNMENT:
         room = ALIGNMENT
     if room >= SMALLEST_KEPT and reuse_block(block, room):
         return True
-    block.raw = malloc(<size_t>room + 2 * ALIGNMENT)
-    block.room = 0 if block.raw == NULL else room
+    block.raw = NULL
+    if room <= MOST_ROOM:
+        block.raw = malloc(<size_t>room + 2 * ALIGNMENT)
+    block.room = 0 if block.raw == NULL else <Py_ssize_t>room
     block.data = NULL if block.raw == NULL else align(block.raw)
     return block.raw != NULL
 
 
-cdef bint grow_block(Block* block, Py_ssize_t used, Py_ssize_t room) noexcept nogil:
+cdef bint grow_block(Block* block, int64_t used, int64_t room) noexcept nogil:
     """Make room for ``room`` bytes and keep the first ``used``; False where none is.
 
     Without memory the block stays as it was.
@@ -93,6 +96,8 @@ cdef bint grow_block(Block* block, Py_ssize_t used, Py_ssize_t room) noexcept no
     cdef Block larger
     if room <= block.room:
         return True
+    if room > MOST_ROOM:
+        return False
     if block.room >= SMALLEST_KEPT and reuse_block(&larger, room):
         memcpy(larger.data, block.data, <size_t>used)
         give_block(block)
@@ -103,7 +108,7 @@ cdef bint grow_block(Block* block, Py_ssize_t used, Py_ssize_t room) noexcept no
     return resize_block(block, used, room)
 
 
-cdef bint resize_block(Block* block, Py_ssize_t used, Py_ssize_t room) noexcept nogil:
+cdef bint resize_block(Block* block, int64_t used, int64_t room) noexcept nogil:
     """Have ``realloc`` change the room of a block, which may move within it."""
     cdef Py_ssize_t shift = block.data - <uint8_t*>block.raw
     cdef void* raw = realloc(block.raw, <size_t>room + 2 * ALIGNMENT)
@@ -111,7 +116,7 @@ cdef bint resize_block(Block* block, Py_ssize_t used, Py_ssize_t room) noexcept 
         return False
     block.raw = raw
     block.data = align(raw)
-    block.room = room
+    block.room = <Py_ssize_t>room
     if block.data != <uint8_t*>raw + shift:
         memmove(block.data, <uint8_t*>raw + shift, <size_t>used)
     return True
@@ -138,7 +143,7 @@ cdef void give_block(Block* block) noexcept nogil:
     PyThread_release_lock(_kept_lock)
 
 
-cdef bint reuse_block(Block* block, Py_ssize_t room) noexcept nogil:
+cdef bint reuse_block(Block* block, int64_t room) noexcept nogil:
     """Take the smallest kept block with room enough, unless most would lie idle."""
     global _kept_count, _kept_bytes
     cdef int index
@@ -345,7 +350,7 @@ cdef class Array:
             self.metadata_bytes = encode_metadata(metadata)
 
     def __len__(self):
-        return self.length
+        return <Py_ssize_t>self.length
 
     def __arrow_c_schema__(self):
         """Export the type as a capsule of an ``ArrowSchema``."""

@@ -44,8 +44,9 @@ cdef enum:
     HEADER_SLOTS = 14
 
 cdef struct Entry:
-    Py_ssize_t position
-    Py_ssize_t size
+    # Of any file: 64 bits on every machine.
+    int64_t position
+    int64_t size
     int magic
     int attributes
     uint32_t crc

@@ -116,7 +116,7 @@ def read_last_header(data, Py_ssize_t position=0, *, end=None):
         with nogil:
             while read_entry(&cursor, position, stop, False, &entry):
                 last = entry
-                position += entry.size
+                position += <Py_ssize_t>entry.size
     finally:
         PyBuffer_Release(&buffer)
     if cursor.fault:
@@ -133,8 +133,8 @@ def measure_run(
     Py_ssize_t position,
     Py_ssize_t end,
     *,
-    Py_ssize_t last_start,
-    Py_ssize_t most_bytes,
+    int64_t last_start,
+    int64_t most_bytes,
     int64_t expected,
     bint check_crc=True,
 ):
@@ -177,7 +177,7 @@ def measure_run(
                 ):
                     break
                 expected = entry.last_offset + 1
-                position += entry.size
+                position += <Py_ssize_t>entry.size
     finally:
         PyBuffer_Release(&buffer)
     return position, expected

@@ -22,10 +22,10 @@ from kwire._fast.decoder cimport get_input
 from kwire._fast.python_api cimport (
     PyBuffer_Release,
     PyBytes_AS_STRING,
-    PyBytes_FromStringAndSize,
     PyObject,
     Py_XDECREF,
     _PyBytes_Resize,
+    new_bytes,
 )
 
 from kwire import errors, plan
@@ -215,8 +215,7 @@ cdef object encode_values(object array, int form):
     get_input(array, &source)
     try:
         count = source.len // source.itemsize
-        size = count * (10 if form == ZIGZAG_LONG else 5)
-        out = PyBytes_FromStringAndSize(NULL, size)
+        out = new_bytes(<int64_t>count * (10 if form == ZIGZAG_LONG else 5))
         if out == NULL:
             raise MemoryError
         start = <uint8_t*>PyBytes_AS_STRING(out)

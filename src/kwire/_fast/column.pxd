@@ -140,7 +140,7 @@ cdef inline Outcome append_string(
             return outcome
     if size:
         copy = column.text.data + column.used
-        if not copy_text(copy, at, size):
+        if not copy_text(copy, at, <Py_ssize_t>size):
             good[0] = utf8_prefix(copy, size)
             if good[0] < size:
                 return DONE
@@ -151,10 +151,11 @@ cdef inline Outcome append_string(
 
 cdef inline Outcome reserve_text(Column* column, int64_t used) noexcept nogil:
     """Make room for ``used`` bytes of text, if the column may have as many."""
+    cdef int64_t room = max(2 * <int64_t>column.text.room, used)
     # Recycled memory may have more room than Arrow has offsets.
     if used > column.ceiling:
         return FULL
-    if not grow_block(&column.text, column.used, max(2 * column.text.room, used)):
+    if not grow_block(&column.text, column.used, room):
         return NO_MEMORY
     return DONE
 
@@ -170,7 +171,7 @@ cdef inline void set_bit(uint8_t* bits, int64_t row, bint value) noexcept nogil:
 
 cdef inline Outcome mark_null(Column* column, int64_t row) noexcept nogil:
     """Clear the bit of a row; the first null of a column makes its bits."""
-    cdef Py_ssize_t known = column.validity.room
+    cdef int64_t known = column.validity.room
     if row >> 3 >= known:
         if not grow_block(
             &column.validity, known, max((row >> 3) + 1, 2 * known)
@@ -323,10 +324,10 @@ cdef inline int64_t count_nulls(Column* column, int64_t rows) noexcept nogil:
 
     Returns -1 if there is no memory.
     """
-    cdef Py_ssize_t known = column.validity.room
-    cdef Py_ssize_t size = (rows + 7) // 8
+    cdef int64_t known = column.validity.room
+    cdef int64_t size = (rows + 7) // 8
     cdef int64_t valid = 0
-    cdef Py_ssize_t index
+    cdef int64_t index
     cdef uint8_t byte
     if known == 0:
         return 0

@@ -28,9 +28,9 @@ from kwire._fast.decoder cimport get_input
 from kwire._fast.python_api cimport (
     PyBuffer_Release,
     PyBytes_AS_STRING,
-    PyBytes_FromStringAndSize,
     PyBytes_GET_SIZE,
     Py_XDECREF,
+    new_bytes,
 )
 from kwire._fast.column cimport utf8_prefix
 from kwire._fast.record_encoder cimport (
@@ -132,7 +132,7 @@ def encode_columns(
             size += BATCH_OVERHEAD
             if size > LARGEST:
                 raise errors.encode_failure(errors.TOO_LARGE, "", None, "records")
-            out = PyBytes_FromStringAndSize(NULL, size)
+            out = new_bytes(size)
             if out == NULL:
                 raise MemoryError
             data = <object>out
@@ -168,7 +168,8 @@ cdef RowFault put_rows(
     cdef uint32_t delta
     cdef const char* key
     cdef const char* value
-    cdef Py_ssize_t key_size, value_size, size
+    cdef Py_ssize_t key_size, value_size
+    cdef int64_t size
     cdef int64_t row = 0
     cdef RowFault fault = FINE
     cdef bint measure = at == NULL
@@ -268,13 +269,13 @@ cdef inline bint find_bytes_row(
     if unlikely(start < 0 or end < start or end > column.data_size):
         return False
     data[0] = column.data + start
-    size[0] = end - start
+    size[0] = <Py_ssize_t>(end - start)
     if column.validity != NULL and not bit_at(column.validity, column.shift + row):
         size[0] = -1
     return True
 
 
-cdef RowFault headers_size(Source* s, int64_t row, Py_ssize_t* size) noexcept nogil:
+cdef RowFault headers_size(Source* s, int64_t row, int64_t* size) noexcept nogil:
     """Add the size of a record's headers, which are checked on the way."""
     cdef int64_t first = s.lists[row]
     cdef int64_t last = s.lists[row + 1]

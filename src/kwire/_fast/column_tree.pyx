@@ -207,7 +207,7 @@ cdef Array make_array(
     )
 
 
-cdef Memory move_block(Block* block, Py_ssize_t size):
+cdef Memory move_block(Block* block, int64_t size):
     """Make a ``Memory`` of a column's block, which the column then lacks."""
     cdef Block taken = block[0]
     if taken.raw == NULL:
@@ -216,4 +216,5 @@ cdef Memory move_block(Block* block, Py_ssize_t size):
         memset(taken.data, 0, <size_t>size)
     block.raw = NULL
     block.room = 0
-    return make_memory(&taken, size)
+    # It has a block of as many bytes.
+    return make_memory(&taken, <Py_ssize_t>size)

@@ -52,7 +52,7 @@ cdef struct Cursor:
     const uint8_t* end
     const uint8_t* start
     int fault
-    Py_ssize_t fault_offset
+    int64_t fault_offset
     int64_t fault_detail
     bint lenient
     # The input as a memoryview, borrowed, if bytes fields shall point into it.
@@ -68,12 +68,13 @@ cdef inline void note(
     cursor.fault_detail = detail
 
 
-cdef inline bint require(Cursor* cursor, size_t size) noexcept nogil:
+cdef inline bint require(Cursor* cursor, uint64_t size) noexcept nogil:
     """Check that ``size`` bytes are left. This is the only bounds check.
 
     The offset of the fault is the end of the input.
     """
-    cdef size_t left = <size_t>(cursor.end - cursor.at)
+    # 64 bits on every machine: a size of the wire may be larger than an address.
+    cdef uint64_t left = <uint64_t>(cursor.end - cursor.at)
     if unlikely(size > left):
         note(cursor, TRUNCATED, cursor.end, <int64_t>(size - left))
         return False

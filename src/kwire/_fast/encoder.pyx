@@ -173,7 +173,7 @@ cdef bint write_array(Writer* writer, Step* step, PyObject* value) noexcept:
         return blame(writer, TOO_LARGE, value)
     if not write_length(writer, count, step.compact, 4):
         return False
-    if inner <= OP_UUID and not ensure(writer, <size_t>count * size_of(inner)):
+    if inner <= OP_UUID and not ensure(writer, <uint64_t>count * size_of(inner)):
         return False
     if inner == OP_INT32:
         return put_int32s(writer, step, value, count)

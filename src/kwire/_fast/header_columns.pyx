@@ -286,7 +286,7 @@ cdef inline Reason walk_row(Rows* rows, int64_t place) noexcept nogil:
             return AT_BAD_ROW
         text = cursor.at
         if size > 0:
-            if unlikely(not require(&cursor, <size_t>size)):
+            if unlikely(not require(&cursor, <uint64_t>size)):
                 return AT_BAD_ROW
             cursor.at += size
     if header_version > 1 and unlikely(not skip_tags(&cursor)):

@@ -5,12 +5,12 @@
 Twin: ``_pure/legacy_records.py``.
 """
 
-from libc.stdint cimport uint8_t
+from libc.stdint cimport int64_t, uint8_t
 
 from kwire._fast.record_decoder cimport Reading
 
 cdef tuple read_run(Reading* r, const uint8_t* start, Py_ssize_t stop, bint check_crc)
-cdef (Py_ssize_t, Py_ssize_t) find_entry_payload(
+cdef (int64_t, int64_t) find_entry_payload(
     Reading* r, const uint8_t* start
 ) except *
 cdef tuple read_inner(Reading* r, const uint8_t* start, Py_ssize_t end, bint check_crc)

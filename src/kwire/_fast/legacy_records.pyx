@@ -77,7 +77,11 @@ cdef tuple read_run(
         last = following
         largest = max(largest, last.max_timestamp)
         if not read_entry(
-            &r.cursor, last.position + last.size, stop, check_crc, &following
+            &r.cursor,
+            <Py_ssize_t>(last.position + last.size),
+            stop,
+            check_crc,
+            &following,
         ):
             break
         if following.magic != first.magic or following.attributes != first.attributes:
@@ -168,14 +172,14 @@ def find_payload(data, header):
         PyBuffer_Release(&buffer)
 
 
-cdef (Py_ssize_t, Py_ssize_t) find_entry_payload(
+cdef (int64_t, int64_t) find_entry_payload(
     Reading* r, const uint8_t* start
 ) except *:
     """Find the payload of the entry of an input that begins at ``start``."""
     cdef Cursor* cursor = &r.cursor
     cdef const uint8_t* content
     cdef Py_ssize_t size
-    cdef Py_ssize_t end = r.entry.position + r.entry.size
+    cdef int64_t end = r.entry.position + r.entry.size
     if r.entry.magic == 2:
         return r.entry.position + BATCH_OVERHEAD, end
     cursor.start = start
@@ -250,7 +254,7 @@ cdef tuple read_inner(
         record = <object>made
         Py_XDECREF(made)
         records.append(record)
-        at += inner.size
+        at += <Py_ssize_t>inner.size
     if not r.cursor.fault:
         r.record = -1
         if not records:

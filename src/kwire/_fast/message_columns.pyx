@@ -312,7 +312,7 @@ cdef inline bint put_text(
     if kind == OP_STRING and unlikely(size > LONGEST_STRING):
         note(cursor, STRING_TOO_LONG, start, size)
         return False
-    if not require(cursor, <size_t>size):
+    if not require(cursor, <uint64_t>size):
         return False
     if kind == OP_STRING:
         outcome = append_string(child, row, cursor.at, size, &good)

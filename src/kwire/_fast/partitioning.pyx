@@ -18,8 +18,8 @@ from kwire._fast.decoder cimport get_input
 from kwire._fast.python_api cimport (
     PyBuffer_Release,
     PyBytes_AS_STRING,
-    PyBytes_FromStringAndSize,
     Py_XDECREF,
+    new_bytes,
 )
 from kwire._fast.rows cimport Blame, Row, clear, drop, make_failure, split
 
@@ -105,7 +105,7 @@ def hash_column(count, column, int kind):
     # Copies: what decides a size is looked at once.
     marks = None if validity is None else copied(validity, (start + rows + 7) // 8)
     ends = copied(offsets, 4 * (start + rows + 1) if rows else 0)
-    hashes = PyBytes_FromStringAndSize(NULL, 4 * rows)
+    hashes = new_bytes(4 * rows)
     if hashes == NULL:
         raise MemoryError
     made = <object>hashes
@@ -146,7 +146,7 @@ cdef bytes copied(object data, int64_t size):
         raise errors.EncodeError(
             "a column is shorter than the number of rows", "records"
         )
-    return bytes(view[:size])
+    return bytes(view[:<Py_ssize_t>size])
 
 
 cdef int64_t check_row_number(object number) except -1:

@@ -8,6 +8,8 @@ backwards, so it is noted as well as written out.
 C needs for itself: ``note_field``, ``note_index``.
 """
 
+from libc.stdint cimport int64_t
+
 from kwire._fast.program cimport Step
 
 cdef enum:
@@ -18,7 +20,7 @@ cdef struct PathPart:
     # NULL for the unknown tagged fields.
     Step* step
     # The element of an array, or -1.
-    Py_ssize_t index
+    int64_t index
     # Whether the field is still to come: an element is noted before its array.
     bint unnamed
 
@@ -40,7 +42,7 @@ cdef inline void note_field(Path* path, Step* step) noexcept nogil:
     part.unnamed = False
 
 
-cdef inline void note_index(Path* path, Py_ssize_t index) noexcept nogil:
+cdef inline void note_index(Path* path, int64_t index) noexcept nogil:
     """Note an element of an array on the path of a fault."""
     if path.depth < DEEPEST:
         path.parts[path.depth].index = index

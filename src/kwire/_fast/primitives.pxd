@@ -42,7 +42,7 @@ cdef enum:
     LARGEST = 2147483646
 
 
-cdef inline Py_ssize_t read_length(
+cdef inline int64_t read_length(
     Cursor* cursor, bint compact, int classic_size
 ) noexcept nogil:
     """Read the length of a string, bytes or array; -1 is null.
@@ -72,7 +72,7 @@ cdef inline PyObject* read_string(Cursor* cursor, bint compact, bint nullable) n
     Kafka's reader replaces bad UTF-8, and so does a lenient cursor.
     """
     cdef const uint8_t* start = cursor.at
-    cdef Py_ssize_t size = read_length(cursor, compact, 2)
+    cdef int64_t size = read_length(cursor, compact, 2)
     cdef PyObject* text
     if unlikely(cursor.fault):
         return NULL
@@ -84,9 +84,11 @@ cdef inline PyObject* read_string(Cursor* cursor, bint compact, bint nullable) n
     if unlikely(size > LONGEST_STRING):
         note(cursor, STRING_TOO_LONG, start, size)
         return NULL
-    if not require(cursor, size):
+    if not require(cursor, <uint64_t>size):
         return NULL
-    text = make_text(cursor.at, size, "kwire-java" if cursor.lenient else "strict")
+    text = make_text(
+        cursor.at, <Py_ssize_t>size, "kwire-java" if cursor.lenient else "strict"
+    )
     if unlikely(text == NULL):
         note_utf8(cursor)
         return NULL
@@ -149,7 +151,7 @@ cdef inline bint copy_text(
 cdef inline PyObject* read_bytes(Cursor* cursor, bint compact, bint nullable) noexcept:
     """Read BYTES, COMPACT_BYTES or RECORDS, with null where ``nullable``."""
     cdef const uint8_t* start = cursor.at
-    cdef Py_ssize_t size = read_length(cursor, compact, 4)
+    cdef int64_t size = read_length(cursor, compact, 4)
     if unlikely(cursor.fault):
         return NULL
     if size < 0:
@@ -157,13 +159,13 @@ cdef inline PyObject* read_bytes(Cursor* cursor, bint compact, bint nullable) no
             note(cursor, UNEXPECTED_NULL, start, 0)
             return NULL
         return new_ref(NONE)
-    if not require(cursor, size):
+    if not require(cursor, <uint64_t>size):
         return NULL
     start = cursor.at
     cursor.at += size
     if cursor.view != NULL:
-        return part_of_view(cursor.view, start - cursor.start, size)
-    return PyBytes_FromStringAndSize(<const char*>start, size)
+        return part_of_view(cursor.view, start - cursor.start, <Py_ssize_t>size)
+    return PyBytes_FromStringAndSize(<const char*>start, <Py_ssize_t>size)
 
 
 cdef inline PyObject* read_fixed(Cursor* cursor, int op) noexcept:
@@ -209,7 +211,7 @@ cdef inline Py_ssize_t read_count(
     first byte, before anything is allocated for it.
     """
     cdef const uint8_t* start = cursor.at
-    cdef Py_ssize_t count = read_length(cursor, compact, 4)
+    cdef int64_t count = read_length(cursor, compact, 4)
     if unlikely(cursor.fault):
         return -1
     if count < 0:
@@ -219,7 +221,7 @@ cdef inline Py_ssize_t read_count(
     if unlikely(count > (cursor.end - cursor.at) // least):
         note(cursor, BAD_COUNT, start, count)
         return -1
-    return count
+    return <Py_ssize_t>count
 
 
 cdef inline void note_utf8(Cursor* cursor) noexcept:
@@ -398,7 +400,7 @@ cdef inline bint as_int(
 
 cdef inline bint write_raw(Writer* writer, const char* data, Py_ssize_t size) noexcept:
     """Write bytes as they are."""
-    if unlikely(not ensure(writer, <size_t>size)):
+    if unlikely(not ensure(writer, <uint64_t>size)):
         return False
     memcpy(writer.at, data, <size_t>size)
     writer.at += size

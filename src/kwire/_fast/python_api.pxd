@@ -59,6 +59,7 @@ cdef extern from "Python.h":
     # Errors
     PyObject* PyErr_Occurred()
     void PyErr_Clear()
+    PyObject* PyErr_NoMemory()
     void PyErr_Fetch(PyObject** kind, PyObject** value, PyObject** trace)
     void PyErr_NormalizeException(PyObject** kind, PyObject** value, PyObject** trace)
     int PyErr_GivenExceptionMatches(PyObject* given, PyObject* kind)
@@ -80,9 +81,16 @@ cdef extern from *:
             return PyLong_FromLongLong(value);
         known = kwire_small_ints[value + 5];
         if (known == NULL)
-            known = kwire_small_ints[value + 5] = PyLong_FromLong(value);
+            known = kwire_small_ints[value + 5] = PyLong_FromLong((long)value);
         Py_XINCREF(known);
         return known;
+    }
+    /* What one object can have at most: on 32 bits less than the wire can ask for. */
+    #define KWIRE_MOST_ROOM ((int64_t)PY_SSIZE_T_MAX - 256)
+    static inline PyObject *kwire_new_bytes(int64_t size) {
+        if (size > KWIRE_MOST_ROOM)
+            return PyErr_NoMemory();
+        return PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
     }
     /* A part of a flat view of bytes: a copy of the view with its window moved, at
        half the cost of a slice object and the general indexing of memoryview. */
@@ -136,6 +144,8 @@ cdef extern from *:
     PyObject* new_ref "kwire_new_ref"(PyObject* value) noexcept
     bint is_kept "kwire_is_kept"(long long value) noexcept
     PyObject* int_of "kwire_int_of"(long long value) noexcept
+    int64_t MOST_ROOM "KWIRE_MOST_ROOM"
+    PyObject* new_bytes "kwire_new_bytes"(int64_t size) noexcept
     PyObject* part_of_view "kwire_part_of_view"(
         PyObject* view, Py_ssize_t start, Py_ssize_t size
     ) noexcept

@@ -202,7 +202,7 @@ cdef WalkEnd walk_entry(ColumnWalk* w, object data, ReadOptions options) except 
 
 cdef object make_failure(ColumnWalk* w, WalkEnd reason, object data):
     """Build the exception of a walk that could not go on."""
-    cdef Py_ssize_t position = w.entries.entry.position
+    cdef int64_t position = w.entries.entry.position
     if reason == AT_FAULT:
         return make_walk_failure(&w.entries)
     if reason == TOO_LARGE:

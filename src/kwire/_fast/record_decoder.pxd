@@ -40,7 +40,7 @@ cdef tuple read_batch_records(Reading* r, const uint8_t* start)
 cdef tuple read_content(Reading* r, const uint8_t* start, Py_ssize_t size)
 cdef void finish(Reading* r) noexcept
 cdef int check_place(Entry* entry, Py_ssize_t size) except -1
-cdef object make_failure(Reading* r, Py_ssize_t position)
+cdef object make_failure(Reading* r, int64_t position)
 
 
 cdef inline PyObject* make_record(

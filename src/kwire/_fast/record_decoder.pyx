@@ -151,7 +151,7 @@ cdef PyObject* read_record(Reading* r) noexcept:
     if unlikely(length < 0):
         note(cursor, BAD_LENGTH, start, length)
         return NULL
-    if unlikely(not require(cursor, length)):
+    if unlikely(not require(cursor, <uint64_t>length)):
         return NULL
     cursor.end = cursor.at + length
     read_uint8(cursor)
@@ -214,10 +214,10 @@ cdef PyObject* read_headers(
     if not 0 <= count <= (cursor.end - cursor.at) // LEAST_HEADER:
         note(cursor, BAD_COUNT, start, count)
         return NULL
-    made = PyTuple_New(count)
+    made = PyTuple_New(<Py_ssize_t>count)
     if made == NULL:
         return NULL
-    for index in range(count):
+    for index in range(<Py_ssize_t>count):
         pair = PyTuple_New(2)
         if pair == NULL:
             Py_XDECREF(made)
@@ -256,7 +256,7 @@ cdef inline PyObject* read_header_key(Reading* r, Py_ssize_t index) noexcept:
     if unlikely(size < 0):
         note(cursor, UNEXPECTED_NULL if size == -1 else BAD_LENGTH, start, size)
         return NULL
-    if unlikely(not require(cursor, size)):
+    if unlikely(not require(cursor, <uint64_t>size)):
         return NULL
     start = cursor.at
     cursor.at += size
@@ -267,7 +267,7 @@ cdef inline PyObject* read_header_key(Reading* r, Py_ssize_t index) noexcept:
         and memcmp(PyUnicode_1BYTE_DATA(known), start, <size_t>size) == 0
     ):
         return new_ref(known)
-    text = decode_header_key(r, start, size)
+    text = decode_header_key(r, start, <Py_ssize_t>size)
     # Of other strings the bytes are not at hand.
     if text != NULL and PyUnicode_IS_COMPACT_ASCII(text):
         Py_XDECREF(known)
@@ -286,10 +286,10 @@ cdef inline PyObject* read_sized(Cursor* cursor) noexcept:
             note(cursor, BAD_LENGTH, start, size)
             return NULL
         return new_ref(NONE)
-    if unlikely(not require(cursor, size)):
+    if unlikely(not require(cursor, <uint64_t>size)):
         return NULL
     cursor.at += size
-    return PyBytes_FromStringAndSize(<const char*>cursor.at - size, size)
+    return PyBytes_FromStringAndSize(<const char*>cursor.at - size, <Py_ssize_t>size)
 
 
 cdef void begin(Reading* r, bint replace) noexcept:
@@ -328,7 +328,7 @@ cdef int check_place(Entry* entry, Py_ssize_t size) except -1:
     return 0
 
 
-cdef object make_failure(Reading* r, Py_ssize_t position):
+cdef object make_failure(Reading* r, int64_t position):
     """Turn a fault into the exception."""
     if r.cursor.fault == PYTHON_ERROR:
         raise_pending()

@@ -5,7 +5,7 @@
 Twin: ``_pure/record_encoder.py``.
 """
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from kwire._fast.batches cimport Entry
@@ -32,7 +32,7 @@ cdef enum:
 
 cdef object compress_records(object view, Py_ssize_t head, object compress)
 cdef void store_batch_head(
-    uint8_t* at, Py_ssize_t size, Entry* entry
+    uint8_t* at, int64_t size, Entry* entry
 ) noexcept nogil
 
 
@@ -88,7 +88,7 @@ cdef inline Py_ssize_t varlong_size(uint64_t raw) noexcept nogil:
     return size_of_varint(raw)
 
 
-cdef inline Py_ssize_t sized_size(Py_ssize_t size) noexcept nogil:
+cdef inline int64_t sized_size(int64_t size) noexcept nogil:
     """Compute how many bytes put_sized writes."""
     if size < 0:
         return 1

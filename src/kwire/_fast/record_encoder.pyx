@@ -130,7 +130,7 @@ cdef object compress_records(object view, Py_ssize_t head, object compress):
 
 
 cdef void store_batch_head(
-    uint8_t* at, Py_ssize_t size, Entry* entry
+    uint8_t* at, int64_t size, Entry* entry
 ) noexcept nogil:
     """Write the header of a batch of magic 2 before its records."""
     store_int64(at + BASE_OFFSET_AT, <uint64_t>entry.base_offset)
@@ -158,7 +158,8 @@ cdef bint put_record(Encoding* e, Entry* entry, Row* row) noexcept:
     """Write one record of magic 2; its parts are known to be right."""
     cdef uint64_t timestamp = <uint64_t>row.timestamp - <uint64_t>entry.base_timestamp
     cdef uint32_t offset = <uint32_t>(row.offset - entry.base_offset) << 1
-    cdef Py_ssize_t size, index, text_size
+    cdef int64_t size
+    cdef Py_ssize_t index, text_size
     cdef PyObject* pair
     cdef const char* text
     timestamp = timestamp << 1 ^ <uint64_t>(<int64_t>timestamp >> 63)
@@ -221,7 +222,11 @@ def encode_messages(rows, header, compress=None):
     if entry.magic and compress is not None:
         base = entry.base_offset
     previous = entry.base_offset - 1
-    begin(&e, guess_size(items) + len(items) * (LOG_OVERHEAD + MESSAGE_OVERHEAD_1))
+    begin(
+        &e,
+        guess_size(items)
+        + <int64_t>len(items) * (LOG_OVERHEAD + MESSAGE_OVERHEAD_1),
+    )
     for index in range(len(items)):
         if unlikely(not take_step(&steps)):
             Py_XDECREF(e.out)
@@ -267,7 +272,7 @@ def encode_messages(rows, header, compress=None):
 
 cdef bint put_message(Encoding* e, int magic, int attributes, Row* row) noexcept:
     """Write one message of magic 0 or 1."""
-    cdef Py_ssize_t size = MESSAGE_OVERHEAD_1 if magic else MESSAGE_OVERHEAD_0
+    cdef int64_t size = MESSAGE_OVERHEAD_1 if magic else MESSAGE_OVERHEAD_0
     cdef uint8_t* at
     if row.key_size > 0:
         size += row.key_size
@@ -301,7 +306,7 @@ cdef bint put_message(Encoding* e, int magic, int attributes, Row* row) noexcept
     return True
 
 
-cdef int begin(Encoding* e, Py_ssize_t hint) except -1:
+cdef int begin(Encoding* e, int64_t hint) except -1:
     """Set up what one call knows."""
     clear(&e.blame)
     hint = min(hint, LARGEST)
@@ -310,7 +315,7 @@ cdef int begin(Encoding* e, Py_ssize_t hint) except -1:
         # threshold, which follows the largest block ever freed: one that is larger,
         # and never touched, keeps this one and all that follow on the heap.
         take_and_free(<size_t>(hint + hint // 4))
-    e.out = PyBytes_FromStringAndSize(NULL, hint)
+    e.out = new_bytes(hint)
     if e.out == NULL:
         raise MemoryError
     e.at = <uint8_t*>PyBytes_AS_STRING(e.out)
@@ -318,9 +323,9 @@ cdef int begin(Encoding* e, Py_ssize_t hint) except -1:
     return 0
 
 
-cdef inline bint make_room(Encoding* e, Py_ssize_t size) noexcept:
+cdef inline bint make_room(Encoding* e, int64_t size) noexcept:
     """Make room for ``size`` more bytes of a batch that stays below 2 GiB."""
-    cdef Py_ssize_t used, room
+    cdef int64_t used, room
     if likely(size <= e.end - e.at):
         return True
     used = e.at - <uint8_t*>PyBytes_AS_STRING(e.out)
@@ -329,7 +334,7 @@ cdef inline bint make_room(Encoding* e, Py_ssize_t size) noexcept:
         return blame_value(&e.blame, TOO_LARGE, NONE)
     # No room is ever larger than a batch may be, so room is all there is to check.
     room = min(max(2 * room, used + size), LARGEST)
-    if _PyBytes_Resize(&e.out, room) < 0:
+    if _PyBytes_Resize(&e.out, <Py_ssize_t>room) < 0:
         e.out = NULL
         e.blame.fault = WRITE_ERROR
         return False

@@ -65,7 +65,7 @@ cdef inline Step find_entry(EntryWalk* w) noexcept nogil:
     while True:
         if not read_entry(&w.cursor, w.position, w.end, w.check_crc, &w.entry):
             return SET_FAULT if w.cursor.fault else SET_END
-        w.position += w.entry.size
+        w.position += <Py_ssize_t>w.entry.size
         w.last_offset = w.entry.last_offset
         w.is_started = True
         w.is_hidden = False

@@ -213,7 +213,7 @@ cdef tuple read_every(EntryWalk* w, Reading* r, object data, ReadOptions options
             return read_batch_records(r, w.cursor.start)
         records = read_run(r, w.cursor.start, w.end, w.check_crc)
         w.entry = r.entry
-        w.position = w.entry.position + w.entry.size
+        w.position = <Py_ssize_t>(w.entry.position + w.entry.size)
         w.last_offset = w.entry.last_offset
         return records
     payload = decompress_entry(w, data, options)
@@ -247,7 +247,7 @@ cdef tuple cut_records(tuple records, int64_t lowest, int64_t highest):
 cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options):
     """Decompress the payload of an entry."""
     cdef Reading r
-    cdef Py_ssize_t start, end
+    cdef int64_t start, end
     begin(&r, False)
     r.entry = w.entry
     start, end = find_entry_payload(&r, w.cursor.start)
@@ -256,7 +256,7 @@ cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options):
     try:
         source = view.cast("B")
         try:
-            payload = source[start:end]
+            payload = source[<Py_ssize_t>start:<Py_ssize_t>end]
             try:
                 return options.decompress(
                     w.entry.attributes & CODEC_MASK,

@@ -274,7 +274,7 @@ cdef Outcome put_replaced(
     cdef Outcome outcome = NO_MEMORY
     cdef Py_ssize_t length
     cdef const char* content = NULL
-    cdef PyObject* text = make_text(at, size, "replace")
+    cdef PyObject* text = make_text(at, <Py_ssize_t>size, "replace")
     if text != NULL:
         content = PyUnicode_AsUTF8AndSize(text, &length)
     if content != NULL:
@@ -351,7 +351,7 @@ cdef WalkEnd walk_inner(
             return BAD_ENTRY
         if count == 0:
             first = inner.base_offset
-        at += inner.size
+        at += <Py_ssize_t>inner.size
         count += 1
     if count == 0:
         return BAD_ENTRY
@@ -378,7 +378,7 @@ cdef WalkEnd walk_inner(
         reason = walk_message(w, &inner, start + at)
         if reason != AT_END:
             return reason
-        at += inner.size
+        at += <Py_ssize_t>inner.size
     return AT_END
 
 

@@ -15,7 +15,7 @@ cdef struct Row:
     Py_ssize_t value_size
     # A tuple of pairs of str and bytes or None; borrowed.
     PyObject* headers
-    Py_ssize_t headers_size
+    int64_t headers_size
     # What had to be made for this row: key, value, headers, the row itself.
     PyObject* owned[4]
 
@@ -35,7 +35,7 @@ cdef bint check_no_headers(Blame* e, Row* row) noexcept
 cdef bint blame_value(Blame* e, int fault, PyObject* value) noexcept
 cdef void clear(Blame* e) noexcept
 cdef void drop(Row* row) noexcept
-cdef Py_ssize_t guess_size(tuple rows) except -1
+cdef int64_t guess_size(tuple rows) except -1
 cdef object make_failure(
     Blame* e, int64_t offset=*, int64_t previous=*, int64_t base_offset=*
 )

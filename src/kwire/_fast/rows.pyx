@@ -241,7 +241,7 @@ cdef object as_headers(object headers):
 
 cdef int64_t bound_row(int magic, Row* row) noexcept nogil:
     """Compute the most bytes that a row can take in a batch of its magic."""
-    cdef int64_t content = max(row.key_size, 0) + max(row.value_size, 0)
+    cdef int64_t content = <int64_t>max(row.key_size, 0) + max(row.value_size, 0)
     if magic == 0:
         return LOG_OVERHEAD + MESSAGE_OVERHEAD_0 + content
     if magic == 1:
@@ -538,9 +538,9 @@ cdef void drop(Row* row) noexcept:
         Py_XDECREF(row.owned[index])
 
 
-cdef Py_ssize_t guess_size(tuple rows) except -1:
+cdef int64_t guess_size(tuple rows) except -1:
     """Guess the bytes of the rows by the first one; growing costs a copy."""
-    cdef Py_ssize_t content = 0
+    cdef int64_t content = 0
     cdef PyObject* part
     cdef int index
     if not rows:
@@ -555,7 +555,10 @@ cdef Py_ssize_t guess_size(tuple rows) except -1:
         if part != NULL and PyBytes_CheckExact(part):
             content += PyBytes_GET_SIZE(part)
     # The first row may be the only one of its size.
-    return min(len(rows) * min(content + 16, LARGEST), content + MOST_GUESSED)
+    return min(
+        <int64_t>len(rows) * min(content + 16, <int64_t>LARGEST),
+        content + MOST_GUESSED,
+    )
 
 
 cdef object pending():

@@ -21,7 +21,9 @@ from kwire._fast.program cimport Step
 from kwire._fast.python_api cimport (
     PyBytes_AS_STRING,
     PyBytes_FromStringAndSize,
+    MOST_ROOM,
     STEPS,
+    PyErr_NoMemory,
     _PyBytes_Resize,
     forget_exception,
 )
@@ -85,17 +87,22 @@ cdef inline bint start(Writer* writer, Py_ssize_t hint) noexcept:
     return True
 
 
-cdef inline bint ensure(Writer* writer, size_t size) noexcept:
+cdef inline bint ensure(Writer* writer, uint64_t size) noexcept:
     """Make room for ``size`` more bytes; the one bounds check there is."""
-    if likely(size <= <size_t>(writer.end - writer.at)):
+    if likely(size <= <uint64_t>(writer.end - writer.at)):
         return True
     return grow(writer, size)
 
 
-cdef inline bint grow(Writer* writer, size_t size) noexcept:
+cdef inline bint grow(Writer* writer, uint64_t size) noexcept:
     """Move to a bytes object of at least twice the room."""
     cdef Py_ssize_t used = writer.at - writer.start
-    cdef Py_ssize_t room = 2 * (writer.end - writer.start) + <Py_ssize_t>size
+    cdef uint64_t wanted = 2 * <uint64_t>(writer.end - writer.start) + size
+    cdef Py_ssize_t room = <Py_ssize_t>wanted
+    if unlikely(wanted > <uint64_t>MOST_ROOM):
+        PyErr_NoMemory()
+        writer.fault = WRITE_ERROR
+        return False
     if writer.out == NULL:
         writer.out = PyBytes_FromStringAndSize(NULL, room)
         if writer.out != NULL:
