@@ -26,8 +26,8 @@ SHOWN_BY := tests/safety tests/test_round_trip.py tests/test_vectors.py \
 
 # What the tests start over and over is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
-# These are over before more than Java's quick compiler pays.
-test interop-pages spark-kills spark-live spark-clusters: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1
+# These are over before more than Java's quick compiler and simple collector pay.
+test interop-pages spark-kills spark-live spark-clusters: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
 .DEFAULT_GOAL := help
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
