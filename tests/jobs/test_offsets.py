@@ -7,10 +7,8 @@ no row more, whatever is damaged next to it.
 """
 
 import importlib
-from datetime import UTC, datetime
 from pathlib import Path
 
-import pyarrow.parquet
 import pytest
 from made_groups import (
     MINUTE,
@@ -22,38 +20,9 @@ from made_groups import (
     consumer_records,
     write_cluster,
 )
+from offsets_tables import read_rows, read_tuples
 
 from kwire import encode, messages
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def plain(value):
-    """Give a value of a table with times as milliseconds."""
-    if isinstance(value, datetime):
-        return round((value - EPOCH).total_seconds() * 1000)
-    return value
-
-
-def rows_of(result, name):
-    """Read a table whole; files in the order of tasks."""
-    rows = pyarrow.parquet.read_table(result.tables[name]).to_pylist()
-    return [{key: plain(value) for key, value in row.items()} for row in rows]
-
-
-def tuples_of(result, name, *columns):
-    return [tuple(row[each] for each in columns) for row in rows_of(result, name)]
-
-
-@pytest.fixture
-def offsets(kwire, tmp_path):
-    """Run the job on the engine of the test, below ``tmp_path``."""
-    jobs = importlib.import_module(f"{kwire.__name__}.jobs")
-
-    def run(*paths, **options):
-        return jobs.offsets(paths, tmp_path / "out", **options)
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -78,15 +47,15 @@ def by_commit(rows):
 
 def test_every_commit_that_counts_is_a_row(results, cluster):
     """Aborted and pending ones are left out, tombstones are rows."""
-    assert rows_of(results, "commits") == cluster.commits
-    (history,) = rows_of(results, "history")
+    assert read_rows(results, "commits") == cluster.commits
+    (history,) = read_rows(results, "history")
     assert history["commits"] == len(cluster.lag)
     assert (history["aborted_commits"], history["pending_commits"]) == (2, 1)
 
 
 def test_lag_is_that_of_the_time_of_the_commit(results, cluster):
     """Counted record by record; null where the topic's log is not there."""
-    assert by_commit(rows_of(results, "lag")) == cluster.lag
+    assert by_commit(read_rows(results, "lag")) == cluster.lag
     unknown = [row for row in cluster.lag if row["log_end"] is None]
     assert {row["topic"] for row in unknown} == {"unseen"}
 
@@ -94,7 +63,7 @@ def test_lag_is_that_of_the_time_of_the_commit(results, cluster):
 def test_stuck_is_who_does_not_move_while_the_log_grows(results, cluster):
     """Not who reads slowly, not who stopped before a log that does not grow."""
     columns = ("group", "topic", "partition", "committed", "log_end", "since")
-    found = tuples_of(results, "stuck", *columns, "last_commit")
+    found = read_tuples(results, "stuck", *columns, "last_commit")
     assert found == cluster.stuck
     assert results.findings == 2
 
@@ -112,7 +81,7 @@ def test_stuck_needs_a_record_that_waited_so_long(offsets, tmp_path):
     assert offsets(tmp_path, stuck_after_ms=60_001).findings == 0
     (tmp_path / "out").rename(tmp_path / "first")
     result = offsets(tmp_path / "t-0", groups.folder, stuck_after_ms=60_000)
-    assert tuples_of(result, "stuck", "group", "since") == [("g", START + 500)]
+    assert read_tuples(result, "stuck", "group", "since") == [("g", START + 500)]
 
 
 def test_markers_of_transactions_are_nothing_to_read(offsets, tmp_path):
@@ -128,12 +97,12 @@ def test_markers_of_transactions_are_nothing_to_read(offsets, tmp_path):
     groups.write()
     result = offsets(tmp_path)
     assert result.findings == 0
-    assert tuples_of(result, "lag", "lag", "lag_ms") == [(0, 0), (1, 0)]
+    assert read_tuples(result, "lag", "lag", "lag_ms") == [(0, 0), (1, 0)]
 
 
 def test_rebalances_are_told_with_who_came_and_went(results, cluster):
     first, second = (START + m * MINUTE + 503 for m in (10, 20))
-    assert [tuple(row.values()) for row in rows_of(results, "rebalances")] == [
+    assert [tuple(row.values()) for row in read_rows(results, "rebalances")] == [
         (first, "good", 1, 2, ["b"], [], second - first, None),
         (second, "good", 2, 3, [], ["a"], None, None),
     ]
@@ -141,7 +110,7 @@ def test_rebalances_are_told_with_who_came_and_went(results, cluster):
 
 def test_a_classic_state_has_what_members_told_each_other(results, cluster):
     """Subscriptions and assignments are read out of the consumer protocol."""
-    states = rows_of(results, "group_state")
+    states = read_rows(results, "group_state")
     assert [(s["generation"], s["state"], len(s["members"])) for s in states] == [
         (1, "Stable", 1),
         (2, "Stable", 2),
@@ -188,7 +157,7 @@ def test_a_consumer_group_is_put_together_from_its_records(offsets, tmp_path):
         groups.write_records(records, START + at)
     groups.write()
     result = offsets(tmp_path)
-    states = rows_of(result, "group_state")
+    states = read_rows(result, "group_state")
     assert [(s["generation"], s["state"], s["kind"]) for s in states] == [
         (1, "Stable", "consumer"),
         (2, "Assigning", "consumer"),
@@ -207,7 +176,7 @@ def test_a_consumer_group_is_put_together_from_its_records(offsets, tmp_path):
             "partitions": [0, 1],
         }
     ]
-    assert [tuple(row.values()) for row in rows_of(result, "rebalances")] == [
+    assert [tuple(row.values()) for row in read_rows(result, "rebalances")] == [
         (START + 1, "g", 1, 2, ["m2"], [], 8, 4),
         (START + 9, "g", 2, 3, [], ["m1", "m2"], 1, None),
         (START + 12, "g", None, 1, ["m3"], [], None, None),
@@ -239,7 +208,7 @@ def test_share_and_streams_groups_have_states_too(offsets, tmp_path, kind):
     ]
     groups.write_records(made, START)
     groups.write()
-    (state,) = rows_of(offsets(tmp_path), "group_state")
+    (state,) = read_rows(offsets(tmp_path), "group_state")
     assert (state["kind"], state["generation"]) == (kind.lower(), 4)
     assert (state["state"], state["members"][0]["epoch"]) == ("Stable", 4)
     if kind == "Streams":
@@ -255,7 +224,7 @@ def test_a_commit_to_another_topic_of_the_same_name_has_no_lag(offsets, tmp_path
     groups.commit("g", "t", 0, 3, START, topic_id=TOPIC_ID, version=4)
     groups.commit("g", "t", 0, 3, START + 1)
     groups.write()
-    found = tuples_of(offsets(tmp_path), "lag", "log_end", "lag")
+    found = read_tuples(offsets(tmp_path), "lag", "log_end", "lag")
     assert found == [(None, None), (5, 2)]
 
 
@@ -269,7 +238,7 @@ def test_the_clock_of_a_producer_does_not_stop_the_log(offsets, tmp_path):
     for at in (500, 1500, 3500):
         groups.commit("g", "t", 0, 0, START + at)
     groups.write()
-    found = tuples_of(offsets(tmp_path), "lag", "log_end", "lag_ms")
+    found = read_tuples(offsets(tmp_path), "lag", "log_end", "lag_ms")
     assert found == [(2, 500), (4, 1500), (5, 3500)]
 
 
@@ -282,7 +251,7 @@ def test_what_was_before_the_first_segment_is_not_known(offsets, tmp_path):
     groups.commit("g", "t", 0, 60, START + 1500)
     groups.commit("g", "t", 0, 120, START + 1600)
     groups.write()
-    found = tuples_of(offsets(tmp_path), "lag", "log_end", "lag", "lag_ms")
+    found = read_tuples(offsets(tmp_path), "lag", "log_end", "lag", "lag_ms")
     # A commit proves that the log went as far, also where this copy of it ends before.
     assert found == [(None, None, None), (110, 50, 500), (120, 0, 0)]
 
@@ -297,7 +266,7 @@ def test_age_is_that_of_the_batch_with_the_first_unread_record(offsets, tmp_path
     for offset in (9, 10, 19, 20):
         groups.commit("g", "t", 0, offset, START + 1500)
     groups.write()
-    found = tuples_of(offsets(tmp_path), "lag", "lag", "lag_ms")
+    found = read_tuples(offsets(tmp_path), "lag", "lag", "lag_ms")
     assert found == [(11, 1500), (10, 500), (1, 500), (0, 0)]
 
 
@@ -314,7 +283,7 @@ def test_members_newer_than_kwire_are_read_as_far_as_known(offsets, tmp_path):
     groups.write_records([(messages.GroupMetadataKey(group="g"), value, 3)], START)
     groups.write()
     result = offsets(tmp_path)
-    (state,) = rows_of(result, "group_state")
+    (state,) = read_rows(result, "group_state")
     assert state["members"][0]["subscriptions"] == ["t"]
     assert result.counts["problems"] == 0
 
@@ -334,16 +303,16 @@ def test_offsets_that_make_no_sense_do_no_harm(offsets, tmp_path):
     groups.write()
     result = offsets(tmp_path)
     end = 2**63 - 95
-    found = tuples_of(result, "lag", "log_end", "lag")
+    found = read_tuples(result, "lag", "log_end", "lag")
     assert found[:4] == [(None, None)] * 2 + [(2**63 - 1, 0), (end, end)]
-    assert tuples_of(result, "groups", "lag") == [(2**63 - 1,)]
+    assert read_tuples(result, "groups", "lag") == [(2**63 - 1,)]
 
 
 def test_log_append_time_is_the_time_of_a_commit(offsets, tmp_path):
     groups = Groups(tmp_path)
     groups.commit("g", "t", 0, 5, START, log_append_time=START + 70)
     groups.write()
-    assert tuples_of(offsets(tmp_path), "commits", "timestamp") == [(START + 70,)]
+    assert read_tuples(offsets(tmp_path), "commits", "timestamp") == [(START + 70,)]
 
 
 def test_commits_of_old_formats_take_the_time_in_their_value(offsets, tmp_path):
@@ -353,8 +322,8 @@ def test_commits_of_old_formats_take_the_time_in_their_value(offsets, tmp_path):
     groups.commit("g", "t", 0, 6, START + 1, version=1, magic=1, compression="gzip")
     groups.write()
     result = offsets(tmp_path)
-    assert rows_of(result, "commits") == groups.commits
-    (history,) = rows_of(result, "history")
+    assert read_rows(result, "commits") == groups.commits
+    (history,) = read_rows(result, "history")
     assert history["complete_from_offset"] == 0
 
 
@@ -367,7 +336,7 @@ def test_the_first_form_of_commits_is_read_too(offsets, tmp_path):
     )
     groups.write_records([(key, value, 0)], START)
     groups.write()
-    (row,) = rows_of(offsets(tmp_path), "commits")
+    (row,) = read_rows(offsets(tmp_path), "commits")
     assert list(row.values())[1:8] == ["g", "t", 2, 5, None, "m", None]
 
 
@@ -382,14 +351,14 @@ def test_damage_costs_what_is_damaged_and_is_told(offsets, tmp_path):
     result = offsets(tmp_path)
     kept = [row for row in groups.commits if row["log_offset"] != lost]
     assert len(kept) == len(groups.commits) - 1
-    assert rows_of(result, "commits") == kept
-    damage = [row for row in rows_of(result, "problems") if row["reason"] == "crc"]
+    assert read_rows(result, "commits") == kept
+    damage = [row for row in read_rows(result, "problems") if row["reason"] == "crc"]
     assert len(damage) == 1
     size = int.from_bytes(data[8:12], "big") + 12
     assert (damage[0]["path"], damage[0]["position"]) == (str(path), 0)
     assert (damage[0]["length"], damage[0]["offset"]) == (size, lost)
     left = [row for row in groups.lag if row["log_offset"] != lost]
-    assert by_commit(rows_of(result, "lag")) == left
+    assert by_commit(read_rows(result, "lag")) == left
 
 
 def test_what_cannot_be_decoded_is_a_row_and_no_dead_job(offsets, tmp_path):
@@ -411,8 +380,8 @@ def test_what_cannot_be_decoded_is_a_row_and_no_dead_job(offsets, tmp_path):
     groups.commit("g", "t", 0, 5, START + 5)
     groups.write()
     result = offsets(tmp_path)
-    assert rows_of(result, "commits") == groups.commits
-    found = rows_of(result, "problems")
+    assert read_rows(result, "commits") == groups.commits
+    found = read_rows(result, "problems")
     assert [(row["offset"], row["reason"]) for row in found] == [
         (0, "newer"),
         (1, "newer"),
@@ -423,13 +392,13 @@ def test_what_cannot_be_decoded_is_a_row_and_no_dead_job(offsets, tmp_path):
     assert {row["topic"] for row in found} == {"__consumer_offsets"}
     assert repr(key) in found[1]["error"]
     assert "the subscription of m" in found[4]["error"]
-    (state,) = rows_of(result, "group_state")
+    (state,) = read_rows(result, "group_state")
     assert state["members"][0]["subscriptions"] is None
     assert state["members"][0]["assignment"] == []
 
 
 def test_a_pending_transaction_is_told(results, cluster):
-    (problem,) = rows_of(results, "problems")
+    (problem,) = read_rows(results, "problems")
     assert (problem["reason"], problem["offset"]) == ("pending", cluster.pending)
     assert "not counted: 1 offset commit of txn" in problem["error"]
 
@@ -457,7 +426,7 @@ def test_history_is_complete_behind_what_was_cleaned(offsets, tmp_path, trace):
         text = f"0\n1\n__consumer_offsets 0 {groups.next - 1}\n"
         (tmp_path / "cleaner-offset-checkpoint").write_text(text)
     result = offsets(tmp_path)
-    (history,) = rows_of(result, "history")
+    (history,) = read_rows(result, "history")
     assert history["complete_from_offset"] == groups.next - 1
     assert history["complete_from"] == START + 10
     page = (tmp_path / "out" / "report.html").read_text()
@@ -465,7 +434,7 @@ def test_history_is_complete_behind_what_was_cleaned(offsets, tmp_path, trace):
 
 
 def test_history_that_was_never_cleaned_is_complete(results):
-    (history,) = rows_of(results, "history")
+    (history,) = read_rows(results, "history")
     assert history["complete_from_offset"] == 0
     assert "History is complete" in Path(results.report).read_text()
 
@@ -479,22 +448,22 @@ def test_of_several_replicas_the_longest_is_read(offsets, cluster, tmp_path):
     topic.produce(3, START)
     topic.write()
     result = offsets(tmp_path / "b", cluster.root)
-    assert rows_of(result, "commits") == cluster.commits
-    assert by_commit(rows_of(result, "lag")) == cluster.lag
+    assert read_rows(result, "commits") == cluster.commits
+    assert by_commit(read_rows(result, "lag")) == cluster.lag
 
 
 def test_only_the_groups_that_are_wanted(offsets, cluster):
     result = offsets(cluster.root, groups=["slow", "absent"])
-    assert rows_of(result, "commits") == [
+    assert read_rows(result, "commits") == [
         row for row in cluster.commits if row["group"] == "slow"
     ]
     assert result.counts["group_state"] == 0
-    assert tuples_of(result, "groups", "group") == [("slow",)]
+    assert read_tuples(result, "groups", "group") == [("slow",)]
 
 
 def test_groups_are_summed_up_worst_first(results, cluster):
     """Kind and state of the last record, lag and stuck partitions at the end."""
-    rows = rows_of(results, "groups")
+    rows = read_rows(results, "groups")
     found = {row.pop("group"): tuple(row.values()) for row in rows}
     assert list(found)[:2] == ["dead", "blocked"]
     last = START + 29 * MINUTE + 500
@@ -511,7 +480,7 @@ def test_groups_are_summed_up_worst_first(results, cluster):
 
 def test_lag_over_time_goes_on_when_commits_do_not(results, cluster):
     """At each time of the charts what the last commit before it leaves unread."""
-    rows = rows_of(results, "lag_over_time")
+    rows = read_rows(results, "lag_over_time")
     dead = [(row["timestamp"], row["lag"]) for row in rows if row["group"] == "dead"]
     topic = cluster.topics["orders", 0]
     assert len(dead) > 50
@@ -524,106 +493,13 @@ def test_lag_over_time_goes_on_when_commits_do_not(results, cluster):
     assert {row["missing_logs"] for row in gone} == {1}
 
 
-def unread(root, partitions=2):
-    """Write a topic of which a group reads partition 0; the others have no commit.
-
-    Each partition gets 100 records a minute, for 200 minutes.
-    """
-    topics = {}
-    for number in range(partitions):
-        topic = topics["t", number] = Topic(root, "t", number)
-        for minute in range(200):
-            topic.produce(100, START + minute * MINUTE)
-        topic.write()
-    groups = Groups(root, 0, topics)
-    for minute in range(200):
-        at = START + minute * MINUTE + 1
-        groups.commit("g", "t", 0, 100 * (minute + 1), at)
-    return groups
-
-
-def test_an_assigned_partition_without_a_commit_has_no_known_lag(offsets, tmp_path):
-    """20,000 unread records must not be drawn as 0, whatever other partitions say.
-
-    It is what kafka-consumer-groups --describe shows as "-".
-    """
-    groups = unread(tmp_path)
-    groups.classic("g", 1, {"m": {"t": [0, 1]}}, START + 100 * MINUTE)
-    groups.commit("g", "t", 0, 20_000, START + 200 * MINUTE)
-    groups.write()
-    result = offsets(tmp_path)
-    (group,) = rows_of(result, "groups")
-    assert (group["lag"], group["known_lag"]) == (None, 0)
-    assert (group["partitions"], group["unknown_lags"], group["stuck"]) == (2, 1, 0)
-    assert tuples_of(
-        result, "partitions", "partition", "committed", "log_end", "lag", "is_assigned"
-    ) == [(0, 20_000, 20_000, 0, True), (1, None, 20_000, None, True)]
-    over_time = rows_of(result, "lag_over_time")
-    before = [row for row in over_time if row["timestamp"] < START + 100 * MINUTE]
-    after = over_time[len(before) :]
-    assert {(row["lag"], row["unknown_lags"]) for row in before} == {(0, 0)}
-    expected = {(None, 1, 0, 0)}
-    columns = "lag", "unknown_lags", "known_lag", "missing_logs"
-    assert {tuple(row[name] for name in columns) for row in after} == expected
-    page = Path(result.report).read_text("utf-8")
-    assert "1 partition assigned without a commit" in page
-    assert "1 partition unknown" in page and "None stuck" in page
-
-
-def test_a_partition_is_unknown_while_it_is_assigned_and_uncommitted(offsets, tmp_path):
-    """Not before, not after a commit, again after a tombstone; of all topics."""
-    groups = unread(tmp_path, 3)
-    at = START + 200 * MINUTE
-    groups.classic("g", 1, {"m": {"t": [0, 1], "unseen": [4]}}, at)
-    groups.commit("g", "t", 1, 19_000, at + 20 * MINUTE)
-    groups.commit("g", "t", 1, None, at + 40 * MINUTE)
-    groups.classic("g", 2, {"m": {"t": [0]}}, at + 60 * MINUTE)
-    groups.commit("g", "t", 0, 20_000, at + 80 * MINUTE)
-    groups.write()
-    result = offsets(tmp_path)
-    rows = [row for row in rows_of(result, "lag_over_time") if row["topic"] == "t"]
-    found = {}
-    for row in rows:
-        minutes = (row["timestamp"] - START) // MINUTE
-        if minutes >= 180:
-            found.setdefault((minutes - 1) // 20 * 20, set()).add(row["lag"])
-    assert found == {180: {0}, 200: {None}, 220: {1000}, 240: {None}, 260: {0}}
-    other = [row for row in rows_of(result, "lag_over_time") if row["topic"] != "t"]
-    assert {(row["unknown_lags"], row["missing_logs"]) for row in other} == {(1, 1)}
-    (group,) = rows_of(result, "groups")
-    assert (group["lag"], group["unknown_lags"]) == (0, 0)
-
-
-def test_a_group_that_never_committed_has_a_row(offsets, tmp_path):
-    """With the ends of the logs that it should read, and no lag."""
-    groups = unread(tmp_path)
-    groups.write_records(
-        consumer_records("new", 1, {"m": (1, [0, 1])}, joined=["m"], assigned=1),
-        START + 200 * MINUTE,
-    )
-    groups.write()
-    (tmp_path / "t-0" / "partition.metadata").write_text(
-        f"version: 0\ntopic_id: {TOPIC_ID_TEXT}\n"
-    )
-    result = offsets(tmp_path)
-    rows = {row["group"]: row for row in rows_of(result, "groups")}
-    new = rows["new"]
-    assert (new["lag"], new["known_lag"], new["unknown_lags"]) == (None, None, 2)
-    found = tuples_of(result, "partitions", "group", "partition", "log_end", "lag")
-    assert found == [
-        ("g", 0, 20_000, 0),
-        ("new", 0, 20_000, None),
-        ("new", 1, 20_000, None),
-    ]
-
-
 def test_commit_rate_counts_each_commit_once(results, cluster):
-    rows = rows_of(results, "commit_rate")
+    rows = read_rows(results, "commit_rate")
     assert sum(row["commits"] for row in rows) == len(cluster.lag)
 
 
 def test_growth_names_the_keys_with_most_bytes(results, cluster):
-    rows = rows_of(results, "growth")
+    rows = read_rows(results, "growth")
     assert [row["bytes"] for row in rows] == sorted(
         (row["bytes"] for row in rows), reverse=True
     )

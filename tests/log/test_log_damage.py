@@ -13,7 +13,6 @@ from itertools import pairwise
 import pytest
 from hostile import some
 from log_files import ACCESS, Folder, batch, flip, log_of, messages, module, overwrite
-from processor_time import growth, least_seconds
 
 COUNTS = [3, 1, 7, 2, 5, 4, 6, 1, 2, 9]
 
@@ -419,21 +418,6 @@ def test_an_offset_that_is_too_low_in_a_compacted_log(tmp_path, open_log):
     assert read_offsets(partition) == [0, 100, 301, 402]
 
 
-def test_zeros_are_passed_at_full_speed(tmp_path, log):
-    """A file made at its full size of which the middle was never written."""
-    size = 256 << 20
-    path, spans = Folder(tmp_path / "orders-0").segment(0, [batch(0), batch(3)])
-    last = path.read_bytes()[spans[1][0] :]
-    with path.open("r+b") as file:
-        file.truncate(spans[1][0])
-        file.seek(size)
-        file.write(last)
-    partition = log.LogDirectory(tmp_path)["orders", 0]
-    (problem,) = partition.problems()
-    assert problem.position + problem.length == size
-    assert least_seconds(lambda: list(partition.problems()), most=2) < 2
-
-
 @pytest.mark.parametrize("byte", [9, 40])
 def test_a_wrong_offset_behind_a_damaged_batch_costs_no_other(sound, open_log, byte):
     """With nothing whole before it, its offset is judged by what comes after."""
@@ -479,47 +463,6 @@ def test_a_batch_that_cannot_be_decoded_costs_no_other(tmp_path, open_log, kwire
         list(partition.batches())
     assert spans[1][0] < caught.value.offset < sum(spans[1])
     assert local(caught.value.path).startswith(str(path))
-
-
-@pytest.mark.parametrize("kind", ["random", "zeros", "text", "twos"])
-def test_a_large_region_is_passed_quickly(tmp_path, log, kind):
-    """A megabyte of anything takes well under a second, on either engine."""
-    size = 1 << 20
-    garbage = {
-        "random": random.Random(7).randbytes(size),
-        "zeros": bytes(size),
-        "text": b"All work and no play makes a dull log. " * (size // 39),
-        "twos": b"\0\0\0\0\0\0\0\2" * (size // 8),
-    }[kind]
-    first, last = batch(0), batch(3)
-    Folder(tmp_path / "orders-0").segment(0, [first, garbage, last])
-    partition = log.LogDirectory(tmp_path)["orders", 0]
-    (problem,) = partition.problems()
-    assert (problem.position, problem.length) == (len(first), len(garbage))
-    assert least_seconds(lambda: list(partition.problems()), most=0.7) < 0.7
-
-
-def lookalike(offset, size):
-    """The header of a batch that is as long as it says, and has the wrong checksum."""
-    return batch(offset, 1)[:8] + size.to_bytes(4, "big") + batch(offset, 1)[12:61]
-
-
-def test_time_is_linear_where_somebody_made_lookalikes(tmp_path, twins):
-    """Each head claims all that follows; checking each claim would be quadratic."""
-    log = module(twins.fast, "log")
-
-    def make_search(count):
-        heads = [
-            lookalike(3 + n, 61 * (count - n) + len(batch(3)) - 12)
-            for n in range(count)
-        ]
-        folder = tmp_path / str(count)
-        Folder(folder / "orders-0").segment(0, [batch(0), *heads, batch(3)])
-        partition = log.LogDirectory(folder)["orders", 0]
-        return lambda: list(partition.problems())
-
-    # 16 times as long, and not 256 times.
-    assert growth(make_search, 2000, 32_000, most=64) < 64
 
 
 def test_any_bytes_give_problems_and_nothing_worse(tmp_path, log, kwire):

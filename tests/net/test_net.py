@@ -1,13 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire.net`` over real sockets: brokers, TLS, SASL, and other servers on a port.
+"""``kwire.net`` over real sockets: brokers, TLS, and other servers on a port.
 
 Whatever a port does, the answer is there or a typed error that names the address, and
 both in time.
 """
 
 import asyncio
-import importlib
 import socket
 import ssl
 import threading
@@ -23,27 +22,11 @@ from loopback_brokers import (
     make_certificate,
     server_context,
 )
+from net_calls import catch_failure, make_table, run
 
 from kwire.messages import MetadataRequest, MetadataResponse
-from kwire.negotiation import ApiVersionTable
 
-USERS = {"ann": "p,ä=ss", "bob": "x"}
 SHORT_S = 0.3
-
-
-@pytest.fixture(scope="module")
-def net(kwire):
-    return importlib.import_module(f"{kwire.__name__}.net")
-
-
-@pytest.fixture(scope="module")
-def sasl(kwire):
-    return importlib.import_module(f"{kwire.__name__}.sasl")
-
-
-@pytest.fixture(scope="module")
-def messages(kwire):
-    return importlib.import_module(f"{kwire.__name__}.messages")
 
 
 @pytest.fixture(scope="session")
@@ -58,31 +41,6 @@ def client_context(certificate):
     return ssl.create_default_context(cafile=certificate[0])
 
 
-def table(release="4.1"):
-    return ApiVersionTable.of_release(release)
-
-
-def run(net, listener, *requests, **options):
-    """Connect and ask; return the answers. Never takes longer than the tests allow."""
-
-    async def main():
-        async with await net.connect(listener.host, listener.port, **options) as broker:
-            return [await broker.ask(request) for request in requests]
-
-    return asyncio.run(asyncio.wait_for(main(), TIMEOUT_S))
-
-
-def failure(net, listener, *requests, **options):
-    """Connect and ask; return the error, which has to name the address."""
-    with pytest.raises(net.NetworkError) as caught:
-        run(net, listener, *requests, **options)
-    assert caught.value.address == listener.address
-    text = str(caught.value)
-    assert text.startswith(f"{listener.address}: ")
-    assert "\n" not in text
-    return caught.value
-
-
 @pytest.mark.parametrize("release", ["0.10.0", "2.3", "2.4", "3.9", "4.1"])
 def test_table_is_that_of_the_broker(net, messages, release):
     """Whatever versions of ApiVersions the broker knows, and KIP-511's way back."""
@@ -92,25 +50,25 @@ def test_table_is_that_of_the_broker(net, messages, release):
             answer = await client.ask(messages.MetadataRequest(topics=()))
             return client.table.ranges(), answer
 
-    with Broker(table(release), rack="r1") as broker:
+    with Broker(make_table(release), rack="r1") as broker:
         ranges, answer = asyncio.run(main())
     assert {key: (each.min, each.max) for key, each in ranges.items()} == {
-        key: (each.min, each.max) for key, each in table(release).ranges().items()
+        key: (each.min, each.max) for key, each in make_table(release).ranges().items()
     }
     assert [(each.node_id, each.port) for each in answer.brokers] == [(1, broker.port)]
-    newest = table(release).pick(MetadataRequest)
+    newest = make_table(release).pick(MetadataRequest)
     assert broker.requests == [("MetadataRequest", newest)]
 
 
 def test_broker_learns_the_software(net):
     """In the version that the broker knows; it does not read the one before."""
-    with Broker(table()) as broker:
+    with Broker(make_table()) as broker:
         run(net, broker)
     assert broker.software == ["", "kwire"]
 
 
 def test_ipv6_address_stands_in_brackets(net, messages):
-    with Broker(table(), host="::1") as broker:
+    with Broker(make_table(), host="::1") as broker:
         assert len(run(net, broker, messages.MetadataRequest(topics=()))) == 1
         assert net.address_text("::1", broker.port) == f"[::1]:{broker.port}"
 
@@ -125,7 +83,7 @@ def test_tasks_share_a_connection(net, messages):
                 *(ask(messages.MetadataRequest(topics=()), v) for v in range(4, 13))
             )
 
-    with Broker(table()) as broker:
+    with Broker(make_table()) as broker:
         answers = asyncio.run(main())
     assert len(answers) == 9
     assert broker.requests == [("MetadataRequest", v) for v in range(4, 13)]
@@ -143,7 +101,7 @@ def test_unsupported_request_leaves_the_connection_usable(net, messages, kwire):
                 await client.ask(messages.MetadataRequest(topics=None), 0)
             return await client.ask(messages.MetadataRequest(topics=()))
 
-    with Broker(table("2.8")) as broker:
+    with Broker(make_table("2.8")) as broker:
         assert asyncio.run(main()).brokers
 
 
@@ -156,7 +114,7 @@ def test_sasl_is_not_for_asking(net, messages, kwire):
                 await client.ask(messages.SaslHandshakeRequest(mechanism="PLAIN"))
             return await client.ask(messages.MetadataRequest(topics=()))
 
-    with Broker(table("2.8")) as broker:
+    with Broker(make_table("2.8")) as broker:
         assert asyncio.run(main()).brokers
 
 
@@ -166,7 +124,7 @@ def test_produce_without_acks_has_no_answer(net, messages):
             nothing = await client.ask(messages.ProduceRequest(acks=0))
             return nothing, await client.ask(messages.MetadataRequest(topics=()))
 
-    with Broker(table("2.8")) as broker:
+    with Broker(make_table("2.8")) as broker:
         nothing, answer = asyncio.run(main())
     assert nothing is None
     assert answer.brokers
@@ -184,13 +142,13 @@ def test_versions_change_between_connections(net, messages):
         old = first.table
         before = old.pick(messages.MetadataRequest)
         await first.close()
-        broker.table = table("4.1")
+        broker.table = make_table("4.1")
         async with await net.connect(HOST, broker.port) as second:
             after = second.table.pick(messages.MetadataRequest)
             await second.ask(messages.MetadataRequest(topics=()))
         return old, before, after
 
-    with Broker(table("2.0")) as broker:
+    with Broker(make_table("2.0")) as broker:
         old, before, after = asyncio.run(main())
     assert (before, after) == (6, 13)
     assert broker.requests == [("MetadataRequest", 13)]
@@ -201,7 +159,7 @@ def test_versions_change_between_connections(net, messages):
 
 def test_broker_before_api_versions_is_assumed(net, messages):
     """It hangs up on the question; the next connection does not ask (KIP-35)."""
-    answered = Broker(table("0.10.0"))
+    answered = Broker(make_table("0.10.0"))
 
     def old_broker(stream):
         # It reads the key of the first request, as a broker of 0.9 would.
@@ -217,7 +175,7 @@ def test_broker_before_api_versions_is_assumed(net, messages):
             net, listener, messages.MetadataRequest(topics=()), fallback="0.9.0"
         )
         assert listener.connections == 2
-        assert "pass its release as fallback" in str(failure(net, listener))
+        assert "pass its release as fallback" in str(catch_failure(net, listener))
     assert answer.brokers[0].node_id == 5
     assert answered.requests == [("MetadataRequest", 0)]
     answered._server.close()
@@ -244,7 +202,7 @@ def test_mock_cluster_of_librdkafka(net, messages):
 def test_nobody_listens(net):
     with Listener(lambda stream: None) as listener:
         pass
-    assert "connection refused" in str(failure(net, listener))
+    assert "connection refused" in str(catch_failure(net, listener))
 
 
 def test_unknown_name(net):
@@ -256,7 +214,7 @@ def test_silent_server_is_given_up(net):
     """It takes the connection and never says a word."""
     done = time.monotonic()
     with Listener(lambda stream: stream.recv(1 << 16) and stream.recv(1)) as listener:
-        error = failure(net, listener, timeout_s=SHORT_S)
+        error = catch_failure(net, listener, timeout_s=SHORT_S)
     assert isinstance(error, net.NetworkTimeout)
     assert "0.3 s" in str(error)
     assert time.monotonic() - done < 5
@@ -270,7 +228,7 @@ def silence(stream):
 
 def answering(then):
     """Make a script that negotiates as a broker does and then does something else."""
-    broker = Broker(table("2.8"))
+    broker = Broker(make_table("2.8"))
     broker._server.close()
 
     def script(stream):
@@ -332,7 +290,7 @@ def test_broken_answer_is_a_typed_error(net, messages, sent, words):
         raise OSError("done")
 
     with Listener(answering(then)) as listener:
-        error = failure(net, listener, messages.MetadataRequest(topics=()))
+        error = catch_failure(net, listener, messages.MetadataRequest(topics=()))
     assert words in str(error)
 
 
@@ -348,7 +306,7 @@ def test_answer_may_come_byte_by_byte(net, messages):
             for byte in data:
                 self.stream.sendall(bytes([byte]))
 
-    broker = Broker(table("2.8"))
+    broker = Broker(make_table("2.8"))
     broker._server.close()
     with Listener(lambda stream: broker._converse(Dripping(stream))) as listener:
         listener.node_id, listener.rack = 1, None
@@ -360,14 +318,14 @@ def test_answer_may_come_byte_by_byte(net, messages):
 @pytest.mark.parametrize("sent", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\0" * 40])
 def test_other_protocol_is_a_typed_error(net, sent):
     with Listener(lambda stream: stream.sendall(sent)) as listener:
-        failure(net, listener)
+        catch_failure(net, listener)
 
 
 # TLS
 
 
 def test_tls(net, messages, certificate, client_context):
-    with Broker(table(), context=server_context(*certificate)) as broker:
+    with Broker(make_table(), context=server_context(*certificate)) as broker:
         (answer,) = run(
             net, broker, messages.MetadataRequest(topics=()), ssl=client_context
         )
@@ -376,22 +334,24 @@ def test_tls(net, messages, certificate, client_context):
 
 def test_certificate_that_nobody_signed_is_refused(net, certificate):
     """``True`` trusts what the system trusts, which this one is not."""
-    with Broker(table(), context=server_context(*certificate)) as broker:
-        error = failure(net, broker, ssl=True)
+    with Broker(make_table(), context=server_context(*certificate)) as broker:
+        error = catch_failure(net, broker, ssl=True)
     assert "certificate is not trusted: self-signed" in str(error)
     assert broker.software == []
 
 
 def test_certificate_of_another_host_is_refused(net, certificate, client_context):
-    with Broker(table(), context=server_context(*certificate), host="::1") as broker:
-        error = failure(net, broker, ssl=client_context)
+    with Broker(
+        make_table(), context=server_context(*certificate), host="::1"
+    ) as broker:
+        error = catch_failure(net, broker, ssl=client_context)
     assert "IP address mismatch" in str(error)
 
 
 def test_broker_wants_a_certificate(net, messages, certificate, client_context):
     context = server_context(*certificate, client_ca=certificate[0])
-    with Broker(table(), context=context) as broker:
-        error = failure(net, broker, ssl=client_context)
+    with Broker(make_table(), context=context) as broker:
+        error = catch_failure(net, broker, ssl=client_context)
         # Its alert may be lost, for it hangs up on what it was sent with it.
         assert "certificate" in str(error)
         client_context.load_cert_chain(*certificate)
@@ -399,28 +359,28 @@ def test_broker_wants_a_certificate(net, messages, certificate, client_context):
 
 
 def test_tls_where_plaintext_is_expected(net, certificate):
-    with Broker(table(), context=server_context(*certificate)) as broker:
-        error = failure(net, broker)
+    with Broker(make_table(), context=server_context(*certificate)) as broker:
+        error = catch_failure(net, broker)
     assert "TLS" in str(error)
 
 
 def test_plaintext_where_tls_is_expected(net, client_context):
     """A broker takes the beginning of TLS for a size that is too large."""
-    with Broker(table()) as broker:
-        error = failure(net, broker, ssl=client_context)
+    with Broker(make_table()) as broker:
+        error = catch_failure(net, broker, ssl=client_context)
     assert "TLS" in str(error)
 
 
 def test_silence_where_tls_is_expected(net, client_context):
     with Listener(lambda stream: stream.recv(1 << 16) and stream.recv(1)) as listener:
-        error = failure(net, listener, ssl=client_context, timeout_s=SHORT_S)
+        error = catch_failure(net, listener, ssl=client_context, timeout_s=SHORT_S)
     assert isinstance(error, net.NetworkTimeout)
 
 
 def test_peer_that_does_not_end_tls_is_not_waited_for(net, certificate, client_context):
     """It reads nothing more, and TLS itself would wait for 30 seconds."""
     over = threading.Event()
-    broker = Broker(table())
+    broker = Broker(make_table())
     broker._server.close()
 
     class Deaf:
@@ -442,86 +402,6 @@ def test_peer_that_does_not_end_tls_is_not_waited_for(net, certificate, client_c
         took = time.monotonic() - began
         over.set()
     assert took < 5
-
-
-# SASL
-
-
-def mechanism(sasl, name, user="ann", password=USERS["ann"]):
-    return (
-        sasl.Plain(user, password)
-        if name == "PLAIN"
-        else sasl.Scram(user, password, name)
-    )
-
-
-@pytest.mark.parametrize("release", ["0.10.1", "0.11.0", "2.8", "4.1"])
-@pytest.mark.parametrize("name", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_sasl(net, sasl, messages, name, release):
-    """Through SaslAuthenticate, and with raw tokens where a broker has none."""
-    with Broker(table(release), users=USERS) as broker:
-        (answer,) = run(
-            net,
-            broker,
-            messages.MetadataRequest(topics=()),
-            sasl=mechanism(sasl, name),
-        )
-    assert answer.brokers[0].port == broker.port
-
-
-@pytest.mark.parametrize("name", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-@pytest.mark.parametrize("user", ["ann", "absent"])
-def test_wrong_password_is_refused(net, sasl, name, user):
-    with Broker(table(), users=USERS) as broker:
-        error = failure(net, broker, sasl=mechanism(sasl, name, user, "wrong"))
-    assert isinstance(error, net.AuthenticationFailed)
-    assert f"the broker rejects {name}: Go away" in str(error)
-    assert "wrong" not in str(error)
-
-
-def test_wrong_password_with_raw_tokens(net, sasl):
-    """All that an old broker does about it is to hang up."""
-    with Broker(table("0.10.1"), users=USERS) as broker:
-        error = failure(net, broker, sasl=sasl.Plain("ann", "wrong"))
-    assert "closed the connection; brokers do so when they reject PLAIN" in str(error)
-
-
-def test_mechanism_that_is_not_offered(net, sasl):
-    with Broker(table(), users=USERS, mechanisms=("SCRAM-SHA-512",)) as broker:
-        error = failure(net, broker, sasl=sasl.Plain("ann", "x"))
-    assert isinstance(error, net.AuthenticationFailed)
-    assert str(error).endswith(
-        "the broker does not accept PLAIN; it offers SCRAM-SHA-512"
-    )
-
-
-def test_sasl_where_none_is_expected(net, sasl):
-    with Broker(table()) as broker:
-        error = failure(net, broker, sasl=sasl.Plain("ann", "x"))
-    assert "the broker does not offer SASL on this port" in str(error)
-
-
-def test_no_sasl_where_it_is_expected(net, messages):
-    """A broker hangs up on the first request; the reason is not in the bytes."""
-    with Broker(table(), users=USERS) as broker:
-        error = failure(net, broker, messages.MetadataRequest(topics=()))
-    assert "it may require SASL" in str(error)
-
-
-def test_server_that_cannot_prove_itself_is_refused(net, sasl, monkeypatch):
-    """One that takes any password does not know the right one."""
-    with Broker(table(), users={"ann": "another"}) as broker:
-        monkeypatch.setattr(
-            "loopback_brokers.ScramServer.answer",
-            lambda self, data: (
-                b"r=" + data.rpartition(b"r=")[2] + b"s,s=QUJD,i=4096"
-                if data.startswith(b"n")
-                else b"v=" + b"A" * 43 + b"="
-            ),
-        )
-        error = failure(net, broker, sasl=sasl.Scram("ann", USERS["ann"]))
-    assert isinstance(error, net.AuthenticationFailed)
-    assert "does not know the password" in str(error)
 
 
 # Addresses
@@ -574,7 +454,7 @@ def test_a_loss_between_requests_is_a_network_error_of_the_next(kwire, net, mess
             with pytest.raises(kwire.LocalProtocolError, match="has ended"):
                 await client.ask(request)
 
-    with Closing(table()) as broker:
+    with Closing(make_table()) as broker:
         asyncio.run(asyncio.wait_for(main(), TIMEOUT_S))
 
 
@@ -609,7 +489,7 @@ def test_large_messages_pass_both_ways_on_both_loops(
 
     context = server_context(*certificate) if has_tls else None
     with (
-        Slow(table(), context=context) as broker,
+        Slow(make_table(), context=context) as broker,
         asyncio.Runner(loop_factory=make_loop) as runner,
     ):
         answers = runner.run(asyncio.wait_for(main(), TIMEOUT_S))

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire.net`` in rare states: every option has its effect.
 
-The usual ways and the faults are ``test_net.py``; the exchanges of SCRAM are
-``test_sasl.py``.
+The usual ways and the faults are ``test_net.py`` and ``test_net_sasl.py``; the
+exchanges of SCRAM are ``test_sasl.py``.
 """
 
 import asyncio
-import importlib
 import ssl
 
 import pytest
@@ -21,16 +20,6 @@ from loopback_brokers import (
 )
 
 from kwire.negotiation import ApiVersionTable
-
-
-@pytest.fixture(scope="module")
-def net(kwire):
-    return importlib.import_module(f"{kwire.__name__}.net")
-
-
-@pytest.fixture(scope="module")
-def sasl(kwire):
-    return importlib.import_module(f"{kwire.__name__}.sasl")
 
 
 @pytest.fixture

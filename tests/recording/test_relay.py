@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The relay between real clients and brokers, and between peers that misbehave.
+"""The relay between real clients and brokers: addresses, frames, secrets.
 
 What they protect: clients see no address but the relay's, every frame is recorded as it
 was sent, nothing is held back or changed that need not be, and no secret is written.
@@ -9,12 +9,8 @@ Loopback only, and every wait ends.
 
 import asyncio
 import contextlib
-import gc
 import re
-import resource
 import socket
-import sys
-import threading
 import time
 import warnings
 
@@ -23,30 +19,22 @@ from aiokafka import AIOKafkaProducer
 from confluent_kafka import Producer
 from loopback_brokers import TIMEOUT_S, Broker, Listener
 from one_broker import Broker as RecordBroker
+from relays import ANY, add_size, echo, read_rows, talk
 
 from examples.pipeline import traffic
 from examples.pipeline.frames import record_batches
 from kwire import framing, messages
 from kwire.negotiation import ApiVersionTable
 from kwire.net import NetworkError, connect
-from kwire.recording import Recorder, buffering, capture_files, read_captures
+from kwire.recording import Recorder
 from kwire.sasl import Plain, Scram
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
     # Reads its own resources in an old way while it is imported.
     import kafka
-
-ANY = "127.0.0.1:0"
 MESSAGES = 300
 ODD = (messages.ApiVersionsResponse.api_key, b"\0\x23")
 """The mock answers error 35 with a body of no version."""
-
-
-def rows(recorder):
-    """Read what was recorded."""
-    return [
-        row for batch in read_captures(recorder.folder) for row in batch.to_pylist()
-    ]
 
 
 def decoded(row):
@@ -81,7 +69,7 @@ class Run:
             self.seen = asyncio.run(self.run_aiokafka(recorder.address))
             self.listeners = recorder.addresses
             self.messages = recorder.messages
-        self.rows = rows(recorder)
+        self.rows = read_rows(recorder)
         self.counts = recorder.counts
 
     @staticmethod
@@ -180,57 +168,31 @@ def test_kafka_python_talks_through_the_relay(tmp_path):
             producer.send("orders", b"%d" % number).get(TIMEOUT_S)
         producer.close(TIMEOUT_S)
         assert len(broker.produced["orders"]) == 5
-    found = rows(recorder)
+    found = read_rows(recorder)
     assert {row["client_id"] for row in found} == {"shop-python"}
     assert all(encoded(row, decoded(row)) == row["frame"] for row in found)
     told = [decoded(row) for row in found if row["rewritten"]]
     assert told and {f"{b.host}:{b.port}" for m in told for b in m.brokers} == {address}
 
 
-def talk(address, data, size=0):
-    """Send bytes; return the first ``size`` that come back, or all until the end."""
-    host, _, port = address.rpartition(":")
-    with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
-        client.sendall(data)
-        got = b""
-        while not size or len(got) < size:
-            try:
-                chunk = client.recv(1 << 16)
-            except ConnectionError:
-                break
-            if not chunk:
-                break
-            got += chunk
-        return got
-
-
-def echo(connection):
-    while chunk := connection.recv(1 << 16):
-        connection.sendall(chunk)
-
-
-def framed(data):
-    return len(data).to_bytes(4, "big") + data
-
-
 def test_what_is_no_message_passes_and_is_recorded(tmp_path):
     """Empty frames, headers cut short, and unknown APIs."""
     odd = b"".join(
-        map(framed, (b"", b"\0", b"\x7f\0\0\1\0\0\0\5\xff\xff...", b"x" * 99))
+        map(add_size, (b"", b"\0", b"\x7f\0\0\1\0\0\0\5\xff\xff...", b"x" * 99))
     )
     with Listener(echo) as peer, Recorder(ANY, peer.address, tmp_path) as recorder:
         assert talk(recorder.address, odd, len(odd)) == odd
-    found = rows(recorder)
+    found = read_rows(recorder)
     for direction in ("request", "response"):
         frames = [row["frame"] for row in found if row["direction"] == direction]
-        assert b"".join(map(framed, frames)) == odd
+        assert b"".join(map(add_size, frames)) == odd
     assert next(r["api_key"] for r in found if r["frame"][:1] == b"\x7f") == 0x7F00
     assert recorder.messages == []
 
 
 def test_an_answer_that_kwire_cannot_read_passes_and_is_told_once(tmp_path):
     request = framing.encode_request(messages.MetadataRequest(), 12, 5, "me")
-    answer = framed(b"\0\0\0\5\0no metadata")
+    answer = add_size(b"\0\0\0\5\0no metadata")
 
     def script(connection):
         while connection.recv(1 << 16):
@@ -244,7 +206,7 @@ def test_an_answer_that_kwire_cannot_read_passes_and_is_told_once(tmp_path):
         f"{peer.address}: Metadata v12 cannot be decoded and is passed on unchanged, so"
     )
     assert sentence.startswith(expected)
-    last = rows(recorder)[-1]
+    last = read_rows(recorder)[-1]
     assert (last["frame"], last["rewritten"]) == (answer[4:], False)
 
 
@@ -266,7 +228,7 @@ def test_no_secret_reaches_the_disk(tmp_path, mechanism):
 
         answer = asyncio.run(ask())
         assert f"{answer.brokers[0].host}:{answer.brokers[0].port}" == recorder.address
-    found = rows(recorder)
+    found = read_rows(recorder)
     tokens = [row for row in found if row["api_key"] == 36]
     assert len(tokens) == (2 if mechanism == "PLAIN" else 4)
     assert all(row["frame"] is None and row["size"] > 10 for row in tokens)
@@ -286,7 +248,7 @@ def test_an_upstream_that_refuses_is_told_and_tried_again(tmp_path):
         port = int(address.rpartition(":")[2])
         with socket.create_server(("127.0.0.1", port)) as back:
             back.settimeout(TIMEOUT_S)
-            frame = framed(b"\0\x12\0\0\0\0\0\1\xff\xff")
+            frame = add_size(b"\0\x12\0\0\0\0\0\1\xff\xff")
             host, _, here = recorder.address.rpartition(":")
             with socket.create_connection((host, int(here)), TIMEOUT_S) as client:
                 client.sendall(frame)
@@ -296,187 +258,6 @@ def test_an_upstream_that_refuses_is_told_and_tried_again(tmp_path):
                     assert connection.recv(100) == frame
         assert len(recorder.messages) == 1
     assert not any(path.name == "0" for path in tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("data", "sentence"),
-    [
-        (b"\x16\x03\x01\x02\0\1\0\1\xfc\3\3", "127.0.0.1: it speaks TLS, which cannot"),
-        (b"GET /metrics HTTP/1.1\r\n\r\n", "127.0.0.1: it speaks HTTP, not Kafka's"),
-        (b"\x12\0\0\0x", "127.0.0.1: a frame of 301989888 bytes is over the limit"),
-        (b"\xff\xff\xff\xfe", "127.0.0.1: a frame cannot have -2 bytes"),
-    ],
-    ids=["TLS", "HTTP", "huge", "negative"],
-)
-def test_what_is_no_frame_ends_the_connection_and_is_told(tmp_path, data, sentence):
-    with Listener(echo) as peer, Recorder(ANY, peer.address, tmp_path) as recorder:
-        assert talk(recorder.address, data) == b""
-        assert talk(recorder.address, framed(b"ok"), 6) == framed(b"ok")
-    assert [text[: len(sentence)] for text in recorder.messages] == [sentence]
-    assert ("--max-frame" in recorder.messages[0]) == ("limit" in sentence)
-
-
-def test_a_peer_that_closes_its_half_still_hears_the_rest(tmp_path):
-    def answer_at_the_end(connection):
-        got = b""
-        while chunk := connection.recv(1 << 16):
-            got += chunk
-        connection.sendall(framed(got))
-
-    with (
-        Listener(answer_at_the_end) as peer,
-        Recorder(ANY, peer.address, tmp_path) as recorder,
-    ):
-        host, _, port = recorder.address.rpartition(":")
-        with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
-            client.sendall(framed(b"first") + framed(b"second"))
-            client.shutdown(socket.SHUT_WR)
-            got = b"".join(iter(lambda: client.recv(1 << 16), b""))
-    assert got == framed(framed(b"first") + framed(b"second"))
-
-
-def test_a_slow_reader_slows_the_sender_and_loses_nothing(tmp_path):
-    """What waits in the relay stays bounded; all of it arrives in the end."""
-    frame, count = framed(bytes(1 << 20)), 40
-    read = bytearray()
-
-    def slowly(connection):
-        time.sleep(0.5)
-        while chunk := connection.recv(1 << 20):
-            read.extend(chunk)
-
-    with Listener(slowly) as peer, Recorder(ANY, peer.address, tmp_path) as recorder:
-        host, _, port = recorder.address.rpartition(":")
-        with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
-            client.settimeout(0.2)
-            sent = 0
-            with pytest.raises(TimeoutError):
-                while sent < count:
-                    client.sendall(frame)
-                    sent += 1
-            assert recorder.counts.frames < count - 10
-            client.settimeout(TIMEOUT_S)
-            deadline = time.monotonic() + TIMEOUT_S
-            while recorder.counts.frames < sent and time.monotonic() < deadline:
-                time.sleep(0.01)
-        while len(read) < sent * len(frame) and time.monotonic() < deadline:
-            time.sleep(0.01)
-    assert len(read) >= sent * len(frame)
-
-
-def test_a_client_that_vanishes_leaves_the_others_alone(tmp_path):
-    with Listener(echo) as peer, Recorder(ANY, peer.address, tmp_path) as recorder:
-        host, _, port = recorder.address.rpartition(":")
-        for _ in range(5):
-            client = socket.create_connection((host, int(port)), TIMEOUT_S)
-            client.sendall(framed(bytes(10)) + b"\0\0\0\x63half of a frame")
-            # A reset, not an end in good order.
-            client.setsockopt(
-                socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0" + bytes(4)
-            )
-            client.close()
-        assert talk(recorder.address, framed(b"ok"), 6) == framed(b"ok")
-    assert recorder.messages == []
-
-
-def wait_until(holds):
-    """Wait for what happens in the relay's thread."""
-    deadline = time.monotonic() + TIMEOUT_S
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-def is_ended(client):
-    """Whether the relay has closed a connection; an open one gives nothing."""
-    client.settimeout(0.01)
-    try:
-        return client.recv(1) == b""
-    except TimeoutError:
-        return False
-    except ConnectionError:
-        return True
-
-
-def test_connections_are_limited(tmp_path):
-    """Those above are refused, and reported once; when one ends, another comes in."""
-
-    def script(connection):
-        echo(connection)
-        connection.close()
-
-    with (
-        Listener(script) as peer,
-        Recorder(ANY, peer.address, tmp_path, max_connections=3) as recorder,
-        contextlib.ExitStack() as stack,
-    ):
-        host, _, port = recorder.address.rpartition(":")
-
-        def come():
-            place = host, int(port)
-            return stack.enter_context(socket.create_connection(place, TIMEOUT_S))
-
-        first, *others = [come() for _ in range(3)]
-        wait_until(lambda: recorder.counts.connections == 3)
-        for _ in range(3):
-            assert talk(recorder.address, framed(b"more")) == b""
-        assert not any(map(is_ended, (first, *others)))
-        first.close()
-        wait_until(lambda: talk(recorder.address, framed(b"ok"), 6) == framed(b"ok"))
-    (sentence,) = recorder.messages
-    assert sentence.startswith("3 connections are open and further ones are closed")
-
-
-def test_what_many_clients_half_send_is_limited_together(tmp_path):
-    """Each may announce a large frame; the sum of what they have sent is bounded."""
-    megabyte = 1 << 20
-    with (
-        Listener(echo) as peer,
-        Recorder(ANY, peer.address, tmp_path, max_held=8 * megabyte) as recorder,
-        contextlib.ExitStack() as stack,
-    ):
-        host, _, port = recorder.address.rpartition(":")
-        clients = []
-        for number in range(24):
-            client = socket.create_connection((host, int(port)), TIMEOUT_S)
-            clients.append(stack.enter_context(client))
-            client.sendall((100 * megabyte).to_bytes(4, "big") + bytes(megabyte))
-            least = min(number, 6) * megabyte
-            wait_until(lambda least=least: recorder._relay._held_by_all > least)
-            assert recorder._relay._held_by_all <= 8 * megabyte
-        wait_until(lambda: sum(map(is_ended, clients)) >= 16)
-        # A client that sends whole frames goes on; what it holds is little.
-        for size in (1, 100_000):
-            data = framed(bytes(size))
-            assert talk(recorder.address, data, len(data)) == data
-    (sentence,) = recorder.messages
-    assert "more than 8,388,608 bytes" in sentence and "--max-held" in sentence
-    assert recorder._relay._held_by_all == 0
-
-
-def test_what_slow_readers_leave_unread_is_limited_together(tmp_path):
-    """Answers wait in the relay for clients that do not read them."""
-    answer = framed(bytes(4 << 20))
-
-    def script(connection):
-        while connection.recv(1 << 16):
-            connection.sendall(answer)
-
-    with (
-        Listener(script) as peer,
-        Recorder(ANY, peer.address, tmp_path, max_held=10 << 20) as recorder,
-        contextlib.ExitStack() as stack,
-    ):
-        host, _, port = recorder.address.rpartition(":")
-        for _ in range(12):
-            client = socket.socket()
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            client.connect((host, int(port)))
-            stack.enter_context(client).sendall(framed(b"\0\x03\0\x0c\0\0\0\1"))
-            assert recorder._relay._held_by_all <= 10 << 20
-        wait_until(lambda: len(recorder.messages) == 1)
-        assert recorder._relay._held_by_all <= 10 << 20
-    assert "--max-held" in recorder.messages[0]
 
 
 def test_ports_of_brokers_follow_that_of_the_bootstrap(tmp_path):
@@ -569,158 +350,3 @@ def test_a_relay_does_not_call_itself(tmp_path):
     assert [
         m for m in recorder.messages if "the address that the relay listens on" in m
     ]
-
-
-@pytest.mark.parametrize("kind", ["asyncio", "uvloop"])
-def test_frames_of_all_sizes_pass_on_both_loops(tmp_path, monkeypatch, kind):
-    """In order, both ways, with the end of one half after the last frame."""
-    if kind == "uvloop":
-        uvloop = pytest.importorskip("uvloop")
-        monkeypatch.setattr(asyncio, "new_event_loop", uvloop.new_event_loop)
-    sizes = [0, 1, 65_532, 5 << 20, 65_533, *[7] * 2000, 1 << 20, 3]
-    sent = b"".join(framed(bytes((n % 251,)) * size) for n, size in enumerate(sizes))
-
-    def answer_at_the_end(connection):
-        for chunk in iter(lambda: connection.recv(1 << 20), b""):
-            connection.sendall(chunk)
-        connection.sendall(framed(b"the end"))
-
-    with (
-        Listener(answer_at_the_end) as peer,
-        Recorder(ANY, peer.address, tmp_path) as recorder,
-    ):
-        host, _, port = recorder.address.rpartition(":")
-        with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
-            got = bytearray()
-            reader = threading.Thread(
-                target=lambda: got.extend(
-                    b"".join(iter(lambda: client.recv(1 << 20), b""))
-                )
-            )
-            reader.start()
-            client.sendall(sent)
-            client.shutdown(socket.SHUT_WR)
-            reader.join(TIMEOUT_S)
-            assert recorder._loop.__class__.__module__.startswith(kind)
-    assert got == sent + framed(b"the end")
-    found = rows(recorder)
-    for direction in ("request", "response"):
-        frames = [framed(r["frame"]) for r in found if r["direction"] == direction]
-        assert b"".join(frames).startswith(sent)
-    assert recorder.messages == []
-
-
-def test_a_large_frame_stays_in_the_memory_that_it_arrived_in(tmp_path):
-    """The socket writes into it; it is recorded and passed on without a copy."""
-    taken = []
-    add = buffering.CaptureBuffer.add
-
-    def look(self, *row):
-        taken.append(row[-2])
-        add(self, *row)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(buffering.CaptureBuffer, "add", look)
-        with Listener(echo) as peer, Recorder(ANY, peer.address, tmp_path) as recorder:
-            data = framed(bytes(1 << 20))
-            assert talk(recorder.address, data, len(data)) == data
-    assert [type(frame) for frame in taken] == [memoryview, memoryview]
-    # With its size, and nothing else.
-    assert [memoryview(frame.obj).nbytes for frame in taken] == [len(data)] * 2
-
-
-def test_nothing_is_read_until_the_disk_has_kept_up(tmp_path, monkeypatch):
-    """What waits for it is bounded; all goes on once it has caught up."""
-    write = capture_files.CaptureWriter.write
-    may_write = threading.Event()
-
-    def wait_and_write(self, rows):
-        assert may_write.wait(TIMEOUT_S)
-        return write(self, rows)
-
-    monkeypatch.setattr(buffering, "FLUSH_BYTES", 1 << 20)
-    monkeypatch.setattr(capture_files.CaptureWriter, "write", wait_and_write)
-    frame, count = framed(bytes(100_000)), 100
-    read = []
-
-    def swallow(connection):
-        for chunk in iter(lambda: connection.recv(1 << 20), b""):
-            read.append(len(chunk))
-
-    with Listener(swallow) as peer, Recorder(ANY, peer.address, tmp_path) as recorder:
-        host, _, port = recorder.address.rpartition(":")
-        with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
-            sender = threading.Thread(target=client.sendall, args=(frame * count,))
-            sender.start()
-            wait_until(lambda: recorder.counts.size >= 1 << 20)
-            before = -1
-            while before != recorder.counts.size:
-                before = recorder.counts.size
-                time.sleep(0.2)
-            # What is being written, and as much again.
-            assert before <= 3 << 20
-            may_write.set()
-            wait_until(lambda: sum(read) == len(frame) * count)
-            sender.join(TIMEOUT_S)
-    assert recorder.counts.frames == count
-
-
-def test_a_client_may_send_and_end_before_its_broker_is_connected(
-    tmp_path, monkeypatch
-):
-    """It is passed on once there is a connection."""
-    connect = asyncio.base_events.BaseEventLoop.create_connection
-
-    async def connect_late(self, *place, **options):
-        await asyncio.sleep(0.3)
-        return await connect(self, *place, **options)
-
-    monkeypatch.setattr(
-        asyncio.base_events.BaseEventLoop, "create_connection", connect_late
-    )
-    sent = framed(bytes(200_000)) + framed(b"second")
-    with (
-        Listener(echo_to_the_end) as peer,
-        Recorder(ANY, peer.address, tmp_path) as recorder,
-    ):
-        host, _, port = recorder.address.rpartition(":")
-        with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
-            client.sendall(sent)
-            client.shutdown(socket.SHUT_WR)
-            got = b"".join(iter(lambda: client.recv(1 << 16), b""))
-    assert got == sent
-
-
-def echo_to_the_end(connection):
-    got = b"".join(iter(lambda: connection.recv(1 << 16), b""))
-    connection.sendall(got)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_the_memory_of_an_ended_connection_is_free_at_once(tmp_path):
-    """Without the collector of cycles, which counts objects and not their bytes."""
-
-    def resident():
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * resource.getpagesize()
-
-    megabyte = 1 << 20
-    with Listener(echo) as peer, Recorder(ANY, peer.address, tmp_path) as recorder:
-        host, _, port = recorder.address.rpartition(":")
-        gc.collect()
-        gc.disable()
-        try:
-            before = resident()
-            for number in range(1, 9):
-                with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
-                    announced = 100 * megabyte
-                    client.sendall(announced.to_bytes(4, "big"))
-                    for _ in range(20):
-                        client.sendall(bytes(megabyte))
-                    wait_until(lambda: recorder._relay._held_by_all >= 20 * megabyte)
-                wait_until(lambda: not recorder._relay._open)
-                assert recorder.counts.connections == number
-            grown = resident() - before
-        finally:
-            gc.enable()
-    assert grown < 60 * megabyte

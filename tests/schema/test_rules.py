@@ -9,28 +9,14 @@ What is a default for which type is in ``test_defaults.py``.
 
 from __future__ import annotations
 
-import gc
-import importlib
-
 import pytest
-from processor_time import growth
+from schema_texts import write_request
 from sweeps import sweep
 
 from kwire.errors import SchemaError
 from kwire.schema import language, rules
 from kwire.schema.model import Field, Message, Struct
 from kwire.versions import NONE, VersionRange
-
-
-def request(fields: str, more: str = "") -> str:
-    """Write a request with these fields."""
-    return f"""@{{
-      "name": "DemoRequest", "type": "request", "apiKey": 7,
-      "validVersions": "0-5", "flexibleVersions": "3+", {more}
-      "fields": [
-        {fields}
-      ]
-    }}"""
 
 
 def head(name: str = "Demo", kind: str = "data", **keys: str) -> str:
@@ -243,17 +229,17 @@ INT8 = '{"name": "X", "type": "int8", "versions": "0+"}'
 STRUCT_CASES = [
     (
         "struct-name-illegal",
-        request("", '"commonStructs": [@{"name": "s", "versions": "0+"}],'),
+        write_request("", '"commonStructs": [@{"name": "s", "versions": "0+"}],'),
         "s",
     ),
     (
         "struct-defined-twice",
-        request("", COMMON % (INT8, ',\n  @{"name": "S", "versions": "0+"}')),
+        write_request("", COMMON % (INT8, ',\n  @{"name": "S", "versions": "0+"}')),
         "S",
     ),
     (
         "struct-defined-twice",
-        request(
+        write_request(
             '@{"name": "A", "type": "S", "versions": "0+", "fields": [' + INT8 + "]}",
             COMMON % (INT8, ""),
         ),
@@ -261,22 +247,24 @@ STRUCT_CASES = [
     ),
     (
         "struct-undefined",
-        request("", COMMON % ('@{"name": "B", "type": "Lost", "versions": "0+"}', "")),
+        write_request(
+            "", COMMON % ('@{"name": "B", "type": "Lost", "versions": "0+"}', "")
+        ),
         "S.B",
     ),
     (
         "versions-missing",
-        request("", '"commonStructs": [@{"name": "S", "fields": []}],'),
+        write_request("", '"commonStructs": [@{"name": "S", "fields": []}],'),
         "S",
     ),
     (
         "key-missing",
-        request("", '"commonStructs": [@{"versions": "0+", "fields": []}],'),
+        write_request("", '"commonStructs": [@{"versions": "0+", "fields": []}],'),
         "commonStructs[0]",
     ),
     (
         "default-invalid",
-        request(
+        write_request(
             '{"name": "A", "type": "[]S", "versions": "0+"}',
             COMMON
             % (
@@ -288,12 +276,14 @@ STRUCT_CASES = [
     ),
     (
         "struct-recursive",
-        request("", COMMON % ('@{"name": "B", "type": "S", "versions": "0+"}', "")),
+        write_request(
+            "", COMMON % ('@{"name": "B", "type": "S", "versions": "0+"}', "")
+        ),
         "S.B",
     ),
     (
         "struct-recursive",
-        request(
+        write_request(
             "",
             COMMON
             % (
@@ -306,7 +296,7 @@ STRUCT_CASES = [
     ),
     (
         "struct-recursive",
-        request(
+        write_request(
             '{"name": "A", "type": "[]S", "versions": "0+", "fields": ['
             '@{"name": "B", "type": "[]S", "versions": "0+"}]}'
         ),
@@ -347,7 +337,7 @@ MESSAGE_CASES = [
 
 @sweep(("rule", "fields", "path"), FIELD_CASES)
 def test_a_field_that_breaks_a_rule_is_refused(rule, fields, path):
-    expect(request(fields), rule, path)
+    expect(write_request(fields), rule, path)
 
 
 @pytest.mark.parametrize(("rule", "text", "path"), STRUCT_CASES)
@@ -371,7 +361,9 @@ def test_every_rule_has_a_case():
 def test_an_error_reads_as_one_sentence_with_its_place():
     """The words that users see: position, message, path, reason, rule."""
     error = expect(
-        request('@{"name": "A", "type": "int8", "versions": "0+", "default": "0x80"}'),
+        write_request(
+            '@{"name": "A", "type": "int8", "versions": "0+", "default": "0x80"}'
+        ),
         "default-invalid",
         "A",
     )
@@ -385,7 +377,7 @@ def test_what_kafka_finds_while_parsing_is_reported_first():
     """A later field's parse error wins over an earlier field's default."""
     fields = """{"name": "A", "type": "int8", "versions": "0+", "default": "x"},
         @{"name": "B", "type": "int8", "versions": "3+", "tag": 0}"""
-    expect(request(fields), "tag-without-versions", "B")
+    expect(write_request(fields), "tag-without-versions", "B")
 
 
 ENDPOINT = """{"name": "Endpoint", "type": "EndpointInfo", "versions": "3+",
@@ -406,12 +398,14 @@ def test_a_tag_used_twice_in_a_nested_struct_is_reported_on_the_second_field():
           "taggedVersions": "3+", "fields": [
             {"name": "Epoch", "type": "int32", "versions": "0+", "default": "-1"}
          ]}]}]}"""
-    expect(request(fields % (ENDPOINT % 1)), "tag-duplicate", "Topics.Parts.Snapshot")
+    expect(
+        write_request(fields % (ENDPOINT % 1)), "tag-duplicate", "Topics.Parts.Snapshot"
+    )
 
 
 def test_a_null_default_without_nullable_versions_is_reported_on_the_field():
     """The same draft once its tags are right."""
-    error = expect(request(ENDPOINT % 0), "default-not-nullable", "Endpoint.Zone")
+    error = expect(write_request(ENDPOINT % 0), "default-not-nullable", "Endpoint.Zone")
     assert error.reason == (
         "the default is null, but not all versions are nullable; set nullableVersions"
         " to 3+ or remove the default"
@@ -421,13 +415,15 @@ def test_a_null_default_without_nullable_versions_is_reported_on_the_field():
 def test_a_struct_defined_twice_says_where_the_first_one_is():
     """The two mistakes have different remedies."""
     field = '@{"name": "A", "type": "S", "versions": "0+", "fields": [' + INT8 + "]}"
-    error = expect(request(field, COMMON % (INT8, "")), "struct-defined-twice", "A")
+    error = expect(
+        write_request(field, COMMON % (INT8, "")), "struct-defined-twice", "A"
+    )
     assert "is one of the commonStructs" in error.reason
     fields = field.replace("@", "") + "," + field.replace("A", "B")
-    error = expect(request(fields), "struct-defined-twice", "B")
+    error = expect(write_request(fields), "struct-defined-twice", "B")
     assert "is already defined" in error.reason
     twice = COMMON % (INT8, ',\n  @{"name": "S", "versions": "0+"}')
-    error = expect(request("", twice), "struct-defined-twice", "S")
+    error = expect(write_request("", twice), "struct-defined-twice", "S")
     assert "is already defined" in error.reason
 
 
@@ -439,7 +435,7 @@ def test_what_kafka_does_not_check_passes():
         {"name": "C", "type": "S", "versions": "9+"},
         {"name": "D", "type": "string", "versions": "0+", "flexibleVersions": "none"}"""
     common = '{"name": "X", "type": "int8", "versions": "0", "mapKey": true}'
-    text = request(fields, COMMON % (common, "")).replace("@", "")
+    text = write_request(fields, COMMON % (common, "")).replace("@", "")
     assert len(language.read_message(text).struct.fields) == 4
 
 
@@ -472,109 +468,6 @@ def test_ids_of_different_kinds_do_not_meet():
     rules.check_ids([message("data", None), message("data", None)])
 
 
-def test_a_chain_of_common_structs_cannot_exhaust_the_stack():
-    """Structs that name each other nest deep without any deep brackets."""
-    links = [
-        f'{{"name": "S{i}", "versions": "0+", "fields": ['
-        f'{{"name": "F", "type": "S{i + 1}", "versions": "0+"}}]}}'
-        for i in range(3000)
-    ]
-    links.append('{"name": "S3000", "versions": "0+"}')
-    for order in (links, links[::-1]):
-        text = request("", f'"commonStructs": [{",".join(order)}],')
-        with pytest.raises(SchemaError) as caught:
-            language.read_message(text.replace("@", ""))
-        assert caught.value.rule == "nesting-too-deep"
-
-
-def deepest(levels):
-    """A message whose structs share structs on many levels: 2 ** levels paths."""
-    links = [
-        f'{{"name": "S{i}", "versions": "0+", "fields": ['
-        f'{{"name": "F", "type": "S{i + 1}", "versions": "0+"}},'
-        f'{{"name": "G", "type": "[]S{i + 1}", "versions": "0+"}}]}}'
-        for i in range(levels)
-    ]
-    links.append(
-        f'{{"name": "S{levels}", "versions": "0+", "fields": '
-        '[{"name": "X", "type": "int8", "versions": "0+"}]}'
-    )
-    field = '{"name": "A", "type": "S0", "versions": "0+"}'
-    return request(field, f'"commonStructs": [{",".join(links)}],').replace("@", "")
-
-
-def test_structs_may_nest_as_deep_as_the_limit(kwire):
-    """At the limit a message works on both engines, and one level below it is refused.
-
-    The pure engine cannot write out each of the paths, and walks instead.
-    """
-    cls = kwire.schema.message_class(deepest(14))
-    assert len(language.read_message(deepest(14)).structs()) == 15
-    data = kwire.encode(cls(), version=0)
-    assert kwire.decode(cls, data, version=0) == cls()
-    with pytest.raises(kwire.DecodeError) as caught:
-        kwire.decode(cls, data[:1], version=0)
-    assert caught.value.path.startswith("a.f.f.f.f.f.f.f.f.f.f.f.f.f.")
-    with pytest.raises(SchemaError, match="nest deeper than 16"):
-        language.read_message(deepest(15))
-
-
-@pytest.mark.parametrize("kind", ["S{}", "[]S{}"])
-def test_a_layout_that_grows_tenfold_on_each_level_is_refused(kind):
-    """A default of 10 ** 8 parts, or as many Arrow columns, is none that anyone made.
-
-    The error names the first struct that is too large, from within.
-    """
-    links = [
-        f'{{"name": "S{i}", "versions": "0+", "fields": ['
-        + ",".join(
-            f'{{"name": "F{n}", "type": "{kind.format(i + 1)}", "versions": "0+"}}'
-            for n in range(10)
-        )
-        + "]}"
-        for i in range(8)
-    ]
-    links.append(
-        '{"name": "S8", "versions": "0+", "fields": '
-        '[{"name": "X", "type": "int8", "versions": "0+"}]}'
-    )
-    field = '{"name": "A", "type": "S0", "versions": "0+"}'
-    with pytest.raises(SchemaError) as caught:
-        language.read_message(
-            request(field, f'"commonStructs": [{",".join(links)}],').replace("@", "")
-        )
-    error = caught.value
-    assert (error.rule, error.path) == ("layout-too-large", "S0.F0.F0.F0.F3")
-    assert error.reason.startswith("S3 has more than 65536 fields")
-
-
-@pytest.mark.parametrize("kind", ["int8", "S{}"])
-def test_a_class_takes_time_linear_in_its_fields(kwire, kind):
-    """Four times the fields is about four times the work, not sixteen."""
-
-    def make_build(count):
-        fields = []
-        for index in range(count):
-            name = kind.format(index)
-            inner = '[{"name": "X", "type": "int8", "versions": "0+"}]'
-            inner = f', "fields": {inner}' if name != kind else ""
-            fields.append(
-                f'{{"name": "F{index}", "type": "{name}", "versions": "0+"{inner}}}'
-            )
-        text = request(",".join(fields)).replace("@", "")
-        message = language.read_message(text)
-        assert len(codec.build_class(message).__match_args__) == count
-        return lambda: codec.build_class(message)
-
-    codec = importlib.import_module(f"{kwire.__name__}.codec")
-    least = 2500 if kind == "int8" else 750
-    gc.disable()  # a full collection looks at all classes there are
-    try:
-        assert growth(make_build, least, 4 * least, most=9) < 9
-    finally:
-        gc.enable()
-
-
 def test_a_message_from_elsewhere_is_checked_too():
     """Rules work on any Message, not only on one read from JSON."""
     field = Field("A", "Lost", VersionRange(0, 0))
@@ -582,25 +475,3 @@ def test_a_message_from_elsewhere_is_checked_too():
     with pytest.raises(SchemaError) as caught:
         rules.check(broken)
     assert (caught.value.rule, caught.value.path) == ("struct-undefined", "A")
-
-
-SOMETIMES_EMPTY = """{"name": "Lists", "type": "data", "validVersions": "0-1",
-  "flexibleVersions": "none", "fields": [
-    {"name": "Items", "type": "[]Item", "versions": "0+", "fields": [
-      {"name": "Id", "type": "int8", "versions": "1+"}]}]}"""
-
-
-def test_a_version_whose_elements_take_no_bytes_is_refused_when_it_is_used(kwire):
-    """Its counts could not be checked; the other versions are as good as any."""
-    cls = kwire.schema.message_class(SOMETIMES_EMPTY)
-    data = kwire.encode(cls(items=[cls.Item(id=7)]), 1)
-    assert data == b"\0\0\0\1\7"
-    assert kwire.decode(cls, data, 1).items == (cls.Item(id=7),)
-    for use in (
-        lambda: kwire.encode(cls(), 0),
-        lambda: kwire.decode(cls, bytes(4), 0),
-    ):
-        with pytest.raises(kwire.SchemaError) as caught:
-            use()
-        assert caught.value.rule == "empty-element"
-        assert (caught.value.path, caught.value.line) == ("Items", 3)

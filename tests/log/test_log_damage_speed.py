@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Damaged logs take time that is linear in their size, whatever is in the damage."""
+
+import random
+
+import pytest
+from log_files import Folder, batch, module
+from processor_time import growth, least_seconds
+
+
+@pytest.fixture
+def log(kwire):
+    return module(kwire, "log")
+
+
+def test_zeros_are_passed_at_full_speed(tmp_path, log):
+    """A file made at its full size of which the middle was never written."""
+    size = 256 << 20
+    path, spans = Folder(tmp_path / "orders-0").segment(0, [batch(0), batch(3)])
+    last = path.read_bytes()[spans[1][0] :]
+    with path.open("r+b") as file:
+        file.truncate(spans[1][0])
+        file.seek(size)
+        file.write(last)
+    partition = log.LogDirectory(tmp_path)["orders", 0]
+    (problem,) = partition.problems()
+    assert problem.position + problem.length == size
+    assert least_seconds(lambda: list(partition.problems()), most=2) < 2
+
+
+@pytest.mark.parametrize("kind", ["random", "zeros", "text", "twos"])
+def test_a_large_region_is_passed_quickly(tmp_path, log, kind):
+    """A megabyte of anything takes well under a second, on either engine."""
+    size = 1 << 20
+    garbage = {
+        "random": random.Random(7).randbytes(size),
+        "zeros": bytes(size),
+        "text": b"All work and no play makes a dull log. " * (size // 39),
+        "twos": b"\0\0\0\0\0\0\0\2" * (size // 8),
+    }[kind]
+    first, last = batch(0), batch(3)
+    Folder(tmp_path / "orders-0").segment(0, [first, garbage, last])
+    partition = log.LogDirectory(tmp_path)["orders", 0]
+    (problem,) = partition.problems()
+    assert (problem.position, problem.length) == (len(first), len(garbage))
+    assert least_seconds(lambda: list(partition.problems()), most=0.7) < 0.7
+
+
+def lookalike(offset, size):
+    """The header of a batch that is as long as it says, and has the wrong checksum."""
+    return batch(offset, 1)[:8] + size.to_bytes(4, "big") + batch(offset, 1)[12:61]
+
+
+def test_time_is_linear_where_somebody_made_lookalikes(tmp_path, twins):
+    """Each head claims all that follows; checking each claim would be quadratic."""
+    log = module(twins.fast, "log")
+
+    def make_search(count):
+        heads = [
+            lookalike(3 + n, 61 * (count - n) + len(batch(3)) - 12)
+            for n in range(count)
+        ]
+        folder = tmp_path / str(count)
+        Folder(folder / "orders-0").segment(0, [batch(0), *heads, batch(3)])
+        partition = log.LogDirectory(folder)["orders", 0]
+        return lambda: list(partition.problems())
+
+    # 16 times as long, and not 256 times.
+    assert growth(make_search, 2000, 32_000, most=64) < 64

@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the relay share: its address, raw bytes through it, its rows."""
+
+import socket
+
+from loopback_brokers import TIMEOUT_S
+
+from kwire.recording import read_captures
+
+ANY = "127.0.0.1:0"
+
+
+def read_rows(recorder):
+    """Read what was recorded."""
+    return [
+        row for batch in read_captures(recorder.folder) for row in batch.to_pylist()
+    ]
+
+
+def talk(address, data, size=0):
+    """Send bytes; return the first ``size`` that come back, or all until the end."""
+    host, _, port = address.rpartition(":")
+    with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
+        client.sendall(data)
+        got = b""
+        while not size or len(got) < size:
+            try:
+                chunk = client.recv(1 << 16)
+            except ConnectionError:
+                break
+            if not chunk:
+                break
+            got += chunk
+        return got
+
+
+def echo(connection):
+    while chunk := connection.recv(1 << 16):
+        connection.sendall(chunk)
+
+
+def add_size(data):
+    return len(data).to_bytes(4, "big") + data

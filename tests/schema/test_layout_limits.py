@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""How deep and how large a layout may be, and what that costs.
+
+No schema exhausts the stack or the memory, and an accepted one takes time that is
+linear in its fields.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+
+import pytest
+from processor_time import growth
+from schema_texts import write_request
+
+from kwire.errors import SchemaError
+from kwire.schema import language
+
+
+def test_a_chain_of_common_structs_cannot_exhaust_the_stack():
+    """Structs that name each other nest deep without any deep brackets."""
+    links = [
+        f'{{"name": "S{i}", "versions": "0+", "fields": ['
+        f'{{"name": "F", "type": "S{i + 1}", "versions": "0+"}}]}}'
+        for i in range(3000)
+    ]
+    links.append('{"name": "S3000", "versions": "0+"}')
+    for order in (links, links[::-1]):
+        text = write_request("", f'"commonStructs": [{",".join(order)}],')
+        with pytest.raises(SchemaError) as caught:
+            language.read_message(text.replace("@", ""))
+        assert caught.value.rule == "nesting-too-deep"
+
+
+def deepest(levels):
+    """A message whose structs share structs on many levels: 2 ** levels paths."""
+    links = [
+        f'{{"name": "S{i}", "versions": "0+", "fields": ['
+        f'{{"name": "F", "type": "S{i + 1}", "versions": "0+"}},'
+        f'{{"name": "G", "type": "[]S{i + 1}", "versions": "0+"}}]}}'
+        for i in range(levels)
+    ]
+    links.append(
+        f'{{"name": "S{levels}", "versions": "0+", "fields": '
+        '[{"name": "X", "type": "int8", "versions": "0+"}]}'
+    )
+    field = '{"name": "A", "type": "S0", "versions": "0+"}'
+    return write_request(field, f'"commonStructs": [{",".join(links)}],').replace(
+        "@", ""
+    )
+
+
+def test_structs_may_nest_as_deep_as_the_limit(kwire):
+    """At the limit a message works on both engines, and one level below it is refused.
+
+    The pure engine cannot write out each of the paths, and walks instead.
+    """
+    cls = kwire.schema.message_class(deepest(14))
+    assert len(language.read_message(deepest(14)).structs()) == 15
+    data = kwire.encode(cls(), version=0)
+    assert kwire.decode(cls, data, version=0) == cls()
+    with pytest.raises(kwire.DecodeError) as caught:
+        kwire.decode(cls, data[:1], version=0)
+    assert caught.value.path.startswith("a.f.f.f.f.f.f.f.f.f.f.f.f.f.")
+    with pytest.raises(SchemaError, match="nest deeper than 16"):
+        language.read_message(deepest(15))
+
+
+@pytest.mark.parametrize("kind", ["S{}", "[]S{}"])
+def test_a_layout_that_grows_tenfold_on_each_level_is_refused(kind):
+    """A default of 10 ** 8 parts, or as many Arrow columns, is none that anyone made.
+
+    The error names the first struct that is too large, from within.
+    """
+    links = [
+        f'{{"name": "S{i}", "versions": "0+", "fields": ['
+        + ",".join(
+            f'{{"name": "F{n}", "type": "{kind.format(i + 1)}", "versions": "0+"}}'
+            for n in range(10)
+        )
+        + "]}"
+        for i in range(8)
+    ]
+    links.append(
+        '{"name": "S8", "versions": "0+", "fields": '
+        '[{"name": "X", "type": "int8", "versions": "0+"}]}'
+    )
+    field = '{"name": "A", "type": "S0", "versions": "0+"}'
+    with pytest.raises(SchemaError) as caught:
+        language.read_message(
+            write_request(field, f'"commonStructs": [{",".join(links)}],').replace(
+                "@", ""
+            )
+        )
+    error = caught.value
+    assert (error.rule, error.path) == ("layout-too-large", "S0.F0.F0.F0.F3")
+    assert error.reason.startswith("S3 has more than 65536 fields")
+
+
+@pytest.mark.parametrize("kind", ["int8", "S{}"])
+def test_a_class_takes_time_linear_in_its_fields(kwire, kind):
+    """Four times the fields is about four times the work, not sixteen."""
+
+    def make_build(count):
+        fields = []
+        for index in range(count):
+            name = kind.format(index)
+            inner = '[{"name": "X", "type": "int8", "versions": "0+"}]'
+            inner = f', "fields": {inner}' if name != kind else ""
+            fields.append(
+                f'{{"name": "F{index}", "type": "{name}", "versions": "0+"{inner}}}'
+            )
+        text = write_request(",".join(fields)).replace("@", "")
+        message = language.read_message(text)
+        assert len(codec.build_class(message).__match_args__) == count
+        return lambda: codec.build_class(message)
+
+    codec = importlib.import_module(f"{kwire.__name__}.codec")
+    least = 2500 if kind == "int8" else 750
+    gc.disable()  # a full collection looks at all classes there are
+    try:
+        assert growth(make_build, least, 4 * least, most=9) < 9
+    finally:
+        gc.enable()
+
+
+SOMETIMES_EMPTY = """{"name": "Lists", "type": "data", "validVersions": "0-1",
+  "flexibleVersions": "none", "fields": [
+    {"name": "Items", "type": "[]Item", "versions": "0+", "fields": [
+      {"name": "Id", "type": "int8", "versions": "1+"}]}]}"""
+
+
+def test_a_version_whose_elements_take_no_bytes_is_refused_when_it_is_used(kwire):
+    """Its counts could not be checked; the other versions are as good as any."""
+    cls = kwire.schema.message_class(SOMETIMES_EMPTY)
+    data = kwire.encode(cls(items=[cls.Item(id=7)]), 1)
+    assert data == b"\0\0\0\1\7"
+    assert kwire.decode(cls, data, 1).items == (cls.Item(id=7),)
+    for use in (
+        lambda: kwire.encode(cls(), 0),
+        lambda: kwire.decode(cls, bytes(4), 0),
+    ):
+        with pytest.raises(kwire.SchemaError) as caught:
+            use()
+        assert caught.value.rule == "empty-element"
+        assert (caught.value.path, caught.value.line) == ("Items", 3)
