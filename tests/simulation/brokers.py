@@ -6,7 +6,8 @@ What is true is in ``SimulatedCluster``; each broker knows the leaders of its ow
 which lags, so that stale metadata and stale hints come about by themselves.
 Versions, headers and the order of responses are ``ServerConnection``'s. Produce is
 answered in ``produce_answers.py``, FindCoordinator in ``coordinator_answers.py``, what
-transactions take in ``transaction_answers.py``.
+transactions take in ``transaction_answers.py``, and the requests of groups in
+``group_answers.py``.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from uuid import UUID
 
 from coordinator_answers import CoordinatorAnswers
 from fetch_sessions import FetchSessions
+from group_answers import GroupAnswers
+from group_coordinator import SimulatedGroup
 from partition_log import PartitionLog
 from produce_answers import ProduceAnswers
 from transaction_answers import SimulatedTransaction, TransactionAnswers
 
 SERVED = ("ApiVersions", "Metadata", "ListOffsets", "Fetch", "OffsetForLeaderEpoch")
 SERVED += ("DescribeLogDirs", "Produce", "InitProducerId", "FindCoordinator")
+SERVED += ("ConsumerGroupHeartbeat", "OffsetCommit", "OffsetFetch")
 SERVED += ("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn")
 FINALIZING = ("3.9", "4.0", "4.1")
 """Releases that know the feature transaction.version."""
@@ -66,6 +70,7 @@ class SimulatedCluster:
         }
         self.producer_ids = 0
         self.coordinators: dict[tuple[int, str], int] = {}
+        self.groups: dict[str, SimulatedGroup] = {}
         self._ids = 0
 
     def add_topic(self, name, partitions):
@@ -87,6 +92,11 @@ class SimulatedCluster:
             self.transactions[key] = SimulatedTransaction(self.producer_ids)
         return self.transactions[key]
 
+    def add_group(self, name, topics):
+        """Have a group that reads topics."""
+        self.groups[name] = group = SimulatedGroup(self, topics)
+        return group
+
     def coordinator(self, kind, key):
         """Return the node that coordinates a group or a transactional id."""
         nodes = list(self.brokers)
@@ -97,7 +107,9 @@ class SimulatedCluster:
         return self.brokers[port - 9000]
 
 
-class SimulatedBroker(ProduceAnswers, CoordinatorAnswers, TransactionAnswers):
+class SimulatedBroker(
+    ProduceAnswers, CoordinatorAnswers, TransactionAnswers, GroupAnswers
+):
     """One broker: what it offers, whether it runs, and what it believes.
 
     While it is silent, it takes connections and bytes, and does nothing with them.

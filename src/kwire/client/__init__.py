@@ -19,11 +19,13 @@ from .asynchronous import Kafka as Kafka
 from .asynchronous import Scan as Scan
 from .chunks import Chunk as Chunk
 from .chunks import ConsumerRecord as ConsumerRecord
+from .consumer import Consumer as Consumer
 from .options import make_arguments
 from .producer import Producer as Producer
 from .property_files import read_properties as read_properties
 from .sync import KafkaSync as KafkaSync
 from .sync import ScanSync as ScanSync
+from .sync_consumer import ConsumerSync as ConsumerSync
 from .sync_producer import ProducerSync as ProducerSync
 from .transactions import Transaction as Transaction
 from .transactions import TransactionSync as TransactionSync
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Chunk",
+    "Consumer",
     "ConsumerRecord",
+    "ConsumerSync",
     "Kafka",
     "KafkaSync",
     "Producer",

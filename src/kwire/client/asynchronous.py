@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .aio import AsyncRunner
 from .chunks import Chunk, ConsumerRecord
+from .consumer import Consumer
 from .kafka import KafkaBase, ScanBase, offsets_by_partition
 from .producer import Producer
 
@@ -34,7 +35,7 @@ class Scan(ScanBase):
 
     def __init__(
         self,
-        kafka: KafkaBase[Any, Any],
+        kafka: KafkaBase[Any, Any, Any],
         options: ScanOptions,
         decoding: DecodingOptions,
     ) -> None:
@@ -98,11 +99,12 @@ class Scan(ScanBase):
                 self._over.set()
 
 
-class Kafka(KafkaBase[Scan, Producer]):
+class Kafka(KafkaBase[Scan, Producer, Consumer]):
     """A client of a cluster for asyncio; ``client.connect`` makes it."""
 
     _scan_class = Scan
     _producer_class = Producer
+    _consumer_class = Consumer
 
     async def topics(self) -> dict[str, TopicInfo]:
         """Return the metadata of each topic that the user may see."""
@@ -160,13 +162,17 @@ class Kafka(KafkaBase[Scan, Producer]):
         return offsets_by_partition(topics, await self._run(machine))
 
     async def close(self) -> None:
-        """Close the connections of all scans and producers.
+        """Close the connections of all scans, consumers and producers.
 
         What producers have not got acknowledged is dropped; close these before.
+        Consumers leave their groups.
         """
         for scan in list(self._scans):
             await scan.close()
         self._scans.clear()
+        for consumer in list(self._consumers):
+            await consumer.close()
+        self._consumers.clear()
         for producer in list(self._producers):
             await producer.abort()
         self._producers.clear()

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     R = TypeVar("R")
 
+_NEVER = float("inf")
+
 _LONGEST_WAIT_S = 3600.0
 
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
@@ -59,9 +61,10 @@ class BlockingRunner:
         self._bell.setblocking(False)
         self._selector.register(self._alarm, _READ)
 
-    def run_until(self, is_over: Callable[[], bool]) -> None:
+    def run_until(self, is_over: Callable[[], bool], until: float = _NEVER) -> None:
         """Run the machine until ``is_over()``, which is called after each step.
 
+        Or until the time ``until``, of ``time.monotonic``.
         What the machine wants to send by then has been given to the kernel.
         """
         # A caller that took its time: what came meanwhile was not late.
@@ -74,13 +77,14 @@ class BlockingRunner:
                 self._advance(now)
             for each in list(self._sockets.values()):
                 each.write(now)
-            if is_over():
+            if is_over() or now >= until:
                 return
             if any(link.is_over for link in self._sockets):
                 # No name, or no connection: known at once, without an event.
                 has_news = True
                 continue
-            pause = min(max(self._machine.wake_at - now, 0.0), _LONGEST_WAIT_S)
+            at = min(self._machine.wake_at, until)
+            pause = min(max(at - now, 0.0), _LONGEST_WAIT_S)
             has_news = self._take_ready(pause)
 
     def poll(self) -> None:

@@ -72,7 +72,7 @@ class Chunk:
         self.high_watermark = fetched.high_watermark
         self.aborted_transactions = fetched.aborted_transactions
         self.data = fetched.data
-        self._fetched = fetched
+        self.fetched = fetched
         self._options = options
 
     @cached_property
@@ -80,8 +80,8 @@ class Chunk:
         """The records as columns."""
         return columns.decode_records(
             self.data,
-            start_offset=self._fetched.start_offset,
-            end_offset=self._fetched.end_offset,
+            start_offset=self.fetched.start_offset,
+            end_offset=self.fetched.end_offset,
             headers="headers" in self._options.columns,
             timestamp_unit=self._options.timestamp_unit,
             aborted_transactions=self.aborted_transactions,
@@ -93,8 +93,8 @@ class Chunk:
         """The records as objects."""
         return decode_rows(
             self.data,
-            start_offset=self._fetched.start_offset,
-            end_offset=self._fetched.end_offset,
+            start_offset=self.fetched.start_offset,
+            end_offset=self.fetched.end_offset,
             aborted_transactions=self.aborted_transactions,
             check_crc=self._options.check_crc,
             limits=self._options.limits,
@@ -110,7 +110,7 @@ class Chunk:
         """
         return decode_batches(
             self.data,
-            start_offset=self._fetched.start_offset,
+            start_offset=self.fetched.start_offset,
             aborted_transactions=TransactionFilter(self.aborted_transactions or ()),
             errors=errors,
             limits=self._options.limits,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, Ty
 from weakref import WeakSet
 
 from ..cluster import OffsetsMachine, ScanMachine, SizesMachine, TopicsMachine
+from .consuming import ConsumerBase, make_consumer_options
 from .options import make_decoding_options, make_scan_options, read_lookup
 from .producing import ProducerBase, make_producer_options
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ..columns import Unit
     from ..errors import KwireError
     from .chunks import DecodingOptions
+    from .consuming import ConsumedTopics, Partitions
     from .options import Offsets, Topics
 
 Isolation: TypeAlias = Literal["read_uncommitted", "read_committed"]
@@ -59,7 +61,7 @@ class ScanBase:
 
     def __init__(
         self,
-        kafka: KafkaBase[Any, Any],
+        kafka: KafkaBase[Any, Any, Any],
         options: ScanOptions,
         decoding: DecodingOptions,
     ) -> None:
@@ -109,11 +111,15 @@ S = TypeVar("S", bound=ScanBase)
 P = TypeVar("P", bound=ProducerBase)
 
 
-class KafkaBase(Generic[S, P]):
-    """A client of a cluster: its addresses, its settings, its scans and producers."""
+C = TypeVar("C", bound=ConsumerBase)
+
+
+class KafkaBase(Generic[S, P, C]):
+    """A client of a cluster: its addresses and settings, and what was made of it."""
 
     _scan_class: type[S]
     _producer_class: type[P]
+    _consumer_class: type[C]
 
     def __init__(
         self,
@@ -130,6 +136,7 @@ class KafkaBase(Generic[S, P]):
         self._isolation: Isolation = isolation or "read_uncommitted"
         self._scans: WeakSet[S] = WeakSet()
         self._producers: WeakSet[P] = WeakSet()
+        self._consumers: WeakSet[C] = WeakSet()
 
     def scan(
         self,
@@ -230,6 +237,61 @@ class KafkaBase(Generic[S, P]):
         producer = self._producer_class(self, options, on_receipt)
         self._producers.add(producer)
         return producer
+
+    def consumer(
+        self,
+        topics: ConsumedTopics,
+        *,
+        group: str,
+        start: Offsets = "earliest",
+        partitions: Partitions = None,
+        instance_id: str | None = None,
+        server_assignor: str | None = None,
+        rack: str | None = None,
+        session_timeout_s: float = 45.0,
+        max_poll_interval_s: float = 300.0,
+        columns: Iterable[str] | None = None,
+        isolation: Isolation | None = None,
+        memory_bytes: int = 64 << 20,
+        timestamp_unit: Unit = "ms",
+        on_data_loss: Literal["raise", "earliest", "latest"] = "raise",
+        check_crc: bool = True,
+    ) -> C:
+        """Make a consumer: a member of a group, which the broker gives partitions.
+
+        ``topics`` is a name, several, or a compiled pattern, which the broker matches
+        with RE2/J. A partition is read from the offset that the group committed, or
+        from ``start``, which is as in ``scan``, where there is none.
+        With ``partitions`` the consumer reads these and does not join: "all", numbers
+        of a single topic, or {topic: [numbers]}. Any broker has that; joining requires
+        Kafka 4.0 (KIP-848).
+        A member with an ``instance_id`` keeps its partitions while it restarts within
+        the session. ``server_assignor`` is "uniform", "range" or one of the broker's
+        own. ``session_timeout_s`` is how long partitions count as owned without an
+        answer to a heartbeat; the broker has a limit of its own. Who does not come for
+        a chunk for ``max_poll_interval_s`` leaves the group, and joins again then.
+        The other arguments are as in ``scan``. Nothing is sent before the first chunk
+        is requested, and nothing is committed but by ``commit``.
+        """
+        options = make_consumer_options(
+            topics,
+            group=group,
+            partitions=partitions,
+            start=start,
+            isolation=isolation or self._isolation,
+            memory_bytes=memory_bytes,
+            on_data_loss=on_data_loss,
+            rack=rack or self._rack,
+            instance_id=instance_id,
+            server_assignor=server_assignor,
+            session_timeout_s=session_timeout_s,
+            max_poll_interval_s=max_poll_interval_s,
+        )
+        limits = self.settings.limits
+        decoding = make_decoding_options(columns, timestamp_unit, limits, check_crc)
+        consumer = self._consumer_class(self, options, decoding)
+        self._consumers.add(consumer)
+        return consumer
 
     def _find_topics(self, now: float) -> TopicsMachine:
         return TopicsMachine(self.addresses, self.settings, now=now, random=Random())

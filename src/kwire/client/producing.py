@@ -117,7 +117,7 @@ def make_producer_options(
 
 
 class ClusterAccess(Protocol):
-    """What a producer needs of the client that made it: where the cluster is."""
+    """What producers and consumers need of their client: where the cluster is."""
 
     addresses: list[tuple[str, int]]
     settings: ClusterSettings

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from .blocking import BlockingRunner, run_query
 from .chunks import Chunk, ConsumerRecord, arrow_schema
 from .kafka import KafkaBase, ScanBase, offsets_by_partition
+from .sync_consumer import ConsumerSync
 from .sync_producer import ProducerSync
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class ScanSync(ScanBase):
 
     def __init__(
         self,
-        kafka: KafkaBase[Any, Any],
+        kafka: KafkaBase[Any, Any, Any],
         options: ScanOptions,
         decoding: DecodingOptions,
     ) -> None:
@@ -131,11 +132,12 @@ class ScanSync(ScanBase):
             runner.close()
 
 
-class KafkaSync(KafkaBase[ScanSync, ProducerSync]):
+class KafkaSync(KafkaBase[ScanSync, ProducerSync, ConsumerSync]):
     """A client of a cluster with blocking calls; ``client.connect_sync`` makes it."""
 
     _scan_class = ScanSync
     _producer_class = ProducerSync
+    _consumer_class = ConsumerSync
 
     def topics(self) -> dict[str, TopicInfo]:
         """Return the metadata of each topic that the user may see."""
@@ -188,13 +190,17 @@ class KafkaSync(KafkaBase[ScanSync, ProducerSync]):
         return offsets_by_partition(topics, self._run(machine))
 
     def close(self) -> None:
-        """Close the connections of all scans and producers.
+        """Close the connections of all scans, consumers and producers.
 
         What producers have not got acknowledged is dropped; close these before.
+        Consumers leave their groups.
         """
         for scan in list(self._scans):
             scan.close()
         self._scans.clear()
+        for consumer in list(self._consumers):
+            consumer.close()
+        self._consumers.clear()
         for producer in list(self._producers):
             producer.abort()
         self._producers.clear()

@@ -14,10 +14,14 @@ from .errors import ClusterError as ClusterError
 from .errors import DataLost as DataLost
 from .errors import DeliveryFailed as DeliveryFailed
 from .errors import NotAuthorized as NotAuthorized
+from .errors import PartitionLost as PartitionLost
 from .errors import ProducerFenced as ProducerFenced
 from .errors import RequestRefused as RequestRefused
 from .errors import TopicNotFound as TopicNotFound
 from .errors import TransactionFailed as TransactionFailed
+from .group_consumer import ConsumerMachine as ConsumerMachine
+from .group_options import GroupMetadata as GroupMetadata
+from .group_options import GroupOptions as GroupOptions
 from .link import Link as Link
 from .machine import ClusterMachine as ClusterMachine
 from .metadata import Broker as Broker

@@ -58,10 +58,12 @@ class Coordinators:
     """The coordinators of the keys that a machine uses, over the links of ``cluster``.
 
     ``link_to`` is what most callers need; ``failure`` is what is wrong with a key.
+    With ``is_apart`` links are not those of other requests, which may take long.
     """
 
-    def __init__(self, cluster: ClusterMachine) -> None:
+    def __init__(self, cluster: ClusterMachine, *, is_apart: bool = False) -> None:
         self._cluster = cluster
+        self._is_apart = is_apart
         self._searches: dict[Place, _Search] = {}
 
     def want(self, kind: CoordinatorType, keys: Iterable[str]) -> None:
@@ -81,7 +83,7 @@ class Coordinators:
             return None
         link = None
         if search.node_id is not None:
-            link = self._cluster.link_to(search.node_id, now)
+            link = self._cluster.link_to(search.node_id, now, is_apart=self._is_apart)
         if link is not None:
             search.lookups = 0
         elif self._is_open(search):

@@ -73,6 +73,25 @@ class DataLost(ClusterError):
         )
 
 
+class PartitionLost(ClusterError):
+    """A partition that was read belongs to another member: ``topic``, ``partition``.
+
+    What was to be committed may have been, if the answer was lost.
+    """
+
+    def __init__(self, topic: str, partition: int) -> None:
+        super().__init__(topic, partition)
+        self.topic = topic
+        self.partition = partition
+
+    def __str__(self) -> str:
+        return (
+            f"committing {self.topic}-{self.partition}: the group has taken the"
+            " partition from this consumer; its records from the last commit on are"
+            " read again by the member that has it now"
+        )
+
+
 class DeliveryFailed(ClusterError):
     """Records were not acknowledged: ``topic``, ``partition``, ``count``.
 

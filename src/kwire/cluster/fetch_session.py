@@ -121,6 +121,15 @@ class FetchSession:
         }
         for each in forgotten:
             self._limits.pop(each, None)
+        if forgotten and named:
+            # Of a partition that was given up and is read again, only the new position
+            # is sent: brokers forget after they have read what is named.
+            places = {(each.name, at.topic_id) for each, at in named.items()}
+            forgotten = {
+                each: at
+                for each, at in forgotten.items()
+                if (each.name, at.topic_id) not in places
+            }
         return named, forgotten
 
     def take_response(self, session_id: int) -> None:

@@ -61,7 +61,8 @@ class ClusterMachine:
         self.failure: KwireError | None = None
         self.version = 0
         self._bootstrap = list(bootstrap)
-        self._links: dict[tuple[str, int], Link] = {}
+        # By host, port, and whether it is apart from that of other requests.
+        self._links: dict[tuple[str, int, bool], Link] = {}
         self._new_links: list[Link] = []
         self._failures: dict[tuple[str, int], _Failures] = {}
         self._wake_at = now
@@ -90,12 +91,13 @@ class ClusterMachine:
     def advance(self, now: float) -> None:
         """Do what can be done now; ``wake_at`` is when there is more to do."""
         self._wake_at = NEVER
-        for place, link in list(self._links.items()):
+        for key, link in list(self._links.items()):
+            place = key[:2]
             link.check(now)
             if link.has_answered:
                 self._note_success(place)
             if link.is_over:
-                del self._links[place]
+                del self._links[key]
                 self._note_failure(place, link, now)
             elif link.quiet_until > now:
                 self.wake(link.quiet_until)
@@ -114,16 +116,20 @@ class ClusterMachine:
         """Note that metadata was right: the next pause is short again."""
         self._refreshes = 0
 
-    def link_to(self, node_id: int, now: float) -> Link | None:
+    def link_to(
+        self, node_id: int, now: float, *, is_apart: bool = False
+    ) -> Link | None:
         """Return a link to a broker that takes a request now, or open one.
 
-        None until there is one; ``wake_at`` covers the wait.
+        None until there is one; ``wake_at`` covers the wait. A broker answers the
+        requests of a link one after another: what may not wait for a Fetch is sent over
+        one that ``is_apart``.
         """
         broker = self.metadata.brokers.get(node_id)
         if broker is None:
             self.want_metadata()
             return None
-        return self._link_at((broker.host, broker.port), node_id, now)
+        return self._link_at((broker.host, broker.port), node_id, now, is_apart)
 
     def any_link(self, now: float) -> Link | None:
         """Return a link to any broker that takes a request now, as ``link_to`` does."""
@@ -139,7 +145,7 @@ class ClusterMachine:
         # The addresses to begin with count too: all brokers may have moved (KIP-899).
         places += [place for place in self._bootstrap if place not in nodes]
         self.random.shuffle(places)
-        free_places = [each for each in places if each not in self._links]
+        free_places = [each for each in places if (*each, False) not in self._links]
         for place in free_places:
             if self._retry_at(place) <= now:
                 return self._link_at(place, nodes.get(place), now)
@@ -181,9 +187,13 @@ class ClusterMachine:
         self._new_links.clear()
 
     def _link_at(
-        self, place: tuple[str, int], node_id: int | None, now: float
+        self,
+        place: tuple[str, int],
+        node_id: int | None,
+        now: float,
+        is_apart: bool = False,
     ) -> Link | None:
-        link = self._links.get(place)
+        link = self._links.get((*place, is_apart))
         if link is not None:
             if node_id is not None:
                 link.node_id = node_id
@@ -193,7 +203,7 @@ class ClusterMachine:
             self.wake(retry_at)
             return None
         link = Link(*place, node_id, self.settings, now)
-        self._links[place] = link
+        self._links[*place, is_apart] = link
         self._new_links.append(link)
         return None
 

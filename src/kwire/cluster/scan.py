@@ -131,6 +131,19 @@ class ScanMachine(LookupMachine):
                 reader.lookups["end"] = end
         self._readers[place] = reader
 
+    def _stop_reading(self, reader: PartitionReader) -> None:
+        """Give up a partition while others are read on; drop what was not taken."""
+        self._readers.pop((reader.topic, reader.partition), None)
+        # What is on its way for it is of no use any more.
+        reader.generation += 1
+        dropped = [each for each in self._fetched if each.reader is reader]
+        if dropped:
+            self._fetched = deque(
+                each for each in self._fetched if each.reader is not reader
+            )
+            for each in dropped:
+                self.release(each)
+
     def _set_start(self, reader: PartitionReader, start: Spec) -> None:
         reader.is_start_given = isinstance(start, int)
         if isinstance(start, int):
@@ -410,6 +423,8 @@ class ScanMachine(LookupMachine):
                 after if end is None else min(after, end),
                 part.high_watermark,
                 aborted if self.options.read_committed else None,
+                last.partition_leader_epoch,
+                reader,
             )
         )
         self._held += len(part.records)

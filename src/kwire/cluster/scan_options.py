@@ -59,7 +59,8 @@ class Fetched(NamedTuple):
 
     Records from ``start_offset`` on and before ``end_offset`` (None: all) are meant;
     ``next_offset`` is where reading goes on. ``aborted_transactions`` is None unless
-    committed records are read.
+    committed records are read. ``leader_epoch`` is that of the last batch; ``reader``
+    is the ``PartitionReader`` that fetched it.
     """
 
     topic: str
@@ -70,6 +71,8 @@ class Fetched(NamedTuple):
     next_offset: int
     high_watermark: int
     aborted_transactions: tuple[Any, ...] | None
+    leader_epoch: int = -1
+    reader: Any = None
 
 
 def choose_spec(

@@ -1,0 +1,292 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Consumers of a group over both runners, against librdkafka's mock cluster.
+
+Faults are simulated in ``tests/simulation``; real brokers are in ``tools/broker``.
+"""
+
+import asyncio
+import importlib
+import inspect
+import re
+import threading
+import time
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import pytest
+from confluent_kafka import Producer
+from runners import open_sockets
+
+TIMEOUT_S = 30
+PARTITIONS = 4
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """The addresses of librdkafka's mock cluster of three brokers, and its handle."""
+    handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
+    brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
+    yield ",".join(f"{each.host}:{each.port}" for each in brokers), handle
+    del handle
+
+
+@pytest.fixture
+def topic(cluster):
+    """A topic with ten records in each partition."""
+    name, handle = f"topic-{uuid4().hex[:8]}", cluster[1]
+    found = handle.list_topics(name, timeout=TIMEOUT_S).topics[name]
+    assert len(found.partitions) == PARTITIONS
+    for partition in range(PARTITIONS):
+        for number in range(10):
+            handle.produce(name, b"%d" % number, partition=partition)
+    assert not handle.flush(TIMEOUT_S)
+    return name
+
+
+def wait_until(is_so):
+    """Wait for something that comes about by itself."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while not is_so():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.02)
+
+
+class Awaitable:
+    """A consumer of either kind, with methods to be awaited."""
+
+    def __init__(self, consumer):
+        """Wrap a consumer."""
+        self.consumer = consumer
+
+    def __getattr__(self, name):
+        """Return a method that is a coroutine."""
+        method = getattr(self.consumer, name)
+        if inspect.iscoroutinefunction(method):
+            return method
+
+        async def call(*arguments, **options):
+            return method(*arguments, **options)
+
+        return call
+
+
+@pytest.fixture(params=["blocking", "asyncio"])
+def consume(request, kwire, cluster):
+    """Run a function of a way to open consumers, which is a coroutine."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+
+    @asynccontextmanager
+    async def opened(topics, **options):
+        if request.param == "blocking":
+            with (
+                client.connect_sync(cluster[0]) as kafka,
+                kafka.consumer(topics, **options) as consumer,
+            ):
+                yield Awaitable(consumer)
+        else:
+            async with (
+                client.connect(cluster[0]) as kafka,
+                kafka.consumer(topics, **options) as consumer,
+            ):
+                yield Awaitable(consumer)
+
+    def run(function):
+        before = open_sockets()
+
+        async def checked():
+            await function(opened)
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+
+        asyncio.run(checked())
+        # The mock closes its side, which is in this process too, a little later.
+        wait_until(lambda: open_sockets() <= before)
+
+    return run
+
+
+async def read_all(consumer, count):
+    """Read so many records, and commit each chunk; return the values by partition."""
+    seen = {}
+    while sum(map(len, seen.values())) < count:
+        chunk = await consumer.poll(TIMEOUT_S)
+        assert chunk is not None
+        seen.setdefault(chunk.partition, []).extend(r.value for r in chunk.rows())
+        committed = await consumer.commit(chunk)
+        assert committed == {(chunk.topic, chunk.partition): chunk.next_offset}
+    return seen
+
+
+ALL = {n: [b"%d" % value for value in range(10)] for n in range(PARTITIONS)}
+
+
+@pytest.mark.parametrize("how", [{}, {"partitions": "all"}], ids=["joined", "by-hand"])
+def test_a_group_goes_on_where_it_committed(consume, topic, how):
+    """The second consumer of a group gets nothing of what the first one committed."""
+
+    async def check(opened):
+        async with opened(topic, group=topic, **how) as consumer:
+            assert await read_all(consumer, 40) == ALL
+        async with opened(topic, group=topic, **how) as consumer:
+            assert await consumer.poll(1.0) is None
+            assert await consumer.position() == {(topic, n): 10 for n in ALL}
+            assert await consumer.commit() == {}
+        async with opened(topic, group=f"{topic}-2", **how) as consumer:
+            assert await read_all(consumer, 40) == ALL
+
+    consume(check)
+
+
+def test_what_was_not_committed_is_read_again(consume, topic):
+    """Closing commits nothing; ``commit`` without a chunk all that was returned."""
+
+    async def check(opened):
+        async with opened(topic, group=topic) as consumer:
+            first = await consumer.poll(TIMEOUT_S)
+        async with opened(topic, group=topic) as consumer:
+            chunks = [await consumer.poll(TIMEOUT_S)]
+            while len(chunks) < PARTITIONS:
+                chunks.append(await consumer.poll(TIMEOUT_S))
+            places = {(each.topic, each.partition) for each in chunks}
+            assert (first.topic, first.partition) in places
+            assert await consumer.commit() == dict.fromkeys(places, 10)
+        async with opened(topic, group=topic) as consumer:
+            assert await consumer.poll(1.0) is None
+
+    consume(check)
+
+
+def test_two_members_share_the_partitions(consume, topic, kwire):
+    """The first gives up half when it comes back; its chunk of these is lost then."""
+    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+
+    async def check(opened):
+        async with (
+            opened(topic, group=topic) as one,
+            opened(topic, group=topic) as other,
+        ):
+            chunks = []
+            while len(chunks) < PARTITIONS:
+                chunks.append(await one.poll(TIMEOUT_S))
+            # While the first one is busy, the second gets nothing.
+            assert await other.poll(2.0) is None
+            assert await one.commit(chunks[0]) != {}
+            deadline = time.monotonic() + TIMEOUT_S
+            mine = theirs = set()
+            while len(theirs) < PARTITIONS // 2:
+                assert time.monotonic() < deadline
+                await one.poll(0.2)
+                await other.poll(0.2)
+                mine, theirs = await one.assignment(), await other.assignment()
+                assert not mine & theirs
+            assert mine | theirs == {(topic, n) for n in ALL}
+            for chunk in chunks:
+                if (topic, chunk.partition) in mine:
+                    await one.commit(chunk)
+                else:
+                    with pytest.raises(cluster.PartitionLost, match=r"-\d: the group"):
+                        await one.commit(chunk)
+
+    consume(check)
+
+
+def test_heartbeats_are_sent_while_the_caller_is_busy(kwire, cluster, topic):
+    """The blocking consumer has a thread for that, which ends with it."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with client.connect_sync(cluster[0]) as kafka:
+        with kafka.consumer(topic, group=topic) as consumer:
+            assert consumer.poll(TIMEOUT_S) is not None
+            names = {each.name for each in threading.enumerate()}
+            assert f"kwire consumer of {topic}" in names
+            member = consumer._machine._member
+            heard_at = member._heard_at
+            wait_until(lambda: member._heard_at != heard_at)
+        name = f"kwire consumer of {topic}"
+        wait_until(lambda: name not in {e.name for e in threading.enumerate()})
+
+
+def test_another_thread_ends_the_wait(kwire, cluster, topic):
+    """Closing wakes a blocking consumer, which leaves the group itself."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with client.connect_sync(cluster[0]) as kafka:
+        consumer = kafka.consumer(topic, group=topic, start="latest")
+        closer = threading.Timer(0.5, consumer.close)
+        closer.start()
+        assert list(consumer) == []
+        closer.join()
+        with pytest.raises(ValueError, match="the consumer is closed"):
+            consumer.commit()
+
+
+def test_a_wait_that_is_cancelled_loses_nothing(kwire, cluster, topic):
+    """The next wait has the chunk that the other one did not get."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+
+    async def run():
+        async with (
+            client.connect(cluster[0]) as kafka,
+            kafka.consumer(topic, group=topic) as consumer,
+        ):
+            count = cancelled = 0
+            while count < 40:
+                waiting = asyncio.create_task(consumer.poll())
+                done, _ = await asyncio.wait([waiting], timeout=0.001)
+                if not done:
+                    waiting.cancel()
+                    await asyncio.wait([waiting])
+                if waiting.cancelled():
+                    cancelled += 1
+                else:
+                    count += len(waiting.result().rows())
+            assert count == 40
+            assert cancelled
+
+    asyncio.run(run())
+
+
+def test_two_tasks_may_not_read_at_once(kwire, cluster, topic):
+    """The second would make the group believe that the first is done."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+
+    async def run():
+        async with (
+            client.connect(cluster[0]) as kafka,
+            kafka.consumer(topic, group=topic, start="latest") as consumer,
+        ):
+            first = asyncio.create_task(consumer.poll())
+            await asyncio.sleep(0)
+            with pytest.raises(ValueError, match="another task is reading"):
+                await consumer.poll()
+            await consumer.close()
+            assert await first is None
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("topics", "options", "words"),
+    [
+        ("a", {"group": ""}, "group must be a name"),
+        ("a", {"session_timeout_s": 0}, "session_timeout_s must be positive"),
+        ("a", {"max_poll_interval_s": -1}, "max_poll_interval_s must be positive"),
+        ({"a": [0]}, {}, "choose partitions with partitions="),
+        (["a", "b"], {"partitions": [0]}, 'partitions must be "all"'),
+        (["a", "b"], {"partitions": {"a": [0]}}, "a key for each topic"),
+        ("a", {"partitions": "some"}, 'partitions must be "all"'),
+        ("a", {"partitions": [0], "instance_id": "x"}, "cannot be given with"),
+        (re.compile("a", re.VERBOSE), {}, "re.VERBOSE"),
+    ],
+)
+def test_arguments_that_are_wrong_are_named(kwire, topics, options, words):
+    """Before anything is sent."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    kafka = client.connect_sync("127.0.0.1:1")
+    with pytest.raises((ValueError, TypeError), match=re.escape(words)):
+        kafka.consumer(topics, **{"group": "etl", **options})
+
+
+def test_flags_of_a_pattern_are_the_brokers_too(kwire):
+    """They are written in front of it: RE2/J knows them by the same letters."""
+    consuming = importlib.import_module(f"{kwire.__name__}.client.consuming")
+    assert consuming._java_pattern(re.compile("Or.*")) == "Or.*"
+    assert consuming._java_pattern(re.compile("or", re.I | re.S)) == "(?is)or"

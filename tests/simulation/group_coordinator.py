@@ -1,0 +1,229 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated group as its coordinator keeps it (KIP-848): epochs, target, offsets.
+
+A member first gives up what it may not keep, then gets what others have given up. What
+is written here survives the coordinator, as Kafka's log of offsets does. Requests are
+read and answered in ``group_answers.py``.
+"""
+
+from __future__ import annotations
+
+STABLE, UNREVOKED, UNRELEASED = "stable", "unrevoked", "unreleased"
+
+
+class GroupError(Exception):
+    """An error code that answers a request."""
+
+    def __init__(self, code):
+        """Answer with a code."""
+        super().__init__(code)
+        self.code = code
+
+
+class Member:
+    """A member as the coordinator knows it."""
+
+    def __init__(self, member_id, instance_id):
+        """Begin outside of all epochs, with nothing."""
+        self.id = member_id
+        self.instance_id = instance_id
+        self.epoch = 0
+        self.previous_epoch = 0
+        self.state = STABLE
+        self.assigned: set = set()
+        self.revoked: set = set()
+        """What it has to give up before it gets anything else."""
+        self.heard_at = 0.0
+        self.revoke_by = float("inf")
+        self.rebalance_s = 0.0
+        self.is_away = False
+        """Whether it is static, and has left for a while."""
+
+    @property
+    def held(self):
+        """What no other member may get yet."""
+        return self.assigned | self.revoked
+
+
+class SimulatedGroup:
+    """One group: its members, who should have what, and its committed offsets."""
+
+    def __init__(self, cluster, topics):
+        """Subscribe to topics by name."""
+        self.cluster = cluster
+        self.topics = topics
+        self.codes = cluster.codes
+        self.epoch = 0
+        self.members: dict[str, Member] = {}
+        self.target: dict[str, set] = {}
+        self.target_epoch = 0
+        self.offsets: dict[tuple, tuple[int, int]] = {}
+        self.session_s = 6.0
+        self.turn = 0
+        """What the target depends on, beside the members."""
+        self.check_commit = lambda place, offset: None
+        """Called with each commit that is written."""
+        self.check_removal = lambda member: None
+        """Called with each member that does not give up in time."""
+
+    def partitions(self):
+        """Return all partitions, by topic id and number."""
+        return {
+            (topic.topic_id, index)
+            for name in self.topics
+            if (topic := self.cluster.topics.get(name))
+            for index in range(len(topic.logs))
+        }
+
+    def shuffle(self):
+        """Have another assignment for the same members."""
+        self.turn += 1
+        self.epoch += 1
+
+    def expire(self, now):
+        """Remove who was not heard, or did not give up in time."""
+        for member in list(self.members.values()):
+            is_silent = now > member.heard_at + self.session_s
+            if now > member.revoke_by:
+                self.check_removal(member)
+            if is_silent or now > member.revoke_by:
+                self.remove(member)
+
+    def remove(self, member):
+        """Remove a member; others get what it had."""
+        del self.members[member.id]
+        self.target.pop(member.id, None)
+        self.epoch += 1
+
+    def heartbeat(self, request, now):
+        """Take a heartbeat; return the member, and whether it gets its assignment."""
+        self.expire(now)
+        if request.member_epoch < 0:
+            return self._leave(request), False
+        if request.member_epoch == 0:
+            member = self._join(request)
+        else:
+            member = self._find(request)
+        member.heard_at = now
+        if request.rebalance_timeout_ms >= 0:
+            member.rebalance_s = request.rebalance_timeout_ms / 1000
+        owned = None
+        if request.topic_partitions is not None:
+            owned = {
+                (topic.topic_id, partition)
+                for topic in request.topic_partitions
+                for partition in topic.partitions
+            }
+        before = set(member.assigned)
+        self._move(member, owned, now)
+        is_full = request.rebalance_timeout_ms >= 0
+        return member, is_full or member.assigned != before
+
+    def check_member(self, member_id, epoch, now):
+        """Refuse what comes from no member, or from another epoch of one."""
+        self.expire(now)
+        codes = self.codes
+        if not member_id and epoch < 0:
+            if self.members:
+                raise GroupError(codes.UNKNOWN_MEMBER_ID)
+            return
+        member = self.members.get(member_id)
+        if member is None:
+            raise GroupError(codes.UNKNOWN_MEMBER_ID)
+        if member.epoch != epoch:
+            raise GroupError(codes.STALE_MEMBER_EPOCH)
+
+    def commit(self, place, offset, leader_epoch):
+        """Write an offset."""
+        self.check_commit(place, offset)
+        self.offsets[place] = (offset, leader_epoch)
+
+    def _leave(self, request):
+        member = self.members.get(request.member_id)
+        if member is None:
+            raise GroupError(self.codes.UNKNOWN_MEMBER_ID)
+        if request.member_epoch == -2:
+            member.is_away = True
+        else:
+            self.remove(member)
+        return member
+
+    def _join(self, request):
+        instance_id = request.instance_id
+        assert request.topic_partitions == (), "who joins owns nothing"
+        names = request.subscribed_topic_names or ()
+        assert names or request.subscribed_topic_regex
+        known = self.members.get(request.member_id)
+        if known is not None:
+            known.epoch = known.previous_epoch = 0
+            known.is_away = False
+            return known
+        member = Member(request.member_id, instance_id)
+        for other in list(self.members.values()):
+            if instance_id is not None and other.instance_id == instance_id:
+                if not other.is_away:
+                    raise GroupError(self.codes.UNRELEASED_INSTANCE_ID)
+                member.assigned = other.assigned
+                member.state, member.revoked = other.state, other.revoked
+                self.target[member.id] = self.target.pop(other.id, set())
+                del self.members[other.id]
+        self.members[member.id] = member
+        self.epoch += 1
+        return member
+
+    def _find(self, request):
+        member = self.members.get(request.member_id)
+        if member is None:
+            raise GroupError(self.codes.UNKNOWN_MEMBER_ID)
+        if request.member_epoch == member.epoch:
+            return member
+        owned = {
+            (topic.topic_id, partition)
+            for topic in request.topic_partitions or ()
+            for partition in topic.partitions
+        }
+        is_last = request.member_epoch == member.previous_epoch
+        is_subset = request.topic_partitions is not None and owned <= member.assigned
+        if not (is_last and is_subset):
+            raise GroupError(self.codes.FENCED_MEMBER_EPOCH)
+        return member
+
+    def _move(self, member, owned, now):
+        """Bring a member nearer to its target."""
+        if self.target_epoch != self.epoch:
+            self._assign()
+        if member.state == STABLE and member.epoch == self.target_epoch:
+            return
+        if member.state == UNREVOKED:
+            if owned is None or owned & member.revoked:
+                return
+            member.revoked = set()
+        target = self.target.get(member.id, set())
+        revoked = member.assigned - target
+        member.assigned &= target
+        if revoked and (owned is None or owned & revoked):
+            member.state, member.revoked = UNREVOKED, revoked
+            member.revoke_by = now + member.rebalance_s
+            return
+        held = {
+            place
+            for other in self.members.values()
+            if other is not member
+            for place in other.held
+        }
+        wanted = target - member.assigned
+        member.assigned |= wanted - held
+        member.state = UNRELEASED if wanted & held else STABLE
+        member.revoke_by = float("inf")
+        if member.epoch != self.target_epoch:
+            member.previous_epoch, member.epoch = member.epoch, self.target_epoch
+
+    def _assign(self):
+        """Deal out the partitions anew, with as few changes as the turn leaves."""
+        self.target_epoch = self.epoch
+        ids = sorted(self.members)
+        self.target = {each: set() for each in ids}
+        for number, place in enumerate(sorted(self.partitions())):
+            if ids:
+                self.target[ids[(number + self.turn) % len(ids)]].add(place)
