@@ -143,6 +143,41 @@ def test_batches_are_as_large_as_they_may_be(kwire, send):
     assert len(receipts) < 1.3 * sum(map(len, values)) / 8000 + 60
 
 
+def test_a_table_is_not_copied_to_be_sorted(kwire, send, monkeypatch):
+    """Protects memory: only the batch that is encoded next is a copy of its rows."""
+    batches = importlib.import_module(f"{kwire.__name__}.client.table_batches")
+    add, grown = batches.TableSender.add, []
+
+    def measured(self, *arguments):
+        before = pyarrow.total_allocated_bytes()
+        add(self, *arguments)
+        grown.append(pyarrow.total_allocated_bytes() - before)
+
+    monkeypatch.setattr(batches.TableSender, "add", measured)
+    values = [b"%04d" % n + bytes(5000) for n in range(2000)]
+    table = pyarrow.table({"value": values, "p": [n % 3 for n in range(2000)]})
+    _, found = send(table, partition="p")
+    assert all([row.value for row in found[n]] == values[n::3] for n in range(3))
+    assert max(grown) < table.nbytes / 10
+
+
+def test_a_batch_of_a_table_can_be_split(kwire):
+    """Its halves have the rows in order, whether it was sorted or not."""
+    batches = importlib.import_module(f"{kwire.__name__}.client.table_batches")
+    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    records = importlib.import_module(f"{kwire.__name__}.records")
+    fields = {"producer_id": 1, "producer_epoch": 0, "base_sequence": 0}
+    rows = pyarrow.record_batch(
+        {"key": [b"a", b"b", b"c"], "value": [b"1", b"2", b"3"]}
+    )
+    for numbers, wanted in ((None, [b"1", b"2", b"3"]), ([2, 0], [b"3", b"1"])):
+        whole = batches.TableBatch(rows, numbers, 200, cluster.ProducerOptions())
+        halves = whole.halves()
+        data = b"".join(half.build(**fields) for half in halves)
+        assert [row.value for row in records.decode_rows(data)[0]] == wanted
+        assert [len(half) for half in halves] == [1, len(wanted) - 1]
+
+
 def test_rows_without_a_key_go_to_batches_of_any_partition(send):
     """Whole batches, each of one partition."""
     table = pyarrow.table({"key": pyarrow.nulls(3000, pyarrow.binary())})

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables as record batches, without an object for each row.
 
-table -> columns by name -> rows sorted by partition -> slices of one batch each
+table -> columns by name -> row numbers sorted by partition -> those of one batch each
+
+The rows stay where they are in the table until their batch is encoded: sorting a copy
+of them takes longer than encoding where values are large.
 """
 
 from __future__ import annotations
@@ -27,6 +30,9 @@ _ROW_OVERHEAD = 31
 
 _HEADER_OVERHEAD = 10
 """The most bytes of a header besides its key and value."""
+
+_FEW = 1 << 15
+"""The most partitions whose numbers are 16 bits."""
 
 ROWS_AT_ONCE = 1 << 16
 """The most rows that are sorted by partition at once."""
@@ -107,15 +113,18 @@ class TableColumns:
 
 
 class TableBatch:
-    """Rows of a table that are one batch."""
+    """Rows of a table that are one batch: a slice of it, or those with some numbers."""
 
-    def __init__(self, rows: Any, size: int, options: ProducerOptions) -> None:
+    def __init__(
+        self, rows: Any, numbers: Any, size: int, options: ProducerOptions
+    ) -> None:
         self._rows = rows
+        self._numbers = numbers
         self._content = size
         self._options = options
 
     def __len__(self) -> int:
-        return int(self._rows.num_rows)
+        return int(self._rows.num_rows if self._numbers is None else len(self._numbers))
 
     @property
     def size_bound(self) -> int:
@@ -127,8 +136,9 @@ class TableBatch:
         self, *, producer_id: int, producer_epoch: int, base_sequence: int
     ) -> bytes:
         """Encode the batch."""
+        rows = self._rows
         return columns.encode_batch(
-            self._rows,
+            rows if self._numbers is None else rows.take(self._numbers),
             compression=self._options.compression,
             compression_level=self._options.compression_level,
             is_transactional=self._options.transactional_id is not None,
@@ -141,11 +151,16 @@ class TableBatch:
         """Return two batches of half as many rows, in order."""
         middle = len(self) // 2
         # What each half has is not known; no half has more than the whole.
-        first, second = self._rows.slice(0, middle), self._rows.slice(middle)
-        kind = type(self)
+        size, options, kind = self._content, self._options, type(self)
+        rows, numbers = self._rows, self._numbers
+        if numbers is not None:
+            return (
+                kind(rows, numbers[:middle], size, options),
+                kind(rows, numbers[middle:], size, options),
+            )
         return (
-            kind(first, self._content, self._options),
-            kind(second, self._content, self._options),
+            kind(rows.slice(0, middle), None, size, options),
+            kind(rows.slice(middle), None, size, options),
         )
 
 
@@ -178,19 +193,31 @@ class TableSender:
         partitions = self._choose(rows)
         if isinstance(self._partition, str):
             rows = rows.drop_columns(["partition"])
+        sizes, order = row_sizes(rows), None
         if partitions.size and (partitions != partitions[0]).any():
+            if len(self._topic.partitions) <= _FEW:
+                # Sorted by counting, and not by comparing.
+                partitions = partitions.astype("int16")
             order = numpy.argsort(partitions, kind="stable")
-            rows, partitions = rows.take(order), partitions[order]
-        sizes = numpy.cumsum(row_sizes(rows))
+            sizes, partitions = sizes[order], partitions[order]
+        sizes = numpy.cumsum(sizes)
         ends: Any = numpy.flatnonzero(numpy.diff(partitions)) + 1
         start = 0
         for end in (*ends.tolist(), len(partitions)):
             if end > start:
-                self._cut(rows, sizes, start, end, int(partitions[start]), now)
+                place = int(partitions[start])
+                self._cut(rows, order, sizes, start, end, place, now)
             start = end
 
     def _cut(
-        self, rows: Any, sizes: Any, start: int, end: int, partition: int, now: float
+        self,
+        rows: Any,
+        order: Any,
+        sizes: Any,
+        start: int,
+        end: int,
+        partition: int,
+        now: float,
     ) -> None:
         """Cut rows of one partition into batches; -1 is any partition."""
         options = self._machine.options
@@ -200,7 +227,11 @@ class TableSender:
             stop = int(sizes.searchsorted(before + room, "right"))
             stop = min(max(stop, start + 1), end)
             size = int(sizes[stop - 1]) - before
-            content = TableBatch(rows.slice(start, stop - start), size, options)
+            if order is None:
+                chosen_rows, numbers = rows.slice(start, stop - start), None
+            else:
+                chosen_rows, numbers = rows, order[start:stop]
+            content = TableBatch(chosen_rows, numbers, size, options)
             chosen = partition
             if chosen < 0:
                 chosen = self._machine.choose_partition(self._topic)
