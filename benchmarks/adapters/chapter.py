@@ -4,26 +4,25 @@
 
 from __future__ import annotations
 
-import datetime
 import json
-import os
-import platform
-import random
-import statistics
-import subprocess
-import sys
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from benchmarks.adapters.contender import READERS
+from benchmarks.broker_runs import (
+    describe_counts,
+    describe_machine,
+    find_micros,
+    measure_in_turn,
+    run_contender,
+    write_run,
+)
 from benchmarks.chapters import RESULTS, put_chapter
 from benchmarks.live.rounds import PARTITIONS, brokers, fill, topic_of
 from benchmarks.report import summary
 from benchmarks.tables import table
 from benchmarks.targets import Verdict
-from benchmarks.worker import ROOT
 
 HEADING = "## Adapters"
 TOPICS = ((100, "none"), (100, "zstd"), (1000, "none"))
@@ -63,67 +62,38 @@ def run(json_path: Path, rounds: int, scale: float) -> None:
         for size, codec in TOPICS
         for adapted in (0, 1)
     ]
-    found: dict[str, list[Any]] = {"/".join(map(str, turn)): [] for turn in turns}
-    order = random.Random("adapters")
     with brokers.running("4.x") as kafka:
         for size, codec in TOPICS:
             fill(kafka, size, codec, counts[size])
-        for number in range(rounds):
-            order.shuffle(turns)
-            for reader, size, codec, adapted in turns:
-                figures = _read(adapted, reader, kafka.address, size, codec, counts)
-                found["/".join(map(str, (reader, size, codec, adapted)))].append(
-                    figures
-                )
-            print(f"  round {number + 1} of {rounds}", flush=True)
+
+        def read(reader: str, size: int, codec: str, adapted: int) -> dict[str, Any]:
+            return _read(adapted, reader, kafka.address, size, codec, counts)
+
+        found = measure_in_turn("adapters", turns, rounds, read)
         release = kafka.release
-    json_path.write_text(
-        json.dumps(
-            {
-                "when": datetime.date.today().isoformat(),
-                "kafka": release,
-                "machine": {
-                    "cpus": os.cpu_count(),
-                    "python": platform.python_version(),
-                    "packages": {name: metadata.version(name) for name in PACKAGES},
-                },
-                "rounds": rounds,
-                "records": counts,
-                "readings": found,
-            },
-            indent=1,
-        )
+    write_run(
+        *(json_path, release, PACKAGES),
+        rounds=rounds,
+        records=counts,
+        readings=found,
     )
 
 
 def _read(
     adapted: int, reader: str, address: str, size: int, codec: str, counts: Any
 ) -> dict[str, Any]:
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "benchmarks.adapters.contender", str(adapted)),
-            *(reader, address, topic_of(size, codec), str(PARTITIONS)),
-            str(counts[size]),
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
+    figures = run_contender(
+        "benchmarks.adapters.contender",
+        *(adapted, reader, address, topic_of(size, codec), PARTITIONS, counts[size]),
     )
-    if done.returncode:
-        raise SystemExit(f"{reader}, {adapted=}: {done.stderr[-2000:]}")
-    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     if (figures["records"], figures["bytes"]) != (counts[size], counts[size] * size):
         raise SystemExit(f"{reader}, {adapted=}, read other records: {figures}")
     return figures
 
 
-def _micros(readings: list[Any]) -> float:
-    return 1e6 * statistics.median(each["cpu"] / each["records"] for each in readings)
-
-
 def _verdicts(readings: dict[str, list[Any]]) -> Iterator[Verdict]:
     for reader, least in TARGETS.items():
-        own, adapted = (_micros(readings[f"{reader}/100/none/{n}"]) for n in (0, 1))
+        own, adapted = (find_micros(readings[f"{reader}/100/none/{n}"]) for n in (0, 1))
         yield Verdict(
             f"{reader}, 100 B, none",
             f"at least {least:g}x",
@@ -135,32 +105,27 @@ def _verdicts(readings: dict[str, list[Any]]) -> Iterator[Verdict]:
 def write_chapter(json_path: Path) -> str:
     """Put the chapter of one run into the report; return its verdicts as text."""
     figures = json.loads(json_path.read_text())
-    machine, readings = figures["machine"], figures["readings"]
+    readings = figures["readings"]
     lines = []
     for reader in READERS:
         cells = []
         for size, codec in TOPICS:
             own, adapted = (
-                _micros(readings[f"{reader}/{size}/{codec}/{n}"]) for n in (0, 1)
+                find_micros(readings[f"{reader}/{size}/{codec}/{n}"]) for n in (0, 1)
             )
             cells.append(f"{own:.3g} / {adapted:.3g} ({own / adapted:.2g}x)")
         lines.append([reader, *cells])
     head = [f"{size} B, {codec}" for size, codec in TOPICS]
-    counts = " and ".join(
-        f"{count:,} records of {size} B" for size, count in figures["records"].items()
-    )
-    packages = [f"{name} {version}" for name, version in machine["packages"].items()]
     verdicts = summary(list(_verdicts(readings)))
     method = _METHOD.format(
         kafka=figures["kafka"],
         partitions=PARTITIONS,
-        counts=counts,
+        counts=describe_counts(figures["records"]),
         rounds=figures["rounds"],
     )
     parts = [
         method,
-        f"{machine['cpus']} CPUs, Python {machine['python']}, {figures['when']}.\n"
-        f"{', '.join(packages)}.",
+        describe_machine(figures),
         verdicts,
         table(("µs CPU without / with", *head), lines),
     ]

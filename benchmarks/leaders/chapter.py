@@ -11,6 +11,7 @@ from typing import Any
 
 import matplotlib
 
+from benchmarks.broker_runs import describe_machine
 from benchmarks.chapters import RESULTS, put_chapter
 from benchmarks.leaders.moves import KINDS, PARTITIONS, WRITES_PER_SECOND
 from benchmarks.tables import table
@@ -84,7 +85,6 @@ def _table(figures: Moves) -> str:
 
 def _text(figures: Moves, picture: str) -> str:
     run = figures.run
-    machine = run["machine"]
     return "\n\n".join(
         [
             _METHOD.format(
@@ -93,8 +93,7 @@ def _text(figures: Moves, picture: str) -> str:
                 rate=WRITES_PER_SECOND,
                 count=figures.count,
             ),
-            f"{machine['cpus']} CPUs, Python {machine['python']}, confluent-kafka"
-            f" {machine['confluent-kafka']}, {run['when']}.",
+            describe_machine(run),
             _table(figures),
             f"Within a move, ignoring the hints takes {figures.ratio():.3g} times as"
             " long (median).",

@@ -10,16 +10,12 @@ next one is made once both are served again.
 from __future__ import annotations
 
 import asyncio
-import datetime
 import json
-import os
-import platform
 import random
 import subprocess
 import sys
 import threading
 import time
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +24,7 @@ import cluster as clusters
 import confluent_kafka
 from bulk_writing import BulkRecord, write_records
 
+from benchmarks.broker_runs import write_run
 from benchmarks.worker import ROOT
 from kwire import error_codes, net
 from kwire.messages import AlterPartitionReassignmentsRequest, ElectLeadersRequest
@@ -201,18 +198,4 @@ def run(json_path: Path, moves: int) -> None:
             is_over.set()
             writer.join()
         release = kafka.release
-    json_path.write_text(
-        json.dumps(
-            {
-                "when": datetime.date.today().isoformat(),
-                "kafka": release,
-                "machine": {
-                    "cpus": os.cpu_count(),
-                    "python": platform.python_version(),
-                    "confluent-kafka": metadata.version("confluent-kafka"),
-                },
-                "moves": found,
-            },
-            indent=1,
-        )
-    )
+    write_run(json_path, release, ("confluent-kafka",), moves=found)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.broker_runs import describe_counts, describe_machine
 from benchmarks.chapters import RESULTS, put_chapter
 from benchmarks.live.contender import TASKS
 from benchmarks.live.rounds import CODECS, PARTITIONS, SIZES, SLOW
@@ -78,21 +79,15 @@ def write_chapter(json_path: Path) -> list[Verdict]:
     figures = LiveFigures.read(json_path)
     run = figures.run
     found = list(live_verdicts(figures))
-    machine = run["machine"]
-    packages = [f"{name} {version}" for name, version in machine["packages"].items()]
-    counts = " and ".join(
-        f"{count:,} records of {size} B" for size, count in run["records"].items()
-    )
     parts = [
         _METHOD.format(
             kafka=run["kafka"],
             partitions=PARTITIONS,
-            counts=counts,
+            counts=describe_counts(run["records"]),
             rounds=run["rounds"],
             slow=SLOW["kafka-python"],
         ),
-        f"{machine['cpus']} CPUs, Python {machine['python']}, {run['when']}.\n"
-        f"{', '.join(packages)}.",
+        describe_machine(run),
         summary(found),
     ]
     for task, about in _ABOUT.items():

@@ -8,14 +8,7 @@ anew each time. All clients have to read the same records.
 
 from __future__ import annotations
 
-import datetime
-import json
-import os
-import platform
 import random
-import subprocess
-import sys
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +17,9 @@ import confluent_kafka
 import workloads
 from bulk_writing import BulkRecord, write_records
 
+from benchmarks.broker_runs import measure_in_turn, run_contender, write_run
 from benchmarks.live import machine
 from benchmarks.live.contender import TASKS
-from benchmarks.worker import ROOT
 
 PARTITIONS = 4
 SIZES = (100, 1000)
@@ -74,19 +67,7 @@ def fill(kafka: brokers.Broker, size: int, codec: str, count: int) -> None:
 
 
 def _read(client: str, task: str, *arguments: Any) -> dict[str, Any]:
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "benchmarks.live.contender", client, task),
-            *map(str, arguments),
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode:
-        raise SystemExit(f"{client}, {task}: {done.stderr[-2000:]}")
-    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return figures
+    return run_contender("benchmarks.live.contender", client, task, *arguments)
 
 
 def _measure(address: str, rounds: int, scale: float) -> dict[str, list[Any]]:
@@ -98,22 +79,19 @@ def _measure(address: str, rounds: int, scale: float) -> dict[str, list[Any]]:
         for codec in CODECS
         for client in clients
     ]
-    found: dict[str, list[Any]] = {"/".join(map(str, turn)): [] for turn in turns}
-    order = random.Random("live")
-    for number in range(rounds):
-        order.shuffle(turns)
-        for task, size, codec, client in turns:
-            wanted = count_of(size, scale)
-            limit = wanted // SLOW.get(client, 1)
-            place = topic_of(size, codec)
-            figures = _read(client, task, address, place, PARTITIONS, limit)
-            if client not in SLOW and (
-                (figures["records"], figures["bytes"]) != (wanted, wanted * size)
-            ):
-                raise SystemExit(f"{client} read other records: {figures}")
-            found["/".join(map(str, (task, size, codec, client)))].append(figures)
-        print(f"  round {number + 1} of {rounds}", flush=True)
-    return found
+
+    def read(task: str, size: int, codec: str, client: str) -> dict[str, Any]:
+        wanted = count_of(size, scale)
+        limit = wanted // SLOW.get(client, 1)
+        place = topic_of(size, codec)
+        figures = _read(client, task, address, place, PARTITIONS, limit)
+        if client not in SLOW and (
+            (figures["records"], figures["bytes"]) != (wanted, wanted * size)
+        ):
+            raise SystemExit(f"{client} read other records: {figures}")
+        return figures
+
+    return measure_in_turn("live", turns, rounds, read)
 
 
 def _memory(address: str, scale: float) -> dict[str, int]:
@@ -144,23 +122,12 @@ def run(json_path: Path, rounds: int, scale: float) -> None:
         memory = _memory(kafka.address, scale)
         found = _measure(kafka.address, rounds, scale)
         release = kafka.release
-    json_path.write_text(
-        json.dumps(
-            {
-                "when": datetime.date.today().isoformat(),
-                "kafka": release,
-                "machine": {
-                    "cpus": os.cpu_count(),
-                    "python": platform.python_version(),
-                    "packages": {name: metadata.version(name) for name in PACKAGES},
-                },
-                "rounds": rounds,
-                "records": {str(size): count_of(size, scale) for size in SIZES},
-                "reception": reception,
-                "overhead": overhead,
-                "memory": memory,
-                "readings": found,
-            },
-            indent=1,
-        )
+    write_run(
+        *(json_path, release, PACKAGES),
+        rounds=rounds,
+        records={str(size): count_of(size, scale) for size in SIZES},
+        reception=reception,
+        overhead=overhead,
+        memory=memory,
+        readings=found,
     )

@@ -8,11 +8,11 @@ A ratio is that of CPU a record, between medians of the same rounds.
 from __future__ import annotations
 
 import json
-import statistics
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.broker_runs import find_micros
 from benchmarks.targets import Verdict
 
 RECEPTION_SECONDS = 0.5e-3
@@ -61,10 +61,7 @@ class LiveFigures:
 
     def micros(self, kind: str, *place: Any) -> float:
         """Return the median microseconds a record, of "cpu" or "wall"."""
-        readings = self.run["readings"]["/".join(map(str, place))]
-        return 1e6 * statistics.median(
-            each[kind] / each["records"] for each in readings
-        )
+        return find_micros(self.run["readings"]["/".join(map(str, place))], kind)
 
     def ratio(self, lead: Lead) -> float:
         """Return how many times the CPU of the client the other needs."""
