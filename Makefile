@@ -184,6 +184,9 @@ bench-live: $(BUILT) $(VENV)/.has-bench  ## scans of a broker beside other clien
 bench-adapters: $(BUILT) $(VENV)/.has-bench  ## consumers of other clients without and with the adapters (Java 17, Maven)
 	$(PY) -m benchmarks adapters
 
+bench-producer: $(BUILT) $(VENV)/.has-bench  ## producers beside those of other clients (Java 17, Maven)
+	$(PY) -m benchmarks producer
+
 bench-leaders: $(BUILT) $(VENV)/.has-bench  ## what the hints of KIP-951 save (Java 17, Maven)
 	$(PY) -m benchmarks leaders
 

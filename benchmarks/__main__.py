@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m benchmarks``: compare all values, measure, write the report.
 
-``python -m benchmarks spark``, ``live``, ``spark-live``, ``adapters`` and ``leaders``
-write a chapter of it alone; ``python -m benchmarks safety`` measures what safety costs,
-on the terminal.
+``python -m benchmarks spark``, ``live``, ``spark-live``, ``adapters``, ``producer`` and
+``leaders`` write a chapter of it alone; ``python -m benchmarks safety`` measures what
+safety costs, on the terminal.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from benchmarks.worker import ROOT
 
 JSON = ROOT / "build" / "benchmarks.json"
 ADAPTERS_JSON = ROOT / "build" / "adapters-benchmarks.json"
+PRODUCER_JSON = ROOT / "build" / "producer-benchmarks.json"
 LEADERS_JSON = ROOT / "build" / "leader-moves.json"
 LIVE_ROUNDS = 5
 LIVE_JSON = ROOT / "build" / "live-benchmarks.json"
@@ -87,6 +88,15 @@ def adapters(rounds: int, scale: float) -> None:
     print(chapter.write_chapter(ADAPTERS_JSON))
 
 
+def producer(rounds: int, scale: float) -> None:
+    """Write to a topic with all clients, and write the chapter."""
+    from benchmarks.producer import chapter
+
+    PRODUCER_JSON.parent.mkdir(exist_ok=True)
+    chapter.run(PRODUCER_JSON, rounds, scale)
+    print(chapter.write_chapter(PRODUCER_JSON))
+
+
 def leaders(moves: int) -> None:
     """Move leaders under load, and write the chapter, its page and picture."""
     from benchmarks.leaders import chapter
@@ -124,6 +134,13 @@ if __name__ == "__main__":
     )
     adapted.add_argument("--rounds", type=int, default=LIVE_ROUNDS)
     adapted.add_argument("--scale", type=float, default=1.0, help="size of the topics")
+    written = commands.add_parser(
+        "producer", help="write to a topic with all clients, and its chapter"
+    )
+    written.add_argument("--rounds", type=int, default=LIVE_ROUNDS)
+    written.add_argument(
+        "--scale", type=float, default=1.0, help="share of the records"
+    )
     moved = commands.add_parser(
         "leaders", help="move leaders of three brokers, and write its chapter"
     )
@@ -143,6 +160,8 @@ if __name__ == "__main__":
         live(chosen.rounds, chosen.scale)
     elif chosen.command == "adapters":
         adapters(chosen.rounds, chosen.scale)
+    elif chosen.command == "producer":
+        producer(chosen.rounds, chosen.scale)
     elif chosen.command == "leaders":
         leaders(chosen.moves)
     elif chosen.command == "spark-live":

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import chapters
 
-LIVE, MOVES, _, SPARK, _ = chapters.SEPARATE
+LIVE, MOVES, *_, SPARK, _ = chapters.SEPARATE
 
 
 @pytest.fixture

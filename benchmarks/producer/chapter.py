@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The run of all producers, its targets, and its chapter."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import broker as brokers
+import workloads
+
+from benchmarks.broker_runs import (
+    describe_counts,
+    describe_machine,
+    find_micros,
+    measure_in_turn,
+    run_contender,
+    write_run,
+)
+from benchmarks.chapters import RESULTS, put_chapter
+from benchmarks.producer.contender import BATCH_BYTES, LINGER_MS, WRITERS
+from benchmarks.report import summary
+from benchmarks.tables import table
+from benchmarks.targets import Verdict
+from kwire import client
+
+HEADING = "## Producers"
+TOPIC = "written"
+PARTITIONS = 4
+KINDS = ((100, "none"), (100, "lz4"), (1000, "none"))
+RECORDS = {100: 400_000, 1000: 100_000}
+SLOW = {"aiokafka send": 4, "kafka-python send": 20}
+"""Clients that write one in so many records."""
+
+HASH = "kwire murmur2_column"
+WRITING = tuple(name for name in WRITERS if name != HASH)
+PACKAGES = ("confluent-kafka", "aiokafka", "kafka-python", "pyarrow")
+
+# A run writes some gigabytes; the broker keeps the last of them.
+_BROKER = {
+    "log.retention.bytes": "50000000",
+    "log.retention.check.interval.ms": "5000",
+    "log.segment.bytes": "20000000",
+    "log.segment.delete.delay.ms": "1000",
+}
+
+HASH_NANOSECONDS = 20
+
+
+class Lead(NamedTuple):
+    """``name`` has to need at most 1 / ``least`` of the CPU that ``other`` needs."""
+
+    name: str
+    size: int
+    codec: str
+    other: str
+    least: float
+
+
+_CONFLUENT, _AIOKAFKA = "confluent-kafka produce", "aiokafka send"
+LEADS = (
+    Lead("kwire send_many", 100, "none", _CONFLUENT, 3),
+    Lead("kwire send_many", 100, "lz4", _CONFLUENT, 3),
+    Lead("kwire send_many", 1000, "none", _CONFLUENT, 1.3),
+    *(Lead("kwire send_many", *kind, _AIOKAFKA, 10) for kind in KINDS),
+    *(Lead("kwire send_table", *kind, "kwire send_many", 1) for kind in KINDS),
+    *(Lead("kwire append", *kind, _CONFLUENT, 1.7) for kind in KINDS[:2]),
+)
+
+_METHOD = """\
+Written by `python -m benchmarks producer`. A broker of Kafka {kafka} and one client at
+a time on the same machine; a topic of {partitions} partitions, {counts}, keys of 10 B,
+half of each value random. All clients are idempotent and wait for all replicas, with
+batches of {batch} KiB, a linger of {linger} ms, and murmur2 of the key for the
+partition. Each reading is a process of its own, {rounds} rounds in an order drawn anew;
+figures are medians of microseconds a record, CPU of the client (user and system, all
+threads) / wall. Imports and the making of rows and tables are not counted, connecting
+and the wait for the last acknowledgement are. {slow}."""
+
+
+def run(json_path: Path, rounds: int, scale: float) -> None:
+    """Measure everything and write it down."""
+    counts = {size: int(count * scale) for size, count in RECORDS.items()}
+    turns: list[tuple[Any, ...]] = [
+        (name, size, codec) for name in WRITING for size, codec in KINDS
+    ]
+    with brokers.running("4.x", settings=_BROKER) as kafka:
+        workloads.create_topic(kafka, TOPIC, partitions=PARTITIONS)
+
+        def write(name: str, size: int, codec: str) -> dict[str, Any]:
+            count = counts[size] // SLOW.get(name, 1)
+            wanted = count if name != HASH else 0
+            before = _count_written(kafka.address)
+            figures = run_contender(
+                "benchmarks.producer.contender",
+                *(name, kafka.address, TOPIC, count, size, codec),
+            )
+            written = _count_written(kafka.address) - before
+            if (written, figures["records"]) != (wanted, count):
+                raise SystemExit(f"{name} wrote {written} records of {wanted}")
+            return figures
+
+        turns.append((HASH, 100, "none"))
+        found = measure_in_turn("producer", turns, rounds, write)
+        release = kafka.release
+    write_run(
+        *(json_path, release, PACKAGES),
+        rounds=rounds,
+        records=counts,
+        readings=found,
+    )
+
+
+def _count_written(address: str) -> int:
+    """Count what was ever written to the topic."""
+    with client.connect_sync(address) as kafka:
+        return sum(kafka.offsets(TOPIC).values())
+
+
+def _verdicts(readings: dict[str, list[Any]]) -> Iterator[Verdict]:
+    for lead in LEADS:
+        own, other = (
+            find_micros(readings[f"{name}/{lead.size}/{lead.codec}"])
+            for name in (lead.name, lead.other)
+        )
+        yield Verdict(
+            f"{lead.name}, {lead.size} B, {lead.codec}",
+            f"at least {lead.least:g}x {lead.other}",
+            f"{other / own:.3g}x",
+            other / own >= lead.least,
+        )
+    nanoseconds = 1e3 * find_micros(readings[f"{HASH}/100/none"])
+    yield Verdict(
+        "murmur2 of a column of keys of 10 B",
+        f"under {HASH_NANOSECONDS} ns a key",
+        f"{nanoseconds:.3g} ns",
+        nanoseconds < HASH_NANOSECONDS,
+    )
+
+
+def write_chapter(json_path: Path) -> str:
+    """Put the chapter of one run into the report; return its verdicts as text."""
+    figures = json.loads(json_path.read_text())
+    readings = figures["readings"]
+    lines = []
+    for name in WRITING:
+        places = [readings[f"{name}/{size}/{codec}"] for size, codec in KINDS]
+        cells = [
+            f"{find_micros(each):.3g} / {find_micros(each, 'wall'):.3g}"
+            for each in places
+        ]
+        lines.append([name, *cells])
+    found = list(_verdicts(readings))
+    slow = [f"{name} writes one in {share}" for name, share in SLOW.items()]
+    method = _METHOD.format(
+        kafka=figures["kafka"],
+        partitions=PARTITIONS,
+        counts=describe_counts(figures["records"]),
+        rounds=figures["rounds"],
+        batch=BATCH_BYTES >> 10,
+        linger=LINGER_MS,
+        slow=", ".join(slow),
+    )
+    targets = [
+        [each.work, each.wanted, each.reached, "yes" if each.met else "no"]
+        for each in found
+    ]
+    parts = [
+        method,
+        describe_machine(figures),
+        summary(found),
+        table(("target", "wanted", "reached", "met"), targets),
+        table(
+            ("µs CPU / wall", *(f"{size} B, {codec}" for size, codec in KINDS)), lines
+        ),
+    ]
+    put_chapter(RESULTS, HEADING, "\n\n".join(parts))
+    return summary(found)
