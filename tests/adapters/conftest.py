@@ -6,6 +6,7 @@ import pytest
 from fetched import CLIENTS
 
 import kwire
+from kwire.adapters import aiokafka_classes
 
 
 @pytest.fixture(autouse=True)
@@ -18,3 +19,9 @@ def leave_clients_as_they_were():
     for name in left:
         CLIENTS[name].uninstall()
     assert left == []
+
+
+@pytest.fixture
+def decode_everything(monkeypatch):
+    """Have the adapter decode what is so short that it leaves it to the client."""
+    monkeypatch.setattr(aiokafka_classes, "LEAST_BYTES", 0)

@@ -18,6 +18,7 @@ from kwire.records import encode_batch
 
 # Clients may leave a socket to Python's collector; the broker closes all of its own.
 pytestmark = [
+    pytest.mark.usefixtures("decode_everything"),
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:.*does not implement:DeprecationWarning"),
 ]

@@ -11,6 +11,7 @@ import pytest
 from fetched import CLIENTS, drain
 from processor_time import take_seconds
 
+from kwire.adapters.aiokafka_classes import LEAST_BYTES
 from kwire.records import encode_batch
 
 TRIES = 25
@@ -36,6 +37,8 @@ def write_transactions(count):
 
 
 INPUTS = {
+    "one record": write(1),
+    "three batches of one record": write(3),
     "20 batches of one record": write(20),
     "1000 batches of one record": write(1000),
     "one batch": encode_batch([ROW] * 1000),
@@ -47,9 +50,13 @@ INPUTS = {
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("name", INPUTS)
 def test_no_size_of_batches_is_slower_than_without(client, name):
-    """In turn, until the least time with the adapter is no longer than without."""
+    """In turn, until the least time with the adapter is no longer than without.
+
+    What the adapter leaves to the client may take a tenth more.
+    """
     data, committed = INPUTS[name], "transactional" in name
-    rounds = max(1, 2**19 // len(data))
+    rounds = max(1, min(2**19 // len(data), 2000))
+    most = 1.1 if len(data) < LEAST_BYTES else 1.0
 
     def call():
         for _ in range(rounds):
@@ -61,6 +68,6 @@ def test_no_size_of_batches_is_slower_than_without(client, name):
         with CLIENTS[client] as adapter:
             assert adapter.is_installed
             adapted = min(adapted, take_seconds(call))
-        if adapted <= own:
+        if adapted <= most * own:
             break
-    assert adapted <= own
+    assert adapted <= most * own

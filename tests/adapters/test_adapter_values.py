@@ -28,6 +28,8 @@ from record_sets import ABORT, COMMIT, SETS, marker, transactional
 from kwire import DecodeError
 from kwire.records import decode_rows, encode_batch, read_batch_header
 
+pytestmark = pytest.mark.usefixtures("decode_everything")
+
 BEYOND_INT64 = {"extremes"} | {name for name in bytes_of() if "wrapped times" in name}
 """Sets whose offsets or timestamps leave 64 bits, where those of Java wrap."""
 

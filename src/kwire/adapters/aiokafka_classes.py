@@ -5,17 +5,19 @@
 ``PartitionRecords`` takes records from ``_unpack_records``, which yields one at a time
 and keeps the position and aborted producers in attributes. The generator here does the
 same with runs of decoded batches, so whatever is decided between two records (seek,
-pause, a deserializer that raises) is decided by the client's code.
+pause, a deserializer that raises) is decided by the client's code. The records of a run
+are made together, and a deserializer sees each when it is taken.
 
 ``getone`` and ``async for`` go through five layers for each record. If the next record
 has been fetched, the method here takes it from the client's queue, with the same
-checks. ``FetchResult.getall`` takes all of a partition for ``getmany``.
+checks; what the client's own properties do is written out, as calls of them would take
+most of the time. ``FetchResult.getall`` takes all of a partition for ``getmany``.
 """
 
 from __future__ import annotations
 
-import time
 from itertools import islice, starmap
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..records import TransactionFilter
@@ -24,6 +26,12 @@ from .runs import RunReader, read_filtered_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from ..records import Record
+
+LEAST_BYTES = 1024
+"""Of fewer fetched bytes, the client makes its few records itself: in less time than a
+run takes to begin."""
 
 
 def make_replacements() -> list[Replacement]:
@@ -38,9 +46,8 @@ def make_replacements() -> list[Replacement]:
         "__module__": own.__module__,
     }
     made = type(own.__name__, (FastPartitionRecords, own), namespace)
-    fetched = type("Fetched", (FetchedBytes,), {"_own": fetcher.MemoryRecords})
     replacements = [
-        Replacement(fetcher, "MemoryRecords", fetched),
+        Replacement(fetcher, "MemoryRecords", make_reader(fetcher.MemoryRecords)),
         Replacement(fetcher, "PartitionRecords", made),
     ]
     result = fetcher.FetchResult
@@ -62,13 +69,20 @@ class AbortedTransaction(NamedTuple):
     first_offset: int
 
 
+def make_reader(memory_records: Any) -> Any:
+    """Make what takes the place of the client's ``MemoryRecords``."""
+
+    def read(data: Any) -> Any:
+        own = memory_records(data)
+        return own if len(data) < LEAST_BYTES else FetchedBytes(data, own)
+
+    return read
+
+
 class FetchedBytes:
     """The client's ``MemoryRecords``, which hides its bytes, together with them."""
 
-    _own: Any
-
-    def __init__(self, data: Any) -> None:
-        own = self._own(data)
+    def __init__(self, data: Any, own: Any) -> None:
         self.data = data
         self.has_next = own.has_next
         self.next_batch = own.next_batch
@@ -102,42 +116,49 @@ class FastPartitionRecords(_Own):
 
     _fetcher_module: Any
     _memory_records: Any
+    # What is left of the present run; the deserializers have not seen it.
+    _made: Iterator[Any] = iter(())
+
+    def take_records(self, count: int | None) -> list[Any]:
+        """Take the next records at once, at most ``count``."""
+        one_by_one = self._records_iterator
+        assert one_by_one is not None, "there is one until all records are taken"
+        if self._key_deserializer or self._value_deserializer:
+            return list(islice(one_by_one, count))
+        found: list[Any] = []
+        while count is None or len(found) < count:
+            # Goes on to the next run where nothing is left of this one.
+            record = next(one_by_one, None)
+            if record is None:
+                break
+            found.append(record)
+            found += islice(self._made, None if count is None else count - len(found))
+            if found[-1] is not record:
+                self.next_fetch_offset = found[-1].offset + 1
+        return found
 
     def _unpack_records(self) -> Iterator[Any]:
-        if not isinstance(self._records, FetchedBytes):
-            yield from super()._unpack_records()
-            return
-        data = self._records.data
+        fetched = self._records
+        if type(fetched) is FetchedBytes:
+            return self._unpack_runs(fetched.data)
+        return super()._unpack_records()
+
+    def _unpack_runs(self, data: bytes) -> Iterator[Any]:
         transactions = None
         if self._isolation_level == 1:
             aborted = starmap(AbortedTransaction, self._aborted_transactions)
             transactions = TransactionFilter(aborted)
         reader = RunReader(data, self.next_fetch_offset, self._check_crcs, transactions)
-        topic, partition = self._tp
         key_deserializer = self._key_deserializer
         value_deserializer = self._value_deserializer
-        record_class = self._fetcher_module.ConsumerRecord
-        new = record_class.__new__
         for rows, header, next_offset in reader:
-            timestamp_type = header.timestamp_type
-            for row in rows:
-                key, value = row.key, row.value
-                # One by one: __init__ would take longer than all of the decoding.
-                record = new(record_class)
-                record.topic = topic
-                record.partition = partition
-                record.offset = offset = row.offset
-                record.timestamp = row.timestamp
-                record.timestamp_type = timestamp_type
-                record.key = key_deserializer(key) if key_deserializer else key
-                record.value = (
-                    value_deserializer(value) if value_deserializer else value
-                )
-                record.checksum = None
-                record.serialized_key_size = -1 if key is None else len(key)
-                record.serialized_value_size = -1 if value is None else len(value)
-                record.headers = row.headers
-                self.next_fetch_offset = offset + 1
+            self._made = made = iter(self._make_records(rows, header.timestamp_type))
+            for record in made:
+                if key_deserializer:
+                    record.key = key_deserializer(record.key)
+                if value_deserializer:
+                    record.value = value_deserializer(record.value)
+                self.next_fetch_offset = record.offset + 1
                 yield record
             self.next_fetch_offset = next_offset
         if reader.rest is not None:
@@ -145,6 +166,30 @@ class FastPartitionRecords(_Own):
                 self._show_transactions(data, reader.rest)
             self._records = self._memory_records(data[reader.rest :])
             yield from super()._unpack_records()
+
+    def _make_records(self, rows: list[Record], timestamp_type: int) -> list[Any]:
+        """Make the client's records of the rows of a run."""
+        topic, partition = self._tp
+        record_class = self._fetcher_module.ConsumerRecord
+        new = record_class.__new__
+        made = []
+        for row in rows:
+            key, value = row.key, row.value
+            # One by one: __init__ would take longer than all of the decoding.
+            record = new(record_class)
+            record.topic = topic
+            record.partition = partition
+            record.offset = row.offset
+            record.timestamp = row.timestamp
+            record.timestamp_type = timestamp_type
+            record.key = key
+            record.value = value
+            record.checksum = None
+            record.serialized_key_size = -1 if key is None else len(key)
+            record.serialized_value_size = -1 if value is None else len(value)
+            record.headers = row.headers
+            made.append(record)
+        return made
 
     def _show_transactions(self, data: bytes, end: int) -> None:
         """Let the client know the aborted producers after what kwire decoded."""
@@ -163,7 +208,7 @@ def make_getall(own: Any, fast_class: Any) -> Any:
             return own(self, max_records)
         if not self.check_assignment(self._topic_partition):
             return []
-        records = list(islice(part._records_iterator, max_records))
+        records = part.take_records(max_records)
         self._update_position()
         if max_records is None or len(records) < max_records:
             self._partition_records = None
@@ -183,7 +228,8 @@ def make_getone(own: Any, result_class: Any, fast_class: Any) -> Any:
             or not fetched
             or self._closed
             or fetcher._closed
-            or subscription.reassignment_in_progress
+            or subscription._subscription is None
+            or subscription._subscription._reassignment_in_progress
         ):
             return await own(self, *partitions)
         self._coordinator.check_errors()
@@ -194,16 +240,18 @@ def make_getone(own: Any, result_class: Any, fast_class: Any) -> Any:
             return await own(self)
         part = result._partition_records
         assignment = result._assignment
-        state = assignment.state_value(tp) if assignment.active else None
+        is_active = not assignment.unassign_future.done()
+        state = assignment._tp_state.get(tp) if is_active else None
         if (
             state is None
             or type(part) is not fast_class
-            or state.paused
-            or state.position != part.next_fetch_offset
+            or state._paused
+            or state._position != part.next_fetch_offset
         ):
             return await own(self)
         record = next(part._records_iterator or part, None)
-        state.consumed_to(part.next_fetch_offset)
+        # A position that is not None is that of a partition in use.
+        state._position = part.next_fetch_offset
         if record is None:
             # All of them are taken: the client may fetch the partition again.
             result._partition_records = None
@@ -211,7 +259,7 @@ def make_getone(own: Any, result_class: Any, fast_class: Any) -> Any:
             fetcher._notify(fetcher._wait_consume_future)
             return await own(self)
         if not subscription._fetch_count:
-            subscription._last_fetch_ended = time.monotonic()
+            subscription._last_fetch_ended = monotonic()
         return record
 
     return _rename(getone, own)
