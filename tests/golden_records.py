@@ -49,13 +49,13 @@ def all_vectors() -> tuple[dict, ...]:
 
 @cache
 def vectors(kind: str) -> tuple[dict, ...]:
-    """Give the vectors of a kind: "batches", "conversion", "mutant" or "origin"."""
+    """Return the vectors of a kind: "batches", "conversion", "mutant" or "origin"."""
     return tuple(row for row in all_vectors() if row["kind"] == kind)
 
 
 @cache
 def bytes_of() -> dict[str, bytes]:
-    """Give the bytes of all batches by name."""
+    """Return the bytes of all batches by name."""
     return {row["name"]: raw(row["bytes"]) for row in vectors("batches")}
 
 

@@ -38,12 +38,12 @@ class Input(NamedTuple):
 
 
 def some(cases):
-    """Give all of many cases in the gate, and else one for each ``STRIDE`` of them."""
+    """Return all cases in the gate, and otherwise one for each ``STRIDE`` of them."""
     return itertools.islice(cases, 0, None, STRIDE)
 
 
 def share(part):
-    """Give a part of all inputs, in percent."""
+    """Return the number of inputs in a part of all, given in percent."""
     return INPUTS * part // 100
 
 

@@ -29,7 +29,7 @@ class Places(list[str]):
         self.places = {test: place for place, test in enumerate(tests)}
 
     def index(self, test: Any, *_: Any) -> int:
-        """Tell where a test stands."""
+        """Return the position of a test."""
         return self.places[test]
 
 

@@ -67,7 +67,7 @@ def test_another_value_is_refused_in_one_line(wrong):
 
 @pytest.fixture
 def unbuilt(tmp_path):
-    """Give code that imports a copy of the package without its extension."""
+    """Return code that imports a copy of the package without its extension."""
     copy = tmp_path / "kwire"
     ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
     shutil.copytree(Path(installed.__file__).parent, copy, ignore=ignored)

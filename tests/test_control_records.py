@@ -50,7 +50,7 @@ DIRECTORY = uuid.UUID("00010203-0405-0607-0809-0a0b0c0d0e0f")
 
 @pytest.fixture
 def control(kwire):
-    """Give the module under test on one engine."""
+    """Return the module under test on one engine."""
     return importlib.import_module(f"{kwire.__name__}.control_records")
 
 
@@ -244,7 +244,7 @@ def outcome(package, key, value):
 
 
 def damaged():
-    """Give every record cut at every byte, and with every byte changed."""
+    """Yield every record cut at every byte, and with every byte changed."""
     for key, value in (map(bytes.fromhex, pair) for pair in ALL):
         for end in range(len(key)):
             yield key[:end], value

@@ -86,7 +86,7 @@ java = '{"topics": null}'
 
 
 def faults_of(kwire, page):
-    """Give what is wrong with the first input of a page, Kafka's side aside."""
+    """Return what is wrong with the first input of a page, Kafka's side aside."""
     example = deviations.read(page)[0].examples[0]
     both = [deviations.done_by_kwire(kwire, example, mode) for mode in (None, "java")]
     return list(deviations.faults(example, None, *both))

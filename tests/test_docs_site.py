@@ -42,7 +42,7 @@ LISTED = re.compile(
 
 
 def listed():
-    """Give (module, name) for each name of the reference, in its order."""
+    """Return (module, name) for each name of the reference, in its order."""
     found = []
     for page in sorted(REFERENCE.glob("*.md")):
         module = ""
@@ -69,7 +69,7 @@ def module_of(package, name):
 
 
 def public_names(module):
-    """Give what a module offers: its list, what it gathers, or what it defines."""
+    """Return what a module offers: its list, what it gathers, or what it defines."""
     if hasattr(module, "__all__"):
         return set(module.__all__)
     is_package = module.__file__.endswith("__init__.py")
@@ -108,7 +108,7 @@ def test_every_public_name_is_in_the_reference(pure):
 
 
 def members(module, name):
-    """Give a name and, of a class, what it has: pairs of a title and a function."""
+    """Yield a name and, of a class, what it has: pairs of a title and a function."""
     value = getattr(module, name)
     yield name, value
     if not inspect.isclass(value):
@@ -172,7 +172,7 @@ FENCED = re.compile(r"^```.*?^```", re.M | re.S)
 
 
 def anchors(page):
-    """Give the names of a page's headings, as links name them."""
+    """Return the names of a page's headings, as links name them."""
     text = FENCED.sub("", page.read_text("utf-8"))
     titles = re.findall(r"^#+ (.+)$", text, re.M)
     return {
@@ -276,7 +276,7 @@ def test_every_api_has_a_page_and_its_messages_lead_there():
 
 
 def paths(rows):
-    """Give the path of each row, by the depths of those before it."""
+    """Yield the path of each row, by the depths of those before it."""
     above = []
     for row in rows:
         above[row.depth :] = [row.name]

@@ -17,7 +17,7 @@ STREAM = b"".join(len(frame).to_bytes(4, "big") + frame for frame in FRAMES)
 
 @pytest.fixture
 def splitter(kwire):
-    """Give a splitter with the default limit."""
+    """Return a splitter with the default limit."""
     return kwire.framing.FrameSplitter()
 
 

@@ -55,7 +55,7 @@ def find(value_message, version=0):
 
 @pytest.fixture
 def topics(kwire):
-    """Give the module under test on one engine."""
+    """Return the module under test on one engine."""
     return importlib.import_module(f"{kwire.__name__}.internal_topics")
 
 
@@ -317,7 +317,7 @@ def test_every_prefix_is_refused(kwire, topics):
 
 
 def changed():
-    """Give every record with every byte of key and value changed, one at a time."""
+    """Yield every record with every byte of key and value changed, one at a time."""
     for record in records():
         for part in ("key", "value"):
             data = getattr(record, part) or b""

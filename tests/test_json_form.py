@@ -26,7 +26,7 @@ WITH_RECORDS = 121
 
 
 def losses(package, message):
-    """Tell what the JSON form of a decoded message loses: tags, records, or both."""
+    """Return what the JSON form of a decoded message loses: tags, records, or both."""
     binding = package._backend.engine.binding_of(type(message))
     structs = (binding.message.struct, *binding.message.structs())
     fields = {struct.name: struct.fields for struct in structs}
@@ -251,7 +251,7 @@ def test_other_objects_are_programming_mistakes(kwire):
 
 
 def request_with(partition):
-    """Give the JSON of an OffsetCommitRequest v8 with changes in a partition."""
+    """Return the JSON of an OffsetCommitRequest v8 with changes in a partition."""
     good = {
         "partitionIndex": 0,
         "committedOffset": 5,

@@ -54,7 +54,7 @@ def plain(value, kind):
 
 
 def values_of(array):
-    """Give the values of an array as ``plain`` does."""
+    """Return the values of an array as ``plain`` does."""
 
     def without_nan(value):
         if isinstance(value, dict):
@@ -148,7 +148,7 @@ def test_twins_give_equal_columns(twins, name):
 
 
 def content(buffer):
-    """Give the bytes of a buffer; none and no bytes are the same."""
+    """Return the bytes of a buffer; none and no bytes are the same."""
     return b"" if buffer is None else buffer.to_pybytes()
 
 
@@ -189,7 +189,7 @@ def test_types_of_columns(kwire):
 
 
 def flat_forms(rows):
-    """Give the same rows in every form that is taken."""
+    """Yield the same rows in every form that is taken."""
     array = binary(rows)
     longer = binary([b"\0", None, b"", *rows, b"\xff\xff", None])
     large = binary(rows, pyarrow.large_binary())

@@ -106,7 +106,7 @@ def take(consumer, found, timeout):
 
 
 def expected(magic, rows, options):
-    """Give rows as a client has them: offsets, and the timestamps that are left."""
+    """Return rows as a client has them: offsets, and the timestamps that are left."""
     start = options.get("base_offset", 0)
     stamp = options.get("log_append_time") if magic else -1
     return [
@@ -116,7 +116,7 @@ def expected(magic, rows, options):
 
 
 def features(magic):
-    """Give the features that a magic has."""
+    """Return the features that a magic has."""
     return {
         name: feature
         for name, feature in FEATURES.items()

@@ -79,7 +79,7 @@ PRODUCER = {"producer_id": 2**40, "producer_epoch": 3, "base_sequence": 2**31 - 
 
 
 def cases():
-    """Give each feature in each format that has it."""
+    """Yield each feature in each format that has it."""
     for magic, codecs in CODECS.items():
         for codec in codecs:
             yield Case(magic, codec, "plain", PLAIN, {})
@@ -110,7 +110,7 @@ def title(value):
 
 
 def expected_rows(case):
-    """Give the rows as they can be read: not every format keeps all timestamps."""
+    """Return the rows as they can be read: not every format keeps all timestamps."""
     stamp = case.options.get("log_append_time")
     if case.magic == 0:
         stamp = -1

@@ -28,7 +28,7 @@ def test_reads_what_kafka_reads(kwire, row):
 
 
 def rows_of(records):
-    """Give the columns of records as one tuple for each record."""
+    """Return the columns of records as one tuple for each record."""
     starts = records.headers.offsets.tolist()
     keys, values = records.headers.key, records.headers.value
     pairs = [(keys[row].decode(), values[row]) for row in range(starts[0], starts[-1])]
@@ -73,7 +73,7 @@ BATCH_COLUMNS = (
 
 
 def options_of(row):
-    """Give the arguments of ``encode_batch`` that ask for what Kafka was asked for."""
+    """Return the arguments of ``encode_batch`` for the same batch as Kafka wrote."""
     asked, (batch, *_) = row["asked"], row["read"]["batches"]
     if asked["do"] == "write":
         names = ("magic", "compression", "base_offset", "last_offset", "producer_id")

@@ -121,7 +121,7 @@ OLDEST = "ControlledShutdownRequest", 0
 
 
 def short_frames(kwire):
-    """Give one frame with each kind of header, and tags in the last."""
+    """Return one frame with each kind of header, and tags in the last."""
     frames = [
         bytes.fromhex("0007 0000 00000001 01020304"),
         bytes.fromhex("000c 0003 fffffffe 0003") + "aä".encode() + b"body",

@@ -34,7 +34,7 @@ NAMES = installed.messages.ALL
 
 
 def versions(package, name):
-    """Give a message class and go through its versions."""
+    """Return a message class and its versions."""
     cls = getattr(package.messages, name)
     return cls, cls.valid_versions
 

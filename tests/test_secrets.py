@@ -42,7 +42,7 @@ def make_holder(cls, message_cls, values):
 
 
 def secret_messages(kwire, held=SECRET_BYTES):
-    """Give every message that can hold a secret, once for each of its secrets."""
+    """Yield every message that can hold a secret, once for each of its secrets."""
     for name in kwire.messages.ALL:
         cls = getattr(kwire.messages, name)
         for values in holders(registry.load(name).struct, held):

@@ -23,7 +23,7 @@ TAGS = "unknown_tagged_fields"
 
 @pytest.fixture
 def topic(kwire):
-    """Give a nested struct class."""
+    """Return a nested struct class."""
     return kwire.messages.MetadataResponse.MetadataResponseTopic
 
 

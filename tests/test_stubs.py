@@ -31,7 +31,7 @@ ABSTRACT = {"Struct", "Message", "Request", "Response"}
 
 @pytest.fixture(scope="module")
 def stub_classes():
-    """Give the class statements of the stub by the name of the message."""
+    """Return the class statements of the stub by the name of the message."""
     tree = ast.parse(STUB.read_text())
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     return {name: node for name, node in classes.items() if name not in ABSTRACT}

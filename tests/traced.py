@@ -19,7 +19,7 @@ TRIES = 3
 
 
 def peak_of(call, most):
-    """Tell how many bytes a call has at once, and give what it returned.
+    """Return the most bytes that a call has at once, and its result.
 
     More than ``most`` is too many, and measured again; the least is the call's own.
     """
@@ -49,7 +49,7 @@ def measure_kept(call, rounds):
 
 
 def measure_left(call, rounds):
-    """Tell how many bytes 2 N calls leave more than N calls do; 0 is no leak.
+    """Return how many more bytes 2 N calls leave than N calls; 0 is no leak.
 
     Less than a byte for a call is none: the least object, left once in sixteen calls.
     """

@@ -74,7 +74,7 @@ DEEP = b"[" * 100_000 + b"]" * 100_000
 
 
 def pairs(rows):
-    """Give key and value of each row, sorted."""
+    """Return key and value of each row, sorted."""
     return sorted((row["key"] or "", row["value"]) for row in rows)
 
 

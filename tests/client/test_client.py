@@ -49,7 +49,7 @@ def read(request, kwire):
 
 
 def values_by_offset(chunks):
-    """Give {(topic, partition): {offset: value}} of chunks."""
+    """Return {(topic, partition): {offset: value}} of chunks."""
     seen = {}
     for chunk in chunks:
         rows = seen.setdefault((chunk.topic, chunk.partition), {})
@@ -59,7 +59,7 @@ def values_by_offset(chunks):
 
 
 def expected_values(broker, places, start=0, end=1 << 62):
-    """Give the same of what the broker has."""
+    """Return the same of the broker's records."""
     return {
         (topic, partition): broker.log(topic, partition).readable(start, end, False)
         for topic, partition in places

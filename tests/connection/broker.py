@@ -67,7 +67,7 @@ class Broker:
                 each.shutdown(socket.SHUT_RDWR)
 
     def events_of(self, name):
-        """Give the events of one kind, oldest first."""
+        """Return the events of one kind, oldest first."""
         kind = getattr(self._connection, name)
         return [event for event in self.events if isinstance(event, kind)]
 
@@ -260,7 +260,7 @@ class Cluster:
             )
 
     def list_offsets(self, request, version):
-        """Tell the first and the last offset; times are not looked up."""
+        """Answer with the first or the last offset; no timestamp is looked up."""
         answer = self._messages.ListOffsetsResponse
 
         def found(name, part):
@@ -339,7 +339,7 @@ class Cluster:
         )
 
     def heartbeat(self, request, version):
-        """Tell whether the member is still one."""
+        """Return whether the member still belongs to the group."""
         code = self._group(request.group_id).judge(request, self._kwire.error_codes)
         return self._messages.HeartbeatResponse(error_code=code)
 
@@ -402,7 +402,7 @@ class Cluster:
         )
 
     def committed(self, group, topic):
-        """Give the offset that a group has committed; -1 if none."""
+        """Return the offset that a group has committed; -1 if none."""
         return self._group(group).offsets.get(topic, -1)
 
     def _kept(self, group_id, topics, topic_class, partition_class):
@@ -482,7 +482,7 @@ class Group:
         self.offsets: dict[str, int] = {}
 
     def judge(self, request, codes):
-        """Give the error for a request of who is no member, or no longer."""
+        """Return the error for a client that is not, or no longer, a member."""
         if request.member_id != self.member:
             return codes.UNKNOWN_MEMBER_ID
         current = request.generation_id == self.generation
@@ -522,5 +522,5 @@ def offered(kwire, release):
 
 
 def row_of(record):
-    """Give what a record is made of, without its offset."""
+    """Return what a record is made of, without its offset."""
     return record.key, record.value, record.timestamp, record.headers

@@ -121,7 +121,7 @@ def test_bytes_that_trickle_make_the_same_events(kwire, peers):
     client, server = peers.wire.connection, peers.server
 
     def trickle(data, out, into, receive):
-        """Give the events, and after how many bytes they came."""
+        """Return the events, and after how many bytes they came."""
         seen = []
         for at in range(len(data)):
             out.sendall(data[at : at + 1])

@@ -201,7 +201,7 @@ class Aiokafka:
 
 
 def python_sasl(password):
-    """Give the options that both clients in Python have for signing in."""
+    """Return the options that both clients in Python have for signing in."""
     if not password:
         return {}
     return {

@@ -276,7 +276,7 @@ def test_damage_is_named_as_no_dialect(kwire, kip87):
 
 
 def rows_of(messages):
-    """Give what ``kwire.records`` says of messages as well."""
+    """Return what ``kwire.records`` says of messages as well."""
     return [(row.offset, row.timestamp, row.key, row.value) for row in messages]
 
 

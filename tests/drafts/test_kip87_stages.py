@@ -356,7 +356,7 @@ class Client:
         return topic.partition_responses[0].error_code
 
     def fetch(self, version):
-        """Give all messages, as this version of Fetch brings them."""
+        """Return all messages, as this version of Fetch brings them."""
         cls = self.requests.FetchRequest
         rows = [cls.FetchPartition(fetch_offset=0, partition_max_bytes=10**6)]
         request = cls(

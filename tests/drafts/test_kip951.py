@@ -172,7 +172,7 @@ def test_produce_has_the_bytes_of_its_tags(kwire, kip951):
 
 
 def change(kip951, topic, *address):
-    """Give the change that both makers above speak of."""
+    """Return the change that both makers above speak of."""
     return (kip951.LeaderChange(topic, 1, 6, 2, 5, *address),)
 
 

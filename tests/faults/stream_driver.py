@@ -66,7 +66,7 @@ def micro_batch(reader, number, checkpoint, sink):
 
 
 def newest(folder):
-    """Give the highest number that is written, -1 for none."""
+    """Return the highest number that is written, -1 for none."""
     names = (path.name for path in folder.iterdir())
     return max((int(name) for name in names if name.isdigit()), default=-1)
 

@@ -127,7 +127,7 @@ class Replica:
         (folder / "partition.metadata").write_text(METADATA)
 
     def held(self, moved):
-        """Give the batches whose bytes are as they were written."""
+        """Yield the batches whose bytes are as they were written."""
         for file in self.files:
             path = moved.get(file.path, file.path)
             data = path.read_bytes() if path.exists() else b""
@@ -326,7 +326,7 @@ class Disks:
         self.faults.append(("swap", str(first), str(second)))
 
     def expected(self):
-        """Give the rows that are held somewhere, and the ranges that are not."""
+        """Return the rows that are held somewhere, and the ranges that are not."""
         rows, lost = {}, {}
         for key, log in self.logs.items():
             held = {
@@ -367,7 +367,7 @@ def read_table(result, name):
 
 
 def recovered_rows(result):
-    """Give the rows that were recovered, by partition and in the order of offsets."""
+    """Return the rows that were recovered, by partition and in the order of offsets."""
     found = {}
     for row in read_table(result, "records"):
         headers = tuple((each["key"], each["value"]) for each in row["headers"] or ())
@@ -380,7 +380,7 @@ def recovered_rows(result):
 
 
 def listed_losses(result):
-    """Give the lost ranges by partition."""
+    """Return the lost ranges by partition."""
     found = {}
     for row in read_table(result, "lost"):
         key = row["topic"], row["partition"]

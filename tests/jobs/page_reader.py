@@ -56,7 +56,7 @@ class PageReader(HTMLParser):
         ]
 
     def table(self, name):
-        """Give the rows of a table as lists of raw values, None where there is none."""
+        """Return the rows of a table as lists of raw values; a missing one is None."""
         rows, inside = [], False
         for tag, attributes, _ in self.tags:
             if tag == "table":

@@ -43,7 +43,7 @@ def write_log(folder, batches, size=7):
 
 
 def position(batches, base):
-    """Give the path's name and the byte where a batch of the log stands."""
+    """Return the path's name and the position of a batch of the log."""
     index = next(i for i, batch in enumerate(batches) if batch.base == base)
     first = index - index % 7
     at = sum(len(batch.data) for batch in batches[first:index])

@@ -52,7 +52,7 @@ def titles(svg):
 
 
 def extremes():
-    """Give charts of nothing, of one thing, of very many, huge and hostile ones."""
+    """Yield charts of nothing, of one thing, of very many, huge and hostile ones."""
     many = [f"{number}-{'x' * 50}" for number in range(1000)]
     for names in ([], [EVIL], many):
         cells = {(a, b): HeatCell(HUGE, "bad", EVIL) for a in names for b in names[:30]}

@@ -28,7 +28,7 @@ RANGES = st.lists(
 
 
 def offsets(ranges):
-    """Give the offsets of ranges one by one."""
+    """Return the offsets of ranges one by one."""
     return {offset for first, last in ranges for offset in range(first, last + 1)}
 
 

@@ -22,13 +22,13 @@ OLD_VALUE = re.compile(r"(?s)offset=(\d+)(?:,metadata=(.*))?")
 
 
 def printed(release):
-    """Give what the tool printed, by files."""
+    """Return what the tool printed, by files."""
     with lzma.open(DATA / release / "manifest.json.xz") as file:
         return json.load(file)["files"]
 
 
 def printed_records(release):
-    """Give the records of the topic as the tool printed them, without aborted ones."""
+    """Return the records that the tool printed of the topic, without aborted ones."""
     files = printed(release)
     records, running = [], {}
     paths = [p for p in files if p.startswith(TOPIC) and p.endswith(".log")]
@@ -57,7 +57,7 @@ def read_new(record):
 
 
 def commit_told(record):
-    """Give a commit as the tool shows it, by the columns of the table; None if none."""
+    """Return a commit as the tool prints it, by the columns of the table, or None."""
     place = record["offset"], record["timestamp"]
     if record["key"].startswith("{"):
         kind, key, version, value = read_new(record)

@@ -20,7 +20,7 @@ ABORT, COMMIT = b"\0\0\0\0", b"\0\0\0\1"
 
 
 def module(kwire, name):
-    """Give a module of kwire on the engine of the fixture."""
+    """Return a module of kwire on the engine of the fixture."""
     return importlib.import_module(f"{kwire.__name__}.{name}")
 
 
@@ -36,14 +36,14 @@ def segment_of(log, path, access):
 
 
 def patched(data, at, form, *values):
-    """Give the bytes with other values at a place."""
+    """Return the bytes with other values at a place."""
     out = bytearray(data)
     struct.pack_into(form, out, at, *values)
     return bytes(out)
 
 
 def checked(data):
-    """Give a batch of magic 2 with the checksum of what it now holds."""
+    """Return a batch of magic 2 with the checksum of what it now holds."""
     return patched(data, 17, ">I", crc32c.crc32c(data[21:]))
 
 

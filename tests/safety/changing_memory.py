@@ -53,7 +53,7 @@ class Changing:
 
 @contextmanager
 def changed():
-    """Give memory that a process of its own changes."""
+    """Yield memory that a process of its own changes."""
     given = Changing()
     writer = os.fork()
     if writer == 0:

@@ -63,7 +63,7 @@ def ends(entry, package, data):
 
 
 def fault(entry, package, error, data):
-    """Give what an error says; it has to be one that the entry promises."""
+    """Return the text of an error; it has to be one that the entry documents."""
     promised = tuple(getattr(package.errors, name) for name in entry.errors)
     said = (type(error).__name__, str(error))
     if not isinstance(error, promised):
@@ -76,7 +76,7 @@ def fault(entry, package, error, data):
 
 
 def without_timestamps(kind):
-    """Give a type with numbers for timestamps: years may be any, Python's may not."""
+    """Return a type with numbers for timestamps: years may be any, Python's may not."""
     if pa.types.is_timestamp(kind):
         return pa.int64()
     if pa.types.is_struct(kind):

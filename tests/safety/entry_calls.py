@@ -48,7 +48,7 @@ def folder():
 
 
 def place():
-    """Give the folder of this thread: that of the process, or one within."""
+    """Return the folder of this thread: that of the process, or one within."""
     thread = threading.current_thread()
     if thread is threading.main_thread():
         return folder()
@@ -324,7 +324,7 @@ def feed_stream(package, connection, data):
 
 
 def event_values(event):
-    """Give an event without a table, which is one of objects."""
+    """Return an event without a table, which is one of objects."""
     if hasattr(event, "table"):
         return type(event).__name__, repr(event.table)
     return event
@@ -492,7 +492,7 @@ def request_log(package, path):
 
 
 def of_path(path):
-    """Give a function that takes a path."""
+    """Return a function that takes a path."""
     name, _, function = path.rpartition(".")
     return lambda package, place: getattr(module(package, name), function)(place)
 

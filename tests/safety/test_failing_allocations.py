@@ -39,7 +39,7 @@ class Allocator(ctypes.Structure):
 
 
 def address_of(function):
-    """Tell where a C function is."""
+    """Return the address of a C function."""
     return ctypes.cast(function, ctypes.c_void_p).value
 
 
@@ -128,7 +128,7 @@ def warm(twins):
 
 @pytest.fixture
 def kwire(twins):
-    """Give the compiled engine; the other one leaves memory to Python."""
+    """Return the compiled engine; the other one leaves memory to Python."""
     return twins.fast
 
 

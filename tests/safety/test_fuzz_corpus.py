@@ -51,7 +51,7 @@ def test_the_corpus_passes(figure):
 
 
 def seconds_of_children():
-    """Tell the processor time of all children that have ended."""
+    """Return the processor time of all children that have ended."""
     times = os.times()
     return times.children_user + times.children_system
 
@@ -147,7 +147,7 @@ def raising(error):
 
 
 def inputs_of(target):
-    """Give seeds and packed inputs, made before anything is planted."""
+    """Return seeds and packed inputs, made before anything is planted."""
     return [*getattr(seeds, target)(), *(data for _, data in corpus.packed(target))]
 
 

@@ -237,7 +237,7 @@ def test_unknown_tags_survive_at_every_level(kwire, figure):
 
 
 def with_tags(kwire, name, version, layout, size):
-    """Give a call that decodes a message; each struct has a tag of that size."""
+    """Return a call that decodes a message; each struct has a tag of that size."""
     message = build(kwire, name, Marked(size).message(kwire.plan, layout))
     data = kwire.encode(message, version)
     call = partial(kwire.decode, type(message), data, version)

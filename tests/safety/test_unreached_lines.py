@@ -328,7 +328,7 @@ class Long(bytes):
     size = 0
 
     def __len__(self):
-        """Give that number."""
+        """Return the number."""
         return self.size
 
 

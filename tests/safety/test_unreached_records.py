@@ -183,7 +183,7 @@ def test_a_count_of_rows_is_an_int32(kwire, count):
 
 @pytest.fixture
 def huge(kwire, monkeypatch):
-    """Give a value of which two are too large for a batch."""
+    """Return a value of which two are too large for a batch."""
     if kwire.backend == "fast":
         return bytes(2**30)
     for name in ("record_encoder", "record_fast_lane"):

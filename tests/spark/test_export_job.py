@@ -15,7 +15,7 @@ TABLES = ("records", "batches", "problems", "coverage", "lost")
 
 @pytest.fixture
 def disks(tmp_path, monkeypatch):
-    """Give broken disks, and tasks so small that there are many."""
+    """Return broken disks, and tasks so small that there are many."""
     monkeypatch.setattr(export_job, "TASK_BYTES", 20_000)
     monkeypatch.setattr(export_job, "_TASK_BATCHES", 1)
     disks = Disks(tmp_path / "in", 2)

@@ -208,7 +208,7 @@ def test_written_frames_are_the_frames(kwire):
 
 
 def error_of(call, *arguments):
-    """Give the text of the error that a call raises."""
+    """Return the text of the error that a call raises."""
     try:
         call(*arguments)
     except Exception as error:

@@ -76,7 +76,7 @@ class Capture:
             self.pairs[recording, request] = sequence
 
     def batches(self, kwire, sizes=(1000,)):
-        """Give the rows sorted, in batches of some sizes in turn."""
+        """Yield the rows sorted, in batches of some sizes in turn."""
         names = rooms(kwire).COLUMNS
         rows = sorted(
             self.rows,

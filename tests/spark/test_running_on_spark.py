@@ -20,7 +20,7 @@ SOURCE = Path(kwire.__file__).parents[1]
 
 @pytest.fixture
 def work():
-    """Give what does as its task says; workers know no module of tests."""
+    """Return a function that obeys its task; workers have no module of the tests."""
 
     def work(task):
         kind, value = task

@@ -42,7 +42,7 @@ def files(folder, stem):
 
 
 def head(path):
-    """Give the docstring at the head of a file."""
+    """Return the docstring at the head of a file."""
     return words(re.search(r'"""(.*?)"""', path.read_text(), re.DOTALL).group(1))
 
 

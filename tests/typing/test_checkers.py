@@ -34,7 +34,7 @@ REVEALED = {
 
 
 def run_mypy(folder):
-    """Give what mypy says: (file, line, severity, words)."""
+    """Yield what mypy prints: (file, line, severity, text)."""
     command = [sys.executable, "-m", "mypy", "--strict", "--output=json"]
     # Without a configuration: what holds for us has to hold for users.
     command += ["--config-file=", f"--cache-dir={folder}", *map(str, CHECKED)]
@@ -52,7 +52,7 @@ def run_mypy(folder):
 
 
 def run_pyright(folder):
-    """Give what pyright says: (file, line, severity, words)."""
+    """Yield what pyright prints: (file, line, severity, text)."""
     node = node_program()
     if node is None:
         pytest.fail("pyright needs Node.js: install it, or pyright[nodejs]")
@@ -103,7 +103,7 @@ CHECKERS = {"mypy": run_mypy, "pyright": run_pyright}
 
 @pytest.fixture(scope="module", params=sorted(CHECKERS))
 def checker_output(request, tmp_path_factory):
-    """Give what one checker says of the examples: errors and types by line."""
+    """Return what a type checker prints of the examples: errors and types by line."""
     errors, types = {}, {}
     folder = tmp_path_factory.mktemp(request.param)
     for file, line, severity, words in CHECKERS[request.param](folder):

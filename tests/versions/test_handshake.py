@@ -33,7 +33,7 @@ def question(handshake):
 
 
 def answer(handshake, text, correlation_id=None):
-    """Give an answer in hex, without its correlation id."""
+    """Return an answer in hex, without its correlation id."""
     if correlation_id is None:
         correlation_id = handshake.correlation_id
     frame = correlation_id.to_bytes(4, "big", signed=True) + bytes.fromhex(text)

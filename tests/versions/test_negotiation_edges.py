@@ -43,7 +43,7 @@ def handshake(kwire, **options):
 
 
 def answer(asking, text):
-    """Give an answer in hex, without its correlation id."""
+    """Return an answer in hex, without its correlation id."""
     frame = asking.correlation_id.to_bytes(4, "big") + bytes.fromhex(text)
     return asking.receive_frame(frame)
 
@@ -244,7 +244,7 @@ def test_a_size_that_only_begins_like_tls_is_not_called_tls(kwire):
 
 
 def table_of_release(release, listener):
-    """Give what a node of a release advertises."""
+    """Return what a node of a release advertises."""
     ranges = releases.ranges(release, listener)
     return {key: (each.min, each.max) for key, each in ranges.items()}
 

@@ -41,7 +41,7 @@ Ends = tuple[int, int]
 
 
 def table_of(release: str, listener: str | None = "broker") -> dict[int, Ends]:
-    """Give the table of a release as it is advertised."""
+    """Return the table of a release as it is advertised."""
     ranges = releases.ranges(release, listener)
     return {key: (each.min, each.max) for key, each in ranges.items()}
 
