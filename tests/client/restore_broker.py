@@ -13,6 +13,7 @@ from log_broker import LogBroker
 from partition_log import PartitionLog, Produced, StoredBatch
 
 import kwire
+from kwire.error_codes import TOPIC_ALREADY_EXISTS
 from kwire.messages import CreateTopicsRequest, CreateTopicsResponse
 from kwire.negotiation import ApiVersionTable
 
@@ -65,7 +66,11 @@ class RestoreBroker(LogBroker):
         """Batches that were sent and have not arrived: log and bytes."""
         self.is_killing = False
         """Whether the client is to be killed, as it waits for an answer."""
+        self.append_time = -1
+        """With which time (ms) records are stamped, if they are."""
         self.created = []
+        self.refusals = []
+        """Error codes for the next topics that are to be created."""
         self._lock = threading.Lock()
         for name, partitions in dict(topics).items():
             self.add_topic(name, partitions)
@@ -105,7 +110,20 @@ class RestoreBroker(LogBroker):
             if self.random is not None and self.random.random() < 0.3:
                 self._lose(event.request)
             done = self.node.begin_produce(event.request, event.version)
-            return self.node.finish_produce(done, event.version)
+            return self._stamp(self.node.finish_produce(done, event.version))
+
+    def _stamp(self, response):
+        def stamp(part):
+            return part.replace(log_append_time_ms=self.append_time)
+
+        return response.replace(
+            responses=[
+                topic.replace(
+                    partition_responses=list(map(stamp, topic.partition_responses))
+                )
+                for topic in response.responses
+            ]
+        )
 
     def _disturb(self):
         random = self.random
@@ -139,12 +157,20 @@ class RestoreBroker(LogBroker):
         made = []
         for topic in request.topics:
             self.created.append(topic)
-            code = 36 if topic.name in self.cluster_truth.topics else 0
+            code = (
+                TOPIC_ALREADY_EXISTS if topic.name in self.cluster_truth.topics else 0
+            )
+            if self.refusals:
+                code = self.refusals.pop(0)
+            if code is None:
+                raise ConnectionError("as if the broker had died")
             if not code:
                 self.add_topic(topic.name, topic.num_partitions)
             made.append(
                 CreateTopicsResponse.CreatableTopicResult(
-                    name=topic.name, error_code=code
+                    name=topic.name,
+                    error_code=code,
+                    error_message="in its own words" if code else None,
                 )
             )
         return CreateTopicsResponse(topics=made)

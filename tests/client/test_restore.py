@@ -10,6 +10,7 @@ import dataclasses
 import importlib
 import random
 
+import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 from restore_broker import RestoreBroker
@@ -215,6 +216,48 @@ def test_a_topic_is_created_if_that_is_wanted(run, tmp_path, wanted):
         assert [len(rows) for rows in rows_of(broker)] == [30, 40, 0, 0, 0]
 
 
+def test_a_topic_is_created_in_spite_of_passing_errors(run, tmp_path, wanted):
+    """Another controller, a lost response; and one that was created all the same."""
+    codes = installed.error_codes
+    passing = [codes.NOT_CONTROLLER, None, codes.REQUEST_TIMED_OUT]
+    for last in (codes.NONE, codes.TOPIC_ALREADY_EXISTS):
+        with RestoreBroker() as broker:
+            broker.refusals = [*passing, last]
+            if last:
+                create = broker._create
+
+                def create_first(request, broker=broker, create=create):
+                    if not broker.cluster_truth.topics:
+                        broker.add_topic("orders", 2)
+                    return create(request)
+
+                broker._create = create_first
+            code, err = run(broker, tmp_path / "logs", "--create")
+            assert code == 0, err
+            assert rows_of(broker) == list(map(with_offsets, wanted))
+            assert len(broker.created) == 4
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("INVALID_REPLICATION_FACTOR", "INVALID_REPLICATION_FACTOR, in its own words"),
+        ("TOPIC_AUTHORIZATION_FAILED", "not authorized; it needs the operation Create"),
+        ("CLUSTER_AUTHORIZATION_FAILED", "not authorized; it needs the operation"),
+        ("NOT_CONTROLLER", "not done within 0.9 s; the broker answered NOT_CONTROLLER"),
+    ],
+)
+def test_a_topic_that_cannot_be_created_is_one_sentence(
+    run, tmp_path, wanted, code, text
+):
+    """With the words of the broker, or the right that is missing."""
+    with RestoreBroker() as broker:
+        broker.refusals = [getattr(installed.error_codes, code)] * 1000
+        ended, err = run(broker, tmp_path / "logs", "--create", "--timeout", "0.3")
+    assert (ended, err.count("\n"), broker.cluster_truth.topics) == (2, 1, {})
+    assert "creating the topic 'orders': " in err and text in err
+
+
 def test_records_of_others_are_never_mixed_with_restored_ones(run, tmp_path, wanted):
     """Those that were there before, came meanwhile, or are of another restore."""
     row = [(b"k", b"foreign", START, [])]
@@ -321,6 +364,51 @@ def test_aborted_and_unfinished_transactions_are_left_out(run, tmp_path):
         assert code == 0 and "records of transactions" in err
 
 
+@pytest.mark.parametrize("form", ["logs", "export"])
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_old_formats_and_the_brokers_timestamps(run, tmp_path, magic, form):
+    """Magic 0 has no timestamp, and stays without; that of a broker is kept as one."""
+    rows = [(b"k%d" % n, b"v%d" % n, START + n, []) for n in range(30)]
+    options = {"magic": magic, "compression": "gzip" if magic else "none"}
+    if magic:
+        options["log_append_time"] = START + 99
+    write_log(tmp_path / "in" / "orders-0", rows, **options)
+    path = tmp_path / "in"
+    if form == "export":
+        installed.jobs.export([path], path := tmp_path / "out")
+    with RestoreBroker({"orders": 1}) as broker:
+        for _ in range(2):
+            assert run(broker, path)[0] == 0
+        found = rows_of(broker)[0]
+    assert [row[2:] for row in found] == [row[2:] for row in with_offsets(rows)]
+    assert {row[1] for row in found} == {START + 99 if magic else -1}
+
+
+def test_a_topic_that_stamps_records_is_refused(run, tmp_path, wanted):
+    """At the first receipt, before more than one record of a partition is written."""
+    with RestoreBroker({"orders": 2}) as broker:
+        broker.append_time = START
+        code, err = run(broker, tmp_path / "logs")
+        assert code == 2 and "set the topic's message.timestamp.type to Create" in err
+        assert max(map(len, rows_of(broker))) == 1
+    with RestoreBroker({"orders": 2}) as broker:
+        assert run(broker, tmp_path / "logs")[0] == 0
+        log = broker.log("orders", 0)
+        last = log.batches[-1]
+        (batch,) = installed.records.decode_batches(last.data)
+        stamped = installed.records.encode_batch(
+            [(r.key, r.value, r.timestamp, r.headers) for r in batch.records],
+            base_offset=batch.base_offset,
+            producer_id=batch.producer_id,
+            producer_epoch=batch.producer_epoch,
+            base_sequence=batch.base_sequence,
+            log_append_time=START,
+        )
+        log.batches[-1] = last._replace(data=stamped)
+        code, err = run(broker, tmp_path / "logs")
+        assert code == 2 and "set the topic's message.timestamp.type to Create" in err
+
+
 def test_a_damaged_log_is_restored_up_to_the_damage(run, tmp_path):
     """An export of it goes on from there."""
     rows = make_rows(random.Random(3), 40)
@@ -369,6 +457,56 @@ def test_sources_that_cannot_be(run, tmp_path, wanted):
         assert broker.created == []
         code, err = run(broker, single)
         assert code == 2 and len(err.splitlines()) == 1, err
+
+
+@pytest.mark.parametrize("change", ["order", "missing"])
+def test_an_export_that_was_changed_is_refused(run, tmp_path, wanted, change):
+    """One that was sorted anew or filtered is not what the tables announce."""
+    installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
+    (path,) = (tmp_path / "out" / "records").glob("*.parquet")
+    table = pyarrow.parquet.read_table(path)
+    if change == "order":
+        table = table.sort_by([("offset", "descending")])
+        text = "are not in the order of their offsets"
+    else:
+        table = table.slice(1)
+        text = "the export has 29 records of it, and its table coverage 30"
+    pyarrow.parquet.write_table(table, path)
+    with RestoreBroker({"orders": 2}) as broker:
+        code, err = run(broker, tmp_path / "out")
+    assert (code, err.count(text)) == (2, 1), err
+
+
+def test_small_partitions_of_an_export_share_what_is_read(
+    run, kwire, tmp_path, monkeypatch
+):
+    """Each row group is read once, not once for each partition in it."""
+    module = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.sources")
+    for number in range(40):
+        folder = tmp_path / "in" / f"orders-{number}"
+        write_log(folder, make_rows(random.Random(number), 3))
+    installed.jobs.export([tmp_path / "in"], tmp_path / "out")
+    read = []
+    load = module._RowGroups._load
+
+    def count(self, path, number, is_shared):
+        if (path, number) not in self._held:
+            read.append((path, number))
+        return load(self, path, number, is_shared)
+
+    monkeypatch.setattr(module._RowGroups, "_load", count)
+    with RestoreBroker({"orders": 40}) as broker:
+        assert run(broker, tmp_path / "out")[0] == 0
+        assert [len(rows) for rows in rows_of(broker)] == [3] * 40
+    assert len(read) == len(set(read)) == 1
+
+
+def test_sequence_numbers_go_round_as_those_of_producers(kwire):
+    """After 2^31 - 1 comes 0; a partition may have more records than that."""
+    module = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.batches")
+    assert module.sequence_of((1 << 31) - 1) == (1 << 31) - 1
+    assert module.sequence_of(1 << 31) == 0
+    assert module.sequence_of(5 << 31 | 7) == 7
 
 
 def test_the_brokers_deletions_are_reported(run, tmp_path, wanted):

@@ -157,7 +157,7 @@ def command(
                 " kwire restore continues with its output"
             ) from error
         is_complete &= _check_starts(kafka, sources, names)
-    before = f", {counts.present} were there already" if counts.present else ""
+    before = f", {counts.present:,} were there already" if counts.present else ""
     say(
         f"{format_count(counts.written, 'record')} of"
         f" {format_count(len(sources), 'partition')} restored{before}"
