@@ -63,7 +63,7 @@ class RestoreBroker(LogBroker):
         self.table = ApiVersionTable.from_ranges(ranges)
         self.random = random
         self.late = []
-        """Batches that were sent and have not arrived: log and bytes."""
+        """Requests that were sent and have not arrived."""
         self.is_killing = False
         """Whether the client is to be killed, as it waits for an answer."""
         self.append_time = -1
@@ -92,10 +92,10 @@ class RestoreBroker(LogBroker):
         log.take(batch)
 
     def deliver(self, count):
-        """Let batches that are late arrive, in any order."""
+        """Let requests that are late arrive, in any order."""
         for _ in range(min(count, len(self.late))):
-            log, data = self.late.pop(self.random.randrange(len(self.late)))
-            self.node._append(log, data)
+            event = self.late.pop(self.random.randrange(len(self.late)))
+            self.node.begin_produce(event.request, event.version)
 
     def answer(self, event):
         """Answer, or close the connection instead."""
@@ -108,7 +108,7 @@ class RestoreBroker(LogBroker):
             if name != "ProduceRequest":
                 return super().answer(event)
             if self.random is not None and self.random.random() < 0.3:
-                self._lose(event.request)
+                self._lose(event)
             done = self.node.begin_produce(event.request, event.version)
             return self._stamp(self.node.finish_produce(done, event.version))
 
@@ -139,17 +139,13 @@ class RestoreBroker(LogBroker):
                     log.new_leader(cut=random.randrange(3))
         self.node.learn()
 
-    def _lose(self, request):
+    def _lose(self, event):
         """Have records arrive now or later or never, and answer nothing."""
         fate = self.random.choice(["now", "late", "late", "never"])
-        for topic in request.topic_data:
-            for part in topic.partition_data:
-                name = topic.name or self.node._name(topic.topic_id)
-                place = self.log(name, part.index), bytes(part.records)
-                if fate == "now":
-                    self.node._append(*place)
-                elif fate == "late":
-                    self.late.append(place)
+        if fate == "now":
+            self.node.begin_produce(event.request, event.version)
+        elif fate == "late":
+            self.late.append(event)
         self.is_killing = self.random.random() < 0.7
         raise ConnectionError("as if the client or the connection had died")
 
