@@ -144,6 +144,7 @@ spark-kills: $(TESTED)
 
 spark-live: $(TESTED)
 	$(PY) tools/spark/own_source.py
+	$(PY) tools/spark/own_sink.py
 	$(PY) tools/spark/live_kills.py --kills 6
 
 spark-clusters: $(TESTED)
