@@ -3,8 +3,9 @@
 """``python -m benchmarks spark-live``: ``kafka-live`` beside Spark's own source.
 
 Both read the same topic of one live broker, in one Spark of two threads, rows written
-to nowhere. The broker and the jars of Spark's own source come from Maven, so this is a
-run of its own; it writes a chapter of its own.
+to nowhere; and both write the rows of a table in memory to new topics. The broker and
+the jars of Spark's own source come from Maven, so this is a run of its own; it writes a
+chapter of its own.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ ROWS = 400_000
 WARM_ROUNDS = 4
 ROUNDS = 5
 
-COLUMNS = ("8 columns", "value alone")
+WRITTEN = "written"
+CASES = ("8 columns", "value alone", WRITTEN)
 SOURCES = ("kafka", "kafka-live")
-LEADS = {"8 columns": 1.3, "value alone": 2.0}
-"""At least so many times the rows per second of Spark's own source."""
+LEADS = {"8 columns": 1.3, "value alone": 2.0, WRITTEN: 1.0}
+"""At least so many times the rows per second of Spark's own source or sink."""
 
 _METHOD = """\
 Written by `python -m benchmarks spark-live`: {rows:,} records like those of the chapter
@@ -48,11 +50,13 @@ on Spark, not compressed, in {partitions} partitions of one broker of Kafka {rel
 the loopback interface. `kafka` is Spark's own source from its published jars;
 `kafka-live` reads the same topic; both check CRCs. They take turns in one Spark of two
 threads and write their rows to nowhere (`noop`), {measured} rounds after {warm} that
-are not counted; the broker runs on the same {cpus} CPUs as Spark. The load average was
-{load:.0f}: the higher it is, the more do ratios say than seconds. Ratios are medians of
-those of a round. CPU is that of Spark's Java process and its Python workers, without
-the broker. Before anything was timed, both gave as many rows, and equal sums of
-offsets, lengths and checksums."""
+are not counted; the broker runs on the same {cpus} CPUs as Spark. "written" are the
+same records, with keys and headers, that Spark has in memory and the two sinks write to
+new topics of {partitions} partitions, with the options that each has by itself. The
+load average was {load:.0f}: the higher it is, the more do ratios say than seconds.
+Ratios are medians of those of a round. CPU is that of Spark's Java process and its
+Python workers, without the broker. Before anything was timed, both gave as many rows,
+and equal sums of offsets, lengths and checksums; so did what both wrote."""
 
 
 def write_topic(kafka: Any) -> None:
@@ -76,58 +80,96 @@ def write_topic(kafka: Any) -> None:
     write_records(producer, TOPIC, records)
 
 
-def make_table(session: Any, address: str, source: str, columns: str) -> Any:
-    """Make the table of a case: eight columns, or the value alone."""
-    reader = session.read.format(source).option("kafka.bootstrap.servers", address)
-    reader = reader.option("subscribe", TOPIC)
-    if columns == "8 columns":
+def make_table(
+    session: Any, kafka: Any, source: str, case: str, topic: str = TOPIC
+) -> Any:
+    """Make the table of a case: the value alone, or eight columns."""
+    reader = session.read.format(source)
+    reader = reader.option("kafka.bootstrap.servers", kafka.address)
+    reader = reader.option("subscribe", topic)
+    if case != "value alone":
         return reader.option("includeHeaders", "true").load()
     if source == "kafka":
         return reader.load().select("value")
     return reader.schema("value binary").load()
 
 
-def check(session: Any, address: str) -> None:
-    """Compare what both read, as sums."""
+def make_job(session: Any, kafka: Any, source: str, case: str, rows: Any) -> Any:
+    """Prepare what is timed: a call that reads, or writes to a topic that is new."""
+    import workloads
+
+    if case != WRITTEN:
+        table = make_table(session, kafka, source, case)
+        return table.write.format("noop").mode("overwrite").save
+    workloads.create_topic(kafka, f"to-{source}", partitions=PARTITIONS)
+    writer = rows.write.format(source).mode("append").option("topic", f"to-{source}")
+    return writer.option("kafka.bootstrap.servers", kafka.address).save
+
+
+def delete_topics(kafka: Any) -> None:
+    """Delete what the sinks wrote."""
+    import workloads
+
+    workloads.administer(kafka, "delete_topics", [f"to-{each}" for each in SOURCES])
+
+
+def check(session: Any, kafka: Any, rows: Any) -> None:
+    """Compare what both read, and what both write, as sums."""
+    for each in SOURCES:
+        make_job(session, kafka, each, WRITTEN, rows)()
+    tables = [
+        *(make_table(session, kafka, each, "8 columns") for each in SOURCES),
+        *(make_table(session, kafka, "kafka", "", f"to-{each}") for each in SOURCES),
+    ]
     sums = [
-        make_table(session, address, source, "8 columns")
-        .selectExpr(
+        table.selectExpr(
             "count(*)",
             "sum(offset)",
             "sum(length(key))",
             "sum(length(value))",
             "sum(crc32(value))",
             "sum(length(headers[0].value))",
-        )
-        .collect()
-        for source in SOURCES
+        ).collect()
+        for table in tables
     ]
-    if sums[0] != sums[1] or sums[0][0][0] != ROWS:
-        raise SystemExit(f"the sources read different rows: {sums}")
+    if sums[0] != sums[1] or sums[2] != sums[3] or sums[0][0][0] != ROWS:
+        raise SystemExit(f"the sources read or write different rows: {sums}")
+    delete_topics(kafka)
 
 
-def measure(session: Any, address: str) -> dict[str, list[tuple[float, float]]]:
+def measure(
+    session: Any, kafka: Any, rows: Any
+) -> dict[str, list[tuple[float, float]]]:
     """Run all cases in turn, round after round; return wall and CPU seconds of each."""
-    cases = [(source, columns) for columns in COLUMNS for source in SOURCES]
     found: dict[str, list[tuple[float, float]]] = {}
     order = random.Random("live")
     for number in range(WARM_ROUNDS + ROUNDS):
-        turns = list(COLUMNS)
+        turns = list(CASES)
         order.shuffle(turns)
-        for columns in turns:
+        for case in turns:
             sources = list(SOURCES)
             order.shuffle(sources)
             for source in sources:
-                job = make_table(session, address, source, columns).write
+                job = make_job(session, kafka, source, case, rows)
                 used, begun = cpu_seconds(session), time.perf_counter()
-                job.format("noop").mode("overwrite").save()
+                job()
                 wall = time.perf_counter() - begun
                 if number >= WARM_ROUNDS:
                     times = wall, cpu_seconds(session) - used
-                    found.setdefault(f"{source}, {columns}", []).append(times)
+                    found.setdefault(f"{source}, {case}", []).append(times)
+            if case == WRITTEN:
+                delete_topics(kafka)
         print(f"  round {number + 1} of {WARM_ROUNDS + ROUNDS}", flush=True)
-    assert len(found) == len(cases)
+    assert len(found) == len(CASES) * len(SOURCES)
     return found
+
+
+def cache_rows(session: Any, kafka: Any) -> Any:
+    """Read the records that are written into Spark's memory."""
+    rows = make_table(session, kafka, "kafka", "8 columns")
+    rows = rows.select("key", "value", "headers").cache()
+    assert rows.count() == ROWS
+    return rows
 
 
 def run(json_path: Path) -> None:
@@ -142,8 +184,9 @@ def run(json_path: Path) -> None:
         print(f"writing {ROWS:,} records", flush=True)
         write_topic(kafka)
         with open_session(Path(name), own_jars()) as session:
-            check(session, kafka.address)
-            seconds = measure(session, kafka.address)
+            rows = cache_rows(session, kafka)
+            check(session, kafka, rows)
+            seconds = measure(session, kafka, rows)
         found = {
             "release": kafka.release,
             "cpus": os.cpu_count(),
@@ -157,8 +200,8 @@ def write_chapter(json_path: Path) -> list[Verdict]:
     """Put the chapter of one run into the report; return its verdicts."""
     found = json.loads(json_path.read_text())
     lines, verdicts = [], []
-    for columns in COLUMNS:
-        own, live = (found["seconds"][f"{source}, {columns}"] for source in SOURCES)
+    for case in CASES:
+        own, live = (found["seconds"][f"{source}, {case}"] for source in SOURCES)
         wall, cpu = (_lead(own, live, index) for index in (0, 1))
         for source, rounds in zip(SOURCES, (own, live), strict=True):
             taken, used = (
@@ -167,7 +210,7 @@ def write_chapter(json_path: Path) -> list[Verdict]:
             is_live = source == "kafka-live"
             lines.append(
                 [
-                    f"{source}, {columns}",
+                    f"{source}, {case}",
                     f"{taken:.2f}",
                     f"{ROWS / taken / 1e6:.2f}",
                     f"{wall:.2f}x" if is_live else "",
@@ -175,9 +218,10 @@ def write_chapter(json_path: Path) -> list[Verdict]:
                     f"{cpu:.2f}x" if is_live else "",
                 ]
             )
-        least = LEADS[columns]
-        wanted = f"at least {least}x the rows/s of Spark's own source"
-        name = f"kafka-live, {columns}"
+        least = LEADS[case]
+        own_name = "sink" if case == WRITTEN else "source"
+        wanted = f"at least {least}x the rows/s of Spark's own {own_name}"
+        name = f"kafka-live, {case}"
         verdicts.append(Verdict(name, wanted, f"{wall:.2f}x", wall >= least))
     head = ("case", "seconds", "M rows/s", "faster", "CPU us a row", "less CPU")
     method = _METHOD.format(
