@@ -132,6 +132,20 @@ def test_columns_of_other_layouts_are_the_same_rows(send):
     assert rows == [(None, None, ()), (b"a", b"3", (("z", None),))]
 
 
+def test_an_appended_table_is_on_its_way(kwire, cluster, topic):
+    """All of it, so that nothing waits for a caller that is slow to come back."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    table = pyarrow.table({"value": [bytes(500)] * 300})
+    options = {"batch_bytes": 1000, "request_bytes": 1000}
+    with client.connect_sync(cluster[0]) as kafka:
+        with kafka.producer(**options) as producer:
+            producer.append_table(topic, table, partition=1)
+            writers = producer._machine._writers.values()
+            left = [batch for writer in writers for batch in writer.batches]
+            assert [batch for batch in left if not batch.is_sent] == []
+        assert sum(len(chunk.rows()) for chunk in kafka.scan(topic)) == 300
+
+
 def test_batches_are_as_large_as_they_may_be(kwire, send):
     """No batch is over the bound; a row that is larger than it is one batch."""
     values = [bytes(n % 700) for n in range(3000)] + [bytes(9000)]

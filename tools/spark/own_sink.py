@@ -114,11 +114,12 @@ def read_topic(kafka: Broker, topic: str) -> list[Record]:
     try:
         while len(ended) < PARTITIONS:
             for each in consumer.consume(1000, 0.5):
+                partition: Any = each.partition()
                 if each.error() is not None:
-                    ended.add(each.partition())
+                    ended.add(partition)
                     continue
-                parts = each.key(), each.value(), each.headers() or []
-                found.append((each.partition(), *parts))
+                headers: Any = each.headers() or []
+                found.append((partition, each.key(), each.value(), headers))
             if time.monotonic() > until:
                 raise BrokerError(f"{topic}: read {len(found)} records, and no end")
     finally:

@@ -7,7 +7,7 @@ wants and no kwire. On ``local-cluster[2,1,1024]``, whose executors are processe
 formats and functions have to work through ``spark.archives`` and through
 ``addArchive`` at run time, with an archive of what is installed and with one of a
 wheel that is built here. Without an archive the same job has to fail. ``kafka-live``
-reads from librdkafka's mock cluster, in this process.
+reads from librdkafka's mock cluster, in this process, and writes to it.
 
     python tools/spark/shipping.py
 """
@@ -40,7 +40,7 @@ LONGEST = 900
 
 RECORDS, EACH, FRAMES = 3000, 50, 200
 CODECS = "none", "gzip", "snappy", "lz4", "zstd"
-LIVE_TOPIC = "live"
+LIVE_TOPIC, WRITTEN_TOPIC = "live", "written"
 
 
 def make_workers_python() -> str:
@@ -104,6 +104,8 @@ def live_brokers() -> Iterator[str]:
             producer.poll(0)
         if producer.flush(LONGEST):
             raise SystemExit("the mock cluster did not take all records")
+    # The mock makes a topic that its own client asks for.
+    brokers.list_topics(WRITTEN_TOPIC, LONGEST)
     # It runs as long as there is the object that made it.
     yield address
     del brokers
@@ -158,11 +160,18 @@ def look(spark: Any, logs: str, address: str) -> dict[str, Any]:
     from kwire.spark import functions
 
     columns = "topic", "value"
+    brokers = {"kafka.bootstrap.servers": address}
+    numbers = spark.range(FRAMES).repartition(4).selectExpr("string(id) AS value")
+    sink = numbers.write.format("kafka-live").options(**brokers, topic=WRITTEN_TOPIC)
+    sink.mode("append").save()
     live = spark.read.format("kafka-live").options(
-        **{"kafka.bootstrap.servers": address, "subscribe": LIVE_TOPIC}
+        **brokers, subscribe=f"{LIVE_TOPIC},{WRITTEN_TOPIC}"
     )
     read = spark.read.format("kafka-log").load(logs).select(*columns)
-    both = read.union(live.load().select(*columns))
+    # Other drivers wrote the same before.
+    written = live.load().where(f"topic = '{WRITTEN_TOPIC}'").select(*columns)
+    records = live.load().where(f"topic = '{LIVE_TOPIC}'").select(*columns)
+    both = read.union(records).union(written.distinct())
     sums = both.groupBy("topic").agg(
         sql.count("*").alias("rows"),
         sql.sum(sql.col("value").cast("string").cast("bigint")).alias("sum"),
@@ -182,7 +191,8 @@ def expected() -> dict[str, Any]:
     total = RECORDS * (RECORDS - 1) // 2
     live = [len(CODECS) * RECORDS, len(CODECS) * total]
     of_logs = {codec: [RECORDS, total] for codec in CODECS}
-    return of_logs | {LIVE_TOPIC: live, "headers": FRAMES}
+    written = [FRAMES, FRAMES * (FRAMES - 1) // 2]
+    return of_logs | {LIVE_TOPIC: live, WRITTEN_TOPIC: written, "headers": FRAMES}
 
 
 def attempt(
@@ -226,7 +236,7 @@ def check(way: str, archive: Path, logs: Path, address: str, python: str) -> boo
     if not right:
         print(f"FAILED {name}: {found}, workers: {places}")
         return False
-    print(f"ok     {name}: {len(CODECS)} logs, a live topic, {len(places)} workers")
+    print(f"ok     {name}: {len(CODECS)} logs, live topics, {len(places)} workers")
     return True
 
 
