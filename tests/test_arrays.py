@@ -36,7 +36,7 @@ def arrays(kwire):
     return importlib.import_module(f"{kwire.__name__}._{kwire.backend}.arrays")
 
 
-def filled(arrays, data):
+def fill_memory(arrays, data):
     """Make memory that holds some bytes."""
     memory = arrays.new_memory(len(data))
     memoryview(memory)[:] = data
@@ -45,26 +45,28 @@ def filled(arrays, data):
 
 def int32s(arrays, *values):
     """Make memory that holds int32s."""
-    return filled(arrays, numpy.array(values, "int32").tobytes())
+    return fill_memory(arrays, numpy.array(values, "int32").tobytes())
 
 
 def small_tree(arrays):
     """Make a struct of a number, text, a list with a null, and a bool."""
-    make, bits = arrays.Array, lambda value: filled(arrays, bytes([value]))
+    make, bits = arrays.Array, lambda value: fill_memory(arrays, bytes([value]))
     items = make(
         "z",
         "item",
         3,
         1,
-        (bits(0b101), int32s(arrays, 0, 1, 1, 3), filled(arrays, b"xyz")),
+        (bits(0b101), int32s(arrays, 0, 1, 1, 3), fill_memory(arrays, b"xyz")),
     )
     return make(
         *("+s", "", ROWS, 0, (None,)),
         (
-            make("l", "offset", ROWS, 0, (None, filled(arrays, OFFSETS.tobytes()))),
+            make(
+                "l", "offset", ROWS, 0, (None, fill_memory(arrays, OFFSETS.tobytes()))
+            ),
             make(
                 *("u", "name", ROWS, 0),
-                (None, int32s(arrays, 0, 1, 1, 6), filled(arrays, b"akwire")),
+                (None, int32s(arrays, 0, 1, 1, 6), fill_memory(arrays, b"akwire")),
                 nullable=False,
             ),
             make("+l", "items", ROWS, 0, (None, int32s(arrays, 0, 2, 2, 3)), (items,)),
@@ -239,7 +241,7 @@ class Data(ctypes.Structure):
     ]
 
 
-def moved(address):
+def move_struct(address):
     """Move a struct out of where it is, as consumers do."""
     there = Data.from_address(address)
     here = Data.from_buffer_copy(there)
@@ -256,8 +258,8 @@ def test_structs_are_moved_and_released_one_by_one(arrays):
     """Children live on after their parent; the last release frees the tree."""
     tree = small_tree(arrays)
     before = counts(tree)
-    root = tree.import_with(lambda address, schema: moved(address), None)
-    child, other = moved(root.children[0]), moved(root.children[2])
+    root = tree.import_with(lambda address, schema: move_struct(address), None)
+    child, other = move_struct(root.children[0]), move_struct(root.children[2])
     assert (root.length, root.n_children, child.n_buffers) == (ROWS, 4, 2)
     release(root)
     assert root.release is None
@@ -265,7 +267,7 @@ def test_structs_are_moved_and_released_one_by_one(arrays):
     values = ctypes.cast(child.buffers[1], ctypes.POINTER(ctypes.c_int64))
     assert values[:ROWS] == OFFSETS.tolist()
     release(child)
-    item = moved(other.children[0])
+    item = move_struct(other.children[0])
     release(other)
     assert item.null_count == 1
     release(item)
@@ -279,7 +281,9 @@ def test_any_thread_may_release(arrays):
 
     def export_and_release():
         for _ in range(200):
-            release(tree.import_with(lambda address, schema: moved(address), None))
+            release(
+                tree.import_with(lambda address, schema: move_struct(address), None)
+            )
 
     threads = [threading.Thread(target=export_and_release) for _ in range(4)]
     for thread in threads:

@@ -20,7 +20,7 @@ def failing(code):
     return call
 
 
-def written(path):
+def read_file(path):
     with create_file(path) as file:
         file.write(b"whole")
     return path.read_bytes()
@@ -30,7 +30,7 @@ def written(path):
 def test_a_file_system_without_links_is_enough(tmp_path, monkeypatch, code):
     """Not every file system has links; the file is named in another way there."""
     monkeypatch.setattr(os, "link", failing(code))
-    assert written(tmp_path / "new") == b"whole"
+    assert read_file(tmp_path / "new") == b"whole"
     assert os.listdir(tmp_path) == ["new"]
 
 
@@ -39,7 +39,7 @@ def test_a_name_that_cannot_be_given_leaves_nothing(tmp_path, monkeypatch, code)
     """A name that is taken is an error, on file systems without links too."""
     monkeypatch.setattr(os, "link", failing(code))
     with pytest.raises(OSError) as caught:
-        written(tmp_path / "new")
+        read_file(tmp_path / "new")
     assert caught.value.errno == code
     assert caught.value.filename == str(tmp_path / "new")
     assert os.listdir(tmp_path) == []
@@ -73,7 +73,7 @@ def folder_that_fails(monkeypatch, code):
 def test_a_folder_that_cannot_be_synced_is_no_failure(tmp_path, monkeypatch):
     """Some file systems know no sync of folders; the file is whole all the same."""
     folder_that_fails(monkeypatch, errno.EINVAL)
-    assert written(tmp_path / "new") == b"whole"
+    assert read_file(tmp_path / "new") == b"whole"
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs Linux's /proc")
@@ -81,7 +81,7 @@ def test_a_name_that_is_not_safe_is_told(tmp_path, monkeypatch):
     """A disk that fails under the folder is an error that names the file."""
     folder_that_fails(monkeypatch, errno.EIO)
     with pytest.raises(OSError) as caught:
-        written(tmp_path / "new")
+        read_file(tmp_path / "new")
     assert caught.value.filename == str(tmp_path / "new")
 
 

@@ -243,7 +243,7 @@ def outcome(package, key, value):
         return "UnsupportedVersion", str(error)
 
 
-def damaged():
+def damage_records():
     """Yield every record cut at every byte, and with every byte changed."""
     for key, value in (map(bytes.fromhex, pair) for pair in ALL):
         for end in range(len(key)):
@@ -264,12 +264,12 @@ def test_damaged_records_give_a_record_or_a_typed_error(kwire):
             assert isinstance(outcome(kwire, key[:end], value), tuple)
         for end in range(len(value)):
             assert isinstance(outcome(kwire, key, value[:end]), tuple)
-    found = [outcome(kwire, key, value) for key, value in some(damaged())]
+    found = [outcome(kwire, key, value) for key, value in some(damage_records())]
     assert sum(isinstance(result, tuple) for result in found) > 4000 // STRIDE
     assert sum(isinstance(result, str) for result in found) > 1000 // STRIDE
 
 
 def test_engines_agree_on_damaged_records(twins):
     """The same record, or the same error in the same words."""
-    for key, value in some(damaged()):
+    for key, value in some(damage_records()):
         assert outcome(twins.fast, key, value) == outcome(twins.pure, key, value)

@@ -48,7 +48,7 @@ def losses(package, message):
     return visit(message)
 
 
-def decoded(package, vector):
+def decode_vector(package, vector):
     """Decode a vector; give the class beside the message."""
     cls = getattr(package.messages, vector.message)
     return cls, package.decode(cls, vector.data, vector.version)
@@ -59,7 +59,7 @@ def test_json_equals_kafkas(kwire, name):
     """Values, their types and the order of the keys: the text would be the same."""
     for vector in golden.vectors():
         if vector.message == name != WITHOUT_CONVERTER:
-            _, message = decoded(kwire, vector)
+            _, message = decode_vector(kwire, vector)
             form = kwire.to_json(message, vector.version)
             assert json.dumps(form) == json.dumps(vector.json)
 
@@ -70,7 +70,7 @@ def test_kafkas_json_leads_back_to_kafkas_bytes(kwire, name):
     for vector in golden.vectors():
         if vector.message != name:
             continue
-        cls, message = decoded(kwire, vector)
+        cls, message = decode_vector(kwire, vector)
         form = vector.json
         if name == WITHOUT_CONVERTER:
             form = kwire.to_json(message, vector.version)
@@ -89,7 +89,7 @@ def test_few_vectors_lose_anything(kwire):
     missing = Counter()
     flexible = set()
     for vector in golden.vectors():
-        cls, message = decoded(kwire, vector)
+        cls, message = decode_vector(kwire, vector)
         counts.update(losses(kwire, message))
         if vector.version in cls.flexible_versions:
             flexible.add((vector.message, vector.version))

@@ -66,7 +66,7 @@ def values_of(array):
     return without_nan(array.to_pylist())
 
 
-def decoded(kwire, cls, data, version):
+def try_to_decode(kwire, cls, data, version):
     """Decode one row as an object; return it, or None, and its error, or None.
 
     The error is without the hint of ``decode`` at a frame in place of a message, which
@@ -306,7 +306,7 @@ def test_bad_rows_become_null_and_leave_nothing(kwire):
         assert found.pop() is None
         assert made.null_count == 1
         for row, value in zip(rows[:-1], found, strict=True):
-            message, error = decoded(kwire, cls, row, version)
+            message, error = try_to_decode(kwire, cls, row, version)
             assert value.pop("_error") == (None if error is None else str(error))
             if error is None:
                 assert value == plain(message, made.type)
@@ -323,7 +323,7 @@ def test_the_first_bad_row_is_raised(kwire):
         cls = getattr(kwire.messages, name)
         good = golden.by_pair()[name, version][0].data
         for row in rows[:3]:
-            _, error = decoded(kwire, cls, row, version)
+            _, error = try_to_decode(kwire, cls, row, version)
             if error is None:
                 continue
             with pytest.raises(kwire.DecodeError) as caught:
@@ -366,7 +366,7 @@ def test_text_is_judged_as_python_judges_it(kwire):
     ]
     made = to_arrow(kwire, binary(rows), cls, 3, on_error="null")
     assert 0 < made.field("_error").null_count < len(rows)
-    expected = [decoded(kwire, cls, row, 3)[1] for row in rows]
+    expected = [try_to_decode(kwire, cls, row, 3)[1] for row in rows]
     assert made.field("_error").to_pylist() == [
         None if error is None else str(error) for error in expected
     ]

@@ -22,7 +22,7 @@ def counts(values):
     return [sys.getrefcount(value) for value in values]
 
 
-def unchanged(values, before):
+def are_unchanged(values, before):
     if counts(values) != before:
         # What the collector can free is no leak.
         gc.collect()
@@ -113,7 +113,7 @@ def test_use_of_a_message_gains_no_references(kwire, owned):
         repeat(use, errors)
         before = counts(parts)
         repeat(use, errors)
-        assert unchanged(parts, before), what
+        assert are_unchanged(parts, before), what
 
 
 def test_refused_values_gain_no_references(kwire, owned):
@@ -128,7 +128,7 @@ def test_refused_values_gain_no_references(kwire, owned):
 
             before = counts(watched)
             repeat(use, (kwire.EncodeError, TypeError))
-            assert unchanged(watched, before), (name, what)
+            assert are_unchanged(watched, before), (name, what)
 
 
 def test_refused_elements_gain_no_references(kwire):
@@ -142,7 +142,7 @@ def test_refused_elements_gain_no_references(kwire):
             message = cls(topics=topics)
             repeat(lambda message=message: kwire.encode(message, 13), kwire.EncodeError)
         del partitions, topics, message
-        assert unchanged([value], before), what
+        assert are_unchanged([value], before), what
 
 
 PRIMITIVES = {
@@ -181,6 +181,6 @@ def test_primitives_gain_no_references(kwire, name):
         repeat(lambda one=one: decode(one, offset=999), ValueError)
         repeat(lambda one=one: decode(one, offset=1), kwire.DecodeError)
     del one
-    assert unchanged(watched, before)
+    assert are_unchanged(watched, before)
     for data in inputs[1:]:
         data.append(0)  # a bytearray that is still exported refuses this

@@ -22,7 +22,7 @@ LZ4 = lz4_frame(b"")[:7]
 ZSTD = struct.pack("<I", 0xFD2FB528)
 
 
-def filled(head, piece, end=b""):
+def repeat_piece(head, piece, end=b""):
     """Repeat a piece between a head and an end until it is a megabyte."""
     return head + piece * ((MIB - len(head) - len(end)) // len(piece)) + end
 
@@ -36,24 +36,33 @@ def deflate_blocks(bits):
 
 
 EMPTY = {
-    "gzip members": ("gzip", filled(b"", gzip.compress(b"", mtime=0))),
+    "gzip members": ("gzip", repeat_piece(b"", gzip.compress(b"", mtime=0))),
     "gzip blocks": ("gzip", deflate_blocks("0100000000")),
-    "xerial blocks": ("snappy", filled(XERIAL, b"\0\0\0\1\0")),
+    "xerial blocks": ("snappy", repeat_piece(XERIAL, b"\0\0\0\1\0")),
     "xerial blocks of a byte": (
         "snappy",
-        filled(XERIAL, b"\0\0\0\3" + raw_snappy(b"x")),
+        repeat_piece(XERIAL, b"\0\0\0\3" + raw_snappy(b"x")),
     ),
-    "lz4 blocks": ("lz4", filled(LZ4, b"\1\0\0\0\0", bytes(4))),
-    "lz4 stored blocks": ("lz4", filled(LZ4, b"\0\0\0\x80", bytes(4))),
-    "lz4 stored bytes": ("lz4", filled(LZ4, b"\1\0\0\x80x", bytes(4))),
-    "zstd frames": ("zstd", filled(b"", zstandard.ZstdCompressor().compress(b""))),
-    "zstd frames of a byte": ("zstd", filled(b"", ZSTD + b"\x20\1\x09\0\0x")),
-    "zstd skippable frames": ("zstd", filled(b"", b"\x50\x2a\x4d\x18" + bytes(4))),
-    "zstd blocks": ("zstd", filled(ZSTD + b"\0\x58", bytes(3), b"\1\0\0")),
-    "zstd blocks of a byte": ("zstd", filled(ZSTD + b"\0\x58", b"\2\0\0x", b"\1\0\0")),
+    "lz4 blocks": ("lz4", repeat_piece(LZ4, b"\1\0\0\0\0", bytes(4))),
+    "lz4 stored blocks": ("lz4", repeat_piece(LZ4, b"\0\0\0\x80", bytes(4))),
+    "lz4 stored bytes": ("lz4", repeat_piece(LZ4, b"\1\0\0\x80x", bytes(4))),
+    "zstd frames": (
+        "zstd",
+        repeat_piece(b"", zstandard.ZstdCompressor().compress(b"")),
+    ),
+    "zstd frames of a byte": ("zstd", repeat_piece(b"", ZSTD + b"\x20\1\x09\0\0x")),
+    "zstd skippable frames": (
+        "zstd",
+        repeat_piece(b"", b"\x50\x2a\x4d\x18" + bytes(4)),
+    ),
+    "zstd blocks": ("zstd", repeat_piece(ZSTD + b"\0\x58", bytes(3), b"\1\0\0")),
+    "zstd blocks of a byte": (
+        "zstd",
+        repeat_piece(ZSTD + b"\0\x58", b"\2\0\0x", b"\1\0\0"),
+    ),
     "zstd blocks that may hold much": (
         "zstd",
-        filled(ZSTD + b"\xa0" + struct.pack("<I", 1), b"\x14\0\0\0\0", b"\1\0\0"),
+        repeat_piece(ZSTD + b"\xa0" + struct.pack("<I", 1), b"\x14\0\0\0\0", b"\1\0\0"),
     ),
 }
 """What: codec, and a megabyte that holds little or nothing."""

@@ -12,7 +12,7 @@ OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 8), 18: (0, 4)}
 ANSWER_V4 = "0000 03 0001 0000 000b 00 0003 0000 0008 00 00000000 00"
 
 
-def connected(kwire, offered=None, **options):
+def make_client(kwire, offered=None, **options):
     """Make a client that does not have to ask."""
     offered = OFFERED if offered is None else offered
     table = kwire.negotiation.ApiVersionTable.from_ranges(offered)
@@ -82,14 +82,14 @@ def test_a_refused_version_is_asked_for_again_and_ids_go_on(kwire):
 
 def test_a_table_at_hand_leaves_the_question_out(kwire):
     """A broker that cannot be asked; the first request has the id 0."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     assert connection.data_to_send() == b""
     assert connection.send(metadata(kwire)) == 0
 
 
 def test_a_request_goes_out_in_the_highest_common_version(kwire):
     """As ``framing`` encodes it, with the client's id."""
-    connection = connected(kwire, client_id="kw")
+    connection = make_client(kwire, client_id="kw")
     request = metadata(kwire)
     connection.send(request)
     expected = kwire.framing.encode_request(request, 8, 0, "kw")
@@ -101,7 +101,7 @@ def test_a_request_goes_out_in_the_highest_common_version(kwire):
 
 def test_a_version_that_is_given_is_used(kwire):
     """Also one that the broker does not offer: the caller has said so."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     for version in (0, 9):
         correlation_id = connection.send(metadata(kwire), version)
         assert connection.data_to_send()[6:8] == version.to_bytes(2, "big")
@@ -110,7 +110,7 @@ def test_a_version_that_is_given_is_used(kwire):
 
 def test_constraints_choose_the_version(kwire):
     """Of the message at hand, not of the connection."""
-    connection = connected(kwire, {1: (4, 17)})
+    connection = make_client(kwire, {1: (4, 17)})
     fetch = kwire.messages.FetchRequest()
     connection.send(fetch, constraints=(kwire.negotiation.NO_TOPIC_IDS,))
     connection.send(fetch)
@@ -120,7 +120,7 @@ def test_constraints_choose_the_version(kwire):
 @pytest.mark.parametrize("client_id", ["kw", None, ""])
 def test_the_client_id_may_be_missing(kwire, client_id):
     """Null on the wire."""
-    connection = connected(kwire, client_id=client_id)
+    connection = make_client(kwire, client_id=client_id)
     connection.send(metadata(kwire), 1)
     header, _ = kwire.framing.decode_request(connection.data_to_send()[4:])
     assert header.client_id == client_id
@@ -128,7 +128,7 @@ def test_the_client_id_may_be_missing(kwire, client_id):
 
 def test_what_cannot_be_sent_leaves_the_connection_as_it_was(kwire):
     """No id is used up, nothing is in flight, and the next request is fine."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     for wrong, error in (
         (lambda: connection.send(kwire.messages.HeartbeatRequest()), "Unsupported"),
         (lambda: connection.send(metadata(kwire), 99), "Unsupported"),
@@ -147,7 +147,7 @@ def test_what_cannot_be_sent_leaves_the_connection_as_it_was(kwire):
 
 def test_responses_find_their_requests_in_order(kwire):
     """Five requests pipelined, in several versions; each answer has its own."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     requests = [metadata(kwire, f"t{number}") for number in range(5)]
     versions = [0, 8, 3, 8, 1]
     for request, version in zip(requests, versions, strict=True):
@@ -165,7 +165,7 @@ def test_responses_find_their_requests_in_order(kwire):
 
 def test_several_responses_in_one_chunk(kwire):
     """And half of the next one, which waits for its rest."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     for _ in range(3):
         connection.send(metadata(kwire))
     stream = b"".join(answer(kwire, number) for number in range(3))
@@ -177,7 +177,7 @@ def test_several_responses_in_one_chunk(kwire):
 
 def test_produce_without_acks_has_no_response(kwire):
     """Nothing waits for it, and its id is used up."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     assert [connection.send(produce(kwire, acks)) for acks in (0, 1, 0, -1)] == [
         *range(4)
     ]
@@ -191,7 +191,7 @@ def test_produce_without_acks_has_no_response(kwire):
 
 def test_ids_start_again_after_the_highest(kwire):
     """An INT32 that stays positive, as clients of Kafka's kind count."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     connection._next_id = 2**31 - 1
     assert [connection.send(metadata(kwire)) for _ in range(2)] == [2**31 - 1, 0]
     events = receive(connection, answer(kwire, 2**31 - 1) + answer(kwire, 0))
@@ -209,7 +209,7 @@ def test_ids_start_again_after_the_highest(kwire):
 )
 def test_an_id_that_is_not_next_breaks_the_rules(kwire, sent, came, words):
     """Unknown, out of order, or before anything was asked."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     for _ in range(sent):
         connection.send(metadata(kwire))
     with pytest.raises(kwire.RemoteProtocolError, match=words):
@@ -218,7 +218,7 @@ def test_an_id_that_is_not_next_breaks_the_rules(kwire, sent, came, words):
 
 def test_an_answer_that_comes_twice_breaks_the_rules(kwire):
     """The second has no request."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     connection.send(metadata(kwire))
     with pytest.raises(kwire.RemoteProtocolError, match="no response is expected"):
         receive(connection, answer(kwire, 0) * 2)
@@ -238,7 +238,7 @@ def test_a_response_behind_the_handshake_has_no_request(kwire):
 
 def test_events_before_an_error_are_told(kwire):
     """And the error once: then it is why nothing works any more."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     for _ in range(3):
         connection.send(metadata(kwire))
     data = answer(kwire, 0) + answer(kwire, 1) + answer(kwire, 5) + answer(kwire, 2)
@@ -279,7 +279,7 @@ def every_call(kwire, connection):
 )
 def test_after_an_error_every_call_says_why(kwire, data, reason):
     """The first error is the reason for ever; the table has ended as well."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     table = connection.table
     connection.send(metadata(kwire))
     with pytest.raises(kwire.KwireError, match=reason) as first:
@@ -299,7 +299,7 @@ def test_after_an_error_every_call_says_why(kwire, data, reason):
 
 def test_an_error_that_nobody_fetches_is_one_all_the_same(kwire):
     """The work is done at the call, not when the events are looked at."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     connection.receive_data(bytes.fromhex("ffffffff"))
     assert isinstance(connection.failure, kwire.InvalidLength)
     with pytest.raises(kwire.LocalProtocolError, match="-1 bytes"):
@@ -308,7 +308,7 @@ def test_an_error_that_nobody_fetches_is_one_all_the_same(kwire):
 
 def test_events_that_nobody_fetches_come_with_the_next(kwire):
     """An iterator that is dropped loses nothing."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     for _ in range(3):
         connection.send(metadata(kwire))
     connection.receive_data(answer(kwire, 0))
@@ -319,7 +319,7 @@ def test_events_that_nobody_fetches_come_with_the_next(kwire):
 
 def test_a_closed_connection_tells_what_stays_unanswered(kwire):
     """Whether those requests were carried out is unknown."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     table, requests = connection.table, [metadata(kwire, each) for each in "ab"]
     for request in requests:
         connection.send(request)
@@ -339,7 +339,7 @@ def test_a_closed_connection_tells_what_stays_unanswered(kwire):
 
 def test_a_close_in_the_middle_of_a_frame_says_so(kwire):
     """With the number of bytes that had come of it."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     connection.send(metadata(kwire))
     assert receive(connection, answer(kwire, 0)[:9]) == []
     (event,) = receive(connection, b"")
@@ -350,7 +350,7 @@ def test_a_close_in_the_middle_of_a_frame_says_so(kwire):
 @pytest.mark.parametrize("empty", [b"", bytearray(), memoryview(b"")])
 def test_empty_data_is_the_end_in_any_type(kwire, empty):
     """What a socket gives at its end."""
-    (event,) = receive(connected(kwire), empty)
+    (event,) = receive(make_client(kwire), empty)
     assert event.reason == "the broker closed the connection"
 
 
@@ -388,7 +388,7 @@ def test_a_close_in_the_middle_of_the_answer_is_no_old_broker(kwire):
 
 def test_closing_ends_the_table(kwire):
     """Twice is once."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     table = connection.table
     connection.send(metadata(kwire))
     connection.close()
@@ -434,7 +434,7 @@ def test_zero_copy_gives_views_of_the_frame(kwire):
     )
     data = kwire.framing.encode_response(message, 11, 0)
     for zero_copy, kind in ((False, bytes), (True, memoryview)):
-        connection = connected(kwire, zero_copy=zero_copy)
+        connection = make_client(kwire, zero_copy=zero_copy)
         connection.send(kwire.messages.FetchRequest())
         (event,) = receive(connection, data)
         records = event.response.responses[0].partitions[0].records
@@ -445,12 +445,12 @@ def test_the_ceiling_for_frames_is_the_callers(kwire):
     """One byte over it is too much, also while versions are negotiated."""
     data = answer(kwire, 0)
     limits = kwire.Limits(frame_bytes=len(data) - 4)
-    connection = connected(kwire, limits=limits)
+    connection = make_client(kwire, limits=limits)
     connection.send(metadata(kwire))
     assert len(receive(connection, data)) == 1
     smaller = kwire.Limits(frame_bytes=len(data) - 5)
     for connection in (
-        connected(kwire, limits=smaller),
+        make_client(kwire, limits=smaller),
         kwire.connection.ClientConnection(limits=smaller),
     ):
         with pytest.raises(kwire.LimitExceeded):
@@ -460,16 +460,16 @@ def test_the_ceiling_for_frames_is_the_callers(kwire):
 def test_any_buffer_is_data(kwire):
     """Sockets write into all kinds of them; a text is none."""
     for make in (bytes, bytearray, memoryview):
-        connection = connected(kwire)
+        connection = make_client(kwire)
         connection.send(metadata(kwire))
         assert len(receive(connection, make(answer(kwire, 0)))) == 1
     with pytest.raises(TypeError):
-        connected(kwire).receive_data("text")
+        make_client(kwire).receive_data("text")
 
 
 def test_a_buffer_may_be_used_again_after_the_call(kwire):
     """As ``recv_into`` does; nothing of it is still in use."""
-    connection = connected(kwire)
+    connection = make_client(kwire)
     connection.send(metadata(kwire))
     data = bytearray(answer(kwire, 0, cluster_id="one"))
     events = connection.receive_data(data)

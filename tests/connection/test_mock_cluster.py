@@ -81,7 +81,7 @@ def produce_request(kwire, topic, row, acks=-1):
     )
 
 
-def fetched(kwire, wire, topic, count, version=None, **options):
+def fetch_records(kwire, wire, topic, count, version=None, **options):
     """Fetch ``count`` records from the start."""
     request = kwire.messages.FetchRequest
     found = []
@@ -194,7 +194,7 @@ def test_produce_and_fetch_in_every_version(kwire, leader, negotiation):
         assert (part.error_code, part.base_offset) == (0, offset)
     rows = [row for _, row in sent]
     for version in fetches:
-        assert fetched(kwire, wire, topic, len(rows), version) == rows
+        assert fetch_records(kwire, wire, topic, len(rows), version) == rows
 
 
 def test_many_requests_at_once_are_answered_in_order(kwire, leader):
@@ -223,7 +223,7 @@ def test_fetch_without_topic_ids_is_a_version_that_has_names(
         wire.ask(produce_request(kwire, topic, row))
     constraints = (negotiation.NO_TOPIC_IDS,)
     assert wire.table.pick(kwire.messages.FetchRequest) > 12
-    found = fetched(kwire, wire, topic, len(ROWS), constraints=constraints)
+    found = fetch_records(kwire, wire, topic, len(ROWS), constraints=constraints)
     assert found == ROWS
 
 

@@ -36,7 +36,7 @@ def ranges_of(table):
     return {key: (each.min, each.max) for key, each in table.ranges().items()}
 
 
-def answered(draft, negotiation, served, asked=None, **options):
+def exchange_versions(draft, negotiation, served, asked=None, **options):
     """Run a client and a server of these ranges; give the client's table."""
     table = negotiation.ApiVersionTable.from_ranges(served)
     server = draft.Server(REQUEST_KEY, table)
@@ -66,7 +66,10 @@ def test_response_has_the_bytes_of_the_document(
         row.api_key: (row.min_version, row.max_version) for row in response.api_versions
     }
     assert rows == SERVED[broker]
-    assert ranges_of(answered(draft, negotiation, SERVED[broker])) == SERVED[broker]
+    assert (
+        ranges_of(exchange_versions(draft, negotiation, SERVED[broker]))
+        == SERVED[broker]
+    )
 
 
 def test_the_draft_owns_no_api_key(kwire, draft):
@@ -92,7 +95,7 @@ def test_null_asks_for_all_and_a_list_for_what_it_names(
     draft, negotiation, asked, keys
 ):
     """An empty list names nothing: it is never taken for all."""
-    table = answered(draft, negotiation, SERVED["B2"], asked)
+    table = exchange_versions(draft, negotiation, SERVED["B2"], asked)
     assert ranges_of(table) == {key: SERVED["B2"][key] for key in keys}
 
 
@@ -106,7 +109,7 @@ def test_an_answer_about_what_was_not_asked_is_refused(kwire, draft):
 def test_two_brokers_have_in_common_what_the_document_says(draft, negotiation, kwire):
     """The worked example: 1-2 of key 0, 2-3 of key 1, and key 2 is gone."""
     tables = {
-        broker: answered(draft, negotiation, served)
+        broker: exchange_versions(draft, negotiation, served)
         for broker, served in SERVED.items()
     }
     cluster = negotiation.ClusterVersions(tables)
@@ -121,7 +124,7 @@ def test_two_brokers_have_in_common_what_the_document_says(draft, negotiation, k
 def test_a_version_can_be_in_the_range_and_not_be_used(draft, negotiation):
     """The backport: 0-2 are offered, and 1 is known to be broken."""
     policy = negotiation.VersionPolicy(exclude={1: [1]})
-    table = answered(draft, negotiation, {1: (0, 2)}, policy=policy)
+    table = exchange_versions(draft, negotiation, {1: (0, 2)}, policy=policy)
     assert ranges_of(table) == {1: (0, 2)}
     assert table.usable(1) == (0, 2)
     assert table.pick(1) == 2
@@ -131,7 +134,7 @@ def test_where_the_broken_version_is_the_highest_the_next_one_is_picked(
     draft, negotiation
 ):
     policy = negotiation.VersionPolicy(exclude={1: [1]})
-    table = answered(draft, negotiation, {1: (0, 1)}, policy=policy)
+    table = exchange_versions(draft, negotiation, {1: (0, 1)}, policy=policy)
     assert table.pick(1) == 0
 
 

@@ -43,7 +43,7 @@ def echo(connection):
         connection.sendall(chunk)
 
 
-def joined(recorder):
+def connect_to(recorder):
     host, _, port = recorder.address.rpartition(":")
     return socket.create_connection((host, int(port)), TIMEOUT_S)
 
@@ -71,7 +71,7 @@ def reset(connection):
 def is_served(recorder):
     """Whether another client has its answer, and soon."""
     begin = time.monotonic()
-    with joined(recorder) as client:
+    with connect_to(recorder) as client:
         client.sendall(add_size(b"me too"))
         return (
             read(client, 10) == add_size(b"me too")
@@ -103,7 +103,7 @@ def test_a_broker_that_breaks_off_in_a_frame_is_an_end(tmp_path, sent, how):
 
     with Listener(answer_and_a_half) as peer:
         recorder = Recorder(ANY, peer.address, tmp_path)
-        with closing_soon(recorder), joined(recorder) as client:
+        with closing_soon(recorder), connect_to(recorder) as client:
             client.sendall(add_size(b"asked"))
             assert read(client, 9) == add_size(b"whole")
             client.sendall(add_size(b"more"))
@@ -128,7 +128,7 @@ def test_a_client_that_breaks_off_in_a_frame_costs_that_frame(tmp_path, how):
     with Listener(listen) as peer:
         recorder = Recorder(ANY, peer.address, tmp_path)
         with closing_soon(recorder):
-            client = joined(recorder)
+            client = connect_to(recorder)
             client.sendall(add_size(b"whole") + add_size(b"never whole")[:9])
             deadline = time.monotonic() + TIMEOUT_S
             while recorder.counts.frames < 1:
@@ -156,7 +156,7 @@ def test_frames_may_come_byte_by_byte(tmp_path):
 
     with Listener(dribble) as peer:
         recorder = Recorder(ANY, peer.address, tmp_path)
-        with closing_soon(recorder), joined(recorder) as client:
+        with closing_soon(recorder), connect_to(recorder) as client:
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sent = add_size(b"x" * 60) * 2
             for number, byte in enumerate(sent):
@@ -172,7 +172,7 @@ def test_many_that_stop_in_the_middle_are_in_nobodys_way(tmp_path):
         recorder = Recorder(ANY, peer.address, tmp_path)
         with closing_soon(recorder):
             for _ in range(60):
-                client = clients.enter_context(joined(recorder))
+                client = clients.enter_context(connect_to(recorder))
                 client.sendall(add_size(bytes(1000))[:500])
             assert is_served(recorder)
         # All of them hear that it is over.
@@ -204,7 +204,7 @@ def test_a_peer_that_never_reads_stops_its_own_sender_alone(tmp_path, who):
     sent = [0]
     with Listener(serve) as peer:
         recorder = Recorder(ANY, peer.address, tmp_path)
-        with closing_soon(recorder), joined(recorder) as client:
+        with closing_soon(recorder), connect_to(recorder) as client:
             client.sendall(add_size(b"silent"))
             sender = threading.Thread(target=send_for_ever, args=(client, sent))
             if who == "broker":
@@ -247,7 +247,7 @@ def test_a_flood_of_small_frames_stalls_nobody(tmp_path):
         with closing_soon(recorder):
             threads = []
             for _ in range(4):
-                client = clients.enter_context(joined(recorder))
+                client = clients.enter_context(connect_to(recorder))
                 threads.append(threading.Thread(target=flood, args=(client,)))
                 threads[-1].start()
             time.sleep(0.3)

@@ -52,7 +52,7 @@ class Log:
                 self.deleted += 1
 
 
-def committed(checkpoint):
+def read_last_commit(checkpoint):
     numbers = [int(path.name) for path in (checkpoint / "commits").glob("[0-9]*")]
     if not numbers:
         return 0
@@ -82,7 +82,7 @@ def test_each_record_is_in_the_sink_once_whenever_the_driver_is_killed(
             assert ranges.setdefault(path.name, text) == text
         commits = len(list((checkpoint / "commits").glob("[0-9]*")))
         unsettled += len(ranges) - 1 > commits
-        log.delete_before(committed(checkpoint))
+        log.delete_before(read_last_commit(checkpoint))
     log.grow(3)
     assert runner.run(arguments, target=DRIVER).code == 0
     assert killed >= ROUNDS - 3 and unsettled >= 4 and log.deleted

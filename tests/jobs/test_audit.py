@@ -242,7 +242,7 @@ def test_page_has_the_numbers_of_the_tables(audited):
         assert len(shown) == len(rows)
         for cells, row in zip(shown, rows, strict=True):
             for key, text in cells.items():
-                assert text == written(row[key]), (name, key)
+                assert text == write_value(row[key]), (name, key)
 
 
 def table_of(page, name):
@@ -254,7 +254,7 @@ def table_of(page, name):
     return [dict(zip(keys, map(html.unescape, row), strict=True)) for row in cells]
 
 
-def written(value):
+def write_value(value):
     """Write a value as the page does for machines."""
     if isinstance(value, datetime):
         return str(int(value.timestamp() * 1000))

@@ -21,7 +21,7 @@ OLD_KEY = re.compile(r"offset_commit::group=(.*),partition=(.*)-(\d+)")
 OLD_VALUE = re.compile(r"(?s)offset=(\d+)(?:,metadata=(.*))?")
 
 
-def printed(release):
+def read_printed(release):
     """Return what the tool printed, by files."""
     with lzma.open(DATA / release / "manifest.json.xz") as file:
         return json.load(file)["files"]
@@ -29,7 +29,7 @@ def printed(release):
 
 def printed_records(release):
     """Return the records that the tool printed of the topic, without aborted ones."""
-    files = printed(release)
+    files = read_printed(release)
     records, running = [], {}
     paths = [p for p in files if p.startswith(TOPIC) and p.endswith(".log")]
     for path in sorted(paths):
@@ -173,7 +173,7 @@ def old_form(member):
 
 def test_lag_is_the_distance_to_the_end_of_the_real_log(result, release):
     """At those times every log had all that it has now; magic 0 has no times."""
-    files = printed(release)
+    files = read_printed(release)
     rows = read(result, "lag")
     assert len(rows) == sum(not row["is_tombstone"] for row in read(result, "commits"))
     for row in rows:

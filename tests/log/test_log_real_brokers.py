@@ -294,7 +294,7 @@ def test_aborted_transactions_are_those_of_the_indexes(log, release):
     assert compared or release < "3"
 
 
-def consumed():
+def list_consumed():
     """What a consumer got of each partition, by isolation level."""
     for release in RELEASES:
         path = DATA / release / "consumed.json.xz"
@@ -318,7 +318,7 @@ def row_fields(record, timestamp_type):
     return [record.offset, timestamp_type + 1, timestamp, key, value, headers]
 
 
-@sweep(("release", "name", "level", "rows"), list(consumed()))
+@sweep(("release", "name", "level", "rows"), list(list_consumed()))
 def test_readers_get_what_a_consumer_got(log, release, name, level, rows):
     """With either isolation level: aborted, unfinished and control records too."""
     topic, _, number = name.rpartition("-")

@@ -61,7 +61,7 @@ def assert_right(partition):
     assert len(set(found)) > 3
 
 
-def shuffled(seed, base_offset=0, batches=12):
+def make_shuffled(seed, base_offset=0, batches=12):
     """Batches whose times jump about, each with three records of ascending times."""
     rng = random.Random(seed)
     return [
@@ -86,8 +86,8 @@ def time_index(batches, base_offset=0, every=3):
 @pytest.mark.parametrize("seed", range(4))
 def test_it_is_the_first_record_in_the_order_of_offsets(log, tmp_path, seed):
     folder = Folder(tmp_path / "orders-0")
-    folder.segment(0, shuffled(seed))
-    folder.segment(36, shuffled(seed + 100, 36))
+    folder.segment(0, make_shuffled(seed))
+    folder.segment(36, make_shuffled(seed + 100, 36))
     assert_right(partition_of(log, folder))
 
 
@@ -95,7 +95,7 @@ def test_it_is_the_first_record_in_the_order_of_offsets(log, tmp_path, seed):
 def test_with_a_time_index_it_is_the_same(log, tmp_path, seed):
     folder = Folder(tmp_path / "orders-0")
     for base in (0, 36):
-        batches = shuffled(seed + base, base)
+        batches = make_shuffled(seed + base, base)
         _, spans = folder.segment(base, batches)
         entries = [(3 * n, spans[n][0]) for n in range(2, 12, 3)]
         folder.beside(base, ".index", ">ii", *entries)
@@ -131,7 +131,7 @@ def test_the_time_index_is_what_is_followed(log, tmp_path):
 )
 def test_a_useless_time_index_is_not_believed(log, tmp_path, entries):
     folder = Folder(tmp_path / "orders-0")
-    folder.segment(0, shuffled(7))
+    folder.segment(0, make_shuffled(7))
     folder.beside(0, ".timeindex", ">qi", *entries)
     assert_right(partition_of(log, folder))
 
@@ -185,7 +185,7 @@ def test_control_records_count(log, tmp_path):
 def test_damaged_batches_are_passed_over(log, tmp_path):
     """A batch whose checksum is wrong has no record of any time."""
     folder = Folder(tmp_path / "orders-0")
-    path, spans = folder.segment(0, shuffled(3))
+    path, spans = folder.segment(0, make_shuffled(3))
     for number in (2, 6):
         flip(path, spans[number][0] + 40)
     flip(path, spans[9][0] + 10)

@@ -243,7 +243,7 @@ def test_files_of_others_are_read_if_they_have_the_columns(tmp_path):
     assert batch.column("api_key").to_pylist() == [18]
 
 
-def damaged(path):
+def damage_byte(path):
     """Change one byte of what was said."""
     data = bytearray(path.read_bytes())
     data[len(data) // 3] ^= 1
@@ -254,11 +254,11 @@ def cut(path):
     path.write_bytes(path.read_bytes()[:-20])
 
 
-def emptied(path):
+def empty_file(path):
     path.write_bytes(b"")
 
 
-@pytest.mark.parametrize("damage", [damaged, cut, emptied])
+@pytest.mark.parametrize("damage", [damage_byte, cut, empty_file])
 def test_a_damaged_file_says_which_it_is_and_what_to_do(tmp_path, damage):
     writer = CaptureWriter(tmp_path)
     path = Path(writer.write([row(n, os.urandom(99)) for n in range(99)]).path)

@@ -37,7 +37,7 @@ ODD = (messages.ApiVersionsResponse.api_key, b"\0\x23")
 """The mock answers error 35 with a body of no version."""
 
 
-def decoded(row):
+def decode_row(row):
     """Decode a recorded frame; the mock writes spare bytes, as Kafka lets it."""
     if row["direction"] == "request":
         return framing.decode_request(row["frame"], compat="java")[1]
@@ -46,7 +46,7 @@ def decoded(row):
     return read(cls, row["frame"], row["api_version"], compat="java")[1]
 
 
-def encoded(row, message):
+def encode_row(row, message):
     """Encode it again, without the size."""
     version, number = row["api_version"], row["correlation_id"]
     if row["direction"] == "request":
@@ -120,10 +120,10 @@ def test_frames_are_those_that_were_sent(run):
         is_response = row["direction"] == "response"
         if is_response and (row["api_key"], row["frame"][4:6]) == ODD:
             continue
-        if encoded(row, decoded(row)) != row["frame"]:
+        if encode_row(row, decode_row(row)) != row["frame"]:
             odd.add(row["api_key"])
-            again = row | {"frame": encoded(row, decoded(row))}
-            assert decoded(again) == decoded(row)
+            again = row | {"frame": encode_row(row, decode_row(row))}
+            assert decode_row(again) == decode_row(row)
     assert odd <= {messages.MetadataResponse.api_key}
 
 
@@ -132,7 +132,7 @@ def test_records_that_were_sent_stand_in_the_frames(run):
     count = 0
     for row in run.rows:
         if row["api_key"] == 0 and row["direction"] == "request":
-            for topic in decoded(row).topic_data:
+            for topic in decode_row(row).topic_data:
                 for part in topic.partition_data:
                     count += sum(n for _, n in record_batches(part.records))
     assert count == MESSAGES + 10
@@ -170,8 +170,8 @@ def test_kafka_python_talks_through_the_relay(tmp_path):
         assert len(broker.produced["orders"]) == 5
     found = read_rows(recorder)
     assert {row["client_id"] for row in found} == {"shop-python"}
-    assert all(encoded(row, decoded(row)) == row["frame"] for row in found)
-    told = [decoded(row) for row in found if row["rewritten"]]
+    assert all(encode_row(row, decode_row(row)) == row["frame"] for row in found)
+    told = [decode_row(row) for row in found if row["rewritten"]]
     assert told and {f"{b.host}:{b.port}" for m in told for b in m.brokers} == {address}
 
 

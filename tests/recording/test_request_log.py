@@ -36,7 +36,7 @@ def read(path, *place, **options):
     return [each.request for each in found]
 
 
-def written(folder, text, name="request.log"):
+def write_log(folder, text, name="request.log"):
     """Write a log."""
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -103,13 +103,13 @@ def test_layouts_around_the_request_do_not_matter(tmp_path):
         f"{wrapped}\n",
         f"{fields}\n",
     ]
-    rows = read(written(tmp_path, "".join(lines)))
+    rows = read(write_log(tmp_path, "".join(lines)))
     moment = int(datetime(2026, 11, 21, 4, 29, 13, 250_000, UTC).timestamp() * 1e6)
     assert [row.timestamp - moment for row in rows] == [0, 0, 123, 0, 0]
     assert {row._replace(timestamp=0) for row in rows} == {
-        row._replace(timestamp=0) for row in read(written(tmp_path, LINE))
+        row._replace(timestamp=0) for row in read(write_log(tmp_path, LINE))
     }
-    assert read(written(tmp_path, REQUEST + "\n"))[0].timestamp is None
+    assert read(write_log(tmp_path, REQUEST + "\n"))[0].timestamp is None
 
 
 def test_times_are_of_the_time_zone_that_is_given(tmp_path):
@@ -118,7 +118,7 @@ def test_times_are_of_the_time_zone_that_is_given(tmp_path):
         f"[2026-07-01 12:00:00,000] DEBUG Completed request:{REQUEST}\n",
         f"2026-07-01T12:00:00Z DEBUG Completed request:{REQUEST}\n",
     ]
-    path = written(tmp_path, "".join(lines))
+    path = write_log(tmp_path, "".join(lines))
     rows = read(path, timezone=ZoneInfo("Europe/Berlin"))
     noon = int(datetime(2026, 7, 1, 12, tzinfo=UTC).timestamp())
     assert [row.timestamp // 10**6 - noon for row in rows] == [-7200, 0]
@@ -138,7 +138,7 @@ def test_fetches_of_replicas_are_told_from_those_of_consumers(tmp_path):
         '""',
     ]
     lines = [f'Completed request:{header},"request":{each}}}\n' for each in asked]
-    found = list(read_request_log(written(tmp_path, "".join(lines))))
+    found = list(read_request_log(write_log(tmp_path, "".join(lines))))
     told = [each.is_from_broker for each in found]
     assert told == [False, True, False, True, False, False]
 
@@ -151,7 +151,7 @@ def test_other_lines_are_passed_over(tmp_path):
         "\tat kafka.server.KafkaApis.handle(KafkaApis.scala:1)\n\n"
         f"{LINE}"
     )
-    assert len(read(written(tmp_path, text))) == 1
+    assert len(read(write_log(tmp_path, text))) == 1
 
 
 def test_forwarded_requests_count_where_they_came_in():
@@ -195,7 +195,7 @@ BAD = {
 def test_bad_line_is_told_with_its_number_and_the_next_is_read(name, tmp_path):
     """Path, line, byte, reason, and how it begins."""
     line, reason = BAD[name]
-    path = written(tmp_path, "INFO hello\n" + LINE + line + LINE)
+    path = write_log(tmp_path, "INFO hello\n" + LINE + line + LINE)
     first, bad, last = read_request_log(path)
     assert isinstance(first, LoggedRequest) and first == last
     assert isinstance(bad, BadLine)
@@ -212,7 +212,7 @@ def test_bytes_that_are_no_text_do_no_harm(tmp_path):
         line.replace(b"kwire-test", b"kw\xff\xfe\\u0000re"),
         line.replace(b"kwire-test", b"kw\\ud800re"),
     ]
-    rows = read(written(tmp_path, b"".join(lines)))
+    rows = read(write_log(tmp_path, b"".join(lines)))
     batch = requests_batch(rows)
     batch.validate(full=True)
     assert batch.schema.names == list(REQUEST_TYPES)
@@ -220,11 +220,11 @@ def test_bytes_that_are_no_text_do_no_harm(tmp_path):
 
 def test_line_that_was_cut_at_the_end_of_the_file_is_told(tmp_path):
     """The broker may still write it."""
-    path = written(tmp_path, LINE + LINE[:-100])
+    path = write_log(tmp_path, LINE + LINE[:-100])
     _, bad = read_request_log(path)
     assert (bad.line, "not complete" in bad.reason) == (2, True)
     # A whole request without a line end is one.
-    assert len(read(written(tmp_path, LINE + LINE.rstrip()))) == 2
+    assert len(read(write_log(tmp_path, LINE + LINE.rstrip()))) == 2
 
 
 @pytest.mark.parametrize("size", [1, 1000, 4096, 50_000, 10**9])
@@ -233,7 +233,9 @@ def test_pieces_together_give_each_line_once(size, tmp_path):
     text = (LOGS / "kafka-3.9.2.log").read_bytes()
     bad = b"Completed request:{\n"
     lines = text.splitlines(keepends=True)[:15]
-    path = written(tmp_path, b"".join([*lines, bad, *lines[:5], b"\n", bad, lines[0]]))
+    path = write_log(
+        tmp_path, b"".join([*lines, bad, *lines[:5], b"\n", bad, lines[0]])
+    )
     pieces = split_request_log(path, size)
     if size == 1:
         pieces = [(n, n + 1) for n in range(0, path.stat().st_size, 1)][:9000]
@@ -250,7 +252,7 @@ def test_pieces_together_give_each_line_once(size, tmp_path):
 def test_gzip_files_are_read_whole(tmp_path):
     """By their content, not by their name; one that is cut short yields what it has."""
     data = (LOGS / "kafka-4.3.1.log").read_bytes()
-    path = written(tmp_path, gzip.compress(data), "request.log.1")
+    path = write_log(tmp_path, gzip.compress(data), "request.log.1")
     assert split_request_log(path, 100) == [(0, None)]
     assert read(path) == read(LOGS / "kafka-4.3.1.log")
     path.write_bytes(gzip.compress(data)[:-1000])
@@ -265,10 +267,10 @@ def test_logs_are_found_in_folders_by_what_is_in_them(tmp_path):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(LINE)
-    written(tmp_path, gzip.compress(LINE.encode()), "old.gz")
-    written(tmp_path, "[2026-01-01 00:00:00,000] INFO started\n", "server.log")
-    written(tmp_path, b"\x1f\x8b\x00", "broken.gz")
-    written(tmp_path, LINE, ".hidden.log")
+    write_log(tmp_path, gzip.compress(LINE.encode()), "old.gz")
+    write_log(tmp_path, "[2026-01-01 00:00:00,000] INFO started\n", "server.log")
+    write_log(tmp_path, b"\x1f\x8b\x00", "broken.gz")
+    write_log(tmp_path, LINE, ".hidden.log")
     found = list_request_logs(tmp_path)
     names = [str(Path(each).relative_to(tmp_path)) for each in found]
     assert sorted(names) == [

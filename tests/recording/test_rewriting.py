@@ -60,7 +60,7 @@ def answer_of(cls, version, attribute, struct, *addresses):
     return framing.encode_response(cls(**{attribute: nodes}), version, 9)[4:]
 
 
-def decoded(cls, frame, version):
+def decode_frame(cls, frame, version):
     assert int.from_bytes(frame[:4], "big") == len(frame) - 4
     correlation_id, message = framing.decode_response(cls, frame[4:], version)
     assert correlation_id == 9
@@ -87,7 +87,7 @@ def test_brokers_become_listeners_in_every_version(cls, version, attribute, stru
     frame = answer_of(cls, version, attribute, struct, BROKER, OTHER)
     answer = read_answer(Header(cls.api_key, version), frame)
     assert answer.addresses == {BROKER, OTHER}
-    found = decoded(cls, answer.write({BROKER: RELAY}), version)
+    found = decode_frame(cls, answer.write({BROKER: RELAY}), version)
     nodes = getattr(found, attribute)
     assert [(node.host, node.port) for node in nodes] == [RELAY, OTHER]
     back = [nodes[0].replace(host=BROKER[0], port=BROKER[1]), nodes[1]]
@@ -101,7 +101,9 @@ def test_the_coordinator_at_the_top_of_old_answers(version):
     frame = framing.encode_response(message, version, 9)[4:]
     answer = read_answer(Header(FindCoordinatorResponse.api_key, version), frame)
     assert answer.addresses == {BROKER}
-    found = decoded(FindCoordinatorResponse, answer.write({BROKER: RELAY}), version)
+    found = decode_frame(
+        FindCoordinatorResponse, answer.write({BROKER: RELAY}), version
+    )
     assert (found.host, found.port) == RELAY
 
 
@@ -142,7 +144,7 @@ def test_tagged_fields_of_the_future_survive():
     ).replace(unknown_tagged_fields=((77, b"new"),))
     frame = framing.encode_response(message, 12, 9)[4:]
     answer = read_answer(Header(3, 12), frame)
-    found = decoded(MetadataResponse, answer.write({BROKER: RELAY}), 12)
+    found = decode_frame(MetadataResponse, answer.write({BROKER: RELAY}), 12)
     assert found.unknown_tagged_fields == ((77, b"new"),)
 
 
@@ -168,7 +170,7 @@ def test_versions_that_cannot_be_rewritten_are_not_offered(version):
     newest = MetadataResponse.valid_versions.max
     frame = offer((0, 0, 3), (3, 0, newest + 2), (19, 0, 99), version=version)
     changed, words = limit_versions(Header(18, version), frame)
-    found = decoded(ApiVersionsResponse, changed, version)
+    found = decode_frame(ApiVersionsResponse, changed, version)
     ends = [(api.api_key, api.min_version, api.max_version) for api in found.api_keys]
     assert ends == [(0, 0, 3), (3, 0, newest), (19, 0, 99)]
     assert words == [f"Metadata {newest + 1}-{newest + 2}"]

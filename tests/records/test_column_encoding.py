@@ -186,7 +186,7 @@ def test_no_rows(kwire, records, columns):
         )
 
 
-def replaced(name, values, kind):
+def replace_column(name, values, kind):
     """The table of good rows with one other column."""
     table = table_of_rows(ROWS)
     place = table.schema.get_field_index(name)
@@ -197,18 +197,18 @@ def test_rows_that_no_batch_can_carry(kwire, columns):
     """Named by their row, as rows are."""
     none_key = [[], [], [{"key": None, "value": b"v"}], [], []]
     for given, options, path in (
-        (replaced("offset", [1, 2, 2, 3, 4], "int64"), {}, "[2].offset"),
-        (replaced("offset", [1, 2, None, 3, 4], "int64"), {}, "[2].offset"),
+        (replace_column("offset", [1, 2, 2, 3, 4], "int64"), {}, "[2].offset"),
+        (replace_column("offset", [1, 2, None, 3, 4], "int64"), {}, "[2].offset"),
         (
-            replaced("offset", [-5, 2, 3, 4, 5], "int64"),
+            replace_column("offset", [-5, 2, 3, 4, 5], "int64"),
             {"base_offset": 0},
             "[0].offset",
         ),
-        (replaced("offset", [1, 2, 3, 4, 2**31 + 1], "int64"), {}, "[4].offset"),
+        (replace_column("offset", [1, 2, 3, 4, 2**31 + 1], "int64"), {}, "[4].offset"),
         (table_of_rows(ROWS), {"base_offset": 11}, "[0].offset"),
-        (replaced("timestamp", [1, 2, 3, -2, 5], "int64"), {}, "[3].timestamp"),
-        (replaced("headers", none_key, pyarrow.list_(PAIR)), {}, "[2].headers"),
-        (replaced("headers", none_key, pyarrow.list_(PAIR)), {"magic": 1}, None),
+        (replace_column("timestamp", [1, 2, 3, -2, 5], "int64"), {}, "[3].timestamp"),
+        (replace_column("headers", none_key, pyarrow.list_(PAIR)), {}, "[2].headers"),
+        (replace_column("headers", none_key, pyarrow.list_(PAIR)), {"magic": 1}, None),
         (table_of_rows(ROWS), {"magic": 1}, "[0].headers"),
         (table_of_rows(ROWS), {"magic": 0, "compression": "gzip"}, "[0].headers"),
         (table_of_rows(ROWS), {"magic": 3}, ""),

@@ -231,7 +231,7 @@ def test_prefixes_are_not_read_past_their_end(twins):
     check(work)
 
 
-def converted(package, data, magic):
+def try_to_convert(package, data, magic):
     """Convert: the bytes and the report, or what the error says."""
     try:
         made, report = package.records.convert_batches(data, magic)
@@ -248,8 +248,8 @@ def test_bad_sets_are_converted_alike(twins, family):
     """Or refused alike; what was not just copied can be read."""
     good = 0
     for number, data in enumerate(hostile_records.take(family, share(1) // 3)):
-        found = converted(twins.fast, data, number % 3)
-        assert found == converted(twins.pure, data, number % 3), data.hex()
+        found = try_to_convert(twins.fast, data, number % 3)
+        assert found == try_to_convert(twins.pure, data, number % 3), data.hex()
         if isinstance(found[0], bytes) and "copied" not in found[1]:
             good += 1
             assert read_objects(twins.fast, found[0])[2] is None

@@ -28,7 +28,7 @@ MAGICS_AND_CODECS = [
 ]
 
 
-def decoded(records, data):
+def decode_fields(records, data):
     """The rows of all batches."""
     return [row_of(each) for b in records.decode_batches(data) for each in b.records]
 
@@ -61,7 +61,7 @@ def test_rows_of_every_form(records):
         (20, 3, b"r", None, (("h", b"x"),)),
         (21, -1, b"k", b"after a record", ()),
     ]
-    assert decoded(records, records.encode_batch(row for row in rows)) == expected
+    assert decode_fields(records, records.encode_batch(row for row in rows)) == expected
 
 
 def test_the_bytes_of_a_batch(records):
@@ -110,7 +110,7 @@ def test_a_delete_horizon_is_the_base_of_the_timestamps(records):
         max_timestamp=70,
         leader_epoch=-1,
     )
-    assert [row[1] for row in decoded(records, data)] == [50, 70]
+    assert [row[1] for row in decode_fields(records, data)] == [50, 70]
 
 
 def test_log_append_time_is_the_largest_timestamp(records):
@@ -131,7 +131,7 @@ def test_log_append_time_is_the_largest_timestamp(records):
     )
     (found,) = records.decode_batches(packed)
     assert (found.timestamp_type, found.max_timestamp) == (1, 77)
-    assert [row[:2] for row in decoded(records, packed)] == [(4, 77), (5, 77)]
+    assert [row[:2] for row in decode_fields(records, packed)] == [(4, 77), (5, 77)]
 
 
 def test_an_emptied_batch(records):
@@ -203,7 +203,7 @@ def test_every_compression_level_is_passed_on(kwire, records, magic, codec):
     """The level changes the bytes, not the records; a wrong one is refused."""
     rows = [(b"k", bytes(range(64)) * 40 + str(i).encode() * i) for i in range(30)]
     usual = records.encode_batch(rows, magic=magic, compression=codec)
-    assert [r[2:4] for r in decoded(records, usual)] == rows
+    assert [r[2:4] for r in decode_fields(records, usual)] == rows
     if codec == "none":
         return
     with pytest.raises(kwire.EncodeError) as caught:
@@ -213,7 +213,7 @@ def test_every_compression_level_is_passed_on(kwire, records, magic, codec):
         best = records.encode_batch(
             rows, magic=magic, compression=codec, compression_level=9
         )
-        assert decoded(records, best) == decoded(records, usual)
+        assert decode_fields(records, best) == decode_fields(records, usual)
         assert len(best) <= len(usual) + 50
 
 
@@ -224,7 +224,7 @@ def test_the_last_offsets_there_are(records, magic, codec):
         data = records.encode_batch(
             [(b"k", b"v")] * 2, magic=magic, compression=codec, base_offset=base
         )
-        assert [row[0] for row in decoded(records, data)] == [base, base + 1]
+        assert [row[0] for row in decode_fields(records, data)] == [base, base + 1]
 
 
 def test_values_are_released_after_encoding(kwire, records):
@@ -278,7 +278,7 @@ def test_both_engines_write_the_same_bytes(twins, rows, gaps, base, codec):
             expected = [row_of(each) for each in given]
             if magic == 0:
                 expected = [(row[0], -1, *row[2:]) for row in expected]
-            assert decoded(module, made[-1]) == expected
+            assert decode_fields(module, made[-1]) == expected
         assert made[0] == made[1]
 
 

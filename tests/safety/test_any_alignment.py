@@ -14,7 +14,7 @@ import pyarrow
 import pytest
 
 
-def shifted(buffer, by):
+def shift_buffer(buffer, by):
     """Copy a buffer to an odd address."""
     if buffer is None:
         return None
@@ -24,14 +24,16 @@ def shifted(buffer, by):
     return pyarrow.py_buffer(room[start : start + len(buffer)])
 
 
-def unaligned(array, by):
+def misalign_array(array, by):
     """Make an array like another whose buffers all lie at odd addresses."""
-    buffers = [shifted(buffer, by) for buffer in array.buffers()]
+    buffers = [shift_buffer(buffer, by) for buffer in array.buffers()]
     if isinstance(array, pyarrow.StructArray):
-        children = [unaligned(array.field(at), by) for at in range(len(array.type))]
+        children = [
+            misalign_array(array.field(at), by) for at in range(len(array.type))
+        ]
         buffers = buffers[:1]
     elif isinstance(array, pyarrow.ListArray):
-        children, buffers = [unaligned(array.values, by)], buffers[:2]
+        children, buffers = [misalign_array(array.values, by)], buffers[:2]
     else:
         children = []
     return pyarrow.Array.from_buffers(
@@ -49,7 +51,7 @@ def test_columns_are_encoded_wherever_they_lie(kwire, by):
     table = pyarrow.record_batch(
         kwire.columns.decode_records(kwire.records.encode_batch(rows))
     )
-    arrays = [unaligned(column, by) for column in table.columns]
+    arrays = [misalign_array(column, by) for column in table.columns]
     other = pyarrow.RecordBatch.from_arrays(arrays, names=table.schema.names)
     for start, end in itertools.combinations((0, 1, 9, 40), 2):
         one, two = (each.slice(start, end - start) for each in (table, other))
@@ -68,10 +70,10 @@ def test_messages_and_headers_are_decoded_wherever_they_lie(kwire, by):
     for kind in (pyarrow.binary(), pyarrow.large_binary()):
         array = pyarrow.array(frames, kind)
         read = kwire.arrow.request_headers_to_arrow
-        assert read(unaligned(array, by)).equals(read(array))
+        assert read(misalign_array(array, by)).equals(read(array))
         array = pyarrow.array(bodies, kind)
         read = kwire.arrow.messages_to_arrow
-        assert read(unaligned(array, by), cls, 9).equals(read(array, cls, 9))
+        assert read(misalign_array(array, by), cls, 9).equals(read(array, cls, 9))
 
 
 @pytest.mark.parametrize("by", [1, 2, 3])

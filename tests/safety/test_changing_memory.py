@@ -179,7 +179,7 @@ def test_long_text_is_what_it_says(twins, figure, cases):
 ROWS = 20
 
 
-def encoded(package, data):
+def try_to_encode(package, data):
     """Encode columns that change, and read what was written."""
     try:
         table = table_over(data)
@@ -208,7 +208,7 @@ def test_columns_that_change_become_a_sound_batch(twins, figure):
     """A batch that is written has a right checksum, right sizes and header keys."""
     size = len(LONG) // ROWS
     seed = struct.pack(f"={ROWS + 1}i", *range(0, len(LONG) + 1, size)) + LONG.encode()
-    done, values = calls([("columns", encoded, [seed])], twins.fast, 4 * SECONDS)
+    done, values = calls([("columns", try_to_encode, [seed])], twins.fast, 4 * SECONDS)
     assert values
     figure("P21", "batches written of columns that change", done, least=LEAST)
 

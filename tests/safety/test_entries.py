@@ -195,11 +195,11 @@ KINDS = {
     "read-only view": lambda data: memoryview(bytearray(data)).toreadonly(),
     "array": lambda data: array.array("B", data),
     "signed view": lambda data: memoryview(data).cast("b"),
-    "mmap": lambda data: mapped(data) if data else b"",
+    "mmap": lambda data: map_bytes(data) if data else b"",
 }
 
 
-def mapped(data):
+def map_bytes(data):
     """Put bytes into anonymous memory."""
     memory = mmap.mmap(-1, len(data))
     memory[:] = data

@@ -149,7 +149,7 @@ def field(name, kind, **keys):
     return {"name": name, "type": kind, "versions": "0+"} | keys
 
 
-def tagged(name, kind, tag, **keys):
+def describe_tagged(name, kind, tag, **keys):
     """Describe a field in the tag section."""
     return field(name, kind, taggedVersions="0+", tag=tag, **keys)
 
@@ -177,7 +177,9 @@ VALUES = {
 @pytest.mark.parametrize("kind", VALUES)
 def test_values_there_is_no_room_for(kwire, kind, place):
     """Text, bytes and arrays, in line and in the tag section, one struct deeper too."""
-    inner = field("Value", kind) if place == "line" else tagged("Value", kind, 0)
+    inner = (
+        field("Value", kind) if place == "line" else describe_tagged("Value", kind, 0)
+    )
     cls = message_class(kwire, field("Rows", "[]Row", fields=[inner]))
     made = cls(rows=[cls.Row(value=VALUES[kind])])
     data = kwire.encode(made, 0)
@@ -218,9 +220,12 @@ LAST = {
     "strings": ([field("A", "[]string")], {"a": ["", "x"]}),
     "bools": ([field("A", "[]bool")], {"a": [True] * 9}),
     "struct": ([field("A", "Inner", **INNER)], {}),
-    "tag": ([tagged("A", "int64", 0)], {"a": 5}),
-    "tagged array": ([tagged("A", "[]int32", 0)], {"a": range(9)}),
-    "tagged struct": ([tagged("A", "Inner", 0, default="null", **INNER)], {"a": None}),
+    "tag": ([describe_tagged("A", "int64", 0)], {"a": 5}),
+    "tagged array": ([describe_tagged("A", "[]int32", 0)], {"a": range(9)}),
+    "tagged struct": (
+        [describe_tagged("A", "Inner", 0, default="null", **INNER)],
+        {"a": None},
+    ),
     "unknown": ([], {"unknown_tagged_fields": [(5, b"xy"), (2**28, b"x" * 20)]}),
     "classic string": (
         [field("A", "string", flexibleVersions="none"), field("B", "string")],

@@ -22,7 +22,7 @@ print(*sorted(set(sys.modules) - before))
 """
 
 
-def loaded(kwire):
+def list_loaded(kwire):
     """List the modules that ``import kwire`` loads, without site's own."""
     path = str(Path(kwire.__file__).parents[1])
     done = subprocess.run(
@@ -38,7 +38,7 @@ def loaded(kwire):
 
 def test_import_loads_no_heavy_module(kwire, figure):
     """One module of kwire's, and nothing of the standard library that takes time."""
-    found = loaded(kwire)
+    found = list_loaded(kwire)
     assert "kwire" in found
     figure("P19", "heavy modules that import kwire loads", len(found & HEAVY), most=0)
     figure("P19", "modules that import kwire loads", len(found), most=3)

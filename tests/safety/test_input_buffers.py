@@ -23,7 +23,7 @@ class Data(bytes):
     """Bytes that are more than bytes."""
 
 
-def mapped(data):
+def map_bytes(data):
     """Put bytes into anonymous memory."""
     memory = mmap.mmap(-1, len(data))
     memory[:] = data
@@ -40,7 +40,7 @@ KINDS = {
     "array": lambda data: array.array("B", data),
     "signed array": lambda data: numpy.frombuffer(data, dtype="i1").copy(),
     "matrix": lambda data: numpy.frombuffer(data, dtype="u1").reshape(1, -1),
-    "mmap": mapped,
+    "mmap": map_bytes,
 }
 
 

@@ -191,7 +191,7 @@ def test_a_failed_call_leaves_nothing_behind(kwire, figure):
     figure("P12", "differences", differences, most=0)
 
 
-def tagged(layout, message, depth=1):
+def walk_structs(layout, message, depth=1):
     """Go through a message and its structs: how deep each lies, and its tags."""
     yield depth, message.unknown_tagged_fields
     for step in layout.steps:
@@ -199,7 +199,7 @@ def tagged(layout, message, depth=1):
         if step.plan is None or not value:
             continue
         for part in value if step.is_array else (value,):
-            yield from tagged(step.plan, part, depth + 1)
+            yield from walk_structs(step.plan, part, depth + 1)
 
 
 class Marked(UnknownTags):
@@ -225,7 +225,7 @@ def test_unknown_tags_survive_at_every_level(kwire, figure):
         data = kwire.encode(message, version)
         read = kwire.decode(type(message), data, version)
         assert kwire.encode(read, version) == data, (name, version)
-        for depth, tags in tagged(layout, read):
+        for depth, tags in walk_structs(layout, read):
             held = [value for _, value in tags]
             assert held == [b"", b"kept", bytes(9)], (name, version, depth)
             deepest = max(deepest, depth)
@@ -254,7 +254,7 @@ def test_unknown_tags_take_no_memory_but_their_bytes(kwire, figure):
     for name, version, layout in flexible(kwire):
         # The least of several: what is too much here would let by as much there.
         small, read = peak_of(with_tags(kwire, name, version, layout, 300), most=0)
-        structs = sum(1 for _ in tagged(layout, read))
+        structs = sum(1 for _ in walk_structs(layout, read))
         bound = small + MOST_FOR_A_BYTE * 10_000 * structs
         large, _ = peak_of(with_tags(kwire, name, version, layout, 10_300), bound)
         highest = max(highest, (large - small) / (10_000 * structs))

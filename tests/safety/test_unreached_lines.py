@@ -25,7 +25,7 @@ def field(name, kind, **keys):
     return {"name": name, "type": kind, "versions": "0+"} | keys
 
 
-def tagged(name, kind, tag, **keys):
+def describe_tagged(name, kind, tag, **keys):
     """Describe a field in the tag section."""
     keys = {"versions": "1+", "taggedVersions": "1+", "tag": tag} | keys
     return field(name, kind, **keys)
@@ -94,7 +94,7 @@ def test_emitted_code_needs_no_second_try(twins):
         twins.pure,
         field("Number", "int32"),
         field("Flags", "[]bool"),
-        tagged("Text", "string", 0),
+        describe_tagged("Text", "string", 0),
     )
     made = cls(flags=[True], text="ab", unknown_tagged_fields=[(2, b"x"), (7000, b"")])
     data = twins.pure.encode(made, 1)
@@ -128,7 +128,7 @@ def test_the_walk_writes_what_emitted_code_writes(twins):
         field("Inner", "Inner", **inner),
         field("Text", "string", **null),
         field("Numbers", "[]int32", **null),
-        tagged("Tag", "bytes", 0),
+        describe_tagged("Tag", "bytes", 0),
     )
     encoder = module(twins.pure, "encoder")
     for values in (
@@ -146,7 +146,7 @@ def test_the_walk_writes_what_emitted_code_writes(twins):
 
 def test_unknown_tags_are_checked_before_they_are_written(kwire):
     """Pairs of a number and bytes, ascending, and none that the schema knows."""
-    cls = message(kwire, tagged("Tag", "int32", 0))
+    cls = message(kwire, describe_tagged("Tag", "int32", 0))
     for wrong in (
         [5],
         [(5,)],
@@ -212,7 +212,7 @@ def test_int32_arrays_that_never_repeat(twins):
 
 def test_a_tagged_struct_names_the_field_in_it(kwire):
     """The path of what cannot be written leads through a nullable struct with a tag."""
-    inner = tagged("Inner", "Inner", 0, nullableVersions="1+", default="null")
+    inner = describe_tagged("Inner", "Inner", 0, nullableVersions="1+", default="null")
     cls = message(kwire, inner | {"fields": [field("Text", "string")]})
     assert kwire.encode(cls(inner=cls.Inner(text="x")), 1) == b"\1\0\4\1\2x\0"
     for wrong, path in ((cls.Inner(text=5), "inner.text"), (5, "inner")):
@@ -228,7 +228,7 @@ def test_columns_refuse_what_is_no_marker(kwire, marker):
     inner = [field("Text", "string")]
     line = message(kwire, field("Inner", "Inner", fields=inner, **keys))
     keys["nullableVersions"] = "1+"
-    tag = message(kwire, tagged("Inner", "Inner", 0, fields=inner, **keys))
+    tag = message(kwire, describe_tagged("Inner", "Inner", 0, fields=inner, **keys))
     small = marker or 9
     for cls, data in (
         (line, bytes((marker, 2, 65, 0, 0))),
@@ -245,7 +245,7 @@ def test_columns_refuse_what_is_no_marker(kwire, marker):
 
 def test_columns_refuse_a_tag_that_is_too_short(kwire):
     """A number has all its bytes within the size before it."""
-    cls = message(kwire, tagged("Number", "int32", 0))
+    cls = message(kwire, describe_tagged("Number", "int32", 0))
     good = b"\1\0\4\0\0\0\5"
     for size in range(4):
         data = b"\1\0" + bytes((size,)) + good[3:]
@@ -272,7 +272,7 @@ def test_what_is_set_behind_the_back_of_a_struct(kwire):
         assert caught.value.path == name
 
 
-def untouched(kind, size=HUGE):
+def make_untouched(kind, size=HUGE):
     """Return memory that is never written to."""
     return bytes(size) if kind == "bytes" else memoryview(mmap.mmap(-1, size))
 
@@ -280,7 +280,7 @@ def untouched(kind, size=HUGE):
 @pytest.mark.parametrize("kind", ["bytes", "view"])
 def test_a_value_of_two_gib_is_refused(kwire, kind):
     """Its length has no place in an int32: as a field and by itself, unread."""
-    value = untouched(kind)
+    value = make_untouched(kind)
     with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
         kwire.wire.encode_bytes(value)
     with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
@@ -290,7 +290,7 @@ def test_a_value_of_two_gib_is_refused(kwire, kind):
 def test_a_message_names_the_value_of_two_gib(kwire):
     """A field, and an unknown tag, whose size an int32 has to hold as well."""
     cls = kwire.messages.SaslAuthenticateRequest
-    value = untouched("bytes")
+    value = make_untouched("bytes")
     with pytest.raises(kwire.EncodeError, match=TOO_LARGE) as caught:
         kwire.encode(cls(auth_bytes=value), 2)
     assert caught.value.path == "auth_bytes"
@@ -301,7 +301,7 @@ def test_a_message_names_the_value_of_two_gib(kwire):
 def test_a_tagged_field_has_less_than_two_gib(twins, monkeypatch):
     """Nor may a known field be larger; the bound is moved down, as it is written."""
     monkeypatch.setattr(module(twins.pure, "encoder"), "LARGEST", 100)
-    cls = message(twins.pure, tagged("Text", "string", 0))
+    cls = message(twins.pure, describe_tagged("Text", "string", 0))
     assert twins.pure.encode(cls(text="x" * 99), 1) == b"\1\0dd" + b"x" * 99
     with pytest.raises(twins.pure.EncodeError, match=TOO_LARGE) as caught:
         twins.pure.encode(cls(text="x" * 100), 1)
@@ -369,7 +369,7 @@ def test_tags_by_themselves_say_what_is_wrong(kwire):
         ({1: "x"}, "expected bytes"),
         ({1: None}, "expected bytes"),
         ({1: bytearray(1)}, "expected bytes"),
-        ({1: untouched("bytes")}, TOO_LARGE),
+        ({1: make_untouched("bytes")}, TOO_LARGE),
         ({True: b""}, "expected"),
         ([(1, b"")], "expected"),
     ):

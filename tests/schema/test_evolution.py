@@ -17,7 +17,9 @@ def field(name: str, type: str = "int32", versions: str = "0+", **keys) -> dict:
     return {"name": name, "type": type, "versions": versions} | keys
 
 
-def tagged(name: str, tag: int, type: str = "int32", versions: str = "0+") -> dict:
+def describe_tagged(
+    name: str, tag: int, type: str = "int32", versions: str = "0+"
+) -> dict:
     return field(name, type, versions, taggedVersions=versions, tag=tag)
 
 
@@ -36,8 +38,8 @@ def record(*fields: dict, **keys: object):
 OLD = (
     field("Id"),
     field("Name", "string", nullableVersions="1+"),
-    field("Parts", "[]Part", fields=[field("Index"), tagged("Epoch", 0)]),
-    tagged("Mode", 0),
+    field("Parts", "[]Part", fields=[field("Index"), describe_tagged("Epoch", 0)]),
+    describe_tagged("Mode", 0),
 )
 
 
@@ -71,7 +73,7 @@ def test_fields_may_be_added_in_new_versions():
 
 
 def test_tagged_fields_may_be_added_in_any_version():
-    check_evolution(old(), record(tagged("Extra", 1), *OLD))
+    check_evolution(old(), record(describe_tagged("Extra", 1), *OLD))
 
 
 def test_a_field_may_be_renamed_in_its_place():
@@ -170,11 +172,15 @@ def test_nested_structs_are_compared():
     parts = OLD[2]
     for inner, rule, path in (
         (
-            [field("Index", "int16"), tagged("Epoch", 0)],
+            [field("Index", "int16"), describe_tagged("Epoch", 0)],
             "evolution-type",
             "Parts.Index",
         ),
-        ([field("Index"), tagged("Age", 0)], "evolution-tag-reused", "Parts.Age"),
+        (
+            [field("Index"), describe_tagged("Age", 0)],
+            "evolution-tag-reused",
+            "Parts.Age",
+        ),
         ([field("Index")], "evolution-field-removed", "Parts.Epoch"),
     ):
         after = record(*OLD[:2], parts | {"fields": inner}, OLD[3])

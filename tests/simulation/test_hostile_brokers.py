@@ -110,7 +110,7 @@ def each_partition(response, change):
     )
 
 
-def refused(response, code, **fields):
+def refuse_all(response, code, **fields):
     """Return a Fetch response with an error for each partition."""
     return each_partition(
         response,
@@ -133,7 +133,7 @@ def test_leaders_that_point_in_circles_are_followed_with_pauses(attack, follow):
             leader_id=node % 3 + 1, leader_epoch=next(epochs)
         )
         code = attack.codes.NOT_LEADER_OR_FOLLOWER
-        return refused(response, code, current_leader=leader)
+        return refuse_all(response, code, current_leader=leader)
 
     attack.answer("Fetch", point)
     failure = attack.scan(follow=follow)
@@ -165,7 +165,7 @@ def test_an_offset_that_is_never_in_range_ends_a_scan(attack, follow, policy):
     """ListOffsets finds a start, and Fetch refuses it each time."""
     attack.answer(
         "Fetch",
-        lambda node, response: refused(response, attack.codes.OFFSET_OUT_OF_RANGE),
+        lambda node, response: refuse_all(response, attack.codes.OFFSET_OUT_OF_RANGE),
     )
     failure = attack.scan(follow=follow, on_data_loss=policy)
     if not follow:
@@ -275,7 +275,7 @@ def test_a_fetch_session_that_is_forgotten_each_time(attack, follow, is_first):
     code = attack.codes.FETCH_SESSION_ID_NOT_FOUND
 
     def forget(node, response):
-        response = refused(response, 0)
+        response = refuse_all(response, 0)
         if is_first or response.session_id == node:
             return response.replace(error_code=code, responses=[], session_id=0)
         return response.replace(session_id=node)
@@ -293,7 +293,7 @@ def test_a_throttle_of_weeks(attack, follow, name):
     attack.answer(
         name,
         lambda node, response: (
-            refused(response, 0) if name == "Fetch" else response
+            refuse_all(response, 0) if name == "Fetch" else response
         ).replace(throttle_time_ms=(1 << 31) - 1),
     )
     failure = attack.scan(follow=follow)
@@ -311,7 +311,7 @@ def test_a_partition_that_a_response_has_twice_counts_once(attack):
         code = attack.codes.OFFSET_OUT_OF_RANGE
         return response.replace(
             responses=[
-                *refused(response, code).responses,
+                *refuse_all(response, code).responses,
                 *response.responses,
             ]
         )
@@ -366,7 +366,7 @@ def test_endpoints_are_read_once_for_a_response(attack, monkeypatch):
     def hint(node, response):
         leader = make.LeaderIdAndEpoch(leader_id=499, leader_epoch=7)
         code = attack.codes.NOT_LEADER_OR_FOLLOWER
-        return refused(response, code, current_leader=leader).replace(
+        return refuse_all(response, code, current_leader=leader).replace(
             node_endpoints=endpoints
         )
 

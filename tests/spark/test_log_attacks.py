@@ -74,7 +74,7 @@ def batch_of(reader, start, end):
     ]
 
 
-def seen(reader, start, end):
+def read_offsets(reader, start, end):
     return [row["offset"] for row in batch_of(reader, start, end)]
 
 
@@ -108,7 +108,7 @@ def test_an_end_within_a_wrapper_loses_none_of_it(wrappers, end):
 
 def test_micro_batches_that_end_within_wrappers_lose_nothing(wrappers):
     reader = reader_of(wrappers.path, **SMALL)
-    found = [seen(reader, at(n), at(n + 2)) for n in range(0, 30, 2)]
+    found = [read_offsets(reader, at(n), at(n + 2)) for n in range(0, 30, 2)]
     assert found == [[n, n + 1] for n in range(0, 30, 2)]
 
 
@@ -153,9 +153,9 @@ def test_a_damaged_end_of_a_segment_is_damage_and_no_loss(orders):
     given = {"failOnDataLoss": "true", **BAD}
     expected = [*range(27), None, 30, 31, 32]
     assert offsets_of(orders.root, **given) == expected
-    assert seen(reader_of(orders.root, **BAD), at(0), at(33)) == expected
+    assert read_offsets(reader_of(orders.root, **BAD), at(0), at(33)) == expected
     with pytest.raises(ValueError, match="good up to offset 26, again from 30"):
-        seen(reader_of(orders.root), at(0), at(33))
+        read_offsets(reader_of(orders.root), at(0), at(33))
 
 
 def test_a_stream_that_begins_within_a_bad_region_says_so(orders):
@@ -164,9 +164,9 @@ def test_a_stream_that_begins_within_a_bad_region_says_so(orders):
     given = {"startingOffsets": json.dumps(at(10))}
     reader = reader_of(orders.root, **given)
     with pytest.raises(ValueError, match="again from 12"):
-        seen(reader, reader.initialOffset(), at(30))
+        read_offsets(reader, reader.initialOffset(), at(30))
     reader = reader_of(orders.root, **given, **BAD)
-    assert seen(reader, at(10), at(30)) == [None, *range(12, 30)]
+    assert read_offsets(reader, at(10), at(30)) == [None, *range(12, 30)]
 
 
 def test_a_batch_that_goes_bad_between_plan_and_read_is_told(orders):
@@ -209,7 +209,7 @@ def test_a_new_partition_begins_where_its_checkpoint_says(orders):
     Folder(orders.root / "orders-1").segment(0, log_of([3] * 4))
     (orders.root / "log-start-offset-checkpoint").write_text("0\n1\norders 1 5\n")
     end = {"orders": {"0": 30, "1": 12}}
-    assert seen(reader_of(orders.root), at(30), end) == list(range(5, 12))
+    assert read_offsets(reader_of(orders.root), at(30), end) == list(range(5, 12))
 
 
 def test_a_log_that_starts_behind_its_last_batch_is_empty(orders):
@@ -247,7 +247,7 @@ def test_a_file_that_is_deleted_while_a_folder_is_read_is_no_error(orders, monke
         return found
 
     for module, ask in (
-        (log_stream, lambda: seen(reader_of(orders.root), at(30), at(33))),
+        (log_stream, lambda: read_offsets(reader_of(orders.root), at(30), at(33))),
         (
             log_source,
             lambda: log_source.LogReader(*read_log(orders.root, **SMALL)).partitions(),
@@ -281,7 +281,7 @@ def test_a_start_behind_an_open_transaction_waits(tmp_path):
     with path.open("ab") as file:
         file.write(batch(8, 1, producer=7, control=COMMIT))
     assert reader.latestOffset(at(6), EVERYTHING) == at(9)
-    assert seen(reader, at(6), at(9)) == [6, 7]
+    assert read_offsets(reader, at(6), at(9)) == [6, 7]
     with pytest.raises(planning.DataLoss, match="was read to 12 already"):
         reader.latestOffset(at(12), EVERYTHING)
 
@@ -302,7 +302,7 @@ def test_a_short_micro_batch_does_not_cut_the_whole_segment(orders, monkeypatch)
     monkeypatch.setattr(segments, "cuts", lambda *_: pytest.fail("was cut"))
     size = str(orders.spans[9][1] + orders.spans[8][1])
     reader = reader_of(orders.root, maxPartitionBytes=size, minPartitions="1")
-    assert seen(reader, at(27), at(30)) == [27, 28, 29]
+    assert read_offsets(reader, at(27), at(30)) == [27, 28, 29]
 
 
 # Columns and paths --------------------------------------------------------------------

@@ -37,7 +37,7 @@ def orders(tmp_path):
     return write_orders(tmp_path)
 
 
-def consumed():
+def list_consumed():
     """What a consumer got of each partition, by isolation level."""
     for release in ("2.8.2", "3.9.2", "4.3.1"):
         with lzma.open(DATA / release / "consumed.json.xz", "rt") as file:
@@ -74,7 +74,7 @@ def as_consumed(row):
     ]
 
 
-@pytest.mark.parametrize(("release", "name", "level", "rows"), list(consumed()))
+@pytest.mark.parametrize(("release", "name", "level", "rows"), list(list_consumed()))
 def test_rows_are_what_a_consumer_got(tables, release, name, level, rows):
     """Real brokers, a real consumer, both isolation levels, small splits."""
     topic, _, number = name.rpartition("-")

@@ -81,7 +81,7 @@ def found_in(origin: str, *texts: str) -> dict[str, Found]:
     return {message.name: Found(message, origin) for message in messages}
 
 
-def absorbed(entries: Entries, *texts: str) -> tuple[Entries, list[str]]:
+def absorb_entries(entries: Entries, *texts: str) -> tuple[Entries, list[str]]:
     return import_schemas.absorb(entries, found_in("", *texts))
 
 
@@ -91,12 +91,12 @@ def record(name: str, number: int) -> str:
 
 class TestAbsorbing:
     def test_a_key_under_another_name_is_a_rename(self) -> None:
-        entries, _ = absorbed(
+        entries, _ = absorb_entries(
             {},
             schema("0-1", field("A", "0+")),
             schema("0-1", name="PingResponse", type="response"),
         )
-        united, notes = absorbed(
+        united, notes = absorb_entries(
             entries,
             schema("1-2", field("A", "1+"), name="ProbeRequest"),
             schema("1-2", name="ProbeResponse", type="response"),
@@ -109,8 +109,8 @@ class TestAbsorbing:
         assert str(united["ProbeRequest"].message.valid_versions) == "0-2"
 
     def test_a_record_whose_number_is_taken_retires(self) -> None:
-        entries, _ = absorbed({}, record("QuotaOneRecord", 14))
-        united, notes = absorbed(entries, record("QuotaTwoRecord", 14))
+        entries, _ = absorb_entries({}, record("QuotaOneRecord", 14))
+        united, notes = absorb_entries(entries, record("QuotaTwoRecord", 14))
         assert notes == [
             "QuotaTwoRecord has the number of QuotaOneRecord, which retires"
         ]
@@ -120,32 +120,32 @@ class TestAbsorbing:
     def test_a_number_may_be_taken_from_one_record_after_another(self) -> None:
         entries: Entries = {}
         for name in ("OneRecord", "TwoRecord", "ThreeRecord"):
-            entries, _ = absorbed(entries, record(name, 14))
+            entries, _ = absorb_entries(entries, record(name, 14))
         retired = {name for name, (_, family) in entries.items() if "ret" in family}
         assert retired == {"OneRecord", "TwoRecord"}
 
     def test_two_records_of_one_number_in_a_release_are_refused(self) -> None:
         with pytest.raises(ImportRefused, match="id-conflict"):
-            absorbed({}, record("OneRecord", 1), record("TwoRecord", 1))
+            absorb_entries({}, record("OneRecord", 1), record("TwoRecord", 1))
 
     def test_tiered_storage_counts_its_records_apart(self) -> None:
-        entries, _ = absorbed({}, record("OneRecord", 1))
-        united, notes = absorbed(entries, record("RemoteRecord", 1))
+        entries, _ = absorb_entries({}, record("OneRecord", 1))
+        united, notes = absorb_entries(entries, record("RemoteRecord", 1))
         assert notes == []
         assert united["RemoteRecord"].family == "remote-log-records"
 
     def test_a_request_without_its_response_is_refused(self) -> None:
         with pytest.raises(ImportRefused, match="API key 200 has only a request"):
-            absorbed({}, schema("0"))
+            absorb_entries({}, schema("0"))
 
     def test_a_reserved_key_that_never_had_versions_is_not_taken(self) -> None:
-        united, notes = absorbed({}, schema("none"))
+        united, notes = absorb_entries({}, schema("none"))
         assert united == {}
         assert notes == ["PingRequest only reserves its key and has no versions"]
 
     def test_what_the_release_lacks_stays(self) -> None:
-        entries, _ = absorbed({}, record("OneRecord", 1))
-        united, _ = absorbed(entries, record("TwoRecord", 2))
+        entries, _ = absorb_entries({}, record("OneRecord", 1))
+        united, _ = absorb_entries(entries, record("TwoRecord", 2))
         assert sorted(united) == ["OneRecord", "TwoRecord"]
 
     def test_a_new_coordinator_record_goes_where_its_module_says(self) -> None:

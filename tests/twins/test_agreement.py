@@ -37,10 +37,10 @@ def outcome(package, given, options):
         facts = (error.reason, error.offset, error.path, error.version)
         assert 0 <= error.offset <= len(given.data), repr(error)
         return type(error).__name__, *facts, str(error)
-    return "value", neutral(message), encoded(package, message, given.version)
+    return "value", neutral(message), try_to_encode(package, message, given.version)
 
 
-def encoded(package, message, version):
+def try_to_encode(package, message, version):
     """Encode what was decoded: the bytes, or everything that the error says."""
     try:
         return package.encode(message, version)

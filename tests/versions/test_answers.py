@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 
-def served(kwire, offered=None, **options):
+def make_served_table(kwire, offered=None, **options):
     """Make the table that a server offers."""
     offered = {1: (4, 17), 18: (0, 4)} if offered is None else offered
     return kwire.negotiation.ApiVersionTable.from_ranges(offered, **options)
@@ -23,10 +23,10 @@ V4 = V3.replace("0012 0003", "0012 0004")
 V0 = "0012 0000 00000007 0002 6b77"
 
 
-def answered(kwire, text, table=None, **options):
+def answer_in_hex(kwire, text, table=None, **options):
     """Answer a question in hex; return the answer and the bytes after the id."""
     found = kwire.negotiation.answer_api_versions(
-        frame(text), served(kwire) if table is None else table, **options
+        frame(text), make_served_table(kwire) if table is None else table, **options
     )
     size = int.from_bytes(found.frame[:4], "big")
     assert size == len(found.frame) - 4
@@ -54,7 +54,7 @@ def answered(kwire, text, table=None, **options):
 )
 def test_the_bytes_of_an_answer(kwire, text, version, body):
     """All rows, in the version of the question, after its correlation id."""
-    found, rest = answered(kwire, text)
+    found, rest = answer_in_hex(kwire, text)
     assert found.frame[4:8] == b"\0\0\0\x07"
     assert rest == bytes.fromhex(body)
     assert (found.version, found.error_code) == (version, 0)
@@ -67,7 +67,7 @@ def test_the_bytes_of_an_answer(kwire, text, version, body):
 @pytest.mark.parametrize("rest", ["", "0002 6b77", "ff", "00" * 30])
 def test_an_unknown_version_is_answered_in_version_0_unread(kwire, version, rest):
     """Whatever comes after the correlation id, the header's own rest included."""
-    found, body = answered(kwire, f"0012 {version} 80000001 {rest}")
+    found, body = answer_in_hex(kwire, f"0012 {version} 80000001 {rest}")
     assert found.frame[4:8] == bytes.fromhex("80000001")
     assert body == bytes.fromhex("0023 00000001 0012 0000 0004")
     assert found.error_code == 35 and found.client_id is None
@@ -76,9 +76,13 @@ def test_an_unknown_version_is_answered_in_version_0_unread(kwire, version, rest
 
 def test_servers_before_2_4_list_nothing(kwire):
     """They know ApiVersions up to version 2."""
-    _, body = answered(kwire, V3, served(kwire, {1: (0, 9), 18: (0, 2)}))
+    _, body = answer_in_hex(
+        kwire, V3, make_served_table(kwire, {1: (0, 9), 18: (0, 2)})
+    )
     assert body == bytes.fromhex("0023 00000000")
-    _, body = answered(kwire, V4, served(kwire, {1: (0, 9), 18: (0, 3)}))
+    _, body = answer_in_hex(
+        kwire, V4, make_served_table(kwire, {1: (0, 9), 18: (0, 3)})
+    )
     assert body == bytes.fromhex("0023 00000001 0012 0000 0003")
 
 
@@ -92,7 +96,7 @@ def test_a_name_that_is_none_is_an_invalid_request(kwire, name, software_version
         client_software_name=name, client_software_version=software_version
     )
     data = kwire.framing.encode_request(request, 3, 7, "kw")[4:]
-    found, body = answered(kwire, data.hex())
+    found, body = answer_in_hex(kwire, data.hex())
     assert found.error_code == 42 and found.version == 3
     assert body == bytes.fromhex("002a 01 00000000 00")
     assert found.software_name == name
@@ -106,14 +110,14 @@ FEATURES = {"new": "0-2", "old": "1-2"}
 )
 def test_features_from_0_are_listed_from_version_4_on(kwire, version, listed):
     """Older clients take a feature whose range starts at 0 for an error."""
-    table = served(
+    table = make_served_table(
         kwire,
         supported_features=FEATURES,
         finalized_features={"old": "2"},
         finalized_features_epoch=3,
     )
     text = V0 if version == 0 else V3.replace("0012 0003", f"0012 {version:04x}")
-    found, _ = answered(kwire, text, table)
+    found, _ = answer_in_hex(kwire, text, table)
     _, response = kwire.framing.decode_response(
         kwire.messages.ApiVersionsResponse, found.frame[4:], version
     )
@@ -127,8 +131,8 @@ def test_features_from_0_are_listed_from_version_4_on(kwire, version, listed):
 
 def test_an_epoch_of_none_lists_no_finalized_features(kwire):
     """And a table made of the answer is the table that was served."""
-    table = served(kwire, supported_features={"old": "1-2"})
-    found, _ = answered(kwire, V4, table)
+    table = make_served_table(kwire, supported_features={"old": "1-2"})
+    found, _ = answer_in_hex(kwire, V4, table)
     _, response = kwire.framing.decode_response(
         kwire.messages.ApiVersionsResponse, found.frame[4:], 4
     )
@@ -156,8 +160,8 @@ def test_a_client_that_means_another_broker_hears_it(kwire, asked, expected):
         node_id=asked[1],
     )
     data = kwire.framing.encode_request(request, 5, 7, "kw")[4:]
-    table = served(kwire, {18: (0, 5)})
-    found, _ = answered(kwire, data.hex(), table, cluster_id="c1", node_id=3)
+    table = make_served_table(kwire, {18: (0, 5)})
+    found, _ = answer_in_hex(kwire, data.hex(), table, cluster_id="c1", node_id=3)
     assert found.error_code == expected
 
 
@@ -176,7 +180,7 @@ def test_a_client_that_means_another_broker_hears_it(kwire, asked, expected):
 def test_wrong_bytes_in_a_known_version_are_a_decode_error(kwire, text):
     """Cut off, left over, or a name that is null."""
     with pytest.raises(kwire.DecodeError):
-        kwire.negotiation.answer_api_versions(frame(text), served(kwire))
+        kwire.negotiation.answer_api_versions(frame(text), make_served_table(kwire))
 
 
 @given(st.binary(max_size=40))
@@ -186,7 +190,7 @@ def test_any_question_has_an_answer_or_is_a_decode_error(twins, tail):
     for kwire in twins:
         try:
             found = kwire.negotiation.answer_api_versions(
-                b"\0\x12" + tail, served(kwire)
+                b"\0\x12" + tail, make_served_table(kwire)
             )
             ends.append(tuple(found))
         except kwire.DecodeError as error:
@@ -206,7 +210,7 @@ PAIRS = st.tuples(VERSIONS, VERSIONS).map(sorted).map(tuple)
 def test_a_client_and_a_server_of_any_age_agree(twins, offered, newest, asked):
     """The table that the client ends with is the one that the server offers."""
     for kwire in twins:
-        table = served(kwire, offered | {18: (0, newest)})
+        table = make_served_table(kwire, offered | {18: (0, newest)})
         handshake = kwire.negotiation.ApiVersionsHandshake(newest=asked)
         rounds = 0
         while handshake.table is None:

@@ -23,7 +23,7 @@ def table(kwire, offered, **options):
     return kwire.negotiation.ApiVersionTable(offered, **options)
 
 
-def answered(kwire, text, served, **options):
+def answer_in_hex(kwire, text, served, **options):
     """Answer a question in hex."""
     frame = bytes.fromhex(text)
     return kwire.negotiation.answer_api_versions(frame, served, **options)
@@ -55,18 +55,18 @@ def version_in_request(asking):
 
 def test_two_bytes_are_enough_to_tell_another_api(kwire):
     with pytest.raises(kwire.RemoteProtocolError, match="another API"):
-        answered(kwire, "0003", table(kwire, {18: (0, 4)}))
+        answer_in_hex(kwire, "0003", table(kwire, {18: (0, 4)}))
 
 
 def test_an_unknown_version_without_a_correlation_id_has_no_answer(kwire):
     """Which request it answers would be unknown."""
     with pytest.raises(kwire.DecodeError):
-        answered(kwire, "0012 00ff 000000", table(kwire, {18: (0, 4)}))
+        answer_in_hex(kwire, "0012 00ff 000000", table(kwire, {18: (0, 4)}))
 
 
 def test_a_version_that_only_the_table_knows_is_unknown(kwire):
     """A server may pass on the table of a newer broker, but cannot read like one."""
-    found = answered(
+    found = answer_in_hex(
         kwire, "0012 0007 00000007 0002 6b77 00", table(kwire, {18: (0, 9)})
     )
     assert (found.error_code, found.correlation_id) == (35, 7)
@@ -75,7 +75,7 @@ def test_a_version_that_only_the_table_knows_is_unknown(kwire):
 def test_a_question_over_the_ceiling_is_refused(kwire):
     limits = kwire.Limits(frame_bytes=len(bytes.fromhex(V3)) - 1)
     with pytest.raises(kwire.LimitExceeded):
-        answered(kwire, V3, table(kwire, {18: (0, 4)}), limits=limits)
+        answer_in_hex(kwire, V3, table(kwire, {18: (0, 4)}), limits=limits)
 
 
 @pytest.mark.parametrize("me", [{"cluster_id": "c", "node_id": 0}, {}])
@@ -103,7 +103,7 @@ def test_the_answer_tells_all_that_the_table_holds(kwire):
         zk_migration_ready=True,
         throttle_time_ms=9,
     )
-    found = read_back(kwire, answered(kwire, V3, served))
+    found = read_back(kwire, answer_in_hex(kwire, V3, served))
     assert found == served
     assert (found.throttle_time_ms, found.zk_migration_ready) == (9, True)
 
