@@ -123,6 +123,8 @@ interop-brokers: $(TESTED)
 	$(PY) tools/broker/scans.py --version 4.x --version 3.9.2
 	$(PY) tools/broker/secure_scans.py
 	$(PY) tools/broker/kills.py
+	$(PY) tools/broker/producer_kills.py
+	$(PY) tools/broker/transaction_kills.py
 	$(PY) tools/broker/restore_kills.py
 	$(PY) tools/broker/large_scan.py
 	$(PY) tools/broker/mock_faults.py
