@@ -155,7 +155,7 @@ def test_a_transaction_is_entered_once(produce):
 @pytest.mark.parametrize(
     ("group", "offsets", "text"),
     [
-        ("", {("in", 0): 1}, "group must be the name of a group"),
+        ("", {("in", 0): 1}, "group must be a name, or the group_metadata"),
         ("g", {"in": 1}, r"offsets must be \{\(topic, partition\): offset\}"),
         ("g", {("in", 0): -1}, "offsets must be"),
         ("g", {("in", "0"): 1}, "offsets must be"),

@@ -97,7 +97,7 @@ def test_a_transaction_by_either_protocol(kwire, release):
     setting = Setting(kwire, release)
     setting.begin()
     setting.give(b"a")
-    member = setting.module.GroupMember("readers")
+    member = setting.module.GroupMetadata("readers", "", -1, None)
     offsets = {("in", 0): 7}
     pending = setting.machine.add_offsets(member, offsets, setting.world.now)
     setting.run(lambda: pending.is_over)
@@ -284,13 +284,13 @@ def test_a_group_that_the_user_may_not_read_aborts_the_transaction(kwire):
     setting.begin()
     now, module = setting.world.now, setting.module
     pending = setting.machine.add_offsets(
-        module.GroupMember("secret"), {("in", 0): 1}, now
+        module.GroupMetadata("secret", "", -1, None), {("in", 0): 1}, now
     )
     setting.run(lambda: pending.is_over)
     assert "the group 'secret'" in str(pending.failure)
     assert "it was aborted" in str(setting.end())
     setting.begin()
-    member = module.GroupMember("readers")
+    member = module.GroupMetadata("readers", "", -1, None)
     setting.machine.add_offsets(member, {("in", 0): 1}, setting.world.now)
     assert setting.end() is None
     assert setting.cluster.offsets == {"readers": {("in", 0): 1}}
@@ -312,7 +312,9 @@ def test_a_closed_producer_fails_offsets_too(kwire):
     setting = Setting(kwire)
     setting.begin()
     pending = setting.machine.add_offsets(
-        setting.module.GroupMember("readers"), {("in", 0): 1}, setting.world.now
+        setting.module.GroupMetadata("readers", "", -1, None),
+        {("in", 0): 1},
+        setting.world.now,
     )
     setting.machine.close(setting.world.now)
     assert pending.is_over

@@ -250,7 +250,7 @@ class TransactionScenario(ProduceScenario):
         if not machine.transactions.takes_records or machine.failure is not None:
             return
         if random.random() < 0.3 and not report.has_offsets:
-            member = self.module.GroupMember(READERS)
+            member = self.module.GroupMetadata(READERS, "", -1, None)
             offsets = {
                 ("in", 0): report.number,
                 ("in", 1 + report.number): report.number,

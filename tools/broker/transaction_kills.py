@@ -47,6 +47,8 @@ FIRST_OF_CLUSTERS = 3, 9
 """Of older releases, one broker is run."""
 
 REQUEST_TIMEOUT_S = 10.0
+SESSION_S = 12.0
+"""After this, ZooKeeper has forgotten a broker that was killed."""
 
 
 class OneBroker(Cluster):
@@ -66,7 +68,8 @@ class OneBroker(Cluster):
         """Create a topic without replicas."""
         named = {name.replace("_", "."): value for name, value in settings.items()}
         wanted = admin.NewTopic(topic, partitions, 1, config=named)
-        for each in self.client().create_topics([wanted]).values():
+        admin_client = self.client()
+        for each in admin_client.create_topics([wanted]).values():
             each.result(SECONDS)
         self.wait_in_sync(topic)
 
@@ -79,7 +82,7 @@ class OneBroker(Cluster):
             _, server = node._processes.pop()
             server.kill()
             server.wait()
-            time.sleep(5)
+            time.sleep(SESSION_S)
         node.launch()
         node.wait()
 

@@ -8,7 +8,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
-from ..cluster import GroupMember
+from ..cluster import GroupMetadata
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,16 +40,18 @@ class TransactionBase:
 
     def _add_offsets(
         self,
-        group: str,
+        group: str | GroupMetadata,
         offsets: Mapping[tuple[str, int], int],
-        member_id: str,
-        generation: int,
-        group_instance_id: str | None,
         now: float,
     ) -> PendingOffsets | None:
         """Give offsets to the machine; None if there are none."""
-        if not isinstance(group, str) or not group:
-            raise ValueError(f"group must be the name of a group (got {group!r:.40})")
+        if isinstance(group, str):
+            group = GroupMetadata(group, "", -1, None)
+        if not isinstance(group, GroupMetadata) or not group.group:
+            raise ValueError(
+                "group must be a name, or the group_metadata of a consumer"
+                f" (got {group!r:.60})"
+            )
         for place, offset in offsets.items():
             match place, offset:
                 case (str(), int()), int() if offset >= 0:
@@ -63,8 +65,7 @@ class TransactionBase:
             raise ValueError("offsets must be sent within the block of the transaction")
         if not offsets:
             return None
-        member = GroupMember(group, member_id, generation, group_instance_id)
-        return self._machine.add_offsets(member, offsets, now)
+        return self._machine.add_offsets(group, offsets, now)
 
     def _is_over(self) -> bool:
         machine = self._machine
@@ -95,24 +96,17 @@ class Transaction(TransactionBase):
         self._runner: AsyncRunner | None = None
 
     async def send_offsets(
-        self,
-        group: str,
-        offsets: Mapping[tuple[str, int], int],
-        *,
-        member_id: str = "",
-        generation: int = -1,
-        group_instance_id: str | None = None,
+        self, group: str | GroupMetadata, offsets: Mapping[tuple[str, int], int]
     ) -> None:
         """Have offsets of a group committed if the transaction is.
 
         ``offsets`` are the next ones to read, {(topic, partition): offset}, such as
-        ``Scan.position`` returns. A member of the group names itself, and its
-        generation or member epoch: a coordinator refuses one that is not in the group
-        any more. Source: KIP-98, KIP-447.
+        ``Scan.position`` returns. ``group`` is a name, or the ``group_metadata`` of a
+        consumer: then the coordinator refuses a member that is not in the group any
+        more. Source: KIP-98, KIP-447.
         """
         now = asyncio.get_running_loop().time()
-        member = member_id, generation, group_instance_id
-        pending = self._add_offsets(group, offsets, *member, now)
+        pending = self._add_offsets(group, offsets, now)
         if pending is not None:
             assert self._runner is not None
             await self._runner.run_until(lambda: pending.is_over)
@@ -148,23 +142,16 @@ class TransactionSync(TransactionBase):
         self._runner: BlockingRunner | None = None
 
     def send_offsets(
-        self,
-        group: str,
-        offsets: Mapping[tuple[str, int], int],
-        *,
-        member_id: str = "",
-        generation: int = -1,
-        group_instance_id: str | None = None,
+        self, group: str | GroupMetadata, offsets: Mapping[tuple[str, int], int]
     ) -> None:
         """Have offsets of a group committed if the transaction is.
 
         ``offsets`` are the next ones to read, {(topic, partition): offset}, such as
-        ``ScanSync.position`` returns. A member of the group names itself, and its
-        generation or member epoch: a coordinator refuses one that is not in the group
-        any more. Source: KIP-98, KIP-447.
+        ``ScanSync.position`` returns. ``group`` is a name, or the ``group_metadata`` of
+        a consumer: then the coordinator refuses a member that is not in the group any
+        more. Source: KIP-98, KIP-447.
         """
-        member = member_id, generation, group_instance_id
-        pending = self._add_offsets(group, offsets, *member, time.monotonic())
+        pending = self._add_offsets(group, offsets, time.monotonic())
         if pending is not None:
             assert self._runner is not None
             self._runner.run_until(lambda: pending.is_over)

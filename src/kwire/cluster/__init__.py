@@ -46,5 +46,4 @@ from .scan_options import ScanOptions as ScanOptions
 from .settings import ClusterSettings as ClusterSettings
 from .topic_creation import CreationMachine as CreationMachine
 from .topic_creation import NewTopic as NewTopic
-from .transaction_requests import GroupMember as GroupMember
 from .transactions import PendingOffsets as PendingOffsets

@@ -43,12 +43,12 @@ if TYPE_CHECKING:
     from random import Random
 
     from ..negotiation import Constraint
+    from .group_options import GroupMetadata
     from .link import Link
     from .metadata import TopicInfo
     from .pending_batch import BatchContent
     from .producer_options import ProducerOptions
     from .settings import ClusterSettings
-    from .transaction_requests import GroupMember
     from .transactions import PendingOffsets
 
 _DOUBTS = 6
@@ -158,7 +158,7 @@ class ProducerMachine:
         self.transactions.begin()
 
     def add_offsets(
-        self, member: GroupMember, offsets: Mapping[tuple[str, int], int], now: float
+        self, member: GroupMetadata, offsets: Mapping[tuple[str, int], int], now: float
     ) -> PendingOffsets:
         """Commit offsets of a group with the transaction; raises why not."""
         assert self.transactions is not None

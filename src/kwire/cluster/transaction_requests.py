@@ -7,7 +7,6 @@ When each of them is sent is decided by ``transactions.py``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from .errors import ClusterError
+    from .group_options import GroupMetadata
 
 Producer = tuple[int, int]
 """A producer id and its epoch."""
@@ -43,19 +43,6 @@ class TransactionVerdict(Enum):
     """The transaction cannot be committed; the producer may begin another one."""
     FATAL = auto()
     """The producer can do nothing more."""
-
-
-@dataclass(frozen=True, slots=True)
-class GroupMember:
-    """The group whose offsets are committed, and the member that commits them, if any.
-
-    ``generation`` is the generation of a classic group, or the member epoch of KIP-848.
-    """
-
-    group: str
-    member_id: str = ""
-    generation: int = -1
-    group_instance_id: str | None = None
 
 
 _VERDICTS = {
@@ -175,7 +162,7 @@ def add_offsets_request(
 def offsets_request(
     transactional_id: str,
     producer: Producer,
-    member: GroupMember,
+    member: GroupMetadata,
     offsets: Mapping[tuple[str, int], int],
 ) -> TxnOffsetCommitRequest:
     """Write the request that commits offsets with a transaction."""
@@ -194,9 +181,9 @@ def offsets_request(
         group_id=member.group,
         producer_id=producer[0],
         producer_epoch=producer[1],
-        generation_id_or_member_epoch=member.generation,
+        generation_id_or_member_epoch=member.member_epoch,
         member_id=member.member_id,
-        group_instance_id=member.group_instance_id,
+        group_instance_id=member.instance_id,
         topics=[
             TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic(
                 name=name, partitions=entries

@@ -42,9 +42,10 @@ from .transaction_requests import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from .group_options import GroupMetadata
     from .link import Link
     from .machine import ClusterMachine
-    from .transaction_requests import GroupMember, Producer
+    from .transaction_requests import Producer
 
 _FIRST_WITH_EPOCHS = 3
 """The version of InitProducerId by which a producer raises its own epoch (KIP-360)."""
@@ -74,7 +75,7 @@ class PendingOffsets:
 
     def __init__(
         self,
-        member: GroupMember,
+        member: GroupMetadata,
         offsets: Mapping[tuple[str, int], int],
         give_up_at: float,
     ) -> None:
@@ -220,7 +221,7 @@ class Transactions:
         self._is_confirmed |= self._is_second
 
     def add_offsets(
-        self, member: GroupMember, offsets: Mapping[tuple[str, int], int], now: float
+        self, member: GroupMetadata, offsets: Mapping[tuple[str, int], int], now: float
     ) -> PendingOffsets:
         """Commit offsets of a group with the transaction."""
         pending = PendingOffsets(member, offsets, now + self._give_up_s)
