@@ -176,7 +176,7 @@ class Producer(ProducerBase):
         Raises ``ValueError`` otherwise.
         """
         check_transactional(self._options.transactional_id)
-        return Transaction(self)
+        return Transaction(self._start)
 
     async def flush(self) -> None:
         """Send what was appended; return when it is acknowledged.

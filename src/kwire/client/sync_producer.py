@@ -180,7 +180,7 @@ class ProducerSync(ProducerBase):
         Raises ``ValueError`` otherwise.
         """
         check_transactional(self._options.transactional_id)
-        return TransactionSync(self)
+        return TransactionSync(self._start)
 
     def flush(self) -> None:
         """Send what was appended; return when it is acknowledged.

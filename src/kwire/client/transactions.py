@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 from ..cluster import GroupMetadata
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from ..cluster import PendingOffsets, ProducerMachine
     from .aio import AsyncRunner
     from .blocking import BlockingRunner
-    from .producer import Producer
-    from .sync_producer import ProducerSync
 
 
 class TransactionBase:
@@ -90,9 +88,11 @@ class Transaction(TransactionBase):
     raised, as it is where the commit is in doubt.
     """
 
-    def __init__(self, producer: Producer) -> None:
+    def __init__(
+        self, start: Callable[[], Awaitable[tuple[ProducerMachine, AsyncRunner]]]
+    ) -> None:
         super().__init__()
-        self._producer = producer
+        self._start = start
         self._runner: AsyncRunner | None = None
 
     async def send_offsets(
@@ -114,7 +114,7 @@ class Transaction(TransactionBase):
                 raise pending.failure
 
     async def __aenter__(self) -> Transaction:
-        machine, self._runner = await self._producer._start()
+        machine, self._runner = await self._start()
         self._begin(machine)
         return self
 
@@ -136,9 +136,11 @@ class TransactionSync(TransactionBase):
     is where the commit is in doubt.
     """
 
-    def __init__(self, producer: ProducerSync) -> None:
+    def __init__(
+        self, start: Callable[[], tuple[ProducerMachine, BlockingRunner]]
+    ) -> None:
         super().__init__()
-        self._producer = producer
+        self._start = start
         self._runner: BlockingRunner | None = None
 
     def send_offsets(
@@ -159,7 +161,7 @@ class TransactionSync(TransactionBase):
                 raise pending.failure
 
     def __enter__(self) -> TransactionSync:
-        machine, self._runner = self._producer._start()
+        machine, self._runner = self._start()
         self._begin(machine)
         return self
 
