@@ -18,8 +18,8 @@ from .row_sender import RowSender
 
 if TYPE_CHECKING:
     from .metadata import TopicInfo
-    from .producer import ProducerMachine
     from .producer_options import ProducerOptions
+    from .row_sender import BatchTaker
 
     Place = str | tuple[str, int]
 
@@ -44,7 +44,7 @@ class Stage(engine.RowList):
 class AppendedSender(RowSender):
     """The batches of a topic that appended rows may still join."""
 
-    def __init__(self, machine: ProducerMachine, topic: TopicInfo) -> None:
+    def __init__(self, machine: BatchTaker, topic: TopicInfo) -> None:
         super().__init__(machine, topic, is_appended=True)
         # The partitions of its stages; None is any. Never None and others.
         self.staged: set[int | None] = set()
@@ -88,7 +88,7 @@ class AppendedRows:
     first to a partition is written first.
     """
 
-    def __init__(self, machine: ProducerMachine, options: ProducerOptions) -> None:
+    def __init__(self, machine: BatchTaker, options: ProducerOptions) -> None:
         self.stages: dict[Place, Stage] = {}
         self._machine = machine
         self._options = options

@@ -4,18 +4,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .._backend import record_engine as engine
 from .errors import TopicNotFound
 
 if TYPE_CHECKING:
+    from .machine import ClusterMachine
     from .metadata import TopicInfo
-    from .pending_batch import PendingBatch, RowBatch
-    from .producer import ProducerMachine
+    from .pending_batch import BatchContent, PendingBatch, RowBatch
+    from .producer_options import ProducerOptions
 
 
 _POSITIVE = 0x7FFFFFFF
+
+
+class BatchTaker(Protocol):
+    """What takes the batches of senders: a ``ProducerMachine``."""
+
+    cluster: ClusterMachine
+    options: ProducerOptions
+    held_bytes: int
+
+    def new_batch(self) -> RowBatch:
+        """Return an empty batch of rows."""
+
+    def choose_partition(self, topic: TopicInfo) -> int:
+        """Choose a partition for records without a key."""
+
+    def add_batch(
+        self,
+        topic: str,
+        partition: int,
+        content: BatchContent,
+        now: float,
+        *,
+        is_appended: bool = False,
+    ) -> PendingBatch:
+        """Take records as one batch."""
 
 
 class RowSender:
@@ -30,7 +56,7 @@ class RowSender:
 
     def __init__(
         self,
-        machine: ProducerMachine,
+        machine: BatchTaker,
         topic: TopicInfo,
         partition: int | None = None,
         *,
@@ -131,7 +157,7 @@ class RowSender:
         return lists
 
 
-def choose_by_key(machine: ProducerMachine, topic: TopicInfo, key: Any) -> int:
+def choose_by_key(machine: BatchTaker, topic: TopicInfo, key: Any) -> int:
     """Return the partition of a record with a key."""
     options, count = machine.options, len(topic.partitions)
     if options.partitioner is None:
