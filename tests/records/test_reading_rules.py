@@ -207,11 +207,21 @@ def test_position_and_end_choose_entries(records, columns, name):
 
 
 @pytest.mark.parametrize(
-    "bounds", [{"position": -1}, {"position": 4}, {"end": 4}, {"position": 2, "end": 1}]
+    ("wrong", "bounds"),
+    [
+        ("position", {"position": -1}),
+        ("position", {"position": 4}),
+        ("position", {"position": 2, "end": 1}),
+        ("end", {"end": -1}),
+        ("end", {"end": 4}),
+        ("end", {"position": -1, "end": -1}),
+    ],
 )
-def test_bounds_outside_of_the_input_are_refused(read, bounds):
-    """A mistake of the caller, not of the bytes; and said at once."""
-    with pytest.raises(ValueError, match=r"must be between 0 and \d, .* input"):
+def test_bounds_outside_of_the_input_are_refused(read, wrong, bounds):
+    """Before any byte is read, with the argument that is wrong, the end first."""
+    with pytest.raises(
+        ValueError, match=rf"^{wrong} must be between 0 and \d, .* input"
+    ):
         read(b"abc", **bounds)
 
 

@@ -194,6 +194,13 @@ def test_headers_take_two_bytes_each(kwire):
                 columns_of(kwire).decode_records(batch(framed(body)))
 
 
+def test_a_varint_may_end_where_its_record_ends(kwire):
+    """As the count of headers does, which may be longer than it has to be."""
+    for longer in range(5):
+        count = b"\x80" * longer + b"\0"
+        assert offsets(kwire, batch(framed(b"\0\0\0\1\1" + count))) == [0]
+
+
 def test_nothing_is_read_behind_the_last_record(twins):
     """A record that is cut anywhere, or says too much, at the very end of memory."""
     decode, guarded = columns_of(twins.fast).decode_records, Guarded()
