@@ -169,15 +169,22 @@ def missing_tests(rows: list[Figure]) -> Iterator[str]:
             if f"\n{test[5:]}:" not in makefile:
                 yield f"{test} is not a target of the Makefile"
             continue
-        path, _, name = test.partition("::")
-        source = ROOT / path
-        if not source.is_file():
-            yield f"{path} does not exist"
-        elif name:
-            tree = ast.parse(source.read_text(encoding="utf-8"))
-            names = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
-            if name not in names:
-                yield f"{path} has no {name}"
+        if missing := missing_part(test):
+            yield missing
+
+
+def missing_part(test: str) -> str:
+    """Return which part of a test's name does not exist: its file, its function."""
+    path, _, name = test.partition("[")[0].partition("::")
+    source = ROOT / path
+    if not source.exists():
+        return f"{path} does not exist"
+    if name:
+        tree = ast.parse(source.read_text(encoding="utf-8"))
+        names = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+        if name not in names:
+            return f"{path} has no {name}"
+    return ""
 
 
 def complaints(rows: list[Figure], text: str) -> Iterator[str]:

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The tools that run chosen tests on a changed engine: what they name exists.
+
+``make planted``, ``make mutants`` and ``make sanitize`` take long; a test that was
+moved or renamed, or a patch whose lines have changed, is seen here at once.
+"""
+
+import shutil
+import subprocess
+
+import pytest
+from cursor_mutants import TESTS
+from engine_copy import ROOT, bugs
+from promises import missing_part
+from sanitize import LEFT_OUT
+
+BUGS = {bug.patch.stem: bug for bug in bugs()}
+
+
+def split_arguments(bug):
+    """Split what pytest is run with into tests and the word of ``-k``."""
+    tests, _, word = bug.arguments.partition(" -k ")
+    return tests.split(), word
+
+
+@pytest.mark.parametrize("name", [n for n in BUGS if BUGS[n].harness == "pytest"])
+def test_a_bug_is_noticed_by_tests_that_exist(name):
+    """A file, a function in it, and a word that is in the file."""
+    tests, word = split_arguments(BUGS[name])
+    assert tests
+    assert not [missing for test in tests if (missing := missing_part(test))]
+    sources = [ROOT / test.partition("::")[0] for test in tests]
+    assert all(word in source.read_text(encoding="utf-8") for source in sources)
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_a_bug_can_be_planted(name, tmp_path):
+    """The patch applies as it is."""
+    patch = BUGS[name].patch
+    for line in patch.read_text(encoding="utf-8").splitlines():
+        if line.startswith("+++ b/"):
+            target = tmp_path / line.removeprefix("+++ b/")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / line.removeprefix("+++ b/"), target)
+    command = ["patch", "-p1", "--fuzz=0", "--batch", "-i", str(patch)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_mutants_are_tried_by_tests_that_exist():
+    """And so are the mutants of each file."""
+    tests = {test for chosen in TESTS.values() for test in chosen}
+    assert not [missing for test in tests if (missing := missing_part(test))]
+
+
+def test_the_sanitizers_leave_out_tests_that_exist():
+    """A test that was moved would be run, and fail there."""
+    assert not [missing for test in LEFT_OUT if (missing := missing_part(test))]
