@@ -161,8 +161,18 @@ class Figures:
             record(session.config.getoption("--figures"), self.rows.values())
 
 
+def check_file_names() -> None:
+    """Refuse two test files of one name, which pytest cannot import in one run."""
+    places: dict[str, Path] = {}
+    for path in Path(__file__).parent.rglob("test_*.py"):
+        other = places.setdefault(path.name, path)
+        if other is not path:
+            raise pytest.UsageError(f"{other} and {path} have the same name")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Set hypothesis up, and collect figures in the process that sees all reports."""
+    check_file_names()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # As a shell has it for what runs in the background; programs of tests get it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
