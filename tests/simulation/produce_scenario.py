@@ -10,43 +10,25 @@ with the seed.
 
 from __future__ import annotations
 
-import importlib
-import random as random_module
 from collections import Counter
 from itertools import pairwise
 
-from brokers import SimulatedCluster
-from world import START_S, World
+from faulty_cluster import FaultyCluster
+from world import START_S
 
 FAULTS_S = 12.0
 LONGEST_S = 350.0
 RELEASES = ("2.3", "2.6", "2.8", "3.3", "3.6", "3.9", "4.1")
 MOST_A_SECOND = 40
-RUN = 40
 
 
-class ProduceScenario:
+class ProduceScenario(FaultyCluster):
     """A cluster, its faults and a producer, all from one seed."""
 
     def __init__(self, kwire, seed):
         """Draw everything from the seed."""
-        self.kwire = kwire
-        self.seed = seed
-        self.random = random = random_module.Random(seed)
-        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
-        self.releases = self._draw_releases()
-        self.cluster = SimulatedCluster(
-            kwire, random, random.choice([1, 2, 3]), self.releases
-        )
-        self.world = World(self.cluster, random)
-        self.names = ["a", "b"][: random.choice([1, 1, 2])]
-        for name in self.names:
-            topic = self.cluster.add_topic(name, random.choice([1, 2, 3]))
-            for log in topic.logs:
-                log.max_bytes = random.choice([300, 1 << 20, 1 << 20])
-        for broker in self.cluster.brokers.values():
-            broker.learn()
-        self.is_idempotent = random.random() < 0.85
+        super().__init__(kwire, seed)
+        self.is_idempotent = self.random.random() < 0.85
         self.machine = self._machine()
         # Each batch, and what its records were when it was given.
         self.given: list[tuple[object, list[bytes]]] = []
@@ -56,6 +38,9 @@ class ProduceScenario:
 
     def _draw_releases(self):
         return RELEASES
+
+    def _prepare_log(self, log):
+        log.max_bytes = self.random.choice([300, 1 << 20, 1 << 20])
 
     def run(self):
         """Let it happen; check what came of it."""
@@ -176,36 +161,14 @@ class ProduceScenario:
             self.world.at(when, random.choice(kinds))
         self.world.at(START_S + FAULTS_S, self._heal)
 
-    def _any_broker(self):
-        return self.random.choice(list(self.cluster.brokers.values()))
-
     def _move_leader(self):
         """Another broker leads; what was not acknowledged may be lost with the old."""
-        topic = self.random.choice(list(self.cluster.topics.values()))
-        index = self.random.randrange(len(topic.logs))
-        log = topic.logs[index]
+        topic, index, log = self._any_log()
         topic.leaders[index] = self._any_broker().node
         unknown = max(log.end - log.acknowledged, 0)
         # Only whole batches go, and none that was acknowledged.
         log.new_leader(cut=unknown if self.random.random() < 0.5 else 0)
-        if self.random.random() < 0.6:
-            self.cluster.brokers[topic.leaders[index]].learn()
-        if self.random.random() < 0.5:
-            self._any_broker().learn()
-
-    def _break_wire(self):
-        self.world.break_wires(self._any_broker().node)
-
-    def _stop_broker(self):
-        broker = self._any_broker()
-        broker.is_up = False
-        self.world.break_wires(broker.node)
-
-        def start():
-            broker.is_up = True
-            broker.learn()
-
-        self.world.after(self.random.uniform(0.1, 6), start)
+        self._announce(topic.leaders[index])
 
     def _silence(self):
         """Have a broker read nothing for a while, and then all that came."""
@@ -213,18 +176,6 @@ class ProduceScenario:
         broker.is_silent = True
         wake = lambda: self.world.wake_broker(broker.node)  # noqa: E731
         self.world.after(self.random.uniform(0.1, 5), wake)
-
-    def _learn(self):
-        self._any_broker().learn()
-
-    def _throttle(self):
-        self._any_broker().throttle_ms = self.random.choice([0, 50, 1000])
-
-    def _upgrade(self):
-        broker = self._any_broker()
-        broker.become(self.random.choice(self.releases))
-        broker.gives_hints = self.random.random() < 0.7
-        self.world.break_wires(broker.node)
 
     def _answer_error(self):
         self._any_broker().produce_error = self.random.choice(self._errors)
@@ -299,21 +250,6 @@ class ProduceScenario:
         for key, each in numbers.items():
             in_order = all(a < b for a, b in pairwise(each))
             self._expect(in_order, f"{place}: {key!r} is out of order: {each}")
-
-    def _rate(self):
-        """Return how many requests a broker got in a second for nothing, at most."""
-        times, brokers = self.world.fruitless, len(self.cluster.brokers)
-        return max(
-            (
-                RUN / (end - start + 1e-3) / brokers
-                for start, end in zip(times, times[RUN:], strict=False)
-            ),
-            default=0,
-        )
-
-    def _expect(self, is_so, what):
-        if not is_so:
-            raise AssertionError(f"seed {self.seed}: {what}")
 
 
 def run_produce_seed(kwire, seed):

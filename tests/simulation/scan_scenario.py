@@ -8,44 +8,32 @@ it. ``run_seed`` raises ``AssertionError`` with the seed and what was wrong.
 
 from __future__ import annotations
 
-import importlib
-import random as random_module
 from itertools import pairwise
 
-from brokers import SimulatedCluster
+from faulty_cluster import FaultyCluster
 from partition_log import ABORT, COMMIT
-from world import START_S, World
+from world import START_S
 
 FAULTS_S = 12.0
 LONGEST_S = 200.0
 SLACK = 1 << 11
 """What batches may have that are larger than what is left of the budget, in bytes."""
-RUN = 20
 MOST_A_SECOND = 12
-"""Requests that bring nothing, for each broker, over any so many of them."""
+"""Requests that bring nothing, for each broker, over any ``RUN`` of them."""
 WITHOUT_IDS = ("2.3", "2.6")
 RELEASES = (*WITHOUT_IDS, "2.8", "3.3", "3.6", "3.9", "4.1")
 
 
-class Scenario:
+class Scenario(FaultyCluster):
     """A cluster, its faults and a scan, all from one seed."""
+
+    LONGEST_STOP_S = 5.0
+    RUN = 20
 
     def __init__(self, kwire, seed):
         """Draw everything from the seed."""
-        self.kwire = kwire
-        self.seed = seed
-        self.random = random = random_module.Random(seed)
-        self.cluster_module = importlib.import_module(f"{kwire.__name__}.cluster")
-        count = random.choice([1, 2, 3])
-        self.cluster = SimulatedCluster(kwire, random, count, RELEASES)
-        self.world = World(self.cluster, random)
-        self.names = ["a", "b"][: random.choice([1, 1, 2])]
-        for name in self.names:
-            topic = self.cluster.add_topic(name, random.choice([1, 2, 3]))
-            for log in topic.logs:
-                self._fill(log, random.randrange(0, 40))
-        for broker in self.cluster.brokers.values():
-            broker.learn()
+        super().__init__(kwire, seed)
+        random = self.random
         self.committed = random.random() < 0.5
         self.follow = random.random() < 0.2
         self.policy = random.choice(["raise", "earliest", "latest"])
@@ -53,9 +41,8 @@ class Scenario:
         self.seen: dict[tuple[str, int], list[tuple[int, bytes]]] = {}
         self.most_held = 0
         self.recreated = False
-        self.was_without_ids = any(
-            broker.release in WITHOUT_IDS for broker in self.cluster.brokers.values()
-        )
+        self.was_without_ids = False
+        self._note_releases()
         self.was_cut = False
         self.was_deleted = False
 
@@ -81,6 +68,17 @@ class Scenario:
         self._check()
         machine.close(world.now)
 
+    def _draw_releases(self):
+        return RELEASES
+
+    def _prepare_log(self, log):
+        self._fill(log, self.random.randrange(0, 40))
+
+    def _note_releases(self):
+        self.was_without_ids |= any(
+            broker.release in WITHOUT_IDS for broker in self.cluster.brokers.values()
+        )
+
     def _fill(self, log, batches):
         random = self.random
         for _ in range(batches):
@@ -101,7 +99,7 @@ class Scenario:
             log.delete_before(random.randrange(log.end))
 
     def _machine(self):
-        random, module = self.random, self.cluster_module
+        random, module = self.random, self.module
         bootstrap = [("sim", 9000 + node) for node in self.cluster.brokers]
         options = module.ScanOptions(
             topics=tuple(self.names),
@@ -143,25 +141,13 @@ class Scenario:
             self.world.at(when, random.choice(kinds))
         self.world.at(START_S + FAULTS_S, self._heal)
 
-    def _any_log(self):
-        topic = self.random.choice(list(self.cluster.topics.values()))
-        index = self.random.randrange(len(topic.logs))
-        return topic, index, topic.logs[index]
-
-    def _any_broker(self):
-        return self.random.choice(list(self.cluster.brokers.values()))
-
     def _move_leader(self):
         topic, index, log = self._any_log()
         topic.leaders[index] = self._any_broker().node
         log.new_leader()
         if self.random.random() < 0.3:
             self._hide(log)
-        if self.random.random() < 0.6:
-            # The new leader knows; the others learn of it later.
-            self.cluster.brokers[topic.leaders[index]].learn()
-        if self.random.random() < 0.5:
-            self._any_broker().learn()
+        self._announce(topic.leaders[index])
 
     def _hide(self, log):
         """Have the new leader not know yet what the other replicas have."""
@@ -180,21 +166,6 @@ class Scenario:
         self.was_cut |= log.end < before
         self._append_to(log)
 
-    def _break_wire(self):
-        self.world.break_wires(self._any_broker().node)
-
-    def _stop_broker(self):
-        broker = self._any_broker()
-        broker.is_up = False
-        self.world.break_wires(broker.node)
-
-        def start():
-            broker.is_up = True
-            broker.sessions.clear()
-            broker.learn()
-
-        self.world.after(self.random.uniform(0.1, 5), start)
-
     def _silence(self):
         node = self._any_broker().node
         self.cluster.brokers[node].is_silent = True
@@ -208,19 +179,9 @@ class Scenario:
         for _ in range(self.random.randint(1, 5)):
             log.append(self.random.randint(1, 3))
 
-    def _learn(self):
-        self._any_broker().learn()
-
-    def _throttle(self):
-        self._any_broker().throttle_ms = self.random.choice([0, 50, 1000])
-
     def _upgrade(self):
-        broker = self._any_broker()
-        release = self.random.choice(RELEASES)
-        self.was_without_ids |= release in WITHOUT_IDS
-        broker.become(release)
-        broker.gives_hints = self.random.random() < 0.7
-        self.world.break_wires(broker.node)
+        super()._upgrade()
+        self._note_releases()
 
     def _compact(self):
         self._any_log()[2].compact()
@@ -284,7 +245,7 @@ class Scenario:
             if not machine.cluster.version:
                 # Broken off before the first answer: that is said at once.
                 return
-            is_loss = isinstance(failure, self.cluster_module.DataLost)
+            is_loss = isinstance(failure, self.module.DataLost)
             self._expect(is_loss, f"the scan failed: {failure}")
             losses.append(failure)
         lost = {(each.topic, each.partition) for each in losses}
@@ -346,17 +307,6 @@ class Scenario:
         missing -= set(offsets)
         self._expect(not missing, f"{place}: records {sorted(missing)} are missing")
 
-    def _rate(self):
-        """Return how many requests a broker got in a second for nothing, at most."""
-        times, brokers = self.world.fruitless, len(self.cluster.brokers)
-        return max(
-            (
-                RUN / (end - start + 1e-3) / brokers
-                for start, end in zip(times, times[RUN:], strict=False)
-            ),
-            default=0,
-        )
-
     def _check_cut(self, place, log, seen):
         """Who read on after a cut has to hear of what he had read and is no more."""
         stale = [log.last.get(offset) != value for offset, value in seen]
@@ -364,10 +314,6 @@ class Scenario:
         self._expect(
             not (read_on and any(stale)), f"{place}: records were lost without a word"
         )
-
-    def _expect(self, is_so, what):
-        if not is_so:
-            raise AssertionError(f"seed {self.seed}: {what}")
 
 
 def run_seed(kwire, seed):
