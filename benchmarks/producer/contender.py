@@ -225,7 +225,10 @@ class Writer(NamedTuple):
 
 
 _KWIRE = ("kwire.client",)
-_TABLES = ("kwire.client", "kwire.columns", "numpy", "pyarrow.compute")
+_TABLES = (
+    *("kwire.client", "kwire.columns", "kwire.arrow_input", "kwire.partitioners"),
+    *("numpy", "pyarrow.compute"),
+)
 WRITERS = {
     "kwire send_many": Writer(_KWIRE, kwire_rows),
     "kwire asyncio send_many": Writer(_KWIRE, kwire_asyncio_rows),

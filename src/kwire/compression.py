@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from .limits import Limits
 
-__all__ = ["NAMES", "bound", "codec_of", "compress", "decompress"]
+__all__ = ["NAMES", "bound", "codec_of", "compress", "decompress", "room"]
 
 
 def codec_of(name: str) -> int:
@@ -150,6 +150,18 @@ def bound(codec: int, size: int) -> int:
     """Compute the most bytes that ``compress`` can make of ``size`` bytes."""
     result: int = CODECS[codec].bound(size)
     return result
+
+
+def room(codec: int, size: int) -> int:
+    """Find the most bytes of which ``compress`` makes at most ``size`` bytes."""
+    low, high = 0, max(size, 0)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if bound(codec, middle) <= size:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _memory(allocate: Callable[[int], Buffer], size: int) -> memoryview:

@@ -264,13 +264,13 @@ class BatchBuilder(engine.RowList):
         self._magic = magic
         self._codec = codecs.codec_of(options.get("compression", "none"))
         self._options = options
-        self._room = self._room_in(max_bytes)
+        self._room = codecs.room(self._codec, max_bytes - self._overhead())
         super().__init__(magic, self._room)
 
     @property
     def size_bound(self) -> int:
         """The most bytes that ``build`` can return for the present rows."""
-        return self._bound(self.content)
+        return self._overhead() + codecs.bound(self._codec, self.content)
 
     def build(
         self,
@@ -305,24 +305,11 @@ class BatchBuilder(engine.RowList):
         engine.RowList.__init__(made, self._magic, self._room)
         return made
 
-    def _bound(self, content: int) -> int:
-        size = codecs.bound(self._codec, content)
+    def _overhead(self) -> int:
+        """Return the bytes besides the records and what compresses them."""
         if self._magic == 2:
-            return BATCH_OVERHEAD + size
-        return size + (LOG_OVERHEAD + MESSAGE_OVERHEADS[self._magic]) * bool(
-            self._codec
-        )
-
-    def _room_in(self, max_bytes: int) -> int:
-        """Find the most content that a batch of ``max_bytes`` has room for."""
-        low, high = 0, max(max_bytes, 0)
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self._bound(middle) <= max_bytes:
-                low = middle
-            else:
-                high = middle - 1
-        return low
+            return BATCH_OVERHEAD
+        return (LOG_OVERHEAD + MESSAGE_OVERHEADS[self._magic]) * bool(self._codec)
 
 
 _ANY_PRODUCER = {"producer_id": 0, "producer_epoch": 0, "base_sequence": 0}

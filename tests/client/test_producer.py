@@ -127,7 +127,7 @@ def test_rows_are_written_once_and_in_order(
     receipts = produce(
         lambda producer: producer.send_many(topic, iter(rows)),
         compression=compression,
-        batch_bytes=5000,
+        batch_bytes=3000,
     )
     wanted: dict[int, list] = {}
     for row in rows:

@@ -98,7 +98,7 @@ class ProduceScenario(FaultyCluster):
         add_batch = self.machine.add_batch
 
         def note(topic, partition, content, now, **options):
-            values = [row[1] for row in content.rows]
+            values = [row.value for row in content.rows()]
             batch = add_batch(topic, partition, content, now, **options)
             self.given.append((batch, values))
             return batch

@@ -144,8 +144,7 @@ class Wire:
 
     def send(self):
         """Put on the wire what the client has to send."""
-        data = self.link.data_to_send()
-        if data:
+        while data := self.link.data_to_send():
             self._carry("there", data, self._arrive)
 
     def _carry(self, way, data, arrive):

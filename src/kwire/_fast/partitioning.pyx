@@ -7,11 +7,12 @@ Which partition a hash means is decided in ``partitioners.py``, but for ``split_
 
 Twin: ``_pure/partitioning.py``. Differs from its twin in: noted faults for exceptions,
 and columns that are copied before they are looked at: another thread may write to them.
-C needs for itself: ``murmur2_of``, ``copied``, ``check_row_number``.
+C needs for itself: ``murmur2_of``, ``first_bytes``, ``check_row_number``.
 """
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memcpy
 
 from kwire._fast.checksums cimport crc32_of
 from kwire._fast.decoder cimport get_input
@@ -33,6 +34,7 @@ CRC32 = 1
 cdef enum:
     HASH_CRC32 = 1
     LARGEST_COUNT = 2147483647
+    ROWS_AT_ONCE = 2048
     FACTOR = 0x5BD1E995
 
 cdef uint32_t SEED = 0x9747B28C
@@ -90,21 +92,24 @@ def hash_column(count, column, int kind):
     ``column`` is a tuple as in ``column_encoder``. The hash of a null is 0.
     Raises ``EncodeError`` for offsets that do not ascend within the bytes.
     """
-    cdef int64_t rows, start, size
+    cdef int64_t rows, start, size, at, end
     cdef int64_t row = 0
     cdef const uint8_t* data
     cdef const uint8_t* bits = NULL
-    cdef const int32_t* places
+    cdef const int32_t* ends
+    cdef int32_t[ROWS_AT_ONCE + 1] places
     cdef uint32_t* out
     cdef int32_t first, last
     cdef bint stray = False
-    cdef Py_buffer buffer
+    cdef Py_buffer buffer, offset_buffer
     rows = check_row_number(count)
     validity, offsets, content, begin = column
     start = check_row_number(begin)
-    # Copies: what decides a size is looked at once.
-    marks = None if validity is None else copied(validity, (start + rows + 7) // 8)
-    ends = copied(offsets, 4 * (start + rows + 1) if rows else 0)
+    # Copies, of the offsets block by block: what decides a size is looked at once.
+    marks = None
+    if validity is not None:
+        marks = bytes(first_bytes(validity, (start + rows + 7) // 8))
+    bounds = first_bytes(offsets, 4 * (start + rows + 1) if rows else 0)
     hashes = new_bytes(4 * rows)
     if hashes == NULL:
         raise MemoryError
@@ -113,24 +118,37 @@ def hash_column(count, column, int kind):
     out = <uint32_t*>PyBytes_AS_STRING(<PyObject*>made)
     if marks is not None:
         bits = <const uint8_t*>PyBytes_AS_STRING(<PyObject*>marks)
-    places = <const int32_t*>PyBytes_AS_STRING(<PyObject*>ends)
-    get_input(b"" if content is None else content, &buffer)
+    get_input(bounds, &offset_buffer)
+    ends = <const int32_t*>offset_buffer.buf + start
+    try:
+        get_input(b"" if content is None else content, &buffer)
+    except BaseException:
+        PyBuffer_Release(&offset_buffer)
+        raise
     data = <const uint8_t*>buffer.buf
     size = buffer.len
     with nogil:
-        for row in range(rows):
-            first = places[start + row]
-            last = places[start + row + 1]
-            if first < 0 or last < first or last > size:
-                stray = True
-                break
-            if bits != NULL and not bits[(start + row) >> 3] >> ((start + row) & 7) & 1:
-                out[row] = 0
-            elif kind == HASH_CRC32:
-                out[row] = crc32_of(0, data + first, <size_t>(last - first))
-            else:
-                out[row] = murmur2_of(data + first, last - first)
+        while row < rows and not stray:
+            at = row
+            end = min(rows, at + ROWS_AT_ONCE)
+            memcpy(places, ends + at, <size_t>(4 * (end - at + 1)))
+            while row < end:
+                first = places[row - at]
+                last = places[row - at + 1]
+                if first < 0 or last < first or last > size:
+                    stray = True
+                    break
+                if bits != NULL and not (
+                    bits[(start + row) >> 3] >> ((start + row) & 7) & 1
+                ):
+                    out[row] = 0
+                elif kind == HASH_CRC32:
+                    out[row] = crc32_of(0, data + first, <size_t>(last - first))
+                else:
+                    out[row] = murmur2_of(data + first, last - first)
+                row += 1
     PyBuffer_Release(&buffer)
+    PyBuffer_Release(&offset_buffer)
     if stray:
         raise errors.EncodeError(
             "the offsets are not within the bytes of the column", f"[{<object>row}]"
@@ -138,15 +156,15 @@ def hash_column(count, column, int kind):
     return made
 
 
-cdef bytes copied(object data, int64_t size):
-    """Copy the first bytes of a buffer that has to have so many."""
+cdef object first_bytes(object data, int64_t size):
+    """View the first bytes of a buffer that has to have so many."""
     view = memoryview(b"" if data is None else data)
     view = view.cast("B") if view.nbytes else memoryview(b"")
     if view.nbytes < size:
         raise errors.EncodeError(
             "a column is shorter than the number of rows", "records"
         )
-    return bytes(view[:<Py_ssize_t>size])
+    return view[:<Py_ssize_t>size]
 
 
 cdef int64_t check_row_number(object number) except -1:

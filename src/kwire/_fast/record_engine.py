@@ -31,6 +31,7 @@ from .partitioning import split_rows as split_rows
 from .record_columns import decode_columns as decode_columns
 from .record_decoder import bind_record as bind_record
 from .record_decoder import read_records as read_records
+from .record_encoder import EncodedRows as EncodedRows
 from .record_encoder import encode_batch as encode_batch
 from .record_encoder import encode_messages as encode_messages
 from .record_sets import ReadOptions as ReadOptions

@@ -7,7 +7,8 @@ which format.
 
 Twin: ``_fast/record_encoder.pyx``. Differs from its twin in: faults as exceptions,
 and the call of ``record_fast_lane.py``, whose code writes rows without a fault.
-Python needs for itself: ``write_records``, ``encode_message``.
+Python needs for itself: ``write_records``, ``encode_record``, ``join_batch``,
+``encode_message``.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ from .writer import ValueFault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..record_types import BatchHeader, Compress, Rows
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ..record_types import BatchHeader, Compress, Row, Rows
 
 _BATCH_HEAD = struct.Struct(">qii")
 _BATCH_REST = struct.Struct(">hiqqqhii")
@@ -63,11 +67,25 @@ def encode_batch(
     if written is None:
         written = write_records(rows, header)
     payload, base_timestamp, largest, last = written
+    numbers = base_timestamp, largest, last, len(rows)
+    return join_batch(header, payload, compress, *numbers)
+
+
+def join_batch(
+    header: BatchHeader,
+    payload: bytes,
+    compress: Compress | None,
+    base_timestamp: int,
+    largest: int,
+    last: int,
+    count: int,
+) -> bytes:
+    """Put the header of a batch of magic 2 before its records."""
     if compress is not None:
         payload = compress(payload)
         if len(payload) > LARGEST - BATCH_OVERHEAD:
             raise errors.encode_failure(errors.TOO_LARGE, "", None, "records")
-    if header.attributes & LOG_APPEND_TIME or not rows:
+    if header.attributes & LOG_APPEND_TIME or not count:
         largest = header.max_timestamp
     rest = _BATCH_REST.pack(
         header.attributes,
@@ -77,12 +95,79 @@ def encode_batch(
         header.producer_id,
         header.producer_epoch,
         header.base_sequence,
-        len(rows),
+        count,
     )
     size = BATCH_OVERHEAD - LOG_OVERHEAD + len(payload)
     crc = crc32c(payload, crc32c(rest))
     head = _BATCH_HEAD.pack(header.base_offset, size, header.partition_leader_epoch)
     return b"".join((head, b"\2", crc.to_bytes(4, "big"), rest, payload))
+
+
+class EncodedRows:
+    """The rows of one batch of magic 2, each encoded when it is taken.
+
+    ``extend`` takes rows while their records have at most ``most`` bytes; the first is
+    always taken. ``content`` is the bytes of the records, ``len()`` counts them.
+    Units: bytes. Source: ``MemoryRecordsBuilder``.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.content = 0
+        self._most = most
+        self._count = 0
+        self._base_timestamp = self._largest = -1
+        self._records = bytearray()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def extend(self, rows: Sequence[Row], start: int = 0, timestamp: int = -1) -> int:
+        """Take rows from index ``start`` on while they fit; return the index after.
+
+        ``rows`` is a list or tuple of rows; those without a timestamp get
+        ``timestamp`` (ms). Offsets of records are left out. Raises ``EncodeError``
+        with the row in its path for what is no row, when the rows before it have been
+        taken.
+        """
+        if not isinstance(rows, (list, tuple)):
+            raise TypeError(
+                f"rows must be a list or a tuple (got {type(rows).__name__})"
+            )
+        for index in range(max(start, 0), len(rows)):
+            path: list[str | int] = ["records", index]
+            try:
+                _, given, key, value, headers = split(rows[index], 0, path)
+                given = timestamp if given < 0 else given
+                base = self._base_timestamp if self._count else given
+                place = given - base, self._count
+                record = encode_record(*place, key, value, headers, path)
+                if len(record) > LARGEST - BATCH_OVERHEAD - self.content:
+                    raise ValueFault(errors.TOO_LARGE, None)
+            except ValueFault as fault:
+                failure = make_encode_failure(fault, path)
+            else:
+                if self._count and self.content + len(record) > self._most:
+                    return index
+                self._base_timestamp = base
+                self._largest = max(self._largest, given)
+                self._records += record
+                self._count += 1
+                self.content += len(record)
+                continue
+            raise failure
+        return max(start, len(rows))
+
+    def make_batch(
+        self, header: BatchHeader, compress: Compress | None = None
+    ) -> bytes:
+        """Make the batch; ``header`` and ``compress`` are as for ``encode_batch``.
+
+        The records stay, so that it can be made again, with another header.
+        """
+        check_base(header)
+        last = header.base_offset + self._count - 1
+        numbers = self._base_timestamp, self._largest, last, self._count
+        return join_batch(header, bytes(self._records), compress, *numbers)
 
 
 def write_records(rows: Rows, header: BatchHeader) -> tuple[bytes, int, int, int]:
@@ -110,22 +195,9 @@ def write_records(rows: Rows, header: BatchHeader) -> tuple[bytes, int, int, int
             if index == 0 and not header.attributes & DELETE_HORIZON:
                 base_timestamp = timestamp
             largest = max(largest, timestamp)
-            delta = wrap_int64(timestamp - base_timestamp)
-            body = b"".join(
-                (
-                    b"\0",
-                    varint((delta << 1) ^ (delta >> 63)),
-                    varint((offset - base_offset) << 1),
-                    b"\1" if key is None else varint(len(key) << 1),
-                    key or b"",
-                    b"\1" if value is None else varint(len(value) << 1),
-                    value or b"",
-                    encode_headers(headers, path) if headers else b"\0",
-                )
-            )
-            parts.append(varint(len(body) << 1))
-            parts.append(body)
-            size += len(body)
+            place = timestamp - base_timestamp, offset - base_offset
+            parts.append(encode_record(*place, key, value, headers, path))
+            size += len(parts[-1])
             if size > LARGEST - BATCH_OVERHEAD:
                 raise ValueFault(errors.TOO_LARGE, row)
     except ValueFault as fault:
@@ -133,6 +205,31 @@ def write_records(rows: Rows, header: BatchHeader) -> tuple[bytes, int, int, int
     else:
         return b"".join(parts), base_timestamp, largest, previous
     raise failure
+
+
+def encode_record(
+    timestamp_delta: int,
+    offset_delta: int,
+    key: bytes | None,
+    value: bytes | None,
+    headers: tuple[Any, ...],
+    path: list[str | int],
+) -> bytes:
+    """Encode one record of magic 2; its parts are known to be right."""
+    delta = wrap_int64(timestamp_delta)
+    body = b"".join(
+        (
+            b"\0",
+            varint((delta << 1) ^ (delta >> 63)),
+            varint(offset_delta << 1),
+            b"\1" if key is None else varint(len(key) << 1),
+            key or b"",
+            b"\1" if value is None else varint(len(value) << 1),
+            value or b"",
+            encode_headers(headers, path) if headers else b"\0",
+        )
+    )
+    return varint(len(body) << 1) + body
 
 
 def check_base(header: BatchHeader) -> None:

@@ -225,9 +225,9 @@ class _LinkProtocol(asyncio.BufferedProtocol):
 
     def write(self) -> None:
         """Pass to the transport what the link has to send."""
-        if self._transport is None or self._is_paused:
+        if self._transport is None:
             return
-        if data := self._link.data_to_send():
+        while not self._is_paused and (data := self._link.data_to_send()):
             self._transport.write(data)
 
     def abort(self) -> None:

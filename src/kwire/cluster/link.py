@@ -238,11 +238,12 @@ class Link:
         self._end(reason, now)
 
     def data_to_send(self) -> bytes:
-        """Return the bytes to write now, once; empty if there are none."""
+        """Return bytes to write now, once; empty after all of them."""
         if self.state in (LinkState.OPENING, LinkState.OVER):
             return b""
-        self.has_unsent = False
-        return self._connection.data_to_send()
+        data = self._connection.next_to_send()
+        self.has_unsent = bool(data)
+        return data
 
     def get_buffer(self, hint: int = -1) -> memoryview:
         """Return memory to receive into; ``buffer_updated`` comes next."""

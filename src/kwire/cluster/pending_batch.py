@@ -13,13 +13,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from ..records import BatchBuilder
+from .._backend import record_engine as engine
+from ..batch_layout import BATCH_OVERHEAD
+from ..batch_options import BatchOptions, make_compressor, make_header
+from ..compression import bound, codec_of, room
+from ..records import decode_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
 
     from ..errors import KwireError
+    from ..record_types import Record
     from .producer_options import Receipt
 
 
@@ -41,17 +46,63 @@ class BatchContent(Protocol):
         """Return two contents of half as many records, in order."""
 
 
-class RowBatch(BatchBuilder):
-    """Rows of one batch."""
+class RowBatch(engine.EncodedRows):
+    """Rows of one batch, which are encoded when they are added."""
 
-    __slots__ = ()
+    __slots__ = ("_codec", "_options", "_room")
+
+    def __init__(
+        self,
+        max_bytes: int,
+        *,
+        compression: str = "none",
+        compression_level: int | None = None,
+        is_transactional: bool = False,
+    ) -> None:
+        self._codec = codec_of(compression)
+        self._room = room(self._codec, max_bytes - BATCH_OVERHEAD)
+        self._options = BatchOptions(
+            compression=compression,
+            compression_level=compression_level,
+            is_transactional=is_transactional,
+        )
+        super().__init__(self._room)
+
+    @property
+    def size_bound(self) -> int:
+        """The most bytes of the batch."""
+        return BATCH_OVERHEAD + bound(self._codec, self.content)
+
+    def new_batch(self) -> Self:
+        """Return a batch without rows that has the same options."""
+        made = type(self).__new__(type(self))
+        made._codec, made._options, made._room = self._codec, self._options, self._room
+        engine.EncodedRows.__init__(made, self._room)
+        return made
+
+    def build(
+        self, *, producer_id: int, producer_epoch: int, base_sequence: int
+    ) -> bytes:
+        """Encode the batch."""
+        options = self._options._replace(
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            base_sequence=base_sequence,
+        )
+        header = make_header(options, len(self))
+        return self.make_batch(header, make_compressor(options))
+
+    def rows(self) -> list[Record]:
+        """Decode the rows; their numbers are offsets from the first."""
+        header = make_header(BatchOptions(), len(self))
+        return decode_rows(self.make_batch(header), check_crc=False)[0]
 
     def halves(self) -> tuple[Self, Self]:
         """Return two batches of half as many rows, in order."""
-        middle = len(self) // 2
+        rows, middle = self.rows(), len(self) // 2
         first, second = self.new_batch(), self.new_batch()
-        first.extend(self.rows[:middle])
-        second.extend(self.rows[middle:])
+        first.extend(rows[:middle])
+        second.extend(rows[middle:])
         return first, second
 
 

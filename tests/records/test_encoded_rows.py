@@ -1,0 +1,164 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``EncodedRows`` makes the batch that ``encode_batch`` makes of the same rows.
+
+A producer keeps no rows: it encodes each as it comes, and learns the batch's numbers
+when it is sent.
+"""
+
+import random
+
+import pytest
+from test_batch_builder import BAD
+
+MOST = 2**40
+
+
+@pytest.fixture
+def encoded_rows(records):
+    """The class of the engine under test."""
+    return records.engine.EncodedRows
+
+
+@pytest.fixture
+def make_header(kwire):
+    """Make a batch header of the arguments of ``encode_batch``."""
+    import importlib
+
+    options = importlib.import_module(f"{kwire.__name__}.batch_options")
+
+    def make(count=1, **given):
+        return options.make_header(options.BatchOptions(**given), count)
+
+    return make
+
+
+def some_rows(seed, count):
+    """Make rows of all kinds, with and without timestamps and headers."""
+    dice = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        key = dice.choice([None, b"", dice.randbytes(dice.randrange(200))])
+        value = dice.choice([None, bytearray(dice.randbytes(dice.randrange(9000)))])
+        time = dice.choice([None, 0, dice.randrange(2**63), 1_700_000_000_000])
+        headers = [("h" * dice.randrange(3), b"x"), ("é", None)][: dice.randrange(3)]
+        row = (key, value, time, headers)
+        rows.append(row[: dice.choice([2, 3, 4, 4])])
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_batch_is_that_of_the_rows(records, encoded_rows, make_header, seed):
+    """Byte by byte, in whatever portions the rows come, and as often as it is made."""
+    rows = some_rows(seed, 300)
+    timed = [(*row, None, ())[:4] if len(row) > 2 else (*row, None) for row in rows]
+    timed = [(*row[:2], 77 if row[2] is None else row[2], *row[3:]) for row in timed]
+    found = encoded_rows(MOST)
+    at, dice = 0, random.Random(seed)
+    while at < len(rows):
+        at = found.extend(rows[: at + dice.randrange(60)], at, 77)
+    assert len(found) == len(rows)
+    numbers = {"producer_id": 9, "producer_epoch": 3, "base_sequence": 2**31 - 1}
+    for given in ({}, numbers, {"base_offset": 5}, {"log_append_time": 8}):
+        data = found.make_batch(make_header(len(rows), **given))
+        assert data == records.encode_batch(timed, **given)
+        assert len(data) == 61 + found.content
+
+
+def test_the_records_are_compressed_when_the_batch_is_made(
+    records, encoded_rows, make_header
+):
+    """By the function that is given, once for each batch."""
+    rows = some_rows(3, 20)
+    found = encoded_rows(MOST)
+    found.extend(rows, 0, 5)
+    plain = found.make_batch(make_header(20))
+    calls = []
+
+    def compress(payload):
+        calls.append(bytes(payload))
+        return b"packed"
+
+    data = found.make_batch(make_header(20), compress)
+    assert calls == [plain[61:]]
+    assert data[61:] == b"packed"
+    assert found.make_batch(make_header(20)) == plain
+
+
+def test_offsets_of_records_are_left_out(records, encoded_rows, make_header):
+    """What was read at one offset is written at another, without gaps."""
+    rows = [records.Record(offset=n, key=b"k", value=b"v") for n in (9, 4, 700)]
+    found = encoded_rows(MOST)
+    found.extend(rows, 0, 5)
+    read, end = records.decode_rows(found.make_batch(make_header(3)))
+    assert [row.offset for row in read] == [0, 1, 2]
+    assert [row.timestamp for row in read] == [5, 5, 5]
+    assert end == 3
+
+
+def test_what_the_caller_changes_later_is_not_in_the_batch(
+    records, encoded_rows, make_header
+):
+    """The bytes are those of the time of the call."""
+    value, headers = bytearray(b"v"), [("h", b"x")]
+    found = encoded_rows(MOST)
+    found.extend([[b"k", value, 5, headers]])
+    value[:] = b"changed"
+    headers.clear()
+    ((row,), _) = records.decode_rows(found.make_batch(make_header()))
+    assert (row.value, row.headers) == (b"v", (("h", b"x"),))
+
+
+def test_rows_are_taken_while_they_fit(records, encoded_rows, make_header):
+    """To the last byte; no row is lost or doubled, and the first is always taken."""
+    rows = [(b"%d" % n, bytes(n % 300), 5) for n in range(1000)]
+    at, read = 0, []
+    while at < len(rows):
+        found = encoded_rows(1000)
+        before, at = at, found.extend(rows, at)
+        assert len(found) == at - before
+        assert found.content <= 1000
+        if at < len(rows):
+            more = encoded_rows(MOST)
+            more.extend(rows[before : at + 1])
+            assert more.content > 1000
+        read += records.decode_rows(found.make_batch(make_header(len(found))))[0]
+    assert [(row.key, row.value, row.timestamp) for row in read] == rows
+    large = encoded_rows(10)
+    assert large.extend([(b"k", bytes(5000)), (None, None)]) == 1
+    assert large.extend(rows, 1000) == 1000
+    assert len(large) == 1
+
+
+@pytest.mark.parametrize(("row", "path"), BAD)
+def test_what_is_no_row_is_refused(kwire, encoded_rows, make_header, row, path):
+    """The rows before it have been taken, and others can be after that."""
+    found = encoded_rows(1000)
+    with pytest.raises(kwire.EncodeError) as caught:
+        found.extend([(b"a", b"b"), row, (b"c", b"d")])
+    assert caught.value.path == f"records[1].{path}"
+    assert len(found) == 1
+    assert found.extend([(b"c", b"d")]) == 1
+    assert len(found) == 2
+    with pytest.raises(TypeError, match="rows must be a list or a tuple"):
+        found.extend(iter([]))
+
+
+def test_a_caller_that_adds_rows_while_rows_are_added(
+    records, encoded_rows, make_header
+):
+    """Code of a row runs while it is split; what it adds comes before the row."""
+    found = encoded_rows(MOST)
+
+    class Adds(list):
+        """Adds another row when its items are taken."""
+
+        def __iter__(self):
+            found.extend([(b"inner", bytes(5000))])
+            return super().__iter__()
+
+    rows = [(b"outer", b"1"), (b"outer", b"2", 5, Adds([("h", b"x")]))]
+    found.extend(rows, 0, 5)
+    read, _ = records.decode_rows(found.make_batch(make_header(len(found))))
+    assert [row.key for row in read].count(b"outer") == 2
+    assert len(read) == len(found)
