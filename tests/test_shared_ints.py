@@ -3,6 +3,7 @@
 """Ints that repeat within a message: each keeps its value, also where places clash.
 
 The compiled engine finds an int32 again by its lowest 8 bits, and shares at most 255.
+Of int64s it knows the last one.
 """
 
 import random
@@ -70,3 +71,52 @@ def test_a_broker_id_is_one_object_within_a_message(twins):
     [topic] = twins.fast.decode(type(message), data, version=9).topics
     found = [n for each in topic.partitions for n in (each.leader_id, *each.isr_nodes)]
     assert len(found) > 6000 and len({id(each) for each in found}) == 100
+
+
+LONGS = [2**40, 2**40, 257, 257, -6, 256, -6, 2**63 - 1, 2**63 - 1, -(2**63), 2**40]
+
+
+def make_offsets(kwire, numbers):
+    """Make a response whose offsets are all of the numbers."""
+    cls = kwire.messages.FetchResponse
+    partitions = [
+        cls.PartitionData(
+            high_watermark=number, last_stable_offset=number, log_start_offset=other
+        )
+        for number, other in zip(numbers, reversed(numbers), strict=True)
+    ]
+    topic = cls.FetchableTopicResponse(topic="orders", partitions=partitions)
+    return cls(responses=[topic])
+
+
+def test_each_offset_has_the_value_of_its_bytes(kwire):
+    """An int64 that was taken for the one before would be a wrong offset."""
+    message = make_offsets(kwire, LONGS)
+    data = kwire.encode(message, version=12)
+    [topic] = kwire.decode(type(message), data, version=12).responses
+    assert [each.high_watermark for each in topic.partitions] == LONGS
+    assert [each.last_stable_offset for each in topic.partitions] == LONGS
+    assert [each.log_start_offset for each in topic.partitions] == LONGS[::-1]
+
+
+def test_offsets_are_left_to_the_message_alone(kwire):
+    """The last int64 of a decode is given back, after a failure too."""
+    message = make_offsets(kwire, LONGS)
+    data = kwire.encode(message, version=12)
+
+    def decode():
+        kwire.decode(type(message), data, version=12)
+        for end in range(len(data) - 40, len(data)):
+            with pytest.raises(kwire.DecodeError):
+                kwire.decode(type(message), data[:end], version=12)
+
+    assert measure_left(decode, ROUNDS) == 0
+
+
+def test_a_stable_offset_is_the_object_of_the_high_watermark(twins):
+    """Without transactions the two are equal in each partition of a Fetch response."""
+    message = make_offsets(twins.fast, [1_000_000])
+    data = twins.fast.encode(message, version=12)
+    [topic] = twins.fast.decode(type(message), data, version=12).responses
+    [partition] = topic.partitions
+    assert partition.high_watermark is partition.last_stable_offset

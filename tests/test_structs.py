@@ -469,3 +469,42 @@ def test_schemas_at_run_time_make_working_classes(kwire):
     assert caught.value.message_name == "SampleRequest"
     assert "SampleRequest" not in kwire.messages.ALL
     assert kwire.schema.message_class(SCHEMA) is not cls
+
+
+def encode_topics(kwire, count):
+    """Encode a Metadata response of so many topics, and return its class too."""
+    cls = kwire.messages.MetadataResponse
+    topics = [cls.MetadataResponseTopic(name=f"t{index}") for index in range(count)]
+    return cls, kwire.encode(cls(topics=topics), version=9)
+
+
+def test_a_class_keeps_few_of_its_freed_structs(kwire):
+    """Their memory serves the next ones; 64 KB of it, not all of a large message."""
+    code = (
+        "import gc, sys, kwire\n"
+        "cls = kwire.messages.MetadataResponse\n"
+        "topic = cls.MetadataResponseTopic\n"
+        "list(topic(name='t') for _ in range(9)); gc.collect()\n"
+        "before = sys.getallocatedblocks()\n"
+        "made = [topic(name='t') for _ in range(20_000)]; del made; gc.collect()\n"
+        "print(sys.getallocatedblocks() - before)\n"
+    )
+    environment = {**os.environ, "KWIRE_BACKEND": kwire.backend}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, check=True
+    )
+    assert int(done.stdout) <= 65536 // 64
+
+
+def test_a_struct_that_is_cut_drops_what_it_has_and_no_more(kwire):
+    """The memory of a freed struct still has the fields of the one before."""
+    cls, data = encode_topics(kwire, 3)
+    whole = kwire.decode(cls, data, version=9)
+    name = whole.topics[0].name
+    for _ in range(3):
+        for end in range(len(data)):
+            kwire.decode(cls, data, version=9)
+            with pytest.raises(kwire.DecodeError):
+                kwire.decode(cls, data[:end], version=9)
+    assert sys.getrefcount(name) == 3
+    assert kwire.decode(cls, data, version=9) == whole

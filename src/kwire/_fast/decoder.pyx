@@ -10,8 +10,8 @@ noted in the cursor; each function then notes its part of the path and returns. 
 
 Twin: ``_pure/decoder.py``. Differs from its twin in: noted faults for exceptions, a
 path that is written when unwinding, and ints that are shared (``shared_ints``).
-C needs for itself: ``keep_unknown``, ``is_invalid``, ``note_run``, ``run``,
-``exceeds``.
+C needs for itself: ``clear_slots``, ``keep_unknown``, ``is_invalid``, ``note_run``,
+``run``, ``exceeds``.
 """
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
@@ -20,11 +20,17 @@ from kwire._fast.big_endian cimport *
 from kwire._fast.cursor cimport *
 from kwire._fast.decoder cimport *
 from kwire._fast.path cimport note_field, note_index, format_path
-from kwire._fast.primitives cimport get_fixed, read_bytes, read_count, read_string
+from kwire._fast.primitives cimport (
+    get_fixed,
+    make_fixed,
+    read_bytes,
+    read_count,
+    read_string,
+)
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport *
 from kwire._fast.shared_ints cimport *
-from kwire._fast.structs cimport new_struct, slots_of
+from kwire._fast.structs cimport slots_of, take_struct
 
 from kwire import errors, frame_hints, java_utf8
 from kwire.limits import DEFAULT
@@ -42,29 +48,32 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
 
     Fields that the version lacks get their default.
     """
-    cdef PyObject* made = new_struct(table.cls, table.slots)
+    cdef PyObject* made = take_struct(table.cls, table.slots)
     cdef PyObject** slots
     cdef PyObject* value
     cdef Step* step = table.steps
     cdef Step* last = step + table.step_count
-    cdef const uint8_t* start
+    cdef const uint8_t* at = d.cursor.at
     cdef uint32_t tags
     cdef int op
-    if made == NULL:
+    if unlikely(made == NULL):
         d.cursor.fault = PYTHON_ERROR
         return NULL
     slots = slots_of(made)
     while step < last:
         op = step.op
         if op == OP_CHECK:
-            if not require(&d.cursor, step.size):
+            at = d.cursor.at
+            if unlikely(not require(&d.cursor, step.size)):
+                clear_slots(slots, step, last)
                 step = note_run(d, step)
                 break
+            d.cursor.at += step.size
             step += 1
             continue
         elif op == OP_INT32:
-            value = make_int32(&d.ints, load_int32(d.cursor.at))
-            d.cursor.at += 4
+            value = make_int32(&d.ints, load_int32(at))
+            at += 4
         elif op == OP_COMPACT_STRING:
             value = read_string(&d.cursor, True, step.nullable)
         elif op == OP_ARRAY:
@@ -75,35 +84,50 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
             else:
                 value = read_array(d, step)
         elif op == OP_INT16:
-            value = int_of(load_int16(d.cursor.at))
-            d.cursor.at += 2
+            value = int_of(load_int16(at))
+            at += 2
         elif op == OP_INT64:
-            value = int_of(load_int64(d.cursor.at))
-            d.cursor.at += 8
+            value = make_int64(&d.ints, load_int64(at))
+            at += 8
         elif op == OP_TAGGED or op == OP_ABSENT or op == OP_IGNORED:
             value = new_ref(step.default)
+        elif op == OP_BYTES:
+            value = read_bytes(&d.cursor, step.compact, step.nullable)
+        elif size_of(op):
+            value = make_fixed(at, op)
+            at += size_of(op)
         else:
             value = read_field(d, step, op)
         if unlikely(value == NULL):
             if not d.cursor.fault:
                 d.cursor.fault = PYTHON_ERROR
+            clear_slots(slots, step, last)
             break
         slots[step.slot] = value
         step += 1
+    slots[table.slots - 1] = NULL
     if unlikely(d.cursor.fault):
         note_field(&d.path, step)
         Py_XDECREF(made)
         return NULL
     if table.flexible:
-        start = d.cursor.at
+        at = d.cursor.at
         tags = read_unsigned_varint(&d.cursor)
         if unlikely(tags or d.cursor.fault):
-            if not read_tagged_fields(d, table, slots, start, tags):
+            if not read_tagged_fields(d, table, slots, at, tags):
                 Py_XDECREF(made)
                 return NULL
             return made
     slots[table.slots - 1] = new_ref(<PyObject*>_empty)
     return made
+
+
+cdef void clear_slots(PyObject** slots, Step* step, Step* last) noexcept nogil:
+    """Empty the slots of the fields that a fault has left unread."""
+    while step < last:
+        if step.op != OP_CHECK:
+            slots[step.slot] = NULL
+        step += 1
 
 
 cdef PyObject* read_field(Decoding* d, Step* step, int op) noexcept:
@@ -144,7 +168,7 @@ cdef PyObject* read_array(Decoding* d, Step* step) noexcept:
     if count == 0:
         return new_ref(<PyObject*>_empty)
     made = PyTuple_New(count)
-    if made == NULL:
+    if unlikely(made == NULL):
         return NULL
     for index in range(count):
         if unlikely(not take_step(&d.steps)):

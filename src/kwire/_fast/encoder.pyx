@@ -9,17 +9,17 @@ part of the path. Only ``make_failure`` at the top builds an exception.
 
 Twin: ``_pure/encoder.py``. Differs from its twin in: noted faults for exceptions and
 a path that is written when unwinding.
-C needs for itself: ``write_slots``, ``put_int32s``, ``pending``, ``make_failure``.
+C needs for itself: ``write_slots``, ``write_int32_array``, ``put_int32s``,
+``pending``, ``make_failure``.
 """
 
 from cpython.object cimport Py_EQ
 from libc.stdint cimport (
-    INT32_MAX,
-    INT32_MIN,
     INT64_MAX,
     INT64_MIN,
     UINT32_MAX,
     int64_t,
+    uint8_t,
     uint16_t,
     uint32_t,
     uint64_t,
@@ -60,6 +60,7 @@ cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
     """Write the slots of a struct, or those of a header without an object."""
     cdef Step* step = table.steps
     cdef Step* last = step + table.step_count
+    cdef uint8_t* at = writer.at
     cdef PyObject* value
     cdef PyObject* unknown
     cdef int op
@@ -73,33 +74,41 @@ cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
         if op == OP_CHECK:
             if unlikely(not ensure(writer, step.size)):
                 return False
+            at = writer.at
+            writer.at += step.size
             step += 1
             continue
         value = slots[step.slot]
         if op == OP_INT32:
-            done = as_int(writer, value, INT32_MIN, INT32_MAX, &number)
-            store_int32(writer.at, <uint32_t>number)
-            writer.at += 4
+            done = as_int32(writer, value, &number)
+            store_int32(at, <uint32_t>number)
+            at += 4
         elif op == OP_COMPACT_STRING:
             done = write_string(writer, value, True, step.nullable)
         elif op == OP_ARRAY:
-            done = write_array(writer, step, value)
+            if step.inner == OP_INT32:
+                done = write_int32_array(writer, step, value)
+            else:
+                done = write_array(writer, step, value)
         elif op == OP_INT16:
             done = as_int(writer, value, -32768, 32767, &number)
-            store_int16(writer.at, <uint16_t>number)
-            writer.at += 2
+            store_int16(at, <uint16_t>number)
+            at += 2
         elif op == OP_INT64:
             done = as_int(writer, value, INT64_MIN, INT64_MAX, &number)
-            store_int64(writer.at, <uint64_t>number)
-            writer.at += 8
-        elif op <= OP_UUID:
-            done = put_fixed(writer, op, value)
+            store_int64(at, <uint64_t>number)
+            at += 8
+        elif op == OP_BYTES:
+            done = write_bytes(writer, value, step.compact, step.nullable)
         elif op == OP_ABSENT:
             done = is_default(writer, value, step.default) or (
                 not writer.fault and blame(writer, NOT_IN_VERSION, value)
             )
-        elif op > OP_ABSENT or op == OP_TAGGED:
+        elif op == OP_IGNORED or op == OP_TAGGED:
             done = True
+        elif size_of(op):
+            done = store_fixed(writer, at, op, value)
+            at += size_of(op)
         else:
             done = write_field(writer, step, op, value)
         if unlikely(not done):
@@ -164,6 +173,8 @@ cdef bint write_array(Writer* writer, Step* step, PyObject* value) noexcept:
     cdef int inner = step.inner
     cdef PyObject* element
     cdef bint done
+    if inner == OP_INT32:
+        return write_int32_array(writer, step, value)
     if value == NONE:
         return write_null(writer, step.compact, 4, step.nullable)
     if unlikely(not PyTuple_CheckExact(value)):
@@ -175,8 +186,6 @@ cdef bint write_array(Writer* writer, Step* step, PyObject* value) noexcept:
         return False
     if inner <= OP_UUID and not ensure(writer, <uint64_t>count * size_of(inner)):
         return False
-    if inner == OP_INT32:
-        return put_int32s(writer, step, value, count)
     for index in range(count):
         element = PyTuple_GET_ITEM(value, index)
         if unlikely(not take_step(&writer.steps)):
@@ -199,18 +208,50 @@ cdef bint write_array(Writer* writer, Step* step, PyObject* value) noexcept:
     return True
 
 
-cdef bint put_int32s(
-    Writer* writer, Step* step, PyObject* value, Py_ssize_t count
-) noexcept:
-    """Write int32 elements for which ``ensure`` has made room."""
+cdef bint write_int32_array(Writer* writer, Step* step, PyObject* value) noexcept:
+    """Write an array of int32s: its count, then its elements.
+
+    Here a short tuple of small ints is written; all else is left to ``put_int32s``.
+    """
+    cdef Py_ssize_t count
+    cdef Py_ssize_t index
+    cdef uint8_t* at = writer.at
+    cdef PyObject* element
+    if unlikely(not step.compact or not PyTuple_CheckExact(value)):
+        return put_int32s(writer, step, value)
+    count = PyTuple_GET_SIZE(value)
+    if unlikely(count >= 0x7F or writer.end - at <= 4 * count):
+        return put_int32s(writer, step, value)
+    at[0] = <uint8_t>(count + 1)
+    at += 1
+    for index in range(count):
+        element = PyTuple_GET_ITEM(value, index)
+        if unlikely(not is_small_int(element)):
+            return put_int32s(writer, step, value)
+        store_int32(at, <uint32_t>small_int(element))
+        at += 4
+    writer.at = at
+    return True
+
+
+cdef bint put_int32s(Writer* writer, Step* step, PyObject* value) noexcept:
+    """Write any array of int32s."""
+    cdef Py_ssize_t count
     cdef Py_ssize_t index
     cdef int64_t number
+    if value == NONE:
+        return write_null(writer, step.compact, 4, step.nullable)
+    if unlikely(not PyTuple_CheckExact(value)):
+        return blame(writer, WRONG_TYPE, value)
+    count = PyTuple_GET_SIZE(value)
+    if unlikely(count > LARGEST):
+        return blame(writer, TOO_LARGE, value)
+    if not write_length(writer, count, step.compact, 4):
+        return False
+    if not ensure(writer, <uint64_t>count * 4):
+        return False
     for index in range(count):
-        if unlikely(
-            not as_int(
-                writer, PyTuple_GET_ITEM(value, index), INT32_MIN, INT32_MAX, &number
-            )
-        ):
+        if unlikely(not as_int32(writer, PyTuple_GET_ITEM(value, index), &number)):
             writer.step = step
             writer.element = True
             note_index(&writer.path, index)

@@ -11,8 +11,9 @@ for null) over the classic one (int16 or int32, -1 for null). ``decoder.pyx`` an
 Twin: ``_pure/primitives.py``. Differs from its twin in: noted faults for exceptions,
 and fixed-size values that are taken (``get_fixed``) and put (``put_fixed``) without a
 check of their own, as a whole run of them was checked before.
-C needs for itself: ``get_fixed``, ``put_fixed``, ``make_text``, ``copy_text``,
-``note_utf8``, ``write_null``, ``as_int``, ``write_raw``.
+C needs for itself: ``get_fixed``, ``make_fixed``, ``put_fixed``, ``store_fixed``,
+``make_text``, ``copy_text``, ``note_utf8``, ``write_null``, ``as_int``, ``as_int32``,
+``as_large_int``, ``write_raw``.
 """
 
 from libc.stdint cimport (
@@ -103,8 +104,11 @@ cdef inline PyObject* make_text(
 
     The copy is checked and never the input, which may change meanwhile.
     """
-    cdef PyObject* copy = PyUnicode_New(size, 127)
+    cdef PyObject* copy
     cdef PyObject* text
+    if size == 0:
+        return empty_text()
+    copy = PyUnicode_New(size, 127)
     if unlikely(copy == NULL):
         return NULL
     if likely(copy_text(<uint8_t*>PyUnicode_1BYTE_DATA(copy), at, size)):
@@ -177,10 +181,14 @@ cdef inline PyObject* read_fixed(Cursor* cursor, int op) noexcept:
 
 cdef inline PyObject* get_fixed(Cursor* cursor, int op) noexcept:
     """Take one fixed-size value whose bytes were granted."""
-    cdef const uint8_t* at = cursor.at
+    cursor.at += size_of(op)
+    return make_fixed(cursor.at - size_of(op), op)
+
+
+cdef inline PyObject* make_fixed(const uint8_t* at, int op) noexcept:
+    """Make one fixed-size value of its bytes."""
     cdef uint64_t raw
     cdef double real
-    cursor.at += size_of(op)
     if op == OP_BOOL:
         return new_ref(TRUE if at[0] else FALSE)
     if op == OP_INT8:
@@ -325,39 +333,49 @@ cdef inline bint write_fixed(Writer* writer, int op, PyObject* value) noexcept:
 
 cdef inline bint put_fixed(Writer* writer, int op, PyObject* value) noexcept:
     """Write one fixed-size value for which ``ensure`` has made room."""
+    if not store_fixed(writer, writer.at, op, value):
+        return False
+    writer.at += size_of(op)
+    return True
+
+
+cdef inline bint store_fixed(
+    Writer* writer, uint8_t* at, int op, PyObject* value
+) noexcept:
+    """Write one fixed-size value to a place that ``ensure`` has made room for."""
     cdef int64_t number = 0
     cdef double real
     cdef uint64_t raw, high, low
     if op == OP_INT32:
-        if not as_int(writer, value, INT32_MIN, INT32_MAX, &number):
+        if not as_int32(writer, value, &number):
             return False
-        store_int32(writer.at, <uint32_t>number)
+        store_int32(at, <uint32_t>number)
     elif op == OP_INT16:
         if not as_int(writer, value, -32768, 32767, &number):
             return False
-        store_int16(writer.at, <uint16_t>number)
+        store_int16(at, <uint16_t>number)
     elif op == OP_INT64:
         if not as_int(writer, value, INT64_MIN, INT64_MAX, &number):
             return False
-        store_int64(writer.at, <uint64_t>number)
+        store_int64(at, <uint64_t>number)
     elif op == OP_BOOL:
         if value != TRUE and value != FALSE:
             return blame(
                 writer, NULL_NOT_ALLOWED if value == NONE else WRONG_TYPE, value
             )
-        writer.at[0] = value == TRUE
+        at[0] = value == TRUE
     elif op == OP_INT8:
         if not as_int(writer, value, -128, 127, &number):
             return False
-        writer.at[0] = <uint8_t>number
+        at[0] = <uint8_t>number
     elif op == OP_UINT16:
         if not as_int(writer, value, 0, 65535, &number):
             return False
-        store_int16(writer.at, <uint16_t>number)
+        store_int16(at, <uint16_t>number)
     elif op == OP_UINT32:
         if not as_int(writer, value, 0, 4294967295, &number):
             return False
-        store_int32(writer.at, <uint32_t>number)
+        store_int32(at, <uint32_t>number)
     elif op == OP_FLOAT64:
         if value == NONE:
             return blame(writer, NULL_NOT_ALLOWED, value)
@@ -365,7 +383,7 @@ cdef inline bint put_fixed(Writer* writer, int op, PyObject* value) noexcept:
         if real == -1.0 and PyErr_Occurred():
             return refuse(writer, WRONG_TYPE, value)
         memcpy(&raw, &real, 8)
-        store_int64(writer.at, raw)
+        store_int64(at, raw)
     else:
         if not uuid_halves(value, &high, &low):
             if PyErr_Occurred():
@@ -374,9 +392,8 @@ cdef inline bint put_fixed(Writer* writer, int op, PyObject* value) noexcept:
             return blame(
                 writer, NULL_NOT_ALLOWED if value == NONE else WRONG_TYPE, value
             )
-        store_int64(writer.at, high)
-        store_int64(writer.at + 8, low)
-    writer.at += size_of(op)
+        store_int64(at, high)
+        store_int64(at + 8, low)
     return True
 
 
@@ -384,12 +401,27 @@ cdef inline bint as_int(
     Writer* writer, PyObject* value, int64_t low, int64_t high, int64_t* number
 ) noexcept:
     """Get an int within a range out of anything that has ``__index__``."""
-    cdef int overflow = 0
     if likely(is_small_int(value)):
         number[0] = small_int(value)
         if likely(low <= number[0] <= high):
             return True
         return blame(writer, OUT_OF_RANGE, value)
+    return as_large_int(writer, value, low, high, number)
+
+
+cdef inline bint as_int32(Writer* writer, PyObject* value, int64_t* number) noexcept:
+    """Get an int32; a small int, of at most 30 bits, is always one."""
+    if likely(is_small_int(value)):
+        number[0] = small_int(value)
+        return True
+    return as_large_int(writer, value, INT32_MIN, INT32_MAX, number)
+
+
+cdef inline bint as_large_int(
+    Writer* writer, PyObject* value, int64_t low, int64_t high, int64_t* number
+) noexcept:
+    """Get an int that is not small, or of another type."""
+    cdef int overflow = 0
     number[0] = PyLong_AsLongLongAndOverflow(value, &overflow)
     if unlikely(number[0] == -1 and not overflow and PyErr_Occurred()):
         return refuse(writer, NULL_NOT_ALLOWED if value == NONE else WRONG_TYPE, value)

@@ -3,9 +3,9 @@
 """What is shared within one call of ``decode``: its state, and the quick path."""
 
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from kwire._fast.big_endian cimport likely
+from kwire._fast.big_endian cimport likely, unlikely
 from kwire._fast.cursor cimport Cursor
 from kwire._fast.python_api cimport *
 
@@ -41,6 +41,9 @@ cdef struct SharedInts:
     # One more than the index in ``ints``, or 0; written once an int is shared.
     uint8_t int_places[INT_PLACES]
     SharedInt ints[SHARED_INTS]
+    # The int64 that was met last, and its object, NULL before the first.
+    int64_t last_number
+    PyObject* last_value
 
 cdef PyObject* read_int32_array(
     SharedInts* known, Cursor* cursor, bint compact, bint nullable
@@ -55,6 +58,7 @@ cdef inline void begin_sharing(SharedInts* known) noexcept nogil:
     known.array_credit = ARRAY_CREDIT
     known.ints_in_use = 0
     known.int_credit = INT_CREDIT
+    known.last_value = NULL
 
 
 cdef inline void end_sharing(SharedInts* known) noexcept:
@@ -66,6 +70,7 @@ cdef inline void end_sharing(SharedInts* known) noexcept:
                 Py_XDECREF(known.arrays[index].value)
     for index in range(known.ints_in_use):
         Py_XDECREF(known.ints[index].value)
+    Py_XDECREF(known.last_value)
 
 
 cdef inline PyObject* make_int32(SharedInts* known, int32_t number) noexcept:
@@ -73,3 +78,19 @@ cdef inline PyObject* make_int32(SharedInts* known, int32_t number) noexcept:
     if likely(is_kept(number)):
         return int_of(number)
     return share_int32(known, number)
+
+
+cdef inline PyObject* make_int64(SharedInts* known, int64_t number) noexcept:
+    """Make an int; the object of the last one if it is the same.
+
+    The high watermark of a partition is mostly its last stable offset.
+    """
+    if is_kept(number):
+        return int_of(number)
+    if known.last_value == NULL or known.last_number != number:
+        Py_XDECREF(known.last_value)
+        known.last_value = int_of(number)
+        known.last_number = number
+        if unlikely(known.last_value == NULL):
+            return NULL
+    return new_ref(known.last_value)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Int32s and arrays of them that repeat within a message: each becomes one object.
+"""Ints and arrays of them that repeat within a message: each becomes one object.
 
 Broker ids are in a message by the thousand, and so are the same lists of replicas.
 What is shared lives in the state of the call; the search is given up where little

@@ -16,6 +16,8 @@ method table as it was given. The table is the first member of a ``Layout``, so 
 
 from cpython.object cimport PyObject, PyTypeObject
 
+from kwire._fast.big_endian cimport likely
+
 cdef extern from "Python.h":
     ctypedef struct PyMethodDef:
         const char* ml_name
@@ -34,12 +36,23 @@ cdef extern from *:
     #define kwire_methods(t) ((void *)((PyTypeObject *)(t))->tp_methods)
     #define kwire_dealloc(t) ((void *)((PyTypeObject *)(t))->tp_dealloc)
     #define kwire_is_type(o) PyType_Check((PyObject *)(o))
+    #define kwire_set_refcount(o, n) Py_SET_REFCNT((PyObject *)(o), (n))
+    /* Spare memory is for a Python whose threads take turns, and not for builds that
+       look for the use of what was freed. */
+    #if defined(Py_GIL_DISABLED) || defined(Py_DEBUG) || defined(__SANITIZE_ADDRESS__)
+    #define KWIRE_MOST_SPARE 0
+    #else
+    #define KWIRE_MOST_SPARE 65536
+    #endif
     """
     PyTypeObject* type_of "kwire_type_of"(void* value) noexcept
     PyObject** slots_of "kwire_slots"(void* value) noexcept
     void* methods_of "kwire_methods"(void* cls) noexcept
     void* dealloc_of "kwire_dealloc"(void* cls) noexcept
     bint is_type "kwire_is_type"(void* value) noexcept
+    void set_refcount "kwire_set_refcount"(PyObject* value, Py_ssize_t count) noexcept
+    # Bytes of the freed structs that a class keeps for the next ones.
+    Py_ssize_t MOST_SPARE "KWIRE_MOST_SPARE"
 
 cdef enum:
     # The methods and the end of the table.
@@ -60,23 +73,39 @@ cdef struct Layout:
     bint* arrays
     # What a message is bound to; None for other structs.
     PyObject* binding
+    # Freed structs, each with the next one in its first slot; they keep their type.
+    PyObject* spare
+    Py_ssize_t spare_room
     PyObject* programs[CACHED_VERSIONS]
 
 cdef Layout* layout_of(PyObject* cls) noexcept
 
 
-cdef inline PyObject* new_struct(PyTypeObject* cls, Py_ssize_t count) noexcept:
-    """Allocate a struct with empty slots; NULL with ``MemoryError`` set."""
-    cdef PyObject* made = <PyObject*>PyObject_Malloc(
+cdef inline PyObject* take_struct(PyTypeObject* cls, Py_ssize_t count) noexcept:
+    """Allocate a struct; the caller fills all slots. NULL with ``MemoryError`` set."""
+    cdef Layout* layout = <Layout*>methods_of(cls)
+    cdef PyObject* made = layout.spare
+    if likely(made != NULL):
+        layout.spare = slots_of(made)[0]
+        layout.spare_room += 1
+        set_refcount(made, 1)
+        return made
+    made = <PyObject*>PyObject_Malloc(
         sizeof(PyObject) + <size_t>count * sizeof(PyObject*)
     )
-    cdef Py_ssize_t index
     if made == NULL:
         set_no_memory()
         return NULL
-    made = PyObject_Init(made, cls)
-    for index in range(count):
-        slots_of(made)[index] = NULL
+    return PyObject_Init(made, cls)
+
+
+cdef inline PyObject* new_struct(PyTypeObject* cls, Py_ssize_t count) noexcept:
+    """Allocate a struct with empty slots; NULL with ``MemoryError`` set."""
+    cdef PyObject* made = take_struct(cls, count)
+    cdef Py_ssize_t index
+    if made != NULL:
+        for index in range(count):
+            slots_of(made)[index] = NULL
     return made
 
 

@@ -8,7 +8,7 @@ cycle, with a constructor of its own that Python calls without packing arguments
 
 Twin: ``_pure/structs.py``. Differs from its twin in: C fills the slots before anyone
 can see the object, so there is no builder.
-C needs for itself: ``reduce_method``, ``layout_of``, ``new_struct``,
+C needs for itself: ``reduce_method``, ``layout_of``, ``take_struct``, ``new_struct``,
 ``struct_dealloc``, ``free_waiting``, ``empty``, ``find``, ``store``, ``fill``,
 ``new_ref``, ``write_signature``.
 """
@@ -19,6 +19,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 from kwire._fast.structs cimport (
+    MOST_SPARE,
     Layout,
     PyMethodDef,
     PyObject_Free,
@@ -66,6 +67,8 @@ cdef extern from "Python.h":
 cdef enum:
     # How many structs may be freed within each other; a call takes some 100 bytes.
     MOST_NESTED = 100
+    # Larger structs, in bytes, are not kept when they are freed.
+    LARGEST_SPARE = 512
 
 cdef extern from *:
     """
@@ -119,6 +122,7 @@ def make_struct(
     batches are not.
     """
     cdef Py_ssize_t count = len(attributes) + tagged
+    cdef Py_ssize_t size = sizeof(PyObject) + count * sizeof(PyObject*)
     # A type and its layout live as long as any object of the type: for good.
     cdef Layout* layout = <Layout*>allocate(sizeof(Layout))
     cdef PyMemberDef* members = <PyMemberDef*>allocate(
@@ -149,6 +153,8 @@ def make_struct(
         members[index].offset = sizeof(PyObject) + index * sizeof(PyObject*)
         members[index].flags = READONLY
     layout.binding = new_ref(namespace.get("_binding"))
+    if size <= LARGEST_SPARE:
+        layout.spare_room = MOST_SPARE // size
     layout.methods[0] = method(
         b"replace", <void*>replace, METH_VARARGS | METH_KEYWORDS
     )
@@ -177,7 +183,7 @@ def make_struct(
     slots[8] = slot(0, NULL)
     full_name = f"{namespace['__module__']}.{name}".encode()
     spec.name = full_name
-    spec.basicsize = <int>(sizeof(PyObject) + count * sizeof(PyObject*))
+    spec.basicsize = <int>size
     spec.itemsize = 0
     spec.flags = Py_TPFLAGS_DEFAULT
     spec.slots = slots
@@ -286,18 +292,26 @@ cdef void struct_dealloc(PyObject* self) noexcept:
     """
     global nested, waiting
     cdef PyTypeObject* cls = type_of(self)
-    cdef Py_ssize_t index
+    cdef Layout* layout = <Layout*>methods_of(cls)
+    cdef PyObject** slot = slots_of(self)
+    cdef PyObject** last = slot + layout.count
     if nested == MOST_NESTED:
         # It has no references left, so its first word can hold the next one.
         (<PyObject**>self)[0] = waiting
         waiting = self
         return
     nested += 1
-    for index in range((<Layout*>methods_of(cls)).count):
-        Py_XDECREF(slots_of(self)[index])
-    PyObject_Free(self)
-    Py_XDECREF(<PyObject*>cls)
+    while slot < last:
+        Py_XDECREF(slot[0])
+        slot += 1
     nested -= 1
+    if layout.spare_room > 0:
+        layout.spare_room -= 1
+        slots_of(self)[0] = layout.spare
+        layout.spare = self
+    else:
+        PyObject_Free(self)
+        Py_XDECREF(<PyObject*>cls)
     if waiting != NULL and nested == 0:
         free_waiting()
 
