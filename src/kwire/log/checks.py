@@ -83,6 +83,7 @@ class Checks:
             path = segment.path.with_suffix(".index")
             yield unreadable_file(path, self._place, problems.INDEX, error)
         self._read_transactions()
+        segment.forget_indexes()
         self._advance()
         self._advance_time()
 

@@ -14,18 +14,20 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..limits import MIB
+from .indexes import do_ascend
 from .problems import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from .file_bytes import FileBytes
+    from .indexes import OffsetIndex
     from .walk import SegmentWalk
 
     Walker: TypeAlias = Callable[..., SegmentWalk]
     """``Segment.walk`` with the opened file: it takes ``start`` and ``end``."""
 
-    Entries: TypeAlias = tuple[tuple[int, int], ...]
+    Entries: TypeAlias = Sequence[tuple[int, int]]
 
 _NEAR = 4 * MIB
 """Bytes within which three entries of an index have to lie to be worth following."""
@@ -39,17 +41,26 @@ _HINTS = 3
 
 
 def find_cuts(
-    file: FileBytes, walk: Walker, entries: Entries, size: int, *, is_remote: bool
+    file: FileBytes,
+    walk: Walker,
+    index: OffsetIndex | None,
+    size: int,
+    *,
+    is_remote: bool,
 ) -> tuple[int, ...]:
     """Find the cuts of an opened segment; see ``Segment.cuts``.
 
-    ``entries`` are those of its offset index. In a remote one batches are searched for,
-    not hopped to.
+    ``index`` is its offset index. In a remote one batches are searched for, not hopped
+    to.
     """
     found = [0]
     while found[-1] + size + size // 2 < file.size:
         target = found[-1] + size
-        cut = _find_by_index(walk, entries, found[-1], target)
+        cut = None
+        for entries in () if index is None else index.lookups():
+            cut = _find_by_index(walk, entries, found[-1], target)
+            if cut is not None:
+                break
         if cut is None and is_remote:
             cut = _find_by_search(walk, file.size, target)
         elif cut is None:
@@ -68,6 +79,8 @@ def _find_by_index(
     for first in range(number - 1, min(number - 1 + _HINTS, len(entries) - 2)):
         three = entries[first : first + 3]
         if three[0][1] < start or three[2][1] - three[0][1] > _NEAR:
+            return None
+        if not do_ascend(three):
             return None
         if _check_entries(walk, three):
             return three[1][1]

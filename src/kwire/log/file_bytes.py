@@ -26,6 +26,10 @@ _PAGE = 2 << 20
 """What is dropped at once: a large page, as small ones take longer than reading."""
 
 _RANGE = 1 << 20
+
+_AHEAD = 1 << 18
+"""Bytes that are read at once after the part that is wanted."""
+
 _CAN_DROP = hasattr(mmap.mmap, "madvise") and hasattr(mmap, "MADV_DONTNEED")
 
 
@@ -119,6 +123,7 @@ class FileBytes:
             self.size = min(self.size, os.fstat(self._file.fileno()).st_size)
 
     def _read(self, start: int, end: int) -> int:
+        end = min(end, max(self.stop, start) + _AHEAD)
         with memoryview(self.data) as view:
             while start < end:
                 self._file.seek(start)

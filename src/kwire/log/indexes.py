@@ -14,7 +14,10 @@ import os
 import re
 import struct
 import sys
-from typing import TYPE_CHECKING
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar, overload
 
 from ..errors import DecodeError, InvalidValue, LimitExceeded, UnsupportedVersion
 from ..formatting import format_name
@@ -26,6 +29,8 @@ from .problems import in_file
 from .storage import StoredPath, locate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from ..limits import Limits
     from .storage import Named, Place
 
@@ -68,7 +73,101 @@ def read_small_file(path: Named, limits: Limits = DEFAULT) -> bytes:
     return data
 
 
-class OffsetIndex:
+def do_ascend(entries: Sequence[tuple[int, int]]) -> bool:
+    """Whether both numbers of some entries ascend, as those of an offset index do."""
+    return all(a < c and b < d for (a, b), (c, d) in pairwise(entries))
+
+
+class EntryView(Sequence["tuple[int, int]"]):
+    """The entries of an index as they are in its bytes, decoded one at a time.
+
+    They are not compared with each other, so a search decodes a few of thousands. Zeros
+    at the end are left out. A reader that follows an entry has to check the batch.
+    """
+
+    __slots__ = ("_count", "_data", "_decode", "_size")
+
+    def __init__(
+        self, data: bytes, size: int, decode: Callable[[bytes, int], tuple[int, int]]
+    ) -> None:
+        self._data, self._size, self._decode = data, size, decode
+        self._count = len(data) // size
+        if self._count and self._is_zero(self._count - 1):
+            self._count = bisect_left(range(self._count), True, key=self._is_zero)
+
+    def _is_zero(self, number: int) -> bool:
+        return not any(self._data[number * self._size : (number + 1) * self._size])
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, number: int) -> tuple[int, int]: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[tuple[int, int], ...]: ...
+    def __getitem__(
+        self, number: int | slice
+    ) -> tuple[int, int] | tuple[tuple[int, int], ...]:
+        each = range(self._count)[number]
+        if isinstance(each, range):
+            return tuple(self._decode(self._data, n * self._size) for n in each)
+        return self._decode(self._data, each * self._size)
+
+
+class _EntryIndex:
+    """An index of pairs, all of one size: its bytes are kept, and decoded when used."""
+
+    __slots__ = ("_data", "_entries", "base_offset", "path")
+
+    _SIZE: ClassVar[int]
+
+    def __init__(
+        self,
+        path: Named,
+        base_offset: int | None = None,
+        *,
+        limits: Limits = DEFAULT,
+    ) -> None:
+        self.path = locate(path)
+        self.base_offset = _base_offset(self.path, base_offset)
+        self._data = read_small_file(path, limits)
+        self._entries: tuple[tuple[int, int], ...] | None = None
+
+    def _decode_all(self) -> Iterator[tuple[int, int]]:
+        raise NotImplementedError
+
+    def _decode_at(self, data: bytes, start: int) -> tuple[int, int]:
+        raise NotImplementedError
+
+    @property
+    def entries(self) -> tuple[tuple[int, int], ...]:
+        """The entries up to the first one that does not ascend."""
+        if self._entries is None:
+            self._entries = tuple(self._decode_all())
+        return self._entries
+
+    @property
+    def has_stray_bytes(self) -> bool:
+        """Whether bytes other than zeros follow the entries."""
+        return _has_stray(self._data, len(self.entries) * self._SIZE)
+
+    @property
+    def unchecked(self) -> EntryView:
+        """All entries, without a look at whether they ascend."""
+        return EntryView(self._data, self._SIZE, self._decode_at)
+
+    def lookups(self) -> Iterator[Sequence[tuple[int, int]]]:
+        """Iterate over what to search: the unchecked entries, then those that count.
+
+        The second ones only where they differ, for callers that the first ones misled.
+        """
+        unchecked = self.unchecked
+        yield unchecked
+        if len(self.entries) != len(unchecked):
+            yield self.entries
+
+
+class OffsetIndex(_EntryIndex):
     """The ``.index`` file of a segment: where the batches of some offsets are.
 
     ``entries`` are (offset, position) pairs, ascending: the batch at byte ``position``
@@ -77,32 +176,27 @@ class OffsetIndex:
     Shape: INT32 offset less the base offset, INT32 position. Source: ``OffsetIndex``.
     """
 
-    __slots__ = ("base_offset", "entries", "has_stray_bytes", "path")
+    __slots__ = ()
 
-    def __init__(
-        self,
-        path: Named,
-        base_offset: int | None = None,
-        *,
-        limits: Limits = DEFAULT,
-    ) -> None:
-        self.path = locate(path)
-        self.base_offset = _base_offset(self.path, base_offset)
-        data = read_small_file(path, limits)
-        entries: list[tuple[int, int]] = []
+    _SIZE = _OFFSET_ENTRY.size
+
+    def _decode_at(self, data: bytes, start: int) -> tuple[int, int]:
+        offset, position = _OFFSET_ENTRY.unpack_from(data, start)
+        return self.base_offset + offset, position
+
+    def _decode_all(self) -> Iterator[tuple[int, int]]:
         last_offset = last_position = -1
-        for offset, position in _OFFSET_ENTRY.iter_unpack(_whole(data, _OFFSET_ENTRY)):
+        whole = _whole(self._data, _OFFSET_ENTRY)
+        for offset, position in _OFFSET_ENTRY.iter_unpack(whole):
             if offset <= last_offset or position <= last_position:
                 break
             if not offset and not position:
                 break
-            entries.append((self.base_offset + offset, position))
+            yield self.base_offset + offset, position
             last_offset, last_position = offset, position
-        self.entries = tuple(entries)
-        self.has_stray_bytes = _has_stray(data, len(entries) * _OFFSET_ENTRY.size)
 
 
-class TimeIndex:
+class TimeIndex(_EntryIndex):
     """The ``.timeindex`` file of a segment: the max timestamps up to some offsets.
 
     ``entries`` are (timestamp in ms, offset) pairs, ascending: up to ``offset`` no
@@ -110,29 +204,24 @@ class TimeIndex:
     Shape: INT64 timestamp, INT32 offset less the base offset. Source: ``TimeIndex``.
     """
 
-    __slots__ = ("base_offset", "entries", "has_stray_bytes", "path")
+    __slots__ = ()
 
-    def __init__(
-        self,
-        path: Named,
-        base_offset: int | None = None,
-        *,
-        limits: Limits = DEFAULT,
-    ) -> None:
-        self.path = locate(path)
-        self.base_offset = _base_offset(self.path, base_offset)
-        data = read_small_file(path, limits)
-        entries: list[tuple[int, int]] = []
+    _SIZE = _TIME_ENTRY.size
+
+    def _decode_at(self, data: bytes, start: int) -> tuple[int, int]:
+        timestamp, offset = _TIME_ENTRY.unpack_from(data, start)
+        return timestamp, self.base_offset + offset
+
+    def _decode_all(self) -> Iterator[tuple[int, int]]:
         last_timestamp = last_offset = -1
-        for timestamp, offset in _TIME_ENTRY.iter_unpack(_whole(data, _TIME_ENTRY)):
+        whole = _whole(self._data, _TIME_ENTRY)
+        for timestamp, offset in _TIME_ENTRY.iter_unpack(whole):
             if timestamp <= last_timestamp or offset < last_offset:
                 break
             if not timestamp and not offset:
                 break
-            entries.append((timestamp, self.base_offset + offset))
+            yield timestamp, self.base_offset + offset
             last_timestamp, last_offset = timestamp, offset
-        self.entries = tuple(entries)
-        self.has_stray_bytes = _has_stray(data, len(entries) * _TIME_ENTRY.size)
 
 
 class TransactionIndex:

@@ -22,7 +22,13 @@ from ..regular_files import check_regular
 from .cutting import find_cuts
 from .decoding import check_records, decode_columns, decode_one, decode_runs
 from .file_bytes import FileBytes
-from .indexes import OffsetIndex, TimeIndex, TransactionIndex, parse_base_offset
+from .indexes import (
+    OffsetIndex,
+    TimeIndex,
+    TransactionIndex,
+    do_ascend,
+    parse_base_offset,
+)
 from .problems import Problem, report_problem
 from .storage import Status, StoredPath, locate
 from .stored_bytes import StoredBytes
@@ -141,6 +147,10 @@ class Segment:
             except FileNotFoundError:
                 return None
         return self._indexes[suffix]
+
+    def forget_indexes(self) -> None:
+        """Free the indexes that were read; they are read again when needed."""
+        self._indexes.clear()
 
     @property
     def is_remote(self) -> bool:
@@ -346,15 +356,19 @@ class Segment:
             return 0
         if index is None:
             return 0
-        last = bisect_right(index.entries, offset, key=lambda entry: entry[0])
-        for stands, position in reversed(index.entries[max(0, last - _HINTS) : last]):
-            if self._has_batch(position, stands):
-                return position
+        for entries in index.lookups():
+            last = bisect_right(entries, offset, key=lambda entry: entry[0])
+            near = entries[max(0, last - _HINTS) : last]
+            if not near:
+                break
+            for stands, position in reversed(near) if do_ascend(near) else ():
+                if self._has_batch(position, stands):
+                    return position
         return 0
 
     def _has_batch(self, position: int, offset: int) -> bool:
         """Whether a valid batch begins at ``position``, and not above ``offset``."""
-        if position >= self.size:
+        if not 0 <= position < self.size:
             return False
         with self.open() as file:
             walk = self.walk(file, start=position, end=position + 1)
@@ -438,10 +452,9 @@ class Segment:
             index = self.index
         except DecodeError:
             index = None
-        entries = () if index is None else index.entries
         with self.open() as file:
             walk = partial(self.walk, file)
-            return find_cuts(file, walk, entries, size, is_remote=self.is_remote)
+            return find_cuts(file, walk, index, size, is_remote=self.is_remote)
 
     def resync(self, position: int) -> int | None:
         """Find the first valid batch that begins at byte ``position`` or after it.

@@ -156,7 +156,7 @@ class StoredPath:
         if self._size == _MISSING:
             _refuse_missing(self)
         with _translate_errors(self):
-            return self._store().open(self._key)
+            return self._store().open(self._key, self._size)
 
     def read_bytes(self, most: int = -1) -> bytes:
         """Read the object, or its first bytes."""
@@ -257,11 +257,15 @@ def _translate_errors(path: StoredPath) -> Iterator[None]:
 
 
 class _Store(Protocol):
-    """A store: what is at a key, what is below it, and its bytes."""
+    """A store: what is at a key, what is below it, and its bytes.
+
+    A size that is known from a listing saves the request for it, where the client of
+    the store lets it.
+    """
 
     def look(self, key: str) -> tuple[str, int]: ...
     def below(self, key: str) -> list[tuple[str, int]]: ...
-    def open(self, key: str) -> Reader: ...
+    def open(self, key: str, size: int | None) -> Reader: ...
 
 
 @lru_cache(maxsize=64)
@@ -309,7 +313,7 @@ class _ArrowStore:
         begin = len(self._prefix)
         return [(info.path[begin:], info.size) for info in found if info.is_file]
 
-    def open(self, key: str) -> Reader:
+    def open(self, key: str, size: int | None) -> Reader:
         return _ArrowReader(self._system.open_input_file(self._prefix + key))
 
 
@@ -349,10 +353,11 @@ class _FsspecStore:
             if info["type"] == "file"
         ]
 
-    def open(self, key: str) -> Reader:
-        kind, size = self.look(key)
-        if kind != "file":
-            raise FileNotFoundError(key)
+    def open(self, key: str, size: int | None) -> Reader:
+        if size is None:
+            kind, size = self.look(key)
+            if kind != "file":
+                raise FileNotFoundError(key)
         return _FsspecReader(self._system, self._prefix + key, size)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .. import log
 from ..formatting import format_name
+from ..log.parallel import map_requests
 from .offsets import DataLoss, divide
 from .topic_options import EARLIEST, LATEST, find_given
 
@@ -62,6 +63,14 @@ class FileSplit(NamedTuple):
     """Whether another piece reports what is wrong before ``start_offset``."""
     is_followed: bool = False
     """Whether another piece reports what is wrong across ``end_offset``."""
+
+
+class WantedRange(NamedTuple):
+    """The offsets of a partition that are read; None is an end of the log."""
+
+    partition: Partition
+    start: int | None
+    end: int | None
 
 
 @dataclass
@@ -256,6 +265,7 @@ def check_loss(partition: Partition, start: int | None, end: int | None) -> None
         damaged: list[object] = []
         for header in before.headers(before.floor(2**62), on_corrupt=damaged.append):
             ends_at = header.next_offset
+        before.forget_indexes()
         # What is there and damaged is not gone: the mode says what becomes of it.
         if damaged or (end is not None and ends_at >= end):
             continue
@@ -271,18 +281,44 @@ def plan_pieces(
     partitions: Sequence[Partition], options: LogOptions, bounds: Bounds
 ) -> list[FileSplit]:
     """Make the pieces of all partitions, each no larger than a split should be."""
-    wanted = []
-    for partition in filter(bounds.takes, partitions):
+    taken = list(filter(bounds.takes, partitions))
+    is_remote = any(s.is_remote for each in taken for s in each.segments[:1])
+
+    def find_range(partition: Partition) -> WantedRange:
         start, end = offset_range(partition, options)
         start = _higher(start, bounds.start_offset)
-        end = _lower(end, bounds.end_offset)
-        wanted.append((partition, start, end))
-    size = split_size(sum(partition.size for partition, _, _ in wanted), options)
-    return [
-        piece
+        return WantedRange(partition, start, _lower(end, bounds.end_offset))
+
+    wanted = list(map_requests(find_range, taken, is_remote=is_remote))
+    size = split_size(sum(each.partition.size for each in wanted), options)
+    cuts = _find_remote_cuts(wanted, size) if is_remote else {}
+
+    def cut(each: WantedRange) -> list[FileSplit]:
+        return list(cut_partition(*each, options, size, bounds, cuts=cuts))
+
+    found = map_requests(cut, wanted, is_remote=is_remote)
+    return [piece for pieces in found for piece in pieces]
+
+
+def _find_remote_cuts(
+    wanted: Sequence[WantedRange], size: int
+) -> dict[Segment, tuple[int, ...]]:
+    """Find the cuts of segments in a store, of all partitions at once."""
+    segments = [
+        segment
         for partition, start, end in wanted
-        for piece in cut_partition(partition, start, end, options, size, bounds)
+        for segment in _overlapping(partition, start, end)
+        if segment.size > size
     ]
+
+    def find_cuts(segment: Segment) -> tuple[int, ...]:
+        found = segment.cuts(size)
+        segment.forget_indexes()
+        return found
+
+    return dict(
+        zip(segments, map_requests(find_cuts, segments, is_remote=True), strict=True)
+    )
 
 
 def split_size(total: int, options: LogOptions) -> int:
@@ -300,11 +336,13 @@ def cut_partition(
     size: int,
     bounds: Bounds,
     is_micro_batch: bool = False,
+    cuts: dict[Segment, tuple[int, ...]] | None = None,
 ) -> Iterator[FileSplit]:
     """Make the pieces of one partition's offsets, in order.
 
     A piece has offsets of one range of ``maxRecordsPerPartition`` alone. Those of a
-    micro-batch leave what is wrong at its ends to the micro-batches around it.
+    micro-batch leave what is wrong at its ends to the micro-batches around it. ``cuts``
+    are the cuts of segments that are known, and gets those that are found.
     """
     transactions = None
     if options.isolation_level == "read_committed":
@@ -312,7 +350,7 @@ def cut_partition(
         end = _lower(end, transactions.last_stable_offset)
     ranges = _ranges(partition, start, end, options.max_records_per_partition)
     # Of each segment they are the same for all ranges.
-    cuts: dict[Segment, tuple[int, ...]] = {}
+    cuts = {} if cuts is None else cuts
     of_segments: dict[Segment, Transactions] = {}
     for turn, (first, behind) in enumerate(ranges):
         for segment, begin, stop in _cut_range(
@@ -357,13 +395,12 @@ def _cut_range(
     cuts: dict[Segment, tuple[int, ...]],
 ) -> Iterator[tuple[Segment, int, int | None]]:
     """Find the parts of segments, by their bytes, that have the offsets of a range."""
-    for segment in partition.segments:
+    for segment in _overlapping(partition, start, end):
+        first = 0
+        if start is not None and start > segment.base_offset:
+            first = segment.floor(start)
         above = segment.next_base_offset
-        if start is not None and above is not None and above <= start:
-            continue
-        if end is not None and 0 <= end <= segment.base_offset:
-            return
-        first = 0 if start is None else segment.floor(start)
+        may_be_behind = end is not None and (above is None or above > end)
         edges = [first]
         if segment.size - first > size:
             if segment not in cuts:
@@ -373,7 +410,7 @@ def _cut_range(
         for begin, stop in zip(edges, (*edges[1:], None), strict=True):
             if is_behind:
                 break
-            header = _header_at(segment, begin) if begin and end is not None else None
+            header = _header_at(segment, begin) if begin and may_be_behind else None
             if header is not None and end is not None and header.base_offset >= end:
                 if header.count >= 0:
                     break
@@ -381,6 +418,21 @@ def _cut_range(
                 is_behind = True
             if not _is_spared(segment, begin, stop, bounds):
                 yield segment, begin, stop
+        # Thousands of segments have more in their indexes than memory is worth.
+        segment.forget_indexes()
+
+
+def _overlapping(
+    partition: Partition, start: int | None, end: int | None
+) -> Iterator[Segment]:
+    """Iterate over the segments that can have offsets of a range."""
+    for segment in partition.segments:
+        above = segment.next_base_offset
+        if start is not None and above is not None and above <= start:
+            continue
+        if end is not None and 0 <= end <= segment.base_offset:
+            return
+        yield segment
 
 
 def _of_segment(transactions: Transactions, segment: Segment) -> Transactions:

@@ -10,6 +10,8 @@ those seen there.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -17,6 +19,7 @@ import click
 from ... import log
 from ...errors import DecodeError, KwireError
 from ...formatting import format_count, format_name, format_size, format_time_range
+from ...log.parallel import map_requests
 from ..log_inputs import LogInputs, add_partition_options, list_files, say_unreadable
 from ..main import CANNOT, EXIT_CODES, FINE, explain
 from ..output import (
@@ -31,7 +34,6 @@ from ..terminal import say
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ...records import BatchHeader
     from ..output import Output
 
 _TITLES = (" PARTITION", " SEGMENTS", " SIZE", "OFFSETS", "TIME (UTC)", "FORMAT")
@@ -63,9 +65,13 @@ def command(form: RowFormat, segments: bool, **chosen: Any) -> int:
     say_unreadable(inputs)
     failed = not inputs.is_complete
     rows = []
+    files = [file for each in inputs.partitions for file in _files(each, segments)]
+    is_remote = any(file.is_remote for file in files[:1])
+    summaries = map_requests(_try_to_summarize, files, is_remote=is_remote)
     for partition in inputs.partitions:
+        number = len(_files(partition, segments))
         try:
-            rows += _rows(partition, segments)
+            rows += _rows(partition, segments, list(islice(summaries, number)))
         except (OSError, KwireError) as error:
             failed = True
             say(explain(error))
@@ -84,20 +90,26 @@ def command(form: RowFormat, segments: bool, **chosen: Any) -> int:
     return CANNOT if failed else FINE
 
 
-def _rows(partition: log.Partition, each: bool) -> list[dict[str, Any]]:
+def _files(partition: log.Partition, each: bool) -> list[log.Segment]:
+    """List the files to summarize; with ``each`` the checkpoints of KRaft as well."""
+    files = list(list_files(partition))
+    if each:
+        files += [file for file in partition.snapshots if file not in files]
+    return files
+
+
+def _rows(
+    partition: log.Partition, each: bool, found: list[PartitionSummary | Exception]
+) -> list[dict[str, Any]]:
     place = {
         "topic": partition.topic,
         "partition": partition.partition,
         "state": partition.state,
         "path": format_name(partition.path),
     }
-    summaries = [(file, _summarize(file)) for file in list_files(partition)]
+    files = _files(partition, each)
+    summaries = [(file, _check(one)) for file, one in zip(files, found, strict=True)]
     if each:
-        summaries += [
-            (file, _summarize(file))
-            for file in partition.snapshots
-            if file not in list_files(partition)
-        ]
         return [
             {
                 **place,
@@ -126,22 +138,40 @@ def _fields(summary: PartitionSummary) -> dict[str, Any]:
     }
 
 
+def _try_to_summarize(file: log.Segment) -> PartitionSummary | Exception:
+    """Summarize a file; return the error if that fails, as other files go on."""
+    try:
+        return _summarize(file)
+    except (OSError, KwireError) as error:
+        return error
+
+
+def _check(found: PartitionSummary | Exception) -> PartitionSummary:
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
 def _summarize(file: log.Segment) -> PartitionSummary:
-    first = next(file.headers(on_corrupt="skip"), None)
+    first = next(file.headers(0, 1, on_corrupt="skip"), None)
+    if first is None:
+        # No batch begins at the first byte: search for one.
+        first = next(file.headers(on_corrupt="skip"), None)
     if first is None:
         return PartitionSummary()
-    headers = [first, *_last_headers(file, first.position)]
+    # Of the segment before the last entry of the index nothing is read.
+    start = max(first.position, file.floor(2**62))
+    headers = [first, *file.headers(start, on_corrupt="skip")]
     last = headers[-1]
     times = [header.max_timestamp for header in headers]
-    try:
-        if file.time_index is not None and file.time_index.entries:
-            times.append(file.time_index.entries[-1][0])
-    except (DecodeError, OSError):
-        pass  # An index is a hint; verify reports what is wrong with it.
+    with suppress(DecodeError, OSError):
+        # An index is a hint; verify reports what is wrong with it.
+        times += _last_time(file)
+    file.forget_indexes()
     # A compressed message of magic 0 or 1 has the offset of the last one in it.
-    start = first.base_offset if first.count >= 0 else max(file.base_offset, 0)
+    start_offset = first.base_offset if first.count >= 0 else max(file.base_offset, 0)
     return PartitionSummary(
-        start,
+        start_offset,
         last.next_offset,
         first.base_timestamp if first.base_timestamp >= 0 else first.max_timestamp,
         max(times),
@@ -150,15 +180,14 @@ def _summarize(file: log.Segment) -> PartitionSummary:
     )
 
 
-def _last_headers(file: log.Segment, start: int) -> Iterable[BatchHeader]:
-    """Iterate over the headers from the last entry of the index on."""
-    try:
-        index = file.index
-    except (DecodeError, OSError):
-        index = None
-    if index is not None and index.entries:
-        start = file.seek(index.entries[-1][0]) or start
-    return file.headers(start, on_corrupt="skip")
+def _last_time(file: log.Segment) -> list[int]:
+    """Return the max timestamp that the time index ends with, if there is one."""
+    index = file.time_index
+    if index is None:
+        return []
+    # A broker may have left anything at the end of the newest one.
+    entries = index.entries if file.is_newest else index.unchecked
+    return [entries[-1][0]] if len(entries) else []
 
 
 def _together(summaries: Iterable[PartitionSummary]) -> PartitionSummary:

@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Thousands of segments cost little memory, few requests, and no time one by one."""
+
+import struct
+import threading
+import tracemalloc
+
+import pytest
+from click.testing import CliRunner
+from log_files import Folder, log_of
+
+from benchmarks.scale.inputs import SEGMENTS, write_logs
+from benchmarks.scale.store import LateStore
+from kwire import log
+from kwire.cli.main import program
+from kwire.log.file_bytes import FileBytes
+from kwire.spark.options import read_options
+from kwire.spark.planning import Bounds, find_partitions, plan_pieces
+
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Two partitions of 20 segments of 256 MiB, nearly all of them holes."""
+    folder = tmp_path_factory.mktemp("large")
+    write_logs(folder, 2 * SEGMENTS)
+    return folder
+
+
+def plan(path):
+    options = read_options({"path": str(path)})
+    return plan_pieces(find_partitions(options), options, Bounds())
+
+
+def test_a_plan_keeps_no_index_in_memory(large):
+    """An index of 16,000 entries takes 130 KB as it is, and 2 MB as tuples."""
+    plan(large)
+    tracemalloc.start()
+    try:
+        assert len(plan(large)) == 4 * SEGMENTS
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < MIB
+
+
+def test_a_plan_in_a_store_has_two_requests_for_each_segment(large):
+    """The index and the batches at the cut; what the listing says is not requested."""
+    pieces = plan(LateStore.serve(large, 0))
+    assert LateStore.requests == {"list": 1, "size": 1, "range": 4 * SEGMENTS}
+    cut = [(each.path.rpartition("/")[2], each.start) for each in pieces]
+    assert cut == [(each.path.rpartition("/")[2], each.start) for each in plan(large)]
+
+
+@pytest.mark.parametrize("job", ["plan", "ls"])
+def test_requests_for_several_segments_run_at_once(large, monkeypatch, job):
+    """The store answers the first requests for ranges only when eight have come."""
+    uri = LateStore.serve(large, 0)
+    gate, left, lock = threading.Barrier(8, timeout=60), [8], threading.Lock()
+    read = LateStore.cat_file
+
+    def wait(self, *where, **options):
+        with lock:
+            left[0] -= 1
+            is_first = left[0] >= 0
+        if is_first:
+            gate.wait()
+        return read(self, *where, **options)
+
+    monkeypatch.setattr(LateStore, "cat_file", wait)
+    if job == "plan":
+        assert len(plan(uri)) == 4 * SEGMENTS
+    else:
+        assert CliRunner().invoke(program, ["ls", uri]).exit_code == 0
+
+
+def test_a_store_is_listed_as_a_disk_is(large):
+    """In the same order, whichever request was answered first."""
+    uri = LateStore.serve(large, 0)
+    there = CliRunner().invoke(program, ["ls", "--segments", uri])
+    here = CliRunner().invoke(program, ["ls", "--segments", str(large)])
+    assert there.stdout.replace(uri, str(large)) == here.stdout
+    assert here.stdout.count(".log") == 2 * SEGMENTS
+
+
+def test_one_file_that_cannot_be_read_costs_its_partition_alone(large):
+    """The other partition is listed, and the end says that something was missing."""
+    uri = LateStore.serve(large, 0)
+    read = LateStore.cat_file
+
+    def fail(self, path, *where, **options):
+        if "orders-0" in path and path.endswith(".log"):
+            raise PermissionError(13, "no", path)
+        return read(self, path, *where, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LateStore, "cat_file", fail)
+        done = CliRunner().invoke(program, ["ls", "--format", "csv", uri])
+    assert done.exit_code == 2 and "orders-1" in done.stdout
+    assert "orders-0" not in done.stdout and "orders-0" in done.stderr
+
+
+def test_an_error_drops_the_calls_that_have_not_begun():
+    """Of thousands of segments none is requested after one has failed for good."""
+    from kwire.log.parallel import THREADS, map_requests
+
+    called = []
+
+    def call(number):
+        called.append(number)
+        if not number:
+            raise OSError("no")
+        return number
+
+    found = map_requests(call, range(100 * THREADS), is_remote=True)
+    with pytest.raises(OSError, match="no"):
+        list(found)
+    assert len(called) <= 4 * THREADS
+    results = map_requests(str, range(1000), is_remote=True)
+    assert list(results) == [str(number) for number in range(1000)]
+
+
+@pytest.mark.parametrize(
+    "tail", [bytes(400), b"\xff" * 40, bytes(8) + b"\x01" * 80, b"\0\0\0\7\0\0\0\1" * 9]
+)
+def test_what_follows_the_entries_of_an_index_does_not_mislead(tmp_path, tail):
+    """Zeros, or what a crash left: offsets and cuts are found as without the tail."""
+    batches = log_of([4] * 60)
+    found = []
+    for name, end in (("plain", b""), ("torn", tail)):
+        folder = Folder(tmp_path / name / "orders-0")
+        path, spans = folder.segment(0, batches)
+        entries = [(4 * n + 3, spans[n][0]) for n in range(2, 60, 2)]
+        index = folder.beside(0, ".index", ">ii", *entries)
+        index.write_bytes(index.read_bytes() + end)
+        segment = log.Segment(path)
+        assert segment.index.entries == tuple(entries)
+        assert segment.index.has_stray_bytes == bool(end.strip(b"\0"))
+        offsets = range(-1, 260, 3)
+        found.append([segment.floor(each) for each in offsets])
+        found[-1] += [segment.seek(each) for each in offsets]
+        found[-1] += segment.cuts(1000)
+    assert found[0] == found[1]
+
+
+def test_entries_that_do_not_ascend_are_followed_only_to_batches(tmp_path):
+    """Wherever a search lands, what it returns is a batch at or below the offset."""
+    folder = Folder(tmp_path / "orders-0")
+    path, spans = folder.segment(0, log_of([4] * 60))
+    entries = [(4 * n + 3, spans[n][0]) for n in range(1, 60)]
+    places = {place: 4 * n for n, (place, _) in enumerate(spans)}
+    for broken in (
+        entries[::-1],
+        entries[30:] + entries[:30],
+        [(offset, -1) for offset, _ in entries],
+        [(offset, spans[5][0]) for offset, _ in entries],
+        [(offset, place + 7) for offset, place in entries],
+    ):
+        data = b"".join(struct.pack(">ii", *entry) for entry in broken)
+        path.with_suffix(".index").write_bytes(data)
+        segment = log.Segment(path)
+        for offset in range(0, 240, 5):
+            assert places[segment.floor(offset)] <= offset
+            assert segment.seek(offset) == spans[offset // 4][0]
+        cuts = segment.cuts(1000)
+        assert set(cuts) <= set(places) and list(cuts) == sorted(set(cuts))
+        assert len(cuts) > 2
+
+
+def test_little_is_read_after_the_part_that_is_wanted(tmp_path):
+    """A look at one header of a live segment copied 4 MiB of it."""
+    path = tmp_path / "file"
+    path.write_bytes(bytes(8 * MIB))
+    with FileBytes(path, "read") as file:
+        file.stop = 1
+        assert file.fill(0, 4 * MIB) < MIB
+        end = file.fill(0, 4 * MIB)
+        while (more := file.fill(0, 4 * MIB)) > end:
+            end = more
+        assert end == 4 * MIB
