@@ -8,8 +8,9 @@
     consistent, consistent_random   librdkafka's choices, by CRC-32
 
 The last three are called with key, all partitions and available partitions, which is
-what aiokafka and kafka-python take as ``partitioner``. Clients that share a topic have
-to choose alike, or the records of one key end up in two partitions.
+what aiokafka and kafka-python 2 take as ``partitioner``; for kafka-python 3 they have a
+method. Clients that share a topic have to choose alike, or the records of one key end
+up in two partitions.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from .columns import BytesColumn, load_numpy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, TypeVar
 
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
+    C = TypeVar("C", bound=Callable[..., Any])
     P = TypeVar("P")
 
 __all__ = [
@@ -69,6 +71,24 @@ def crc32_column(keys: Any) -> NDArray[Any]:
     return _hash_column(keys, engine.CRC32, "uint32")
 
 
+def _with_method(choose: C) -> C:
+    """Add the method that kafka-python 3 calls in place of the function.
+
+    It gets topic, key and cluster, or what ``kafka.partitioner.Partitioner`` does.
+    """
+
+    def partition(topic: str, *arguments: Any) -> Any:
+        # Key and cluster, or key, its bytes, value, its bytes and cluster.
+        key, cluster = arguments[len(arguments) // 2 - 1], arguments[-1]
+        everything = sorted(cluster.partitions_for_topic(topic))
+        available = sorted(cluster.available_partitions_for_topic(topic) or ())
+        return choose(key, everything, available)
+
+    choose.partition = partition  # type: ignore[attr-defined]
+    return choose
+
+
+@_with_method
 def murmur2_random(
     key: Buffer | None, all_partitions: Sequence[P], available: Sequence[P]
 ) -> P:
@@ -81,6 +101,7 @@ def murmur2_random(
     return all_partitions[(engine.murmur2(key) & _POSITIVE) % len(all_partitions)]
 
 
+@_with_method
 def consistent(
     key: Buffer | None, all_partitions: Sequence[P], available: Sequence[P] = ()
 ) -> P:
@@ -92,6 +113,7 @@ def consistent(
     return all_partitions[engine.crc32(key or b"") % len(all_partitions)]
 
 
+@_with_method
 def consistent_random(
     key: Buffer | None, all_partitions: Sequence[P], available: Sequence[P]
 ) -> P:

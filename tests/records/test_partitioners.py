@@ -9,6 +9,8 @@ on, and nothing reports it. Beside Kafka's own class: ``tools/oracle/partitions.
 import asyncio
 import importlib
 import random
+import warnings
+from types import SimpleNamespace
 
 import numpy
 import pyarrow
@@ -183,6 +185,31 @@ def test_aiokafka_takes_it_as_its_partitioner(partitioners):
         return found
 
     assert asyncio.run(run()) == (KNOWN[b"21"] & 0x7FFFFFFF) % 3
+
+
+@pytest.mark.parametrize("name", ["murmur2_random", "consistent", "consistent_random"])
+def test_kafka_python_takes_it_as_its_partitioner(partitioners, name):
+    """Its own code gets the partition; version 3 calls a method of two forms."""
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        # Reads its own resources in an old way while it is imported.
+        from kafka import KafkaProducer
+
+    choose = getattr(partitioners, name)
+    cluster = SimpleNamespace(
+        topics=lambda: {"keys"},
+        partitions_for_topic=lambda topic: {"keys": {2, 0, 1}}[topic],
+        available_partitions_for_topic=lambda topic: {"keys": {1}}[topic],
+    )
+    producer = SimpleNamespace(config={"partitioner": choose}, _metadata=cluster)
+    for key in (b"21", b"foobar"):
+        wanted = choose(key, [0, 1, 2], [1])
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+            sent = ("keys", None, "key", "v", key, b"v")
+            assert KafkaProducer._partition(producer, *sent) == wanted
+        assert choose.partition("keys", key, cluster) == wanted
+        assert choose.partition("keys", "key", key, "v", b"v", cluster) == wanted
+    if name != "consistent":
+        assert choose.partition("keys", None, None, "v", b"v", cluster) == 1
 
 
 def test_rows_are_sorted_by_the_partition_of_their_key(kwire, partitioners):
