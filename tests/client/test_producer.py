@@ -439,6 +439,43 @@ def test_memory_is_bounded(cluster, produce, topic):
     read(cluster[0], topic, 5500)
 
 
+def test_large_rows_wait_while_memory_is_used_up(kwire, produce, topic, monkeypatch):
+    """Those of a list and of a generator: a thousand at once would be too many."""
+    machines = importlib.import_module(f"{kwire.__name__}.cluster")
+    add, held = machines.RowSender.add, []
+
+    def measured(self, rows, timestamp, now):
+        add(self, rows, timestamp, now)
+        held.append(self._machine.held_bytes)
+
+    monkeypatch.setattr(machines.RowSender, "add", measured)
+    rows = [(b"k%d" % n, bytes(50_000 if n > 300 else 10)) for n in range(500)]
+    for given in (rows, iter(rows)):
+        receipts = produce(
+            lambda producer, given=given: producer.send_many(topic, given),
+            memory_bytes=1_000_000,
+        )
+        assert sum(each.record_count for each in receipts) == 500
+        # A list of rows that were small until then may be too large, once.
+        assert sorted(held)[-2] < 1_300_000
+        held.clear()
+
+
+def test_a_row_that_is_none_leaves_no_memory_counted(kwire, produce, topic):
+    """Neither too much nor too little: the rows before it were taken, and dropped."""
+
+    async def write(producer):
+        machine = None
+        for partition in (None, 2):
+            rows = [(None, bytes(500)), (None, bytes(500)), (None, 5)]
+            with pytest.raises(kwire.EncodeError):
+                await producer.send_many(topic, iter(rows), partition=partition)
+            machine = getattr(producer, "producer", producer)._machine
+            assert machine.held_bytes == 0
+
+    produce(write)
+
+
 def test_a_closed_producer_takes_nothing(cluster, produce, topic):
     """It raises; closing again does nothing."""
 

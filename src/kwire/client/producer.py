@@ -45,7 +45,7 @@ class Producer(ProducerBase):
         runner, machine, found = await self._open(topic)
         sender = RowSender(machine, found, partition)
         try:
-            for chosen in take_rows(rows):
+            for chosen in take_rows(rows, sender, self._options.memory_bytes):
                 if not machine.has_room():
                     sender.finish(asyncio.get_running_loop().time())
                     await runner.run_until(machine.has_room)

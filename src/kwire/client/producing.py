@@ -27,13 +27,22 @@ if TYPE_CHECKING:
     import ssl as tls
     from collections.abc import Callable, Iterator, Mapping
 
-    from ..cluster import ClusterSettings, PendingBatch, Receipt, TopicInfo
+    from ..cluster import (
+        ClusterSettings,
+        PendingBatch,
+        Receipt,
+        RowSender,
+        TopicInfo,
+    )
     from ..cluster.appended_rows import Stage
     from ..cluster.producer_options import Partitioner
     from ..records import Headers, Row
 
 ROWS_AT_ONCE = 1000
-"""How many rows are taken before the limit of memory is looked at again."""
+"""How many rows are taken at most before the limit of memory is looked at again."""
+
+_SHARE = 8
+"""The rows that are taken at once have about one in so many of ``memory_bytes``."""
 
 # No dict: a partitioner may be a callable that has no hash.
 _HASHES: tuple[tuple[Any, int], ...] = (
@@ -192,20 +201,29 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def take_rows(rows: Iterable[Row]) -> Iterator[Any]:
-    """Iterate over lists of some rows."""
+def take_rows(rows: Iterable[Row], sender: RowSender, most: int) -> Iterator[Any]:
+    """Iterate over lists of rows, which the caller gives to ``sender``.
+
+    There is one row in the first list, and more in the next while ``sender`` has not
+    got more than its share of ``most`` bytes from a list.
+    """
     if not isinstance(rows, Iterable):
         raise TypeError(
             "rows must be tuples of key and value, or records"
             f" (got {type(rows).__name__})"
         )
-    if isinstance(rows, (list, tuple)):
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            yield rows[start : start + ROWS_AT_ONCE]
-        return
-    iterator = iter(rows)
-    while chosen := list(islice(iterator, ROWS_AT_ONCE)):
+    start, count, share = 0, 1, most // _SHARE
+    iterator = None if isinstance(rows, (list, tuple)) else iter(rows)
+    while chosen := (
+        rows[start : start + count]  # type: ignore[index]
+        if iterator is None
+        else list(islice(iterator, count))
+    ):
+        before = sender.taken_bytes
         yield chosen
+        start += len(chosen)
+        size = max(sender.taken_bytes - before, 1)
+        count = min(2 * count, ROWS_AT_ONCE, max(share * len(chosen) // size, 1))
 
 
 class Awaited:

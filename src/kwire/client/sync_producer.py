@@ -48,7 +48,7 @@ class ProducerSync(ProducerBase):
         runner, machine, found = self._open(topic)
         sender = RowSender(machine, found, partition)
         try:
-            for chosen in take_rows(rows):
+            for chosen in take_rows(rows, sender, self._options.memory_bytes):
                 if not machine.has_room():
                     sender.finish(time.monotonic())
                     runner.run_until(machine.has_room)

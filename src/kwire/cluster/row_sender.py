@@ -48,7 +48,8 @@ class RowSender:
     """Puts rows into batches that have no other rows, and gives these to a machine.
 
     ``add`` takes some rows; ``finish`` closes the batches that are not full, and
-    ``abandon`` drops them. ``batches`` are those that the machine has. Rows with a key
+    ``abandon`` drops them. ``batches`` are those that the machine has, ``taken_bytes``
+    counts the bytes of all rows. Rows with a key
     go where its hash says, or the partitioner of the options; those without a key fill
     a batch of one partition, then of another. ``partition`` is for all rows. No one
     waits for rows that are ``is_appended``: their batches are not in ``batches``.
@@ -65,6 +66,7 @@ class RowSender:
         if partition is not None:
             check_partition(topic, partition)
         self.batches: list[PendingBatch] = []
+        self.taken_bytes = 0
         self._machine = machine
         self._topic = topic
         self._partition = partition
@@ -93,10 +95,7 @@ class RowSender:
         while start < len(others):
             if self._sticky is None:
                 self._sticky = self._machine.choose_partition(self._topic)
-            batch = self._batch(self._sticky)
-            before = batch.content
-            start = batch.extend(others, start, timestamp)
-            self._machine.held_bytes += batch.content - before
+            start = self._extend(self._sticky, others, start, timestamp)
             if start < len(others):
                 self._close(self._sticky, now)
                 self._sticky = None
@@ -123,18 +122,25 @@ class RowSender:
     ) -> None:
         start = 0
         while start < len(rows):
-            batch = self._batch(partition)
-            before = batch.content
-            start = batch.extend(rows, start, timestamp)
-            self._machine.held_bytes += batch.content - before
+            start = self._extend(partition, rows, start, timestamp)
             if start < len(rows):
                 self._close(partition, now)
 
-    def _batch(self, partition: int) -> RowBatch:
+    def _extend(
+        self, partition: int, rows: list[Any], start: int, timestamp: int
+    ) -> int:
+        """Put rows into the open batch while they fit; return the index after."""
         batch = self._open.get(partition)
         if batch is None:
             batch = self._open[partition] = self._machine.new_batch()
-        return batch
+        before = batch.content
+        try:
+            return batch.extend(rows, start, timestamp)
+        finally:
+            # Also those before one that is no row.
+            added = batch.content - before
+            self._machine.held_bytes += added
+            self.taken_bytes += added
 
     def _close(self, partition: int, now: float) -> None:
         batch = self._open.pop(partition)
