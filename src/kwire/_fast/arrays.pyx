@@ -148,7 +148,7 @@ cdef bint reuse_block(Block* block, int64_t room) noexcept nogil:
     global _kept_count, _kept_bytes
     cdef int index
     cdef int best = -1
-    if _kept_count == 0 or not PyThread_acquire_lock(_kept_lock, 0):
+    if not PyThread_acquire_lock(_kept_lock, 0):
         return False
     for index in range(_kept_count):
         if room <= _kept[index].room and _kept[index].room // 8 <= room and (

@@ -184,38 +184,39 @@ def decode_request_headers(
         free(columns)
 
 
-cdef ColumnShape _shape = None
+# The one shape, once it is made: threads without a lock may make it at once.
+cdef dict _shapes = {}
 
 
 cdef ColumnShape find_header_shape():
     """Find or make the type of the struct column."""
-    global _shape
     cdef ColumnShape made, child
     cdef list children = []
-    if _shape is None:
-        for name, format, kind, width in (
-            ("api_key", "s", OP_INT16, 2),
-            ("api_version", "s", OP_INT16, 2),
-            ("correlation_id", "i", OP_INT32, 4),
-            ("client_id", "u", OP_STRING, 0),
-            ("body_position", "i", OP_INT32, 4),
-        ):
-            child = ColumnShape.__new__(ColumnShape)
-            child.name = name
-            child.format = format
-            child.kind = kind
-            child.width = width
-            child.children = ()
-            child.total = 1
-            children.append(child)
-        made = ColumnShape.__new__(ColumnShape)
-        made.name = ""
-        made.format = "+s"
-        made.kind = OP_STRUCT
-        made.children = tuple(children)
-        made.total = 1 + len(children)
-        _shape = made
-    return _shape
+    shape = _shapes.get("")
+    if shape is not None:
+        return shape
+    for name, format, kind, width in (
+        ("api_key", "s", OP_INT16, 2),
+        ("api_version", "s", OP_INT16, 2),
+        ("correlation_id", "i", OP_INT32, 4),
+        ("client_id", "u", OP_STRING, 0),
+        ("body_position", "i", OP_INT32, 4),
+    ):
+        child = ColumnShape.__new__(ColumnShape)
+        child.name = name
+        child.format = format
+        child.kind = kind
+        child.width = width
+        child.children = ()
+        child.total = 1
+        children.append(child)
+    made = ColumnShape.__new__(ColumnShape)
+    made.name = ""
+    made.format = "+s"
+    made.kind = OP_STRUCT
+    made.children = tuple(children)
+    made.total = 1 + len(children)
+    return _shapes.setdefault("", made)
 
 
 cdef Reason walk_rows(Rows* rows) noexcept nogil:

@@ -26,6 +26,9 @@ cdef extern from *:
 cdef object _uuid_type = None
 cdef object _uuid_unknown_safety = None
 cdef object _uuid_zero = None
+# What another thread may be reading while its place is taken: threads without the GIL
+# may load the module at once.
+cdef list _uuid_zeros = []
 cdef object _int_name = "int"
 cdef object _is_safe_name = "is_safe"
 cdef object _sixty_four = 64
@@ -91,7 +94,8 @@ cdef bint load_uuid() noexcept:
         import uuid
 
         _uuid_unknown_safety = uuid.SafeUUID.unknown
-        _uuid_zero = uuid.UUID(int=0)
+        _uuid_zeros.append(uuid.UUID(int=0))
+        _uuid_zero = _uuid_zeros[0]
         _uuid_type = uuid.UUID
     except MemoryError:
         return False
