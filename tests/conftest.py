@@ -22,9 +22,12 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
+from other_pythons import replace_missing
 
 import kwire as kwire_fast
 from tools.promises import Figure, record
+
+replace_missing()
 
 
 def _load_pure() -> ModuleType:
@@ -92,6 +95,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """
     parser.addoption("--figures", metavar="SOURCE", help="record figures reached")
     parser.addoption("--quick", action="store_true", help="run the files of make quick")
+    parser.addoption(
+        "--without",
+        default="",
+        metavar="NAMES",
+        help="with --quick: leave out what imports these libraries (a,b)",
+    )
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -100,7 +109,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     from quick_lane import is_left_out
 
-    return is_left_out(collection_path) or None
+    without = frozenset(config.getoption("--without").split(","))
+    return is_left_out(collection_path, without) or None
 
 
 @pytest.hookimpl(tryfirst=True)

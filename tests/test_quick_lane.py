@@ -49,6 +49,14 @@ def test_a_heavy_import_is_found(tmp_path, code, heavy):
     assert find_heavy_import(tmp_path / "test_it.py") == heavy
 
 
+def test_a_library_without_a_wheel_is_heavy(tmp_path):
+    """Some processors have no wheel of one: ``--without`` leaves out what needs it."""
+    (tmp_path / "test_it.py").write_text("import pyarrow.compute")
+    assert find_heavy_import(tmp_path / "test_it.py") is None
+    found = find_heavy_import(tmp_path / "test_it.py", frozenset({"pyarrow"}))
+    assert found == "pyarrow.compute"
+
+
 def is_taken(name):
     """Whether the lane runs a file of the tests; it has to exist."""
     path = TESTS / name

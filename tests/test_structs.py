@@ -325,7 +325,7 @@ def test_pickles_cross_between_engines(twins, writer, reader):
     def run(code, backend, stdin):
         environment = os.environ | {
             "KWIRE_BACKEND": backend,
-            "PYTHONPATH": os.path.dirname(__file__),
+            "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path]),
         }
         command = [sys.executable, "-c", code, *names]
         return subprocess.run(
