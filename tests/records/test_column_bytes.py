@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The memory of columns, read by struct: in the byte order of the machine.
+
+No library of Arrow is needed, as there is none for some processors.
+"""
+
+import importlib
+import struct
+
+ROWS = [
+    (b"key", b"value", 1_700_000_000_000, [("name", b"text"), ("none", None)]),
+    (None, b"", 1_700_000_000_258, []),
+    (b"", None, 1_700_000_065_537, [("name", b"")]),
+]
+
+
+def numbers(memory, kind):
+    """Read numbers of a column as this machine has them."""
+    data = bytes(memory)
+    return struct.unpack(f"={len(data) // struct.calcsize(kind)}{kind}", data)
+
+
+def test_records_are_columns_in_the_order_of_the_machine(kwire):
+    """Numbers, offsets, text and the bits of nulls."""
+    data = kwire.records.encode_batch(ROWS, base_offset=258)
+    records = kwire.columns.decode_records(data)
+    assert records.offset.tolist() == [258, 259, 260]
+    assert records.timestamp.tolist() == [row[2] for row in ROWS]
+    assert [records.key[row] for row in range(3)] == [row[0] for row in ROWS]
+    assert [records.value[row] for row in range(3)] == [row[1] for row in ROWS]
+    assert records.key.offsets.tolist() == [0, 3, 3, 3]
+    assert records.key.validity.tolist() == [True, False, True]
+    assert records.headers.offsets.tolist() == [0, 2, 2, 3]
+
+
+def test_columns_are_written_as_they_were_read(kwire):
+    """A batch of columns has the bytes of the batch of rows."""
+    data = kwire.records.encode_batch(ROWS, base_offset=258)
+    records = kwire.columns.decode_records(data)
+    assert kwire.columns.encode_batch(records) == data
+
+
+def test_messages_are_columns_in_the_order_of_the_machine(kwire):
+    """Fields of 16, 32 and 64 bits, text and arrays of them."""
+    columns = importlib.import_module(
+        f"{kwire.__name__}._{kwire.backend}.message_columns"
+    )
+    cls = kwire.messages.OffsetFetchResponse
+    partition = cls.OffsetFetchResponsePartition(
+        partition_index=66_051, committed_offset=2**33 + 1, metadata="é", error_code=258
+    )
+    topic = cls.OffsetFetchResponseTopic(name="orders", partitions=[partition] * 2)
+    message = cls(throttle_time_ms=16_909_060, topics=[topic], error_code=-2)
+    data = kwire.encode(message, 7)
+    offsets = struct.pack("=3i", 0, len(data), 2 * len(data))
+    found = columns.decode_messages(cls, 7, None, offsets, 2 * data, 0, 2, False, False)
+    fields = {each.name: each for each in found.children}
+    assert numbers(fields["throttle_time_ms"].buffers[1], "i") == (16_909_060,) * 2
+    assert numbers(fields["error_code"].buffers[1], "h") == (-2, -2)
+    assert numbers(fields["topics"].buffers[1], "i") == (0, 1, 2)
+    (topics,) = fields["topics"].children
+    below = {each.name: each for each in topics.children}
+    assert bytes(below["name"].buffers[2]) == b"ordersorders"
+    (partitions,) = below["partitions"].children
+    leaves = {each.name: each for each in partitions.children}
+    assert numbers(leaves["partition_index"].buffers[1], "i") == (66_051,) * 4
+    assert numbers(leaves["committed_offset"].buffers[1], "q") == (2**33 + 1,) * 4
+    assert numbers(leaves["error_code"].buffers[1], "h") == (258,) * 4
+    assert bytes(leaves["metadata"].buffers[2]) == "éééé".encode()
