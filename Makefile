@@ -211,6 +211,9 @@ wheels: $(VENV)/.has-release  ## sdist and wheels, tried out on every CPython of
 	$(PY) -m twine check --strict dist/*
 	$(PY) tools/release/installed.py dist
 
+platforms: $(BUILT)  ## tests on other processors and Pythons, by qemu (Debian, root)
+	$(PY) tools/platforms/platforms.py --record
+
 workflows: $(VENV)/.has-release  ## lint the workflows
 	$(PY) tools/release/workflows.py
 

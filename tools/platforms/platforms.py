@@ -1,0 +1,420 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs tests on other processors and Pythons; writes the table of docs/platforms.md.
+
+The C of the engine is compiled for each platform, by Debian's cross compilers where the
+processor is another, and the tests of ``LANE`` run there on both engines; those of
+``PURE_LANE`` where there is no compiled engine; ``--whole`` runs those of ``make
+quick``. ``--record`` writes the rows of what ran into the table and leaves the others.
+Logs and everything unpacked are in build/platforms.
+
+It installs what it needs by apt and changes its root directory, so it runs as root on
+Debian 12.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import free_threads
+import wasm
+from roots import (
+    ROOT,
+    WORK,
+    Debian,
+    install_missing,
+    launch,
+    make_root,
+    run,
+    write_site,
+)
+
+sys.path.append(str(ROOT / "tools" / "release"))
+from pythons import pythons
+
+PAGE = ROOT / "docs" / "platforms.md"
+# Of the libraries of the lane, those that may have no wheel on a platform.
+OPTIONAL = ("numpy", "cramjam", "zstandard", "isal", "pyarrow", "markupsafe", "jinja2")
+LANE_LIBRARIES = ("numpy", "cramjam", "zstandard")
+# What runs anywhere.
+PLAIN = ("pytest", "pytest-xdist", "hypothesis", "click", "rich")
+MANYLINUX = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
+UNMARKED = ("-m", "not gate and not slow")
+LANE = (
+    "tests/test_wire.py",
+    "tests/test_varint_readers.py",
+    "tests/records/test_formats.py",
+    "tests/records/test_column_bytes.py",
+)
+# What needs no library, for Pythons that have none.
+PURE_LANE = (
+    "tests/test_vectors.py",
+    "tests/test_framing.py",
+    "tests/test_frame_splitter.py",
+    "tests/test_encoder_edges.py",
+)
+COUNTS = re.compile(r"(\d+) (passed|failed|skipped|errors?)")
+
+
+class Platform(NamedTuple):
+    """A row of the table: what to build for, and the tests that run there."""
+
+    name: str
+    words: str
+    python: str
+    debian: Debian | None = None
+    wheels: str = "x86_64"
+    model: str = ""
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether there is no compiled engine."""
+        return self.name in ("pypy3.11", "wasm")
+
+    @property
+    def is_emulated(self) -> bool:
+        """Whether qemu runs the tests."""
+        return bool(self.model or (self.debian and self.debian.emulator))
+
+
+def debian(
+    arch: str, triplet: str, wheels: str, words: str, emulator: str = ""
+) -> Platform:
+    """Describe an architecture of Debian with the CPython and numpy of its suite."""
+    # Debian has RISC-V from 13 on.
+    suite, version = ("bookworm", "3.11") if arch != "riscv64" else ("trixie", "3.13")
+    root = Debian(suite, arch, triplet, f"python{version}", True, emulator)
+    return Platform(arch, f"{arch}: {words}", f"CPython {version}", root, wheels)
+
+
+def newer(name: str, words: str) -> Platform:
+    """Describe another Python of Debian on this processor."""
+    root = Debian("sid", "amd64", "x86_64-linux-gnu", name, False)
+    return Platform(name, "amd64", words, root)
+
+
+# What emulated processors have of what the checksums look for. Older ones than the
+# first have too little for the wheels of numpy.
+CLMUL = "sse4_2 pclmulqdq"
+MODELS = {"Nehalem": "sse4_2", "Westmere": CLMUL, "Haswell": CLMUL}
+PLATFORMS = (
+    debian("i386", "i386-linux-gnu", "i686", "32 bits"),
+    debian("armhf", "arm-linux-gnueabihf", "armv7l", "32 bits", "qemu-arm"),
+    debian("arm64", "aarch64-linux-gnu", "aarch64", "64 bits", "qemu-aarch64"),
+    debian("ppc64el", "powerpc64le-linux-gnu", "ppc64le", "64 bits", "qemu-ppc64le"),
+    debian("riscv64", "riscv64-linux-gnu", "riscv64", "64 bits", "qemu-riscv64"),
+    debian("s390x", "s390x-linux-gnu", "s390x", "64 bits, big-endian", "qemu-s390x"),
+    Platform("python3.12", "amd64", "CPython 3.12"),
+    newer("python3.13", "CPython 3.13"),
+    newer("python3.14", "CPython 3.14"),
+    newer("python3.15", "CPython 3.15"),
+    newer("pypy3.11", "PyPy 8.0 (3.11)"),
+    Platform("python3.13t", "amd64", "CPython 3.13, free-threaded"),
+    Platform("wasm", "wasm32", "Pyodide (CPython 3.14)"),
+    *(
+        Platform(f"cpu-{model}", f"amd64: {model}", "CPython 3.11", model=model)
+        for model in MODELS
+    ),
+)
+
+
+class Result(NamedTuple):
+    """What the tests of one platform came to."""
+
+    platform: Platform
+    passed: int
+    failed: int
+    skipped: int
+    seconds: float
+
+    def row(self) -> str:
+        """Write the row of the table."""
+        one = self.platform
+        by = "this processor"
+        if one.model:
+            by = "qemu-x86_64"
+        elif one.name == "wasm":
+            by = "Node.js"
+        elif one.debian and one.debian.emulator:
+            by = one.debian.emulator
+        engines = "pure" if one.is_pure else "both"
+        today = datetime.datetime.now(datetime.UTC).date().isoformat()
+        return (
+            f"| {one.words} | {one.python} | {engines} | {by} | {self.passed:,} | "
+            f"{self.failed} | {self.skipped} | {today} |"
+        )
+
+
+def install_plain() -> Path:
+    """Unpack what runs anywhere, once."""
+    place = WORK / "wheels" / "plain"
+    tags = ("--platform=any", "--python-version=3.11")
+    if not place.exists() and not install(place, *tags, *PLAIN):
+        sys.exit(f"the registry has not all of {', '.join(PLAIN)}")
+    return place
+
+
+def install(place: Path, *arguments: str) -> bool:
+    """Unpack wheels into a directory; False where one has none for the platform."""
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--only-binary=:all:"]
+    done = subprocess.run(
+        [*pip, f"--target={place}", *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    # What could not be asked for is not missing.
+    if done.returncode and "after connection broken" in done.stderr:
+        sys.exit(done.stderr)
+    return not done.returncode
+
+
+def install_wheels(one: Platform, whole: bool) -> tuple[Path, list[str]]:
+    """Unpack the libraries a platform has wheels of, once; return what is missing."""
+    names = list(OPTIONAL if whole else LANE_LIBRARIES)
+    place = WORK / "wheels" / f"{one.name}{'-whole' if whole else ''}"
+    if one.debian is None:
+        version = one.name.removeprefix("python")
+    else:
+        version = one.debian.python.removeprefix("python")
+        if one.debian.numpy:
+            names.remove("numpy")
+    if one.is_pure:
+        return place, names
+    tags = [f"--platform={tag}_{one.wheels}" for tag in MANYLINUX]
+    tags += ["--no-deps", "--python-version=" + version.rstrip("t")]
+    if version.endswith("t"):
+        tags += [f"--abi=cp{version.replace('.', '')}", "--abi=none"]
+    note = place / "missing"
+    if not note.exists():
+        place.mkdir(parents=True, exist_ok=True)
+        missing = []
+        if not install(place, *tags, *names):
+            missing = [name for name in names if not install(place, *tags, name)]
+        # The one is of no use without the other.
+        found = ["jinja2" if name == "markupsafe" else name for name in missing]
+        note.write_text("\n".join(found))
+    return place, note.read_text().split()
+
+
+def copy_tree(name: str) -> Path:
+    """Copy what git knows."""
+    tree = WORK / "trees" / name
+    shutil.rmtree(tree, ignore_errors=True)
+    listed = subprocess.check_output(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        text=True,
+    )
+    for each in listed.splitlines():
+        if (ROOT / each).is_file():
+            (tree / each).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / each, tree / each)
+    return tree
+
+
+def compile_engine(tree: Path, compiler: str, headers: list[Path]) -> None:
+    """Compile the C that Cython wrote; a name without a tag loads in every CPython."""
+    engine = Path("src/kwire/_fast")
+    built = WORK / "engines" / tree.name
+    built.mkdir(parents=True, exist_ok=True)
+    options = ["-shared", "-fPIC", "-O1", "-DNDEBUG", "-fno-strict-aliasing", "-fwrapv"]
+    options += ["-fvisibility=hidden", "-I", str(headers[0]), "-I", str(ROOT / engine)]
+    for each in headers[1:]:
+        options += ["-idirafter", str(each)]
+
+    def compile_one(source: Path) -> None:
+        module = built / f"{source.stem}.so"
+        if not module.exists() or module.stat().st_mtime < source.stat().st_mtime:
+            run(compiler, *options, source, "-o", module)
+        shutil.copy2(module, tree / engine)
+
+    sources = sorted((ROOT / "build/cython" / engine).glob("*.c"))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compile_one, sources))
+
+
+class Start(NamedTuple):
+    """How to start pytest on a platform, and the libraries that are missing there."""
+
+    command: list[str]
+    directory: Path
+    environment: dict[str, str]
+    missing: list[str]
+
+
+def prepare_model(one: Platform) -> Start:
+    """Have qemu show this machine's Python an older processor."""
+    install_missing({"qemu-x86_64": "qemu-user"})
+    python = os.path.realpath(sys.executable)
+    paths = [ROOT / "src", sysconfig.get_path("purelib")]
+    environment = {
+        "KWIRE_CPU_FLAGS": MODELS[one.model],
+        "PYTHONPATH": os.pathsep.join(map(str, paths)),
+    }
+    command = ["qemu-x86_64", "-cpu", one.model, python, "-m", "pytest"]
+    return Start(command, ROOT, environment, [])
+
+
+def prepare_own(one: Platform) -> Path | None:
+    """Find a CPython of this machine, or build the free-threaded one."""
+    version = one.name.removeprefix("python")
+    if version.endswith("t"):
+        return free_threads.build(version)
+    found = [each.path for each in pythons() if each.version.startswith(version + ".")]
+    return found[0] if found else None
+
+
+def prepare_root(one: Platform, root: Debian, tree: Path) -> Path:
+    """Unpack a Debian root and compile the engine against its headers."""
+    compiler = "gcc"
+    tools = {"mmdebstrap": "mmdebstrap"}
+    if root.arch != "amd64":
+        name = root.triplet.replace("i386", "i686")
+        compiler = f"{name}-gcc"
+        tools[compiler] = f"gcc-{name}"
+    if root.emulator:
+        tools[root.emulator] = "qemu-user"
+    install_missing(tools)
+    make_root(root)
+    if not one.is_pure:
+        compile_engine(tree, compiler, root.headers())
+    return launch(root)
+
+
+def prepare(one: Platform, whole: bool) -> Start | None:
+    """Build for a platform; None where the machine lacks its Python."""
+    if one.model:
+        return prepare_model(one)
+    plain = install_plain()
+    tree = copy_tree(one.name)
+    if one.name == "wasm":
+        return Start(wasm.prepare(tree, plain), tree, {}, list(OPTIONAL))
+    if one.debian:
+        python = prepare_root(one, one.debian, tree)
+    else:
+        found = prepare_own(one)
+        if found is None:
+            return None
+        python = found
+        compile_engine(tree, "gcc", [find_headers(python)])
+    wheels, missing = install_wheels(one, whole)
+    paths = [tree / "src", wheels, plain]
+    environment = {"OPENBLAS_NUM_THREADS": "1"}
+    if one.is_emulated:
+        paths.append(write_site())
+        environment["KWIRE_PLATFORM_PYTHON"] = str(python)
+    if not one.is_pure:
+        environment["KWIRE_BACKEND"] = "fast"
+    environment["PYTHONPATH"] = os.pathsep.join(map(str, paths))
+    return Start([str(python), "-m", "pytest"], tree, environment, missing)
+
+
+def find_headers(python: Path) -> Path:
+    """Ask a Python for the directory of its headers."""
+    code = "import sysconfig; print(sysconfig.get_path('include'))"
+    found = subprocess.check_output([str(python), "-c", code], text=True)
+    return Path(found.strip())
+
+
+def test(one: Platform, whole: bool) -> Result | None:
+    """Build for a platform and run tests there."""
+    begin = time.monotonic()
+    start = prepare(one, whole)
+    if start is None:
+        print(f"{one.name}: left out, as this machine has none")
+        return None
+    tests = ["--quick", f"--without={','.join(start.missing)}"]
+    if one.model:
+        tests = ["tests/test_checksums.py"]
+    elif not whole:
+        tests = list(PURE_LANE if one.is_pure else LANE)
+    log = WORK / f"log-{one.name}.txt"
+    with log.open("w") as out:
+        done = subprocess.run(
+            [*start.command, "-q", "-p", "no:cacheprovider", *UNMARKED, *tests],
+            cwd=start.directory,
+            env=os.environ | start.environment,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    return count(one, log, done.returncode, time.monotonic() - begin)
+
+
+def count(one: Platform, log: Path, code: int, seconds: float) -> Result:
+    """Read what came of a run from the last line that pytest wrote."""
+    text = log.read_text()
+    last = next((line for line in text.splitlines()[::-1] if COUNTS.search(line)), "")
+    counts = {what.rstrip("s"): int(number) for number, what in COUNTS.findall(last)}
+    failed = counts.get("failed", 0) + counts.get("error", 0)
+    # A run that ended before its end has failed too.
+    failed = failed or int(code != 0 or not counts)
+    if failed:
+        print(text[-3000:])
+    passed, skipped = counts.get("passed", 0), counts.get("skipped", 0)
+    return Result(one, passed, failed, skipped, seconds)
+
+
+def write_rows(results: list[Result]) -> None:
+    """Put the rows of what ran into the page; the other rows stay."""
+    title = (
+        "| processor | Python | engines | run by | passed | failed | skipped | date |"
+    )
+    head, mark, rest = PAGE.read_text().partition("<!-- table -->\n")
+    table, mark_end, tail = rest.partition("<!-- end -->")
+    key = re.compile(r"\| (.*?) \| (.*?) \|")
+    rows = {
+        found.groups(): found.string
+        for found in map(key.match, table.split("\n"))
+        if found
+    }
+    rows |= {(one.platform.words, one.platform.python): one.row() for one in results}
+    ordered = [
+        rows[name] for one in PLATFORMS if (name := (one.words, one.python)) in rows
+    ]
+    lines = [title, "|---" * 8 + "|", *ordered]
+    PAGE.write_text(head + mark + "\n".join(lines) + "\n" + mark_end + tail)
+
+
+def main() -> int:
+    """Test on the platforms that are named, or on all."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    names = [one.name for one in PLATFORMS]
+    parser.add_argument("name", nargs="*", help=f"one of {', '.join(names)}; or all")
+    parser.add_argument("--whole", action="store_true", help="the tests of make quick")
+    parser.add_argument("--record", action="store_true", help="write the table")
+    asked = parser.parse_args()
+    if unknown := set(asked.name) - set(names):
+        parser.error(f"unknown: {', '.join(unknown)}")
+    results = []
+    for one in PLATFORMS:
+        if asked.name and one.name not in asked.name:
+            continue
+        found = test(one, asked.whole)
+        if found is None:
+            continue
+        results.append(found)
+        print(
+            f"{one.name}: {found.passed} passed, {found.failed} failed, "
+            f"{found.skipped} skipped in {found.seconds:.0f} s",
+            flush=True,
+        )
+        if asked.record:
+            write_rows([found])
+    return 1 if any(one.failed for one in results) or not results else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Debian roots of other processors and Pythons, and how to start their Python.
+
+A root is unpacked by mmdebstrap, without running anything in it. Its Python runs by
+chroot where this processor can, elsewhere by qemu-user. Nothing here knows of kwire.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+WORK = ROOT / "build" / "platforms"
+MIRROR = "http://deb.debian.org/debian"
+# Programs that a test starts are to be this Python too, by its launcher.
+SITE = 'import os, sys\nsys.executable = os.environ["KWIRE_PLATFORM_PYTHON"]\n'
+
+
+class Debian(NamedTuple):
+    """One Python of one suite of Debian for one architecture."""
+
+    suite: str
+    arch: str
+    triplet: str
+    python: str
+    numpy: bool
+    emulator: str = ""
+
+    def path(self) -> Path:
+        """Say where the root is unpacked."""
+        return WORK / "roots" / f"{self.arch}-{self.python}"
+
+    def headers(self) -> list[Path]:
+        """List the directories of the headers of Python and of the C library."""
+        include = self.path() / "usr/include"
+        return [include / self.python, include]
+
+    def packages(self) -> list[str]:
+        """Name what Python, its headers and numpy are in."""
+        if self.python.startswith("pypy"):
+            return ["pypy3"]
+        found = [self.python, f"lib{self.python}-dev", "libc6-dev"]
+        return [*found, "python3-numpy"] if self.numpy else found
+
+
+def run(*command: str | Path, cwd: Path | None = None) -> None:
+    """Run a command, which has to succeed."""
+    subprocess.run([str(each) for each in command], check=True, cwd=cwd)
+
+
+def install_missing(tools: dict[str, str]) -> None:
+    """Install the packages of the tools, by their commands, that are missing."""
+    missing = {name for tool, name in tools.items() if shutil.which(tool) is None}
+    if missing:
+        run("apt-get", "update", "--quiet")
+        run("apt-get", "install", "--yes", "--no-install-recommends", *sorted(missing))
+
+
+def make_root(debian: Debian) -> None:
+    """Unpack Python and its libraries, once."""
+    root = debian.path()
+    if (root / ".complete").exists():
+        return
+    shutil.rmtree(root, ignore_errors=True)
+    root.parent.mkdir(parents=True, exist_ok=True)
+    run(
+        *("mmdebstrap", "--quiet", "--variant=extract"),
+        # A mirror may be older than the date in its signed index.
+        "--aptopt=Acquire::Check-Valid-Until false",
+        f"--architectures={debian.arch}",
+        f"--include={','.join(debian.packages())}",
+        *(debian.suite, root),
+        # Updates and security fixes change nothing that is tested here.
+        f"deb {MIRROR} {debian.suite} main",
+    )
+    # The links of Debian's base files, which are not installed.
+    for name in ("bin", "sbin", "lib", "lib32", "lib64"):
+        if (root / "usr" / name).is_dir() and not (root / name).exists():
+            (root / name).symlink_to(f"usr/{name}")
+    # Absolute links would lead qemu to this machine's files.
+    for link in root.glob("lib*/ld*.so*"):
+        target = os.readlink(link)
+        if target.startswith("/"):
+            link.unlink()
+            link.symlink_to(os.path.relpath(root / target[1:], link.parent))
+    (root / ".complete").touch()
+
+
+def write_launcher(script: Path, command: str) -> Path:
+    """Write the program that starts a Python."""
+    script.parent.mkdir(parents=True, exist_ok=True)
+    script.write_text(f"#!/bin/sh\n{command}\n")
+    script.chmod(0o755)
+    return script
+
+
+def launch(debian: Debian) -> Path:
+    """Write the program that starts the Python of a root."""
+    root = debian.path()
+    script = WORK / "launchers" / root.name
+    libraries = f"/usr/lib/{debian.triplet}"
+    path = ":".join(f"{libraries}{part}" for part in ("", "/blas", "/lapack"))
+    name = "pypy3" if debian.python.startswith("pypy") else debian.python
+    if debian.emulator:
+        return write_launcher(
+            script,
+            f"PYTHONHOME={root}/usr exec {debian.emulator} -L {root} "
+            f'-E LD_LIBRARY_PATH={path} {root}/usr/bin/{name} "$@"',
+        )
+    inside = " && ".join(
+        [
+            *(f"mount --rbind /{each} {root}/{each}" for each in ("proc", "dev")),
+            f"mount --rbind {ROOT} {root}{ROOT}",
+            f"export LC_ALL=C PYTHONUTF8=1 LD_LIBRARY_PATH={path}",
+            f'exec unshare --root={root} --wd="$PWD" /usr/bin/{name} "$@"',
+        ]
+    )
+    for each in ("proc", "dev", str(ROOT)[1:]):
+        (root / each).mkdir(parents=True, exist_ok=True)
+    return write_launcher(
+        script, f'exec unshare --mount sh -c {shlex.quote(inside)} sh "$@"'
+    )
+
+
+def write_site() -> Path:
+    """Write what makes the launcher the program of the Python that it started."""
+    site = WORK / "site"
+    site.mkdir(parents=True, exist_ok=True)
+    (site / "sitecustomize.py").write_text(SITE)
+    return site
