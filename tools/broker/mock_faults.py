@@ -1,13 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks scans of librdkafka's mock cluster while it injects faults.
+"""Checks scans and producers of librdkafka's mock cluster while it injects faults.
 
-    python tools/broker/mock_faults.py                # 20 scans
-    python tools/broker/mock_faults.py --scans 500
+    python tools/broker/mock_faults.py                # 20 scans, 10 producers
+    python tools/broker/mock_faults.py --scans 500 --producers 500
 
 Errors of all kinds pushed into responses, connections that are cut, leaders that move,
 brokers that go down and come back, slow answers. Each scan returns each record once
-and in order. The library that confluent-kafka brings has the functions for that.
+and in order. Each producer writes all of its rows, in order and where the receipts say.
+The mock does not compare sequence numbers, so a batch may be there again where its
+acknowledgement was lost; ``producer_kills.py`` has brokers that do. The library that
+confluent-kafka brings has the functions for all this.
 """
 
 from __future__ import annotations
@@ -26,7 +29,13 @@ import confluent_kafka
 from broker import BrokerError
 
 from kwire import client, error_codes
-from kwire.messages import FetchRequest, ListOffsetsRequest, MetadataRequest
+from kwire.messages import (
+    FetchRequest,
+    InitProducerIdRequest,
+    ListOffsetsRequest,
+    MetadataRequest,
+    ProduceRequest,
+)
 
 TOPIC = "faults"
 BROKERS = 3
@@ -58,6 +67,24 @@ ERRORS: dict[Any, tuple[int, ...]] = {
         CUT,
     ),
     MetadataRequest: (error_codes.LEADER_NOT_AVAILABLE, CUT),
+}
+
+WRITE_ERRORS: dict[Any, tuple[int, ...]] = {
+    ProduceRequest: (
+        error_codes.NOT_LEADER_OR_FOLLOWER,
+        error_codes.NOT_ENOUGH_REPLICAS,
+        error_codes.KAFKA_STORAGE_ERROR,
+        error_codes.REQUEST_TIMED_OUT,
+        error_codes.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        error_codes.UNKNOWN_PRODUCER_ID,
+        CUT,
+    ),
+    InitProducerIdRequest: (
+        error_codes.COORDINATOR_LOAD_IN_PROGRESS,
+        error_codes.NOT_COORDINATOR,
+        CUT,
+    ),
+    MetadataRequest: ERRORS[MetadataRequest],
 }
 
 Fields = tuple[int, int, bytes | None, bytes | None]
@@ -94,9 +121,9 @@ class Mock:
         addresses = self._library.rd_kafka_mock_cluster_bootstraps(self._cluster)
         self.address = addresses.decode()
 
-    def create_topic(self) -> None:
-        """Create the topic, with a replica on each broker."""
-        self._call("topic_create", TOPIC.encode(), PARTITIONS, BROKERS)
+    def create_topic(self, name: str) -> None:
+        """Create a topic, with a replica on each broker."""
+        self._call("topic_create", name.encode(), PARTITIONS, BROKERS)
 
     def push_errors(self, api_key: int, codes: list[int]) -> None:
         """Answer the next requests of an API with errors."""
@@ -107,14 +134,14 @@ class Mock:
 
     def forget_errors(self) -> None:
         """Answer without errors from here on."""
-        for request in ERRORS:
+        for request in ERRORS | WRITE_ERRORS:
             self._library.rd_kafka_mock_clear_request_errors(
                 self._cluster, ctypes.c_int16(request.api_key)
             )
 
-    def set_leader(self, partition: int, node: int) -> None:
+    def set_leader(self, topic: str, partition: int, node: int) -> None:
         """Have another broker lead a partition."""
-        self._call("partition_set_leader", TOPIC.encode(), partition, node)
+        self._call("partition_set_leader", topic.encode(), partition, node)
 
     def set_up(self, node: int, is_up: bool) -> None:
         """Take a broker down, or have it back."""
@@ -183,12 +210,20 @@ def read(address: str, is_async: bool, pause_s: float) -> list[Fields]:
 class Faults(threading.Thread):
     """Injects faults for a while, or until ``is_over``; heals the cluster then."""
 
-    def __init__(self, mock: Mock, source: random.Random) -> None:
+    def __init__(
+        self,
+        mock: Mock,
+        source: random.Random,
+        topic: str,
+        errors: dict[Any, tuple[int, ...]],
+    ) -> None:
         super().__init__(daemon=True)
         self.count = 0
         self.is_over = threading.Event()
         self._mock = mock
         self._random = source
+        self._topic = topic
+        self._errors = errors
 
     def run(self) -> None:
         """Inject one fault after the other."""
@@ -204,16 +239,17 @@ class Faults(threading.Thread):
                 self._mock.set_up(down, True)
                 down = 0
             if kind == 0:
-                self._mock.set_leader(self._random.randrange(PARTITIONS), node)
+                partition = self._random.randrange(PARTITIONS)
+                self._mock.set_leader(self._topic, partition, node)
             elif kind == 1:
                 self._mock.set_up(node, False)
                 down = node
             elif kind == 2:
                 self._mock.set_delay(node, self._random.choice([0, 5, 50]))
             else:
-                request = self._random.choice(list(ERRORS))
+                request = self._random.choice(list(self._errors))
                 some = self._random.choices(
-                    ERRORS[request], k=self._random.randint(1, 3)
+                    self._errors[request], k=self._random.randint(1, 3)
                 )
                 self._mock.push_errors(request.api_key, some)
         for each in range(1, BROKERS + 1):
@@ -222,16 +258,16 @@ class Faults(threading.Thread):
         self._mock.forget_errors()
 
 
-def check(scans: int, seed: int) -> None:
+def check_scans(scans: int, seed: int) -> None:
     """Scan again and again under faults."""
     begun, faults = time.monotonic(), 0
     mock = Mock()
     try:
-        mock.create_topic()
+        mock.create_topic(TOPIC)
         wanted = write(mock.address)
         for number in range(scans):
             source = random.Random(seed + number)
-            disturber = Faults(mock, source)
+            disturber = Faults(mock, source, TOPIC, ERRORS)
             disturber.start()
             try:
                 got = read(mock.address, bool(number % 2), source.choice([0.01, 0.04]))
@@ -254,14 +290,102 @@ def check(scans: int, seed: int) -> None:
     )
 
 
+def produce(address: str, topic: str, is_async: bool) -> list[client.Receipt]:
+    """Write numbered rows slowly, each key to its partition; return the receipts."""
+    options: Any = {"batch_bytes": 1000, "delivery_timeout_s": SECONDS}
+    lists = [
+        [(b"k%d" % (n % 7), b"%d" % n) for n in range(start, start + 100)]
+        for start in range(0, ROWS, 100)
+    ]
+    receipts: list[client.Receipt] = []
+
+    async def produce_async() -> None:
+        async with (
+            client.connect(address, timeout_s=SECONDS) as kafka,
+            kafka.producer(**options, on_receipt=receipts.append) as producer,
+        ):
+            for rows in lists:
+                for key, value in rows:
+                    await producer.append(topic, key=key, value=value)
+                await asyncio.sleep(FAULTS_S / len(lists))
+
+    if is_async:
+        asyncio.run(produce_async())
+        return receipts
+    with (
+        client.connect_sync(address, timeout_s=SECONDS) as kafka,
+        kafka.producer(**options) as producer,
+    ):
+        for rows in lists:
+            receipts += producer.send_many(topic, rows)
+            time.sleep(FAULTS_S / len(lists))
+    return receipts
+
+
+def check_rows(address: str, topic: str, receipts: list[client.Receipt]) -> int:
+    """Compare what is in a topic with the receipts; return how many are there again."""
+    partitions: dict[int, dict[int, int]] = {}
+    with client.connect_sync(address, timeout_s=SECONDS) as kafka:
+        for chunk in kafka.scan(topic):
+            found = partitions.setdefault(chunk.partition, {})
+            found.update((row.offset, int(row.value or b"")) for row in chunk.rows())
+    values = [value for found in partitions.values() for value in found.values()]
+    if set(values) != set(range(ROWS)):
+        raise BrokerError(f"{len(set(range(ROWS)) - set(values))} rows are missing")
+    if sum(each.record_count for each in receipts) != ROWS:
+        raise BrokerError("receipts are not of as many records as were written")
+    acknowledged: list[int] = []
+    for each in sorted(receipts):
+        found = partitions[each.partition]
+        offsets = range(each.base_offset, each.base_offset + each.record_count)
+        acknowledged += (found.get(offset, -1) for offset in offsets)
+    for key in range(7):
+        mine = [value for value in acknowledged if value % 7 == key]
+        if mine != list(range(key, ROWS, 7)):
+            raise BrokerError(f"receipts of key {key} are of other rows, {mine[:9]}...")
+    return len(values) - ROWS
+
+
+def check_producers(producers: int, seed: int) -> None:
+    """Write topic after topic under faults."""
+    begun, faults, again = time.monotonic(), 0, 0
+    mock = Mock()
+    try:
+        for number in range(producers):
+            topic = f"written-{number}"
+            mock.create_topic(topic)
+            disturber = Faults(mock, random.Random(seed + number), topic, WRITE_ERRORS)
+            disturber.start()
+            try:
+                receipts = produce(mock.address, topic, bool(number % 2))
+            finally:
+                disturber.is_over.set()
+                disturber.join()
+            faults += disturber.count
+            try:
+                again += check_rows(mock.address, topic, receipts)
+            except BrokerError as error:
+                raise BrokerError(f"seed {seed + number}: {error}") from None
+    finally:
+        mock.close()
+    print(
+        f"librdkafka's mock cluster: {producers} producers under {faults} faults, each"
+        f" of {ROWS:,} records acknowledged, in order and where its receipt says;"
+        f" {again} there again, for want of sequence numbers;"
+        f" {time.monotonic() - begun:.0f} s"
+    )
+
+
 def main() -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scans", type=int, default=20)
+    parser.add_argument("--producers", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     try:
-        check(chosen.scans, chosen.seed)
+        check_scans(chosen.scans, chosen.seed)
+        check_producers(chosen.producers, chosen.seed)
     except BrokerError as error:
         sys.exit(f"mock_faults: {error}")
 
