@@ -120,8 +120,16 @@ def message_columns(kwire: Any) -> dict[str, Call]:
 
     made = {name: call(rows, False) for name, rows in cases.items()}
     made |= {f"{name}, kept": call(rows, True) for name, rows in cases.items()}
+    buffers = rows_of(cases["good"])
+    produce, produced = kwire.messages.ProduceRequest, rows_of([bytes(7)])
     array: Any = made["good"]()
     return made | {
+        "views": lambda: engine.decode_messages(
+            cls, 9, *buffers, 0, 2, False, False, views=True
+        ),
+        "views, bad row": lambda: engine.decode_messages(
+            produce, 9, *produced, 0, 1, False, False, views=True
+        ),
         "no version": call(cases["good"], False, 99),
         "arrow": lambda: array.__arrow_c_array__(),
     }

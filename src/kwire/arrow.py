@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["messages_to_arrow", "records_to_arrow", "request_headers_to_arrow"]
 
 
-_schemas: dict[tuple[bool, bool, str], pyarrow.Schema] = {}
+_schemas: dict[tuple[bool, bool, str, bool], pyarrow.Schema] = {}
 
 
 def records_to_arrow(
@@ -40,6 +40,7 @@ def records_to_arrow(
     timestamp_unit: Unit = "ms",
     headers: bool = True,
     batch_columns: bool = False,
+    views: bool = False,
     aborted_transactions: Iterable[AbortedTransaction] | None = None,
     start_offset: int | None = None,
     end_offset: int | None = None,
@@ -54,9 +55,10 @@ def records_to_arrow(
     binary, headers list<struct<key: string, value: binary>>, all nullable. A record
     without headers has an empty list, as on the wire, where headers cannot be null;
     the tables of ``kwire.spark`` and of ``kwire export`` have null there, as those of
-    Spark's Kafka source have.
+    Spark's Kafka source have. With ``views``, key and value are binary_view: bytes that
+    are not compressed stay in ``data``, which the batch holds as long as it lives.
     Raises ``DecodeError`` as ``records.decode_batches`` does, ``LimitExceeded`` if keys
-    or values are over 2 GiB.
+    or values are over 2 GiB and no views.
     """
     library = load_pyarrow()
     options = make_read_options(
@@ -69,9 +71,9 @@ def records_to_arrow(
     )
     check_unit(timestamp_unit)
     array, _, _ = engine.decode_columns(
-        data, options, 0, None, headers, batch_columns, timestamp_unit
+        data, options, 0, None, headers, batch_columns, timestamp_unit, views
     )
-    key = (headers, batch_columns, timestamp_unit)
+    key = (headers, batch_columns, timestamp_unit, views)
     schema = _schemas.get(key)
     if schema is None:
         batch: pyarrow.RecordBatch = library.record_batch(array)
@@ -90,6 +92,7 @@ def messages_to_arrow(
     version: int,
     *,
     on_error: Literal["raise", "null"] = "raise",
+    views: bool = False,
     limits: Limits | None = DEFAULT,
 ) -> pyarrow.StructArray:
     """Decode an array of encoded messages, one a row, into nested Arrow arrays.
@@ -107,6 +110,8 @@ def messages_to_arrow(
     at a frame that was passed in place of a message is left out.
     ``on_error="null"`` goes on instead: a bad row has null in every field, and a last
     field ``_error`` has the text of its error, null for good rows.
+    With ``views``, bytes and records fields are binary_view: their bytes stay in
+    ``array``, whose memory the result holds; up to 12 bytes are copied, and so is text.
     ``LimitExceeded`` where one column would outgrow Arrow's 32-bit offsets.
     """
     keep_errors = _keeps_errors(on_error)
@@ -124,6 +129,7 @@ def messages_to_arrow(
         pyarrow.types.is_large_binary(flat.type),
         keep_errors,
         limits,
+        views,
     )
     return pyarrow.array(made)
 

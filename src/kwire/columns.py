@@ -9,10 +9,13 @@ read; Arrow consumers call ``__arrow_c_array__``. Otherwise neither is required.
 
 from __future__ import annotations
 
-from struct import unpack_from
+from itertools import accumulate
+from struct import Struct, unpack_from
+from struct import error as struct_error
 
 from ._backend import record_engine as engine
 from .batch_options import BatchOptions, make_compressor, make_header
+from .errors import EncodeError
 from .limits import DEFAULT, Limits
 from .read_options import make_read_options
 from .records import decode_batches
@@ -46,6 +49,9 @@ class BytesColumn:
     The bytes of row i are ``data[offsets[i]:offsets[i + 1]]``; ``data`` is uint8,
     ``offsets`` int32 with one more than there are rows. ``validity`` is a bool for
     each row, False for null. Indexing gives bytes, or None for null.
+
+    A column of views (``decode_records(views=True)``) has no ``data`` and ``offsets``:
+    its bytes are where they were. Index it, or pass it to a library that takes Arrow.
     """
 
     __slots__ = ("_array",)
@@ -56,11 +62,13 @@ class BytesColumn:
     @property
     def offsets(self) -> NDArray[Any]:
         """Where each row begins and the last one ends, in bytes."""
+        _refuse_views(self._array, "offsets")
         return _numbers(self._array, "int32", len(self) + 1)
 
     @property
     def data(self) -> NDArray[Any]:
         """The bytes of all rows, and of a slice those of the other rows too."""
+        _refuse_views(self._array, "data")
         return _view(self._array.buffers[2], "uint8")
 
     @property
@@ -83,6 +91,8 @@ class BytesColumn:
             with memoryview(validity) as bits:
                 if not bits[row >> 3] >> (row & 7) & 1:
                     return None
+        if self._array.format == _VIEWS:
+            return _read_view(self._array.buffers, row)
         start, end = unpack_from("=ii", self._array.buffers[1], 4 * row)
         with memoryview(self._array.buffers[2]) as content:
             return bytes(content[start:end])
@@ -132,6 +142,8 @@ class HeadersColumn:
         return self._array.__arrow_c_array__(requested_schema)
 
 
+_VIEWS = "vz"
+_LONGEST_INLINE = 12
 _TYPES = {"l": "int64", "i": "int32", "s": "int16", "c": "int8"}
 
 
@@ -147,6 +159,10 @@ class Records:
     after the last complete batch, ``next_offset`` the offset after it, where a consumer
     goes on whatever the records are; None without a complete batch. The arrays are
     views and cannot be written.
+
+    Records that were decoded with ``views`` hold the input, or the decompressed bytes,
+    as long as a column of them lives: a ``bytearray`` cannot be resized meanwhile, and
+    what is written to it is seen in the columns.
 
     A slice (``records[10:20]``) has some of the records, over the same memory: nothing
     is copied, and the memory lives as long as the slice. Bounds are those of Python's
@@ -261,6 +277,7 @@ def decode_records(
     headers: bool = True,
     batch_columns: bool = False,
     timestamp_unit: Unit = "ms",
+    views: bool = False,
     aborted_transactions: Iterable[AbortedTransaction]
     | TransactionFilter
     | None = None,
@@ -276,9 +293,12 @@ def decode_records(
     batches are always left out. ``headers`` and ``batch_columns`` choose columns,
     ``timestamp_unit`` is "s", "ms", "us" or "ns" (a timestamp beyond its range is
     null). Records from ``end_offset`` on are left out.
+    ``views`` makes key and value columns of Arrow's type binary_view: bytes that are
+    not compressed stay where they are in ``data``, which the columns hold, and others
+    in the decompressed batch. Up to 12 bytes are copied, and so are headers.
     Cost: linear in the bytes, without an object for each record; other threads run.
     Raises ``DecodeError`` as ``decode_batches`` does; ``LimitExceeded`` if keys or
-    values are over 2 GiB.
+    values are over 2 GiB, unless they are views.
     """
     options = make_read_options(
         errors=errors,
@@ -291,7 +311,7 @@ def decode_records(
     check_unit(timestamp_unit)
     return Records(
         *engine.decode_columns(
-            data, options, position, end, headers, batch_columns, timestamp_unit
+            data, options, position, end, headers, batch_columns, timestamp_unit, views
         )
     )
 
@@ -357,8 +377,46 @@ def _number_rows(array: engine.Array) -> NumberRows:
 
 
 def _bytes_rows(array: engine.Array) -> BytesRows:
+    if array.format == _VIEWS:
+        return _copy_views(array)
     validity, offsets, content = array.buffers
     return validity, offsets, content, array.offset
+
+
+def _copy_views(array: engine.Array) -> BytesRows:
+    """Copy what the rows of a column of views have, one after the other."""
+    column = BytesColumn(array)
+    rows = [b""] * array.offset + [column[row] or b"" for row in range(len(column))]
+    ends = Struct(f"={len(rows) + 1}i")
+    try:
+        offsets = ends.pack(*accumulate(map(len, rows), initial=0))
+    except struct_error:
+        raise EncodeError(
+            f"the column has more than 2 GiB ({sum(map(len, rows))} bytes); encode"
+            " slices of it",
+            array.name,
+        ) from None
+    return array.buffers[0], offsets, b"".join(rows), array.offset
+
+
+def _read_view(buffers: tuple[Any, ...], row: int) -> bytes:
+    """Read the bytes of a view, which has up to 12 of them itself."""
+    size, _, number, start = unpack_from("=iiii", buffers[1], 16 * row)
+    memory = buffers[1]
+    if size > _LONGEST_INLINE:
+        memory = buffers[2 + number]
+    else:
+        start = 16 * row + 4
+    with memoryview(memory) as content:
+        return bytes(content[start : start + size])
+
+
+def _refuse_views(array: engine.Array, name: str) -> None:
+    if array.format == _VIEWS:
+        raise AttributeError(
+            f"a column of views has no {name}: take rows by their index, pass the"
+            " column to pyarrow, or decode without views"
+        )
 
 
 def _first_number(column: NumberRows) -> int:
@@ -369,7 +427,8 @@ def _first_number(column: NumberRows) -> int:
 
 def _slice(array: engine.Array, start: int, count: int) -> engine.Array:
     """Make an array of some of the rows of a column, over the same memory."""
-    start += array.offset
+    # pyarrow refuses views that begin after the end of no rows.
+    start = start + array.offset if count else 0
     return type(array)(
         array.format,
         array.name,

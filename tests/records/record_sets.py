@@ -148,12 +148,17 @@ def rows_of(batches, control=True):
 
 
 def texts_of(column, whole=True):
-    """Take the bytes of a column out of its arrays, as a reader of arrays would."""
+    """Take the bytes of a column out of its arrays, as a reader of arrays would.
+
+    A column of views has no such arrays: there they come row by row.
+    """
+    assert column.validity.shape == (len(column),)
+    if not hasattr(column, "offsets"):
+        return [column[row] for row in range(len(column))]
     content = column.data.tobytes()
     bounds = column.offsets.tolist()
     assert bounds[:1] == [0] or not whole
     assert len(bounds) == len(column) + 1
-    assert column.validity.shape == (len(column),)
     return [
         content[start:end] if valid else None
         for start, end, valid in zip(

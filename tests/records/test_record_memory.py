@@ -104,6 +104,13 @@ def calls(package):
         ),
         "columns": lambda: columns.decode_records(PLAIN + MESSAGES, batch_columns=True),
         "columns compressed": lambda: columns.decode_records(WRAPPED + COMPRESSED),
+        "columns of views": lambda: columns.decode_records(
+            PLAIN + MESSAGES + WRAPPED + COMPRESSED, views=True
+        ).__arrow_c_array__(),
+        "columns of views, name": lambda: columns.decode_records(BAD_NAME, views=True),
+        "columns of views, codec": lambda: engine.decode_columns(
+            COMPRESSED, engine.ReadOptions(refuse), views=True
+        ),
         "columns replaced": lambda: columns.decode_records(BAD_NAME, errors="replace"),
         "columns, name": lambda: columns.decode_records(BAD_NAME),
         "columns, checksum": lambda: columns.decode_records(PLAIN[:-1] + b"?"),
@@ -221,7 +228,7 @@ def read(package, data):
 
 CALL_BACK = {
     *("encode, raise", "encode, headers", "encode, codec"),
-    *("columns, codec", "rows, codec"),
+    *("columns, codec", "columns of views, codec", "rows, codec"),
 }
 LACKS = {"one allocation": 1, "two allocations": 2, "thirty allocations": 30}
 

@@ -205,6 +205,11 @@ def arrays():
             bodies = partial(on_rows, partial(good.bodies, cls, version))
             name = f"message columns {cls} {mode}"
             yield Entry(name, run, bodies, errors, share=40, is_view=True, growth=900)
+        cls, version = "ProduceRequest", 9
+        run = on.views_of_class(cls, version, mode)
+        bodies = partial(on_rows, partial(good.bodies, cls, version))
+        name = f"message views {mode}"
+        yield Entry(name, run, bodies, errors, share=40, is_view=True, growth=900)
     run = on.call("arrow.records_to_arrow", batch_columns=True, errors="replace")
     yield Entry("records to arrow", run, is_buffer=True, is_view=True, **RECORDS)
 
@@ -222,6 +227,7 @@ def record_sets():
     run = partial(on.decode_all, check_crc=False, errors="replace", start_offset=3)
     yield Entry("batches without checksums", run, errors=errors, **RECORDS, **ANY)
     yield Entry("columns", on.columns, share=150, **RECORDS, **ANY)
+    yield Entry("columns of views", on.views, **RECORDS, **ANY)
     run = partial(on.columns, batch_columns=True, start_offset=2, end_offset=30)
     yield Entry("columns of a part", run, **RECORDS, **ANY)
     for magic in range(3):

@@ -145,6 +145,32 @@ def rows_of_class(name, version, mode):
     return run
 
 
+def views_of_class(name, version, mode):
+    """Make a call of ``messages_to_arrow`` whose bytes stay in the input."""
+
+    def run(package, data):
+        cls = getattr(package.messages, name)
+        read = module(package, "arrow").messages_to_arrow
+        made = read(rows_of(data), cls, version, on_error=mode, views=True)
+        # Not in full: a prefix is not that of its bytes once these have changed.
+        made.validate()
+        return made.cast(without_views(made.type))
+
+    return run
+
+
+def without_views(kind):
+    """Return a type with bytes for views of them."""
+    if kind == pa.binary_view():
+        return pa.binary()
+    if pa.types.is_struct(kind):
+        return pa.struct([one.with_type(without_views(one.type)) for one in kind])
+    if pa.types.is_list(kind):
+        inner = kind.value_field
+        return pa.list_(inner.with_type(without_views(inner.type)))
+    return kind
+
+
 def checked(made):
     """Look at every offset and every text of what Arrow was given."""
     made.validate(full=True)
@@ -179,6 +205,18 @@ def columns(package, data, **options):
     """Read batches as columns; what they hold is looked at by ``validate``."""
     table = module(package, "columns").decode_records(data, **options)
     return pa.record_batch(table), table.end_position
+
+
+def views(package, data, **options):
+    """Read batches as columns of views, and copy what they point to."""
+    table = module(package, "columns").decode_records(data, views=True, **options)
+    made = pa.record_batch(table)
+    made.validate()
+    taken = [column.cast(without_views(column.type)) for column in made.columns]
+    flat = pa.RecordBatch.from_arrays(taken, made.schema.names)
+    # A column of numbers would hold the input as well.
+    copied = pa.ipc.read_record_batch(flat.serialize(), flat.schema)
+    return copied, table.end_position
 
 
 def decompressed(codec, package, data):

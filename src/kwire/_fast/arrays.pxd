@@ -3,8 +3,8 @@
 """The memory of columns, and the Arrow arrays that are made of it.
 
 A ``Block`` is raw memory that a walk may take, grow and give back without the GIL;
-a ``Memory`` is the Python object that owns one. Twin: ``_pure/arrays.py``. What
-differs there is said in ``arrays.pyx``.
+a ``Memory`` is the Python object that owns one, or holds memory of the caller. Twin:
+``_pure/arrays.py``. What differs there is said in ``arrays.pyx``.
 """
 
 from libc.stdint cimport int64_t, uint8_t
@@ -26,10 +26,13 @@ cdef class Memory:
     cdef uint8_t* data
     cdef readonly Py_ssize_t size
     cdef Py_ssize_t exports
+    # The memoryview whose bytes these are; None for a block.
+    cdef object held
 
 
 cpdef Memory new_memory(Py_ssize_t size)
 cpdef Memory grow_memory(Memory memory, Py_ssize_t used, Py_ssize_t size)
+cpdef Memory hold_memory(object view, Py_ssize_t start)
 cdef Memory make_memory(Block* block, Py_ssize_t size)
 cdef int shrink(Memory memory, Py_ssize_t size) except -1
 

@@ -17,7 +17,7 @@ C needs for itself: ``take_block``, ``grow_block``, ``resize_block``, ``give_blo
 """
 
 cimport cython
-from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 from cpython.ref cimport Py_INCREF
@@ -29,6 +29,7 @@ from kwire._fast.arrays cimport *
 from kwire._fast.python_api cimport (
     MOST_ROOM,
     PyBytes_AS_STRING,
+    PyMemoryView_GET_BUFFER,
     PyTuple_GET_ITEM,
     PyTuple_GET_SIZE,
 )
@@ -175,13 +176,15 @@ cdef inline uint8_t* align(void* raw) noexcept nogil:
 
 
 @cython.final
+@cython.no_gc
 @cython.freelist(32)
 cdef class Memory:
     """A block of bytes of known size, with the buffer protocol.
 
     It is writable while it is being filled; what an ``Array`` was made of is not to be
     written any more. Its start is aligned to 64 bytes, and 64 bytes after its end may
-    be read.
+    be read. Neither holds for memory of the caller (``hold_memory``), which cannot be
+    written here.
     """
 
     def __dealloc__(self):
@@ -192,12 +195,14 @@ cdef class Memory:
         return self.size
 
     def __getbuffer__(self, Py_buffer* buffer, int flags):
+        if self.held is not None and flags & PyBUF_WRITABLE:
+            raise BufferError("the memory of an input cannot be written here")
         # By hand: Cython has put None into ``obj``, which PyBuffer_FillInfo would lose.
         buffer.obj = self
         buffer.buf = self.data
         buffer.len = self.size
         buffer.itemsize = 1
-        buffer.readonly = 0
+        buffer.readonly = self.held is not None
         buffer.ndim = 1
         buffer.format = <char*>b"B" if flags & PyBUF_FORMAT else NULL
         buffer.shape = &self.size if flags & PyBUF_ND else NULL
@@ -232,7 +237,7 @@ cpdef Memory grow_memory(Memory memory, Py_ssize_t used, Py_ssize_t size):
         raise ValueError(
             f"a Memory of {memory.size} bytes cannot grow to {size} and keep {used}"
         )
-    if memory.exports:
+    if memory.exports or memory.held is not None:
         larger = new_memory(size)
         memcpy(larger.data, memory.data, <size_t>used)
         return larger
@@ -241,6 +246,29 @@ cpdef Memory grow_memory(Memory memory, Py_ssize_t used, Py_ssize_t size):
     memory.data = memory.block.data
     memory.size = size
     memset(memory.data + size, 0, ALIGNMENT)
+    return memory
+
+
+cpdef Memory hold_memory(object view, Py_ssize_t start):
+    """Make memory of the bytes of a view from ``start`` on, without a copy.
+
+    ``view`` is a flat memoryview of bytes that the caller keeps to itself: the memory
+    holds it, so that the bytes stay where they are.
+    """
+    cdef Memory memory
+    cdef Py_buffer* buffer
+    if not isinstance(view, memoryview):
+        raise TypeError(f"a memoryview is required (got {type(view).__name__})")
+    if not 0 <= start <= view.nbytes:
+        raise ValueError(
+            f"start must be between 0 and {view.nbytes}, the length of the view"
+            f" (got {start})"
+        )
+    memory = Memory.__new__(Memory)
+    buffer = PyMemoryView_GET_BUFFER(<PyObject*>view)
+    memory.held = view
+    memory.data = <uint8_t*>buffer.buf + start
+    memory.size = buffer.len - start
     return memory
 
 

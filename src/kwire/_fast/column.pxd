@@ -9,8 +9,14 @@ Without a twin: ``_pure`` makes its columns from lists.
     int32      bit a row  4 bytes a row
     bool       bit a row  bit a row
     string     bit a row  int32 offsets, rows + 1    UTF-8
+    view       bit a row  16 bytes a row
     array      bit a row  int32 offsets, rows + 1              its elements
     struct     bit a row                                       its fields, by slot
+
+A view is that of Arrow: an int32 length, then up to 12 bytes themselves; more bytes
+stay where they are, and their first 4, an int32 number of a buffer and an int32 offset
+in it follow the length. An offset that is larger than 30 bits counts on in the buffer
+after, which is the same memory from 1 GiB further on.
 
 Rows are counted once: a field of a struct has as many as the struct, so that making
 room for a struct makes room in all its fields, and a bad row is undone without notes.
@@ -20,7 +26,7 @@ version); its missing rows are filled with the default when the next one comes, 
 the end. A bit of ``validity`` is 1 until the row is found null.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from kwire._fast.arrays cimport Block, give_block, grow_block
@@ -32,6 +38,19 @@ cdef enum Outcome:
     DONE = 0
     NO_MEMORY = 1
     FULL = 2
+
+cdef enum:
+    # A kind of column for which there is no opcode: bytes as views of the input.
+    OF_VIEWS = 32
+    VIEW_WIDTH = 16
+    LONGEST_INLINE = 12
+    # Each buffer begins so many bits of bytes after the one before.
+    WINDOW_BITS = 30
+
+# The memory that views point into, and the number of its first buffer.
+cdef struct ViewSource:
+    const uint8_t* start
+    int64_t first_buffer
 
 cdef struct Column:
     # An opcode of ``program.pxd``; forms of one type share one.
@@ -49,7 +68,9 @@ cdef struct Column:
     # Fixed-size values, or the offsets of text and arrays: one more than rows.
     Block values
     Block text
+    # Of views always 1, which is more than there is room for.
     int64_t used
+    ViewSource* source
     # The fields of a struct by slot, or the elements of an array.
     Column* children
     int child_count
@@ -103,22 +124,60 @@ cdef inline bint reserve(Column* column, int64_t length, int64_t room) noexcept 
     return True
 
 
+cdef inline Outcome append_view(
+    Column* column, int64_t row, const uint8_t* at, int64_t size
+) noexcept nogil:
+    """Put a view of bytes of the source into a row; short bytes are copied."""
+    cdef int32_t* view = <int32_t*>(column.values.data + VIEW_WIDTH * row)
+    cdef int64_t place
+    if size <= LONGEST_INLINE:
+        view[0] = <int32_t>size
+        view[1] = view[2] = view[3] = 0
+        memcpy(&view[1], at, <size_t>size)
+        return DONE
+    if unlikely(size > INT32_MAX):
+        return FULL
+    place = at - column.source.start
+    view[0] = <int32_t>size
+    memcpy(&view[1], at, 4)
+    view[2] = <int32_t>(column.source.first_buffer + (place >> WINDOW_BITS))
+    view[3] = <int32_t>(place & ((1 << WINDOW_BITS) - 1))
+    return DONE
+
+
+cdef inline Outcome append_to_full(
+    Column* column, int64_t row, const uint8_t* at, int64_t size
+) noexcept nogil:
+    """Append bytes to a column that has no room for them, or has views."""
+    cdef Outcome outcome
+    # Views never have room for text, so that other columns need not be asked.
+    if column.kind == OF_VIEWS:
+        return append_view(column, row, at, size)
+    outcome = reserve_text(column, column.used + size)
+    return append_text(column, row, at, size) if outcome == DONE else outcome
+
+
 cdef inline Outcome append_text(
     Column* column, int64_t row, const uint8_t* at, int64_t size
 ) noexcept nogil:
-    """Append bytes, or text that is known to be UTF-8, as the last row."""
+    """Append bytes, or text that is known to be UTF-8, as the last row.
+
+    In a column of views it is a view of them.
+    """
     cdef int64_t used = column.used + size
-    cdef Outcome outcome
     if unlikely(used > column.text.room or used > column.ceiling):
-        outcome = reserve_text(column, used)
-        if outcome != DONE:
-            return outcome
+        return append_to_full(column, row, at, size)
     # Without text there may be no memory for it yet.
     if size:
         memcpy(column.text.data + column.used, at, <size_t>size)
     column.used = used
     offsets_of(column)[row + 1] = <int32_t>used
     return DONE
+
+
+cdef inline int64_t count_windows(int64_t size) noexcept nogil:
+    """Count the buffers through which views see memory of this size; at least one."""
+    return max(1, (size + (1 << WINDOW_BITS) - 1) >> WINDOW_BITS)
 
 
 cdef inline Outcome append_string(

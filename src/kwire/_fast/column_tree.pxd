@@ -5,7 +5,7 @@
 from libc.stdint cimport int64_t
 
 from kwire._fast.arrays cimport Array
-from kwire._fast.column cimport Column
+from kwire._fast.column cimport Column, ViewSource
 from kwire._fast.program cimport Table
 
 
@@ -21,12 +21,17 @@ cdef class ColumnShape:
     cdef int total
 
 
-cdef ColumnShape find_shape(object cls, object struct)
+cdef ColumnShape find_shape(object cls, object struct, bint views)
 cdef void build_columns(
     Column* column,
     Column** next_column,
     ColumnShape shape,
     Table* table,
     int64_t ceiling,
+    ViewSource* source,
 ) noexcept
-cdef Array make_array(Column* column, ColumnShape shape, int64_t rows, Column* errors)
+cdef Array make_array(
+    Column* column, ColumnShape shape, int64_t rows, Column* errors, tuple sources
+)
+cdef list hold_windows(object view)
+cdef tuple end_sources(list memories)

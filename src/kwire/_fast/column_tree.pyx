@@ -13,7 +13,16 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memset
 
-from kwire._fast.arrays cimport Array, Block, Memory, make_memory, new_array, take_block
+from kwire._fast.arrays cimport (
+    Array,
+    Block,
+    Memory,
+    hold_memory,
+    make_memory,
+    new_array,
+    new_memory,
+    take_block,
+)
 from kwire._fast.column cimport *
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport PyBytes_AS_STRING
@@ -29,8 +38,10 @@ cdef class ColumnShape:
     """The type of one column, the same in all versions of a message."""
 
 
-# Shapes by message class; a class that is no longer used takes them along.
+# Shapes by message class, and those that have views; a class that is no longer used
+# takes them along.
 cdef object _shapes = WeakKeyDictionary()
+cdef object _view_shapes = WeakKeyDictionary()
 
 cdef ColumnShape _error_shape = ColumnShape.__new__(ColumnShape)
 _error_shape.name = "_error"
@@ -53,29 +64,35 @@ cdef dict FORMATS = {
 }
 
 
-cdef ColumnShape find_shape(object cls, object struct):
-    """Find or make the type of the struct column of a message class."""
-    cdef ColumnShape shape = _shapes.get(cls)
+cdef ColumnShape find_shape(object cls, object struct, bint views):
+    """Find or make the type of the struct column of a message class.
+
+    With ``views``, columns of bytes are of views.
+    """
+    known = _view_shapes if views else _shapes
+    cdef ColumnShape shape = known.get(cls)
     if shape is None:
-        shape = _shapes[cls] = make_struct_shape("", False, struct)
+        shape = known[cls] = make_struct_shape("", False, struct, views)
     return shape
 
 
-cdef ColumnShape make_struct_shape(str name, bint null_default, object struct):
+cdef ColumnShape make_struct_shape(
+    str name, bint null_default, object struct, bint views
+):
     """Make the type of a struct column."""
     cdef ColumnShape shape = ColumnShape.__new__(ColumnShape)
     shape.name = name
     shape.format = "+s"
     shape.kind = OP_STRUCT
     shape.null_default = null_default
-    shape.children = tuple([make_field_shape(field) for field in struct.fields])
+    shape.children = tuple([make_field_shape(field, views) for field in struct.fields])
     shape.total = 1
     for child in shape.children:
         shape.total += (<ColumnShape>child).total
     return shape
 
 
-cdef ColumnShape make_field_shape(object field):
+cdef ColumnShape make_field_shape(object field, bint views):
     """Make the type of the column of one field."""
     cdef ColumnShape shape
     default = plan.resolve_default(field)
@@ -85,17 +102,19 @@ cdef ColumnShape make_field_shape(object field):
         shape.format = "+l"
         shape.kind = OP_ARRAY
         shape.null_default = default is None
-        shape.children = (make_element_shape("item", field, None),)
+        shape.children = (make_element_shape("item", field, None, views),)
         shape.total = 1 + (<ColumnShape>shape.children[0]).total
         return shape
-    return make_element_shape(field.attribute, field, default)
+    return make_element_shape(field.attribute, field, default, views)
 
 
-cdef ColumnShape make_element_shape(str name, object field, object default):
+cdef ColumnShape make_element_shape(
+    str name, object field, object default, bint views
+):
     """Make the type of the column of a field that is no array, or of its elements."""
     cdef ColumnShape shape
     if field.struct is not None:
-        return make_struct_shape(name, default is None, field.struct)
+        return make_struct_shape(name, default is None, field.struct, views)
     code = plan.CODES[field.type]
     shape = ColumnShape.__new__(ColumnShape)
     shape.name = name
@@ -109,6 +128,12 @@ cdef ColumnShape make_element_shape(str name, object field, object default):
     else:
         shape.kind = OP_STRING if code == plan.STRING else OP_BYTES
     shape.default = encode_default(code, default)
+    if views and shape.kind == OP_BYTES:
+        shape.kind = OF_VIEWS
+        shape.format = "vz"
+        shape.width = VIEW_WIDTH
+        # Bytes have no default but none, or null.
+        shape.default = bytes(VIEW_WIDTH)
     return shape
 
 
@@ -136,8 +161,12 @@ cdef void build_columns(
     ColumnShape shape,
     Table* table,
     int64_t ceiling,
+    ViewSource* source,
 ) noexcept:
-    """Lay out the columns of a tree; ``table`` is NULL where the version has none."""
+    """Lay out the columns of a tree; ``table`` is NULL where the version has none.
+
+    ``source`` is what views point into; NULL where there are none.
+    """
     cdef Column* child
     cdef Step* step = NULL if table == NULL else table.steps
     cdef ColumnShape below
@@ -146,6 +175,8 @@ cdef void build_columns(
     column.width = shape.width
     column.null_default = shape.null_default
     column.ceiling = ceiling
+    column.source = source
+    column.used = column.kind == OF_VIEWS
     if shape.default is not None:
         column.default = <const uint8_t*>PyBytes_AS_STRING(<PyObject*>shape.default)
         column.default_size = len(shape.default)
@@ -156,23 +187,35 @@ cdef void build_columns(
         child = &column.children[index]
         index += 1
         if shape.kind == OP_ARRAY:
-            build_columns(child, next_column, below, table, ceiling)
+            build_columns(child, next_column, below, table, ceiling, source)
             continue
         while step != NULL and step.op == OP_CHECK:
             step += 1
         if step != NULL:
             child.lazy = step.op > OP_ARRAY
         build_columns(
-            child, next_column, below, NULL if step == NULL else step.table, ceiling
+            child,
+            next_column,
+            below,
+            NULL if step == NULL else step.table,
+            ceiling,
+            source,
         )
         if step != NULL:
             step += 1
 
 
 cdef Array make_array(
-    Column* column, ColumnShape shape, int64_t rows, Column* error_column
+    Column* column,
+    ColumnShape shape,
+    int64_t rows,
+    Column* error_column,
+    tuple sources,
 ):
-    """Make the ``Array`` of a column, which gives up its memory to it."""
+    """Make the ``Array`` of a column, which gives up its memory to it.
+
+    ``sources`` are the buffers that views have after their own, from ``end_sources``.
+    """
     cdef list children = []
     cdef Memory validity = None
     cdef int64_t nulls = count_nulls(column, rows)
@@ -190,6 +233,8 @@ cdef Array make_array(
         buffers = validity, move_block(&column.values, (rows + 7) // 8)
     elif not has_offsets(column):
         buffers = validity, move_block(&column.values, rows * column.width)
+        if column.kind == OF_VIEWS:
+            buffers += sources
     else:
         buffers = validity, move_block(&column.values, 4 * (rows + 1))
         if column.kind == OP_ARRAY:
@@ -198,13 +243,36 @@ cdef Array make_array(
             buffers += (move_block(&column.text, column.used),)
     for index in range(column.child_count):
         children.append(
-            make_array(&column.children[index], shape.children[index], below, NULL)
+            make_array(
+                &column.children[index], shape.children[index], below, NULL, sources
+            )
         )
     if error_column != NULL:
-        children.append(make_array(error_column, _error_shape, rows, NULL))
+        children.append(make_array(error_column, _error_shape, rows, NULL, ()))
     return new_array(
         shape.format, shape.name, rows, nulls, buffers, tuple(children), True
     )
+
+
+cdef list hold_windows(object view):
+    """Make the buffers through which views see the bytes of a memoryview."""
+    cdef list windows = []
+    cdef int64_t number
+    for number in range(count_windows(view.nbytes)):
+        windows.append(hold_memory(view, <Py_ssize_t>(number << WINDOW_BITS)))
+    return windows
+
+
+cdef tuple end_sources(list memories):
+    """Append to the buffers of views the one that Arrow wants: the sizes of them."""
+    cdef Memory sizes = new_memory(8 * len(memories))
+    cdef int64_t* size = <int64_t*>sizes.data
+    cdef Memory memory
+    for memory in memories:
+        size[0] = memory.size
+        size += 1
+    memories.append(sizes)
+    return tuple(memories)
 
 
 cdef Memory move_block(Block* block, int64_t size):

@@ -17,6 +17,8 @@ cdef struct Decoding:
 
 cdef int get_input(object data, Py_buffer* buffer) except -1
 
+cdef object view_bytes(object data)
+
 cdef bint is_lenient(object compat) except -1
 
 cdef object decode_part(

@@ -146,7 +146,7 @@ def decode_request_headers(
         rows.data = <const uint8_t*>buffers[2].buf
         rows.data_size = buffers[2].len
         next_column = columns + 1
-        build_columns(columns, &next_column, shape, NULL, LARGEST_OFFSET)
+        build_columns(columns, &next_column, shape, NULL, LARGEST_OFFSET, NULL)
         rows.columns = columns
         if keep_errors:
             errors = next_column
@@ -176,7 +176,7 @@ def decode_request_headers(
             if reason == AT_NO_MEMORY:
                 raise MemoryError
             if reason == AT_END:
-                return make_array(columns, shape, count, errors)
+                return make_array(columns, shape, count, errors, ())
     finally:
         for index in range(held):
             PyBuffer_Release(&buffers[index])

@@ -30,9 +30,16 @@ from libc.string cimport memcpy
 
 from kwire._fast.big_endian cimport *
 from kwire._fast.column cimport *
-from kwire._fast.column_tree cimport ColumnShape, make_array, build_columns, find_shape
+from kwire._fast.column_tree cimport (
+    ColumnShape,
+    build_columns,
+    end_sources,
+    find_shape,
+    hold_windows,
+    make_array,
+)
 from kwire._fast.cursor cimport *
-from kwire._fast.decoder cimport get_input
+from kwire._fast.decoder cimport get_input, view_bytes
 from kwire._fast.path cimport Path, note_field, note_index, format_path
 from kwire._fast.primitives cimport LONGEST_STRING, read_count, read_length
 from kwire._fast.program cimport *
@@ -51,6 +58,8 @@ cdef enum:
 cdef struct RowWalk:
     Cursor cursor
     Path path
+    # What views of bytes point into.
+    ViewSource source
 
 # The input: an Arrow binary array, and what is made of each row.
 cdef struct Rows:
@@ -78,19 +87,21 @@ def decode_messages(
     bint is_large,
     bint keep_errors,
     limits=DEFAULT,
+    bint views=False,
 ):
     """Decode ``count`` messages of one class and version into a struct ``Array``.
 
     The input is an Arrow binary array, or large binary array (``is_large``), as its
     three buffers, of which ``start`` rows are left out; ``validity`` is None where no
-    row is null. A null row becomes a null struct.
+    row is null. A null row becomes a null struct. With ``views``, bytes and records of
+    more than 12 bytes point into ``data``, which the array holds.
     Raises what ``decode`` raises for the first bad row; the path begins with the row
     (``[7].topics``), the offset counts from the row's first byte. ``keep_errors``
     appends a string column ``_error`` instead, and all other fields of a bad row are
     null. ``LimitExceeded`` where a column would outgrow Arrow's 32-bit offsets.
     """
     cdef Program program = find_program(cls, version)
-    cdef ColumnShape shape = find_shape(cls, program.layout.struct)
+    cdef ColumnShape shape = find_shape(cls, program.layout.struct, views)
     cdef Py_buffer buffers[3]
     cdef Rows rows
     cdef RowWalk walk
@@ -110,6 +121,9 @@ def decode_messages(
     if columns == NULL:
         raise MemoryError
     try:
+        if views:
+            # One export for both: an object may give another buffer the next time.
+            data = view_bytes(b"" if data is None else data)
         for source in (validity, offsets, data):
             get_input(b"" if source is None else source, &buffers[held])
             held += 1
@@ -127,7 +141,16 @@ def decode_messages(
         rows.data = <const uint8_t*>buffers[2].buf
         rows.data_size = buffers[2].len
         next_column = columns + 1
-        build_columns(columns, &next_column, shape, program.table, LARGEST_OFFSET)
+        build_columns(
+            columns,
+            &next_column,
+            shape,
+            program.table,
+            LARGEST_OFFSET,
+            &walk.source,
+        )
+        walk.source.start = rows.data
+        walk.source.first_buffer = 0
         rows.errors = NULL
         if keep_errors:
             rows.errors = next_column
@@ -139,7 +162,8 @@ def decode_messages(
             done = walk_rows(&walk, &rows, program.table, columns)
         if walk.cursor.fault:
             raise make_walk_failure(&walk, program, done)
-        return make_array(columns, shape, count, rows.errors)
+        sources = end_sources(hold_windows(data)) if views else ()
+        return make_array(columns, shape, count, rows.errors, sources)
     finally:
         for index in range(held):
             PyBuffer_Release(&buffers[index])

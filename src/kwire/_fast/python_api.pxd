@@ -32,6 +32,7 @@ cdef extern from "Python.h":
     int PyObject_GetBuffer(PyObject* value, Py_buffer* buffer, int flags)
     void PyBuffer_Release(Py_buffer* buffer)
     int PyBUF_SIMPLE
+    Py_buffer* PyMemoryView_GET_BUFFER(PyObject* view)
     # Text
     PyObject* PyUnicode_DecodeUTF8(
         const char* data, Py_ssize_t size, const char* errors

@@ -9,8 +9,9 @@ that can read it, the input has changed meanwhile.
 
 Twin: ``_pure/record_columns.py``. Differs from its twin in: no object is made for a
 record and the GIL is released, where the twin turns records into columns.
-C needs for itself: ``find_record_shape``, ``make_leaf_shape``, ``make_parent_shape``,
-``walk_entry``, ``make_failure``; the walk is ``record_walk.pyx``'s.
+C needs for itself: ``find_record_shape``, ``make_leaf_shape``, ``make_bytes_shape``,
+``make_parent_shape``, ``walk_entry``, ``make_failure``; the walk is
+``record_walk.pyx``'s.
 """
 
 from libc.stdint cimport uint8_t
@@ -18,8 +19,14 @@ from libc.stdlib cimport calloc, free
 
 from kwire._fast.batches cimport *
 from kwire._fast.column cimport *
-from kwire._fast.column_tree cimport ColumnShape, make_array, build_columns
-from kwire._fast.decoder cimport get_input
+from kwire._fast.column_tree cimport (
+    ColumnShape,
+    build_columns,
+    end_sources,
+    hold_windows,
+    make_array,
+)
+from kwire._fast.decoder cimport get_input, view_bytes
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport PyBuffer_Release, raise_pending
 from kwire._fast.record_sets cimport *
@@ -56,22 +63,32 @@ cdef ColumnShape make_parent_shape(str name, str format, int kind, list children
 cdef dict _shapes = {}
 
 
-cdef ColumnShape find_record_shape(bint headers, bint batch_columns, str unit):
+cdef ColumnShape make_bytes_shape(str name, bint views):
+    """Make the type of a column of bytes."""
+    if views:
+        return make_leaf_shape(name, "vz", OF_VIEWS, VIEW_WIDTH)
+    return make_leaf_shape(name, "z", OP_BYTES, 0)
+
+
+cdef ColumnShape find_record_shape(
+    bint headers, bint batch_columns, str unit, bint views
+):
     """Find or make the type of the struct column of records."""
-    shape = _shapes.get((headers, batch_columns, unit))
+    choice = headers, batch_columns, unit, views
+    shape = _shapes.get(choice)
     if shape is not None:
         return shape
     children = [
         make_leaf_shape("offset", "l", OP_INT64, 8),
         make_leaf_shape("timestamp", f"ts{unit[0]}:UTC", OP_INT64, 8),
         make_leaf_shape("timestamp_type", "i", OP_INT32, 4),
-        make_leaf_shape("key", "z", OP_BYTES, 0),
-        make_leaf_shape("value", "z", OP_BYTES, 0),
+        make_bytes_shape("key", views),
+        make_bytes_shape("value", views),
     ]
     if headers:
         pair = [
             make_leaf_shape("key", "u", OP_STRING, 0),
-            make_leaf_shape("value", "z", OP_BYTES, 0),
+            make_bytes_shape("value", False),
         ]
         item = make_parent_shape("item", "+s", OP_STRUCT, pair)
         children.append(make_parent_shape("headers", "+l", OP_ARRAY, [item]))
@@ -87,7 +104,7 @@ cdef ColumnShape find_record_shape(bint headers, bint batch_columns, str unit):
             make_leaf_shape("base_sequence", "i", OP_INT32, 4),
         ]
     return _shapes.setdefault(
-        (headers, batch_columns, unit), make_parent_shape("", "+s", OP_STRUCT, children)
+        choice, make_parent_shape("", "+s", OP_STRUCT, children)
     )
 
 
@@ -102,6 +119,7 @@ def decode_columns(
     bint headers=True,
     bint batch_columns=False,
     str timestamp_unit="ms",
+    bint views=False,
 ):
     """Decode the records of all batches into the columns of one struct ``Array``.
 
@@ -111,11 +129,16 @@ def decode_columns(
     such entry.
     Shape: offset, timestamp, timestamp type, key, value, then the headers as a list of
     key and value, then the columns of the batch. A timestamp that its unit cannot
-    carry is null. Time and memory are linear in the bytes; no object for each record.
+    carry is null. With ``views``, keys and values of more than 12 bytes point into
+    ``data`` or into the decompressed bytes, which the array holds. Time and memory are
+    linear in the bytes; no object for each record.
     Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do, and
     ``LimitExceeded`` where keys, values or headers outgrow 32-bit offsets.
     """
-    cdef ColumnShape shape = find_record_shape(headers, batch_columns, timestamp_unit)
+    cdef ColumnShape shape = find_record_shape(
+        headers, batch_columns, timestamp_unit, views
+    )
+    cdef list sources = []
     cdef Py_buffer buffer
     cdef ColumnWalk w
     cdef Column* next_column
@@ -123,15 +146,22 @@ def decode_columns(
     w.rows = 0
     w.replace = options.replace
     w.batch_columns = batch_columns
+    w.views = views
+    w.buffer_count = 0
+    w.input_buffer = -1
     w.factor, w.divisor = _FACTORS[timestamp_unit]
+    if views:
+        # One export for both: an object may give another buffer the next time.
+        data = view_bytes(data)
     get_input(data, &buffer)
+    w.input_size = buffer.len
     # From here on nothing may fail before the try.
     w.columns = <Column*>calloc(<size_t>shape.total, sizeof(Column))
     if w.columns == NULL:
         PyBuffer_Release(&buffer)
         raise MemoryError
     next_column = w.columns + 1
-    build_columns(w.columns, &next_column, shape, NULL, LARGEST_OFFSET)
+    build_columns(w.columns, &next_column, shape, NULL, LARGEST_OFFSET, &w.source)
     w.key = &w.columns.children[<int>KEY]
     w.value = &w.columns.children[<int>VALUE]
     w.headers = &w.columns.children[<int>HEADERS] if headers else NULL
@@ -151,22 +181,28 @@ def decode_columns(
                     continue
                 reason = AT_ENTRY
             if reason == AT_ENTRY:
-                reason = walk_entry(&w, data, options)
+                reason = walk_entry(&w, data, options, sources)
             if reason != AT_END:
                 raise make_failure(&w, reason, data)
         next_offset = None
         if w.entries.is_started:
             next_offset = <object>w.entries.last_offset + 1
-        return (
-            make_array(w.columns, shape, w.rows, NULL), w.entries.position, next_offset
+        if w.input_buffer >= 0:
+            index = <Py_ssize_t>w.input_buffer
+            sources[index:index] = hold_windows(data)
+        array = make_array(
+            w.columns, shape, w.rows, NULL, end_sources(sources) if views else ()
         )
+        return array, w.entries.position, next_offset
     finally:
         free_columns(w.columns, shape.total)
         free(w.columns)
         PyBuffer_Release(&buffer)
 
 
-cdef WalkEnd walk_entry(ColumnWalk* w, object data, ReadOptions options) except *:
+cdef WalkEnd walk_entry(
+    ColumnWalk* w, object data, ReadOptions options, list sources
+) except *:
     """Read what an entry holds, compressed or not."""
     cdef Py_buffer buffer
     cdef WalkEnd reason
@@ -177,9 +213,16 @@ cdef WalkEnd walk_entry(ColumnWalk* w, object data, ReadOptions options) except 
     if entry.count > w.entries.most_records:
         return TOO_MANY
     payload = decompress_entry(&w.entries, data, options)
+    if w.views:
+        payload = view_bytes(payload)
     get_input(payload, &buffer)
     try:
         at = <const uint8_t*>buffer.buf
+        if w.views:
+            w.source.start = at
+            w.source.first_buffer = w.buffer_count
+            w.buffer_count += count_windows(buffer.len)
+            sources += hold_windows(payload)
         with nogil:
             if entry.magic == 2:
                 reason = walk_records(w, at, at + buffer.len)

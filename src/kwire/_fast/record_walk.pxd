@@ -4,7 +4,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from kwire._fast.column cimport Column
+from kwire._fast.column cimport Column, ViewSource
 from kwire._fast.record_sets cimport EntryWalk
 
 cdef enum WalkEnd:
@@ -38,9 +38,16 @@ cdef struct ColumnWalk:
     int64_t* timestamps
     int32_t* timestamp_types
     int64_t rows
+    # What views point into now, the buffers that they have had so far, and the first
+    # one of the input, -1 while nothing points there.
+    ViewSource source
+    int64_t buffer_count
+    int64_t input_buffer
+    int64_t input_size
     # The options that only columns have.
     bint replace
     bint batch_columns
+    bint views
     int64_t factor
     int64_t divisor
 

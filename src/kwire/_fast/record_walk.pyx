@@ -52,7 +52,8 @@ cdef void reserve_rows(ColumnWalk* w) noexcept nogil:
         at += size
     if 0 < rows <= w.columns.ceiling and widen(w.columns, rows) == DONE:
         # Values are most of what records are; keys grow by themselves.
-        grow_block(&w.value.text, 0, min(bytes_, w.value.ceiling))
+        if not w.views:
+            grow_block(&w.value.text, 0, min(bytes_, w.value.ceiling))
 
 
 cdef WalkEnd walk_entries(ColumnWalk* w) noexcept nogil:
@@ -80,6 +81,12 @@ cdef WalkEnd walk_plain(ColumnWalk* w) noexcept nogil:
     cdef const uint8_t* at = w.entries.cursor.start + entry.position
     if entry.count > w.entries.most_records:
         return TOO_MANY
+    if w.views:
+        if w.input_buffer < 0:
+            w.input_buffer = w.buffer_count
+            w.buffer_count += count_windows(w.input_size)
+        w.source.start = w.entries.cursor.start
+        w.source.first_buffer = w.input_buffer
     if entry.magic == 2:
         return walk_records(w, at + BATCH_OVERHEAD, at + entry.size)
     return walk_message(w, entry, at)

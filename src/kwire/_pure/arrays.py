@@ -8,7 +8,8 @@ numpy, pyarrow, polars and DuckDB take it without a copy, and kwire needs none o
 ``record_columns`` and ``message_columns`` decide what the columns hold.
 
 Twin: ``_fast/arrays.pyx``. Differs from its twin in: memory that is a ``bytearray``,
-cleared and aligned as Python does it, and structs that ctypes keeps.
+cleared and aligned as Python does it, or a memoryview of the caller's, and structs that
+ctypes keeps.
 Python needs for itself: ``load_interface``.
 """
 
@@ -28,7 +29,7 @@ class Memory(bytearray):
     """A block of bytes of known size, with the buffer protocol.
 
     It is writable while it is being filled; what an ``Array`` was made of is not to be
-    written any more.
+    written any more. Memory of the caller (``hold_memory``) is a memoryview.
     """
 
     __slots__ = ()
@@ -77,14 +78,14 @@ class Array:
         name: str,
         length: int,
         null_count: int,
-        buffers: tuple[Memory | None, ...],
+        buffers: tuple[Memory | memoryview | None, ...],
         children: tuple[Array, ...] = (),
         nullable: bool = True,
         metadata: _Metadata | None = None,
         offset: int = 0,
     ) -> None:
         for buffer in buffers:
-            if buffer is not None and not isinstance(buffer, Memory):
+            if buffer is not None and not isinstance(buffer, (Memory, memoryview)):
                 raise TypeError(
                     f"a buffer must be a Memory or None (got {buffer!r:.40})"
                 )
@@ -152,6 +153,22 @@ def grow_memory(memory: Memory, used: int, size: int) -> Memory:
     with memoryview(memory) as source, memoryview(larger) as target:
         target[:used] = source[:used]
     return larger
+
+
+def hold_memory(view: memoryview, start: int) -> memoryview:
+    """Make memory of the bytes of a view from ``start`` on, without a copy.
+
+    ``view`` is a flat memoryview of bytes that the caller keeps to itself: the memory
+    holds it, so that the bytes stay where they are.
+    """
+    if not isinstance(view, memoryview):
+        raise TypeError(f"a memoryview is required (got {type(view).__name__})")
+    if not 0 <= start <= view.nbytes:
+        raise ValueError(
+            f"start must be between 0 and {view.nbytes}, the length of the view"
+            f" (got {start})"
+        )
+    return view[start:].toreadonly()
 
 
 def encode_metadata(metadata: _Metadata) -> bytes:

@@ -29,6 +29,18 @@ class _Data(ctypes.Structure):
     pass
 
 
+class _Buffer(ctypes.Structure):
+    _fields_ = [
+        ("start", ctypes.c_void_p),
+        ("object", ctypes.c_void_p),
+        ("size", ctypes.c_ssize_t),
+        ("item_size", ctypes.c_ssize_t),
+        ("is_read_only", ctypes.c_int),
+        ("dimensions", ctypes.c_int),
+        ("others", ctypes.c_void_p * 5),
+    ]
+
+
 _Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _Close = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 
@@ -69,7 +81,23 @@ _keep_for_ever = ctypes.PYFUNCTYPE(None, ctypes.py_object)(
     ("Py_IncRef", ctypes.pythonapi)
 )
 
+_get_buffer = ctypes.PYFUNCTYPE(
+    ctypes.c_int, ctypes.py_object, ctypes.POINTER(_Buffer), ctypes.c_int
+)(("PyObject_GetBuffer", ctypes.pythonapi))
+_release_buffer = ctypes.PYFUNCTYPE(None, ctypes.POINTER(_Buffer))(
+    ("PyBuffer_Release", ctypes.pythonapi)
+)
+
 _living: dict[int, _Export] = {}
+
+
+def find_address(view: memoryview) -> int:
+    """Find where the bytes of a memoryview are; they stay there while it lives."""
+    buffer = _Buffer()
+    _get_buffer(view, ctypes.byref(buffer), 0)
+    address: int = buffer.start or 0
+    _release_buffer(ctypes.byref(buffer))
+    return address
 
 
 class _Export:
@@ -113,7 +141,10 @@ class _Export:
         made.children = self.pointers([ctypes.addressof(c) for c in children])
         return made
 
-    def pinned(self, memory: bytearray) -> int:
+    def pinned(self, memory: bytearray | memoryview) -> int:
+        if isinstance(memory, memoryview):
+            # It holds its bytes itself, and the array holds it.
+            return find_address(memory)
         view = (ctypes.c_char * len(memory)).from_buffer(memory)
         self.kept.append(view)
         return ctypes.addressof(view)

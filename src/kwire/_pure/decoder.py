@@ -248,7 +248,7 @@ def decode_part(
     binding = program.binding
     body: Any = data
     if zero_copy or type(data) is not bytes:
-        body = _get_input(data, zero_copy)
+        body = get_input(data, zero_copy)
     size = len(body)
     limits = limits or DEFAULT
     if limits.frame_bytes is not None and size > limits.frame_bytes:
@@ -280,7 +280,7 @@ def decode_part(
         del failure
 
 
-def _get_input(data: Buffer, zero_copy: bool) -> bytes | memoryview:
+def get_input(data: Buffer, zero_copy: bool) -> bytes | memoryview:
     view = memoryview(data)
     if not view.c_contiguous:
         raise TypeError("the input must be contiguous in memory; pass bytes(data)")

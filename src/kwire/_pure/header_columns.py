@@ -85,7 +85,7 @@ def decode_request_headers(
     null_rows: list[int] = []
     texts: list[str | None] | None = [None] * count if keep_errors else None
     with memoryview(b"" if data is None else data) as view:
-        rows = iterate_rows(validity, offsets, view, start, count, is_large)
+        rows = iterate_rows(validity, offsets, view, start, count, is_large, False)
         for number, row in enumerate(rows):
             header = None if row is None else read_header(cls, row, limits)
             headers.append(header)

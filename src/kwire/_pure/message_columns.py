@@ -11,8 +11,8 @@ decoded objects, where the twin walks the plan a second way, without objects and
 without the GIL.
 Python needs for itself: ``iterate_rows``, ``decode_rows``, ``make_struct_column``,
 ``collect_field``, ``has_none``, ``make_list_column``, ``make_element_column``,
-``make_text_column``, ``make_fixed_column``, ``make_offsets``, ``make_validity``,
-``pack_bits``.
+``make_text_column``, ``make_view_column``, ``make_fixed_column``, ``make_offsets``,
+``make_validity``, ``pack_bits``.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from .. import errors, plan
 from ..limits import DEFAULT, Limits
 from ..schema.model import Field, Struct
 from .arrays import Array, Memory
+from .column_views import ViewSource, make_view_array
 from .decoder import decode_part
 from .program import find_program
 
@@ -60,12 +61,14 @@ def decode_messages(
     is_large: bool,
     keep_errors: bool,
     limits: Limits | None = DEFAULT,
+    views: bool = False,
 ) -> Array:
     """Decode ``count`` messages of one class and version into a struct ``Array``.
 
     The input is an Arrow binary array, or large binary array (``is_large``), as its
     three buffers, of which ``start`` rows are left out; ``validity`` is None where no
-    row is null. A null row becomes a null struct.
+    row is null. A null row becomes a null struct. With ``views``, bytes and records of
+    more than 12 bytes point into ``data``, which the array holds.
     Raises what ``decode`` raises for the first bad row; the path begins with the row
     (``[7].topics``), the offset counts from the row's first byte. ``keep_errors``
     appends a string column ``_error`` instead, and all other fields of a bad row are
@@ -81,13 +84,15 @@ def decode_messages(
     )
     texts: list[str | None] | None = [None] * count if keep_errors else None
     null_rows: list[int] = []
+    source = ViewSource(b"" if data is None else data, []) if views else None
     with memoryview(b"" if data is None else data) as view:
-        rows = iterate_rows(validity, offsets, view, start, count, is_large)
-        messages = decode_rows(cls, version, rows, limits, null_rows, texts)
+        rows = iterate_rows(validity, offsets, view, start, count, is_large, views)
+        messages = decode_rows(cls, version, rows, limits, null_rows, texts, views)
     missing = has_none(messages)
     try:
         fields = [
-            collect_field(field, messages, missing) for field in layout.struct.fields
+            collect_field(field, messages, missing, source)
+            for field in layout.struct.fields
         ]
         if texts is not None:
             fields.append(make_text_column("_error", "u", texts, True))
@@ -130,8 +135,9 @@ def iterate_rows(
     start: int,
     count: int,
     is_large: bool,
-) -> Iterator[bytes | None]:
-    """Yield the rows of a binary array, null rows as None."""
+    views: bool,
+) -> Iterator[Any]:
+    """Yield the rows of a binary array, null rows as None; with ``views`` uncopied."""
     if not count:
         return
     assert offsets is not None  # check_sizes has looked
@@ -142,7 +148,9 @@ def iterate_rows(
     size = data.nbytes
     if validity is None and _is_ascending(ends, size):
         with data.cast("B") as raw:
-            part = bytes(raw[ends[0] : ends[-1]])
+            part: bytes | memoryview = raw[ends[0] : ends[-1]]
+            if not views:
+                part = bytes(part)
         places = [end - ends[0] for end in ends] if ends[0] else ends
         yield from map(part.__getitem__, map(slice, places, places[1:]))
         return
@@ -153,7 +161,8 @@ def iterate_rows(
             if bits is not None and not bits[place >> 3] >> (place & 7) & 1:
                 yield None
             elif 0 <= ends[row] <= ends[row + 1] <= size:
-                yield bytes(raw[ends[row] : ends[row + 1]])
+                one = raw[ends[row] : ends[row + 1]]
+                yield one if views else bytes(one)
             else:
                 raise ValueError(f"the offsets of row {row} are not within the data")
 
@@ -165,10 +174,11 @@ def _is_ascending(ends: array[int], size: int) -> bool:
 def decode_rows(
     cls: type,
     version: int,
-    rows: Iterator[bytes | None],
+    rows: Iterator[Any],
     limits: Limits | None,
     null_rows: list[int],
     texts: list[str | None] | None,
+    views: bool,
 ) -> list[Any]:
     """Decode rows, None for those that are null or bad."""
     messages: list[Any] = []
@@ -179,7 +189,7 @@ def decode_rows(
             continue
         try:
             # Not ``decode``, which would examine each bad row for a hint.
-            message, _ = decode_part(cls, row, version, 0, False, False, limits, True)
+            message, _ = decode_part(cls, row, version, 0, views, False, limits, True)
             messages.append(message)
         except errors.DecodeError as error:
             if texts is None:
@@ -196,7 +206,11 @@ def decode_rows(
 
 
 def make_struct_column(
-    name: str, struct: Struct, values: list[Any], has_null: bool
+    name: str,
+    struct: Struct,
+    values: list[Any],
+    has_null: bool,
+    source: ViewSource | None,
 ) -> Array:
     """Make the column of structs; the fields of a null are null."""
     is_null = [value is None for value in values] if has_null else []
@@ -207,11 +221,15 @@ def make_struct_column(
         len(values),
         nulls,
         (make_validity(is_null) if nulls else None,),
-        tuple([collect_field(field, values, nulls > 0) for field in struct.fields]),
+        tuple(
+            [collect_field(field, values, nulls > 0, source) for field in struct.fields]
+        ),
     )
 
 
-def collect_field(field: Field, parents: list[Any], has_null: bool) -> Array:
+def collect_field(
+    field: Field, parents: list[Any], has_null: bool, source: ViewSource | None
+) -> Array:
     """Collect one field from the structs that have it."""
     name = field.attribute
     if has_null:
@@ -221,8 +239,8 @@ def collect_field(field: Field, parents: list[Any], has_null: bool) -> Array:
         # Where no version allows null, there is none to look for.
         has_null = bool(field.nullable_versions) and has_none(values)
     if field.is_array:
-        return make_list_column(name, field, values, has_null)
-    return make_element_column(name, field, values, has_null)
+        return make_list_column(name, field, values, has_null, source)
+    return make_element_column(name, field, values, has_null, source)
 
 
 def has_none(values: list[Any]) -> bool:
@@ -231,7 +249,11 @@ def has_none(values: list[Any]) -> bool:
 
 
 def make_list_column(
-    name: str, field: Field, values: list[Any], has_null: bool
+    name: str,
+    field: Field,
+    values: list[Any],
+    has_null: bool,
+    source: ViewSource | None,
 ) -> Array:
     """Make the column of arrays, and one of all their elements."""
     is_null = [value is None for value in values] if has_null else []
@@ -244,19 +266,25 @@ def make_list_column(
         len(values),
         nulls,
         (make_validity(is_null) if nulls else None, make_offsets(present)),
-        (make_element_column("item", field, elements, False),),
+        (make_element_column("item", field, elements, False, source),),
     )
 
 
 def make_element_column(
-    name: str, field: Field, values: list[Any], has_null: bool
+    name: str,
+    field: Field,
+    values: list[Any],
+    has_null: bool,
+    source: ViewSource | None,
 ) -> Array:
     """Make the column of a field that is no array, or of its elements."""
     if field.struct is not None:
-        return make_struct_column(name, field.struct, values, has_null)
+        return make_struct_column(name, field.struct, values, has_null, source)
     code = plan.CODES[field.type]
     if code == plan.STRING:
         return make_text_column(name, "u", values, has_null)
+    if code > plan.UUID and source is not None:
+        return make_view_column(name, values, has_null, source)
     if code > plan.UUID:
         return make_text_column(name, "z", values, has_null)
     return make_fixed_column(name, code, values, has_null)
@@ -283,6 +311,19 @@ def make_text_column(name: str, form: str, values: list[Any], has_null: bool) ->
             Memory(b"".join(parts)),
         ),
     )
+
+
+def make_view_column(
+    name: str, values: list[Any], has_null: bool, source: ViewSource
+) -> Array:
+    """Make the column of views of bytes."""
+    is_null = [value is None for value in values] if has_null else []
+    nulls = sum(is_null)
+    views = [
+        source.make_view_of_part(b"" if value is None else value) for value in values
+    ]
+    validity = make_validity(is_null) if nulls else None
+    return make_view_array(name, views, validity, nulls, source.buffers)
 
 
 def make_fixed_column(name: str, code: int, values: list[Any], has_null: bool) -> Array:

@@ -7,8 +7,9 @@ a quarter: one array for each field of all records.
 
 Twin: ``_fast/record_columns.pyx``. Differs from its twin in: records are made on the
 way, and the twin walks the bytes once more instead.
-Python needs for itself: ``make_columns``, ``make_text_array``, ``make_fixed_array``,
-``make_offsets_memory``, ``make_validity``, ``convert_timestamps``.
+Python needs for itself: ``walk_columns``, ``make_columns``, ``make_text_array``,
+``make_fixed_array``, ``make_nulls``, ``make_offsets_memory``, ``make_validity``,
+``convert_timestamps``.
 """
 
 from __future__ import annotations
@@ -17,9 +18,17 @@ from array import array
 from itertools import accumulate
 
 from .. import errors
-from ..batch_layout import LOG_APPEND_TIME
+from ..batch_layout import CODEC_MASK, LOG_APPEND_TIME
 from .arrays import Array, Memory
-from .record_sets import EntryWalk, find_wanted, read_found
+from .column_views import ViewSource, find_places, make_view_array
+from .decoder import get_input
+from .record_sets import (
+    EntryWalk,
+    find_wanted,
+    has_unwanted,
+    read_every,
+    read_found,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +64,7 @@ def decode_columns(
     headers: bool = True,
     batch_columns: bool = False,
     timestamp_unit: str = "ms",
+    views: bool = False,
 ) -> tuple[Array, int, int | None]:
     """Decode the records of all batches into the columns of one struct ``Array``.
 
@@ -64,18 +74,53 @@ def decode_columns(
     such entry.
     Shape: offset, timestamp, timestamp type, key, value, then the headers as a list of
     key and value, then the columns of the batch. A timestamp that its unit cannot
-    carry is null. Time and memory are linear in the bytes; no object for each record.
+    carry is null. With ``views``, keys and values of more than 12 bytes point into
+    ``data`` or into the decompressed bytes, which the array holds. Time and memory are
+    linear in the bytes; no object for each record.
     Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do, and
     ``LimitExceeded`` where keys, values or headers outgrow 32-bit offsets.
     """
+    places = ViewPlaces(get_input(data, True)) if views else None
+    try:
+        return walk_columns(
+            data if places is None else places.data,
+            options,
+            position,
+            end,
+            headers,
+            batch_columns,
+            timestamp_unit,
+            places,
+        )
+    except errors.DecodeError as error:
+        # The frames of its traceback would hold the caller's buffer.
+        del places
+        raise error.with_traceback(None) from None
+
+
+def walk_columns(
+    data: Buffer,
+    options: ReadOptions,
+    position: int,
+    end: int | None,
+    headers: bool,
+    batch_columns: bool,
+    timestamp_unit: str,
+    places: ViewPlaces | None,
+) -> tuple[Array, int, int | None]:
+    """Read the records of all batches and turn them into columns."""
     walk = EntryWalk(data, position, end, options)
+    walk.keeps_payload = places is not None
     records: list[Record] = []
     kinds: list[int] = []
     entries: list[BatchHeader] = []
     keys = values = 0
     while find_wanted(walk):
         # With columns of the batch, each plain message is a batch of its own.
-        found = read_found(walk, options.replace, not batch_columns)
+        if places is None:
+            found = read_found(walk, options.replace, not batch_columns)
+        else:
+            found = places.read(walk)
         entry = walk.entry
         kind = -1 if entry.magic == 0 else (entry.attributes & LOG_APPEND_TIME) >> 3
         records += found
@@ -83,9 +128,9 @@ def decode_columns(
         entries += [entry] * len(found)
         keys += sum([len(each.key) for each in found if each.key])
         values += sum([len(each.value) for each in found if each.value])
-        if max(keys, values) > LARGEST_OFFSET:
+        if places is None and max(keys, values) > LARGEST_OFFSET:
             raise errors.decode_failure(errors.COLUMN_TOO_LARGE, 0, entry.position, "")
-    made = make_columns(records, kinds, headers, timestamp_unit)
+    made = make_columns(records, kinds, headers, timestamp_unit, places)
     if batch_columns:
         for name, form, code, attribute in _BATCH_COLUMNS:
             column = array(code, [getattr(each, attribute) for each in entries])
@@ -94,8 +139,56 @@ def decode_columns(
     return columns, walk.position, walk.next_offset
 
 
+class ViewPlaces:
+    """Makes the views of keys and values while a walk reads their records."""
+
+    __slots__ = ("_buffers", "_input", "_keys", "_values", "data")
+
+    def __init__(self, data: Buffer) -> None:
+        self.data = data
+        self._buffers: list[Memory | memoryview] = []
+        self._input: ViewSource | None = None
+        self._keys: list[bytes] = []
+        self._values: list[bytes] = []
+
+    def read(self, walk: EntryWalk) -> tuple[Record, ...]:
+        """Read the wanted records of the entry that was found, as ``read_found``."""
+        records = read_every(walk, walk.options.replace, False)
+        if walk.entry.attributes & CODEC_MASK:
+            assert walk.payload is not None
+            source = ViewSource(walk.payload, self._buffers)
+        else:
+            if self._input is None:
+                self._input = ViewSource(self.data, self._buffers)
+            source = self._input
+        places = find_places(source.data, walk.entry, len(records))
+        lowest, highest = walk.options.lowest, walk.options.highest
+        is_cut = has_unwanted(walk)
+        found = []
+        for record, (key, value) in zip(records, places, strict=True):
+            if not is_cut or lowest <= record.offset <= highest:
+                found.append(record)
+                self._keys.append(source.make_view(record.key or b"", key))
+                self._values.append(source.make_view(record.value or b"", value))
+        return tuple(found)
+
+    def make_arrays(self, records: list[Record]) -> tuple[Array, Array]:
+        """Make the columns of keys and of values."""
+        buffers = self._buffers
+        keys = make_nulls([each.key for each in records])
+        values = make_nulls([each.value for each in records])
+        return (
+            make_view_array("key", self._keys, *keys, buffers),
+            make_view_array("value", self._values, *values, buffers),
+        )
+
+
 def make_columns(
-    records: list[Record], kinds: list[int], headers: bool, unit: str
+    records: list[Record],
+    kinds: list[int],
+    headers: bool,
+    unit: str,
+    places: ViewPlaces | None,
 ) -> list[Array]:
     """Turn records into the columns that all have."""
     stamps = [each.timestamp for each in records]
@@ -106,9 +199,14 @@ def make_columns(
         make_fixed_array("offset", "l", array("q", [each.offset for each in records])),
         make_fixed_array("timestamp", f"ts{unit[0]}:UTC", array("q", stamps), nulls),
         make_fixed_array("timestamp_type", "i", array("i", kinds)),
-        make_text_array("key", "z", [each.key for each in records]),
-        make_text_array("value", "z", [each.value for each in records]),
     ]
+    if places is None:
+        made += [
+            make_text_array("key", "z", [each.key for each in records]),
+            make_text_array("value", "z", [each.value for each in records]),
+        ]
+    else:
+        made += places.make_arrays(records)
     if headers:
         lists = [each.headers for each in records]
         pairs = [pair for each in lists for pair in each]
@@ -146,14 +244,20 @@ def make_fixed_array(
 
 def make_text_array(name: str, form: str, values: list[Any]) -> Array:
     """Make an array of bytes or text, None for null."""
-    nulls: list[int] = []
-    if None in values:
-        nulls = [row for row, value in enumerate(values) if value is None]
+    validity, nulls = make_nulls(values)
+    if nulls:
         values = [value or b"" for value in values]
     offsets = make_offsets_memory(map(len, values))
-    validity = make_validity(len(values), nulls) if nulls else None
     buffers = (validity, offsets, Memory(b"".join(values)))
-    return Array(form, name, len(values), len(nulls), buffers)
+    return Array(form, name, len(values), nulls, buffers)
+
+
+def make_nulls(values: list[Any]) -> tuple[Memory | None, int]:
+    """Make the validity of values and count the nulls; no validity without one."""
+    if None not in values:
+        return None, 0
+    nulls = [row for row, value in enumerate(values) if value is None]
+    return make_validity(len(values), nulls), len(nulls)
 
 
 def make_offsets_memory(sizes: Iterable[int]) -> Memory:

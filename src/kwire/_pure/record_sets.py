@@ -8,7 +8,7 @@ are made here, and the columns of ``record_columns.py`` all call it.
 
 Twin: ``_fast/record_sets.pyx``. Differs from its twin in: faults as exceptions, and a
 header object for every entry.
-Python needs for itself: ``read_single_message``.
+Python needs for itself: ``read_single_message``, ``has_unwanted``.
 """
 
 from __future__ import annotations
@@ -77,16 +77,18 @@ class EntryWalk:
     """A walk over the entries between two bytes of the input.
 
     ``entry`` is the header of the one that was found last; the next begins at
-    ``position``. ``is_hidden`` is what the filter of transactions answered.
+    ``position``. ``is_hidden`` is what the filter of transactions answered. A walk that
+    ``keeps_payload`` has in ``payload`` what decompression of that entry gave, or None.
     A walk ``with_control`` stops at hidden entries too, and at control batches.
     """
 
     __slots__ = (
-        *("data", "end", "entry", "is_hidden", "last_offset", "options", "position"),
-        "with_control",
+        *("data", "end", "entry", "is_hidden", "keeps_payload", "last_offset"),
+        *("options", "payload", "position", "with_control"),
     )
 
     entry: BatchHeader
+    payload: Buffer | None
 
     def __init__(
         self,
@@ -103,6 +105,8 @@ class EntryWalk:
         self.options = options
         self.with_control = with_control
         self.is_hidden = False
+        self.keeps_payload = False
+        self.payload = None
         self.last_offset: int | None = None
 
     @property
@@ -177,15 +181,20 @@ def read_found(
 ) -> tuple[Record, ...]:
     """Read the wanted records of the entry that was found; see ``read_every``."""
     records = read_every(walk, replace, by_the_run)
+    if has_unwanted(walk):
+        return cut_records(records, walk.options.lowest, walk.options.highest)
+    return records
+
+
+def has_unwanted(walk: EntryWalk) -> bool:
+    """Whether the entry that was found may have records that are not wanted."""
     entry, options = walk.entry, walk.options
     # Offsets of old messages need not be in order.
-    if (
+    return (
         entry.base_offset < options.lowest
         or entry.last_offset > options.highest
         or entry.magic < 2
-    ):
-        return cut_records(records, options.lowest, options.highest)
-    return records
+    )
 
 
 def read_every(
@@ -212,6 +221,8 @@ def read_every(
         walk.last_offset = entry.last_offset
         return records
     payload = decompress_entry(walk)
+    if walk.keeps_payload:
+        walk.payload = payload
     if entry.magic == 2:
         return read_records(payload, entry, compressed=True, replace=replace)
     records = read_inner_messages(payload, entry, check_crc=options.check_crc)

@@ -295,8 +295,13 @@ class Segment:
 
         All as in ``batches``; control records never come. With ``are_offsets_right``
         offsets are not compared with those around them, as a walk through the whole
-        file has done that. ``options`` go to ``columns.decode_records``.
+        file has done that. ``options`` go to ``columns.decode_records``, but for
+        ``views``: the bytes of a segment do not stay in memory.
         """
+        if options.get("views"):
+            raise ValueError(
+                "views cannot be given: a segment's bytes do not stay in memory"
+            )
         start = self._start(start, start_offset)
         with self.open() as file:
             hidden = self._transactions(isolation_level, transactions)

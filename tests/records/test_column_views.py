@@ -1,0 +1,234 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of views: the same rows without their copy, and the memory that they hold.
+
+``decode_records(views=True)`` leaves the bytes of keys and values in the input or in
+the decompressed batch. Every row is compared with that of plain columns.
+"""
+
+import gc
+import mmap
+import weakref
+
+import duckdb
+import numpy
+import polars
+import pyarrow
+import pytest
+from record_bytes import batch, compressed_batch, message, record, wrapper
+from record_sets import SETS, rows_of, table_of
+from sweeps import sweep
+
+LONG = bytes(range(256)) * 4
+SIZES = batch(*(record(i, i, LONG[:i], LONG[i : 2 * i]) for i in range(64)))
+MANY = {
+    **SETS,
+    "all sizes": SIZES,
+    "long and compressed": b"".join(
+        (
+            compressed_batch(record(key=LONG, value=LONG[9:]), base_offset=0),
+            batch(record(value=LONG), base_offset=1),
+            compressed_batch(record(key=None, value=LONG[5:]), base_offset=2),
+            message(1, 3, LONG[1:], LONG[2:], 5),
+            wrapper(1, message(1, 0, LONG), message(1, 1, None, LONG[3:]), offset=5),
+            wrapper(0, message(0, 6, LONG), message(0, 7, LONG[4:], LONG)),
+            message(0, 8, LONG[6:], None),
+            batch(record(key=LONG[7:]), base_offset=9),
+        )
+    ),
+}
+BINARY, VIEW = pyarrow.binary(), pyarrow.binary_view()
+
+
+@sweep("name", MANY)
+@sweep("headers", [True, False])
+@sweep("batch_columns", [True, False])
+def test_views_are_the_records(records, columns, name, headers, batch_columns):
+    """Row by row, and by pyarrow's own full check of every view."""
+    options = {"headers": headers, "batch_columns": batch_columns}
+    plain = columns.decode_records(MANY[name], **options)
+    table = columns.decode_records(MANY[name], views=True, **options)
+    assert table_of(table) == table_of(plain)
+    assert table.names == plain.names
+    assert table.end_position == plain.end_position
+    assert table.next_offset == plain.next_offset
+    made = pyarrow.record_batch(table)
+    made.validate(full=True)
+    assert made.schema.field("key").type == made.schema.field("value").type == VIEW
+    expected = pyarrow.record_batch(plain)
+    for column in table.names:
+        kind = expected.schema.field(column).type
+        assert made.column(column).cast(kind).equals(expected.column(column)), column
+
+
+def test_views_of_wanted_records(columns):
+    """Offsets that are not wanted are left out, in every format."""
+    for data in MANY.values():
+        for start in (None, 1, 4, 6):
+            for end in (None, 3, 7, 102):
+                bounds = {"start_offset": start, "end_offset": end}
+                table = columns.decode_records(data, views=True, **bounds)
+                assert table_of(table) == table_of(
+                    columns.decode_records(data, **bounds)
+                )
+                pyarrow.record_batch(table).validate(full=True)
+
+
+def test_views_see_the_input(columns):
+    """More than 12 bytes are where they were, and so is what is written there."""
+    data = bytearray(batch(record(key=b"k" * 12, value=b"v" * 13)))
+    table = columns.decode_records(data, views=True)
+    at = data.index(b"v" * 13)
+    data[at + 5] = ord("x")
+    data[data.index(b"k" * 12)] = ord("x")
+    assert table.value[0] == b"vvvvvxvvvvvvv"
+    assert table.key[0] == b"k" * 12
+    assert pyarrow.array(table.value).to_pylist() == [b"vvvvvxvvvvvvv"]
+    buffer = pyarrow.array(table.value).buffers()[2]
+    assert buffer.address == numpy.frombuffer(data, "u1").ctypes.data
+
+
+def test_the_input_is_held_as_long_as_a_column(columns, arrow):
+    """By the table, a slice, one column and what Arrow was given; not any longer."""
+    for take in (
+        lambda data: columns.decode_records(data, views=True),
+        lambda data: columns.decode_records(data, views=True)[1:2],
+        lambda data: columns.decode_records(data, views=True).value,
+        lambda data: pyarrow.array(columns.decode_records(data, views=True).key),
+        lambda data: arrow.records_to_arrow(data, views=True),
+        lambda data: arrow.records_to_arrow(data, views=True).column("value")[3:4],
+        lambda data: polars.DataFrame(columns.decode_records(data, views=True)),
+    ):
+        data = bytearray(SIZES)
+        kept = take(data)
+        gc.collect()
+        if not isinstance(kept, polars.DataFrame):
+            with pytest.raises(BufferError):
+                data.append(0)
+        del kept
+        gc.collect()
+        data.append(0)
+
+
+def test_the_input_may_be_forgotten(columns):
+    """Nothing else refers to it, and the columns still read it."""
+    given = numpy.frombuffer(MANY["long and compressed"], "u1").copy()
+    watched = weakref.ref(given)
+    expected = table_of(columns.decode_records(given))
+    value = columns.decode_records(given, views=True).value
+    del given
+    gc.collect()
+    assert [value[i] for i in range(len(value))] == [row[3] for row in expected]
+    assert watched() is not None
+    del value
+    gc.collect()
+    assert watched() is None
+
+
+@pytest.mark.parametrize("write", [compressed_batch, lambda *_: b""])
+def test_an_input_without_views_is_not_held(columns, write):
+    """A compressed batch is held in the form that has its records."""
+    data = bytearray(write(record(key=LONG, value=LONG)))
+    table = columns.decode_records(data, views=True)
+    data.append(0)
+    assert [row[3] for row in table_of(table)] == [LONG] * len(table)
+
+
+def test_errors_release_the_input(kwire, columns, arrow):
+    """Also while the error is kept, with whatever its traceback refers to."""
+    bad = SETS["headers"], MANY["long and compressed"], SIZES
+    for data in (*(each + b"\0" * 20 for each in bad), *(d[:-1] + b"x" for d in bad)):
+        for read in (columns.decode_records, arrow.records_to_arrow):
+            given = bytearray(data)
+            with pytest.raises(kwire.DecodeError) as caught:
+                read(given, views=True)
+            with pytest.raises(kwire.DecodeError) as plain:
+                read(given)
+            given.append(0)
+            assert str(caught.value) == str(plain.value)
+            assert caught.value.offset == plain.value.offset
+
+
+def test_slices_of_views(records, columns):
+    """The rows of the slice, in pyarrow, polars and DuckDB; no other ones."""
+    data = MANY["long and compressed"]
+    rows = rows_of(records.decode_batches(data), control=False)
+    table = columns.decode_records(data, views=True)
+    for wanted in (slice(1, 3), slice(-2, None), slice(2, 2), slice(0, None)):
+        part = table[wanted]
+        expected = [row[2:4] for row in rows[wanted]]
+        made = pyarrow.record_batch(part)
+        made.validate(full=True)
+        pairs = zip(
+            *(made.column(n).to_pylist() for n in ("key", "value")), strict=True
+        )
+        assert list(pairs) == expected
+        assert [(part.key[i], part.value[i]) for i in range(len(part))] == expected
+        assert part.key.null_count == sum(key is None for key, _ in expected)
+        assert part.key.validity.tolist() == [key is not None for key, _ in expected]
+        frame = polars.DataFrame(part)
+        assert list(zip(frame["key"], frame["value"], strict=True)) == expected
+        found = duckdb.from_arrow(part).select("key, value").fetchall()
+        assert found == expected
+
+
+def test_views_are_encoded(columns):
+    """As other columns are, slices too; the bytes are the same."""
+    for data in (SIZES, MANY["long and compressed"]):
+        plain = columns.decode_records(data)
+        table = columns.decode_records(data, views=True)
+        for wanted in (slice(None), slice(1, 4), slice(4, None)):
+            written = columns.encode_batch(table[wanted])
+            assert written == columns.encode_batch(plain[wanted])
+        assert columns.encode_batch(pyarrow.record_batch(table)) == (
+            columns.encode_batch(plain)
+        )
+
+
+def test_views_have_no_flat_arrays(columns):
+    """The error says how to read them."""
+    table = columns.decode_records(SETS["headers"], views=True)
+    for column in (table.key, table.value):
+        for name in ("data", "offsets"):
+            with pytest.raises(AttributeError, match=f"views has no {name}: take rows"):
+                getattr(column, name)
+        assert column.validity.dtype == bool
+    assert table.headers.key.data.tobytes().startswith(b"h")
+    assert not table.offset.flags.writeable
+
+
+def test_inputs_of_more_than_a_gigabyte(columns):
+    """A view has 31 bits for the place: the input is several buffers to Arrow."""
+    size = len(SIZES)
+    with mmap.mmap(-1, (1 << 30) + (1 << 20), flags=mmap.MAP_PRIVATE) as data:
+        data.madvise(mmap.MADV_NOHUGEPAGE)
+        for position in ((1 << 30) - size // 2, (1 << 30) + 100):
+            data[position : position + size] = SIZES
+            table = columns.decode_records(
+                data, position=position, end=position + size, views=True
+            )
+            assert table_of(table) == table_of(columns.decode_records(SIZES))
+            made = pyarrow.array(table.value)
+            made.validate(full=True)
+            assert made.cast(BINARY).to_pylist() == [row[3] for row in table_of(table)]
+            assert len(made.buffers()) == 2 + 2
+            del table, made
+            gc.collect()
+
+
+def test_both_engines_make_the_same_views(twins):
+    """The buffers of views are equal, number by number."""
+    for name, data in MANY.items():
+        made = [
+            pyarrow.record_batch(package.columns.decode_records(data, views=True))
+            for package in twins
+        ]
+        for column in ("key", "value"):
+            fast, pure = (each.column(column) for each in made)
+            assert fast.equals(pure), name
+            buffers = [
+                [b and b.to_pybytes() for b in one.buffers()] for one in (fast, pure)
+            ]
+            rows = 16 * len(fast)
+            assert buffers[0][1][:rows] == buffers[1][1][:rows], name
+            assert buffers[0][2:] == buffers[1][2:], name
