@@ -203,12 +203,29 @@ def test_timestamps_have_the_unit_that_was_wanted(kwire, broker, unit):
     assert table["timestamp"][0].as_py().timestamp() == pytest.approx(1.001, abs=1)
 
 
-def test_an_empty_scan_has_a_schema(kwire, broker):
+def test_views_have_the_rows_of_the_copies(kwire, broker):
+    """Keys and values that stay in their responses outlive chunks and connections."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with client.connect_sync(broker.address) as kafka:
+        plain = pyarrow.table(kafka.scan("orders"))
+        table = pyarrow.table(kafka.scan("orders", views=True))
+        chunks = [chunk.records for chunk in kafka.scan("orders", views=True)]
+    table.validate(full=True)
+    views = pyarrow.binary_view()
+    assert [table.schema.field(name).type for name in ("key", "value")] == [views] * 2
+    order = [("partition", "ascending"), ("offset", "ascending")]
+    assert table.cast(plain.schema).sort_by(order) == plain.sort_by(order)
+    values = [one.value[row] for one in chunks for row in range(len(one))]
+    assert sorted(values) == sorted(plain["value"].to_pylist())
+
+
+@pytest.mark.parametrize("views", [False, True])
+def test_an_empty_scan_has_a_schema(kwire, broker, views):
     """A table without rows has the same columns."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
-        full = pyarrow.table(kafka.scan("other"))
-        empty = pyarrow.table(kafka.scan("other", start="latest"))
+        full = pyarrow.table(kafka.scan("other", views=views))
+        empty = pyarrow.table(kafka.scan("other", start="latest", views=views))
     assert empty.num_rows == 0
     assert empty.schema == full.schema
 

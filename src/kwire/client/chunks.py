@@ -47,10 +47,11 @@ class ConsumerRecord(NamedTuple):
 
 
 class DecodingOptions(NamedTuple):
-    """How chunks are decoded: which columns, which unit of time, which limits."""
+    """How chunks are decoded: which columns, which unit of time, views, limits."""
 
     columns: tuple[str, ...]
     timestamp_unit: columns.Unit
+    views: bool
     limits: Limits
     check_crc: bool
 
@@ -84,6 +85,7 @@ class Chunk:
             end_offset=self.fetched.end_offset,
             headers="headers" in self._options.columns,
             timestamp_unit=self._options.timestamp_unit,
+            views=self._options.views,
             aborted_transactions=self.aborted_transactions,
             check_crc=self._options.check_crc,
             limits=self._options.limits,
@@ -166,6 +168,7 @@ def arrow_schema(options: DecodingOptions) -> Any:
         b"",
         headers="headers" in options.columns,
         timestamp_unit=options.timestamp_unit,
+        views=options.views,
     )
     known = pyarrow.record_batch(empty).schema
     first = {"topic": pyarrow.string(), "partition": pyarrow.int32()}

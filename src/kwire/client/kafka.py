@@ -149,6 +149,7 @@ class KafkaBase(Generic[S, P, C]):
         isolation: Isolation | None = None,
         memory_bytes: int = 64 << 20,
         timestamp_unit: Unit = "ms",
+        views: bool = False,
         on_data_loss: Literal["raise", "earliest", "latest"] = "raise",
         rack: str | None = None,
         check_crc: bool = True,
@@ -161,7 +162,10 @@ class KafkaBase(Generic[S, P, C]):
         (topic, partition), or by partition of a single topic. "latest" is where the
         partitions end when the scan begins; under "read_committed" that is before the
         first open transaction. ``columns`` are for Arrow, ``timestamp_unit`` for
-        columns and Arrow. ``memory_bytes`` bounds what is fetched and not yet taken.
+        columns and Arrow. With ``views``, keys and values in columns and Arrow stay in
+        the response that they came in, as ``columns.decode_records`` has it: a chunk or
+        table then holds that response. ``memory_bytes`` bounds what is fetched and not
+        yet taken.
         ``on_data_loss`` is what to do where records are gone that were to be read.
         ``isolation`` is "read_uncommitted" unless ``config`` says otherwise.
         With ``rack``, brokers may send the scan to a replica nearby (KIP-392).
@@ -180,7 +184,9 @@ class KafkaBase(Generic[S, P, C]):
             rack=rack or self._rack,
         )
         limits = self.settings.limits
-        decoding = make_decoding_options(columns, timestamp_unit, limits, check_crc)
+        decoding = make_decoding_options(
+            columns, timestamp_unit, views, limits, check_crc
+        )
         scan = self._scan_class(self, options, decoding)
         self._scans.add(scan)
         return scan
@@ -254,6 +260,7 @@ class KafkaBase(Generic[S, P, C]):
         isolation: Isolation | None = None,
         memory_bytes: int = 64 << 20,
         timestamp_unit: Unit = "ms",
+        views: bool = False,
         on_data_loss: Literal["raise", "earliest", "latest"] = "raise",
         check_crc: bool = True,
     ) -> C:
@@ -288,7 +295,9 @@ class KafkaBase(Generic[S, P, C]):
             max_poll_interval_s=max_poll_interval_s,
         )
         limits = self.settings.limits
-        decoding = make_decoding_options(columns, timestamp_unit, limits, check_crc)
+        decoding = make_decoding_options(
+            columns, timestamp_unit, views, limits, check_crc
+        )
         consumer = self._consumer_class(self, options, decoding)
         self._consumers.add(consumer)
         return consumer

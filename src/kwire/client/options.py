@@ -137,7 +137,11 @@ def make_scan_options(
 
 
 def make_decoding_options(
-    names: Iterable[str] | None, timestamp_unit: Unit, limits: Limits, check_crc: bool
+    names: Iterable[str] | None,
+    timestamp_unit: Unit,
+    views: bool,
+    limits: Limits,
+    check_crc: bool,
 ) -> DecodingOptions:
     """Read the arguments of ``scan`` that say how to decode."""
     chosen = COLUMNS if names is None else tuple(names)
@@ -152,7 +156,7 @@ def make_decoding_options(
         raise ValueError(
             f'timestamp_unit must be "s", "ms", "us" or "ns" (got {timestamp_unit!r})'
         )
-    return DecodingOptions(chosen, timestamp_unit, limits, check_crc)
+    return DecodingOptions(chosen, timestamp_unit, views, limits, check_crc)
 
 
 def read_when(name: str, when: When) -> Spec:
