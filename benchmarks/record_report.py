@@ -18,6 +18,7 @@ from benchmarks.record_rows import (
     RECORD_ROWS,
     TITLES,
     TYPED,
+    VIEWS,
 )
 from benchmarks.record_targets import (
     COLUMN_HOLDERS,
@@ -58,9 +59,10 @@ A record set to an Arrow record batch, CRC checked. kwire gives offset, timestam
 timestamp type, key, value and headers. The peers have no such way: their records are
 read into lists, and pyarrow makes arrays of these, of offset, timestamp, key and value
 only, and of headers in the row that has some. *kwire columns* is
-`columns.decode_records`, without the step to pyarrow. *{COPY}* is the yardstick:
-the bytes of the batch copied once into fresh memory (`bytes(view)`), and one CRC-32C
-of them by the crc32c package, which uses the processor's instruction.""",
+`columns.decode_records`, without the step to pyarrow, and *{VIEWS}*
+`records_to_arrow(views=True)`, which leaves keys and values in the input. *{COPY}* is
+the yardstick: the bytes of the batch copied once into fresh memory (`bytes(view)`), and
+one CRC-32C of them by the crc32c package, which uses the processor's instruction.""",
     DECOMPRESS: """\
 kwire decodes a compressed batch to columns: CRC, decompression, and every record taken
 apart. Beside it the libraries alone decompress the same bytes into memory that they
@@ -73,8 +75,9 @@ not be larger than the smallest of theirs by more than 1 %.""",
 Many messages in one Arrow binary array to one nested Arrow array; figures are per
 message. *objects* decodes each to a message object of kwire's fast engine. *dicts*
 goes on to dicts of the fields, and by `pyarrow.array` to Arrow; *type given* spares
-pyarrow the search of the dicts for their type. *kwire* and *objects* are given 200
-Metadata or 50,000 Heartbeat messages, the others 20 or 2,000.""",
+pyarrow the search of the dicts for their type. *kwire*, *kwire views*, which leaves
+bytes in the input, and *objects* are given 200 Metadata or Produce or 50,000 Heartbeat
+messages, the others 20 or 2,000.""",
 }
 #: The entries of each table.
 _LABELS = {
@@ -90,10 +93,13 @@ _LABELS = {
         "kafka-python",
         "kio",
     ),
-    ARROW: ("kwire", "kwire columns", "kwire pure", "aiokafka", "kafka-python", COPY),
+    ARROW: (
+        *("kwire", VIEWS, "kwire columns", "kwire pure", "aiokafka", "kafka-python"),
+        COPY,
+    ),
     DECOMPRESS: ("kwire", "kwire pure", "cramjam", "zlib", "isal", "lz4", "zstandard"),
     COMPRESS: ("kwire", "kwire pure", "cramjam", "zlib", "lz4", "zstandard"),
-    NESTED: ("kwire", "kwire pure", "objects", "dicts", TYPED),
+    NESTED: ("kwire", VIEWS, "kwire pure", "objects", "dicts", TYPED),
 }
 
 

@@ -39,6 +39,7 @@ LIBRARIES = {
 #: How much longer than the faster library alone a codec may take.
 CODEC_LEAST = {"gzip": 1.25, "snappy": 1.25, "lz4": 1.4, "zstd": 1.25}
 COPY = "copy and CRC"
+VIEWS = "kwire views"
 TYPED = "dicts, type given"
 NOT_SLOWER = Target("kwire pure", ("kafka-python",), 1)
 
@@ -125,8 +126,10 @@ def _arrow_rows() -> Iterator[Row]:
             targets.append(Target("kwire", ("aiokafka",), least))
         if name == "10k_1KB":
             targets.append(Target("kwire", (COPY,), 1 / 1.9))
+            targets.append(Target(VIEWS, (COPY,), 1))
         entries = (
             *_entries(labels, "decode_arrow", name),
+            Entry(VIEWS, "kwire records", ("decode_arrow", name, True)),
             Entry("kwire columns", "kwire records", ("decode_columns", name, "none")),
             Entry(COPY, "libraries", ("copy_and_crc", name)),
         )
@@ -182,6 +185,15 @@ def _nested_rows() -> Iterator[Row]:
         )
         targets = (Target("kwire", ("dicts",), least),) if least else ()
         yield Row(NESTED, title, entries, targets)
+    task = ("messages_to_arrow", "produce_v9", 200)
+    entries = (
+        Entry("kwire", "kwire records", task),
+        Entry(VIEWS, "kwire records", (*task, True)),
+        Entry("kwire pure", "kwire pure records", (*task[:2], 20)),
+        Entry("objects", "kwire records", ("messages_to_objects", *task[1:])),
+    )
+    targets = (Target(VIEWS, ("kwire",), 4),)
+    yield Row(NESTED, "Produce request v9, 100 KB of records", entries, targets)
 
 
 RECORD_ROWS = (

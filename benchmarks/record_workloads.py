@@ -270,4 +270,5 @@ def messages(name: str, count: int) -> list[Values]:
             values | {"generation_id": index, "member_id": f"{index % 1000}-{member}"}
             for index in range(count)
         ]
-    return [values | {"controller_id": index} for index in range(count)]
+    number = "timeout_ms" if name.startswith("produce") else "controller_id"
+    return [values | {number: index} for index in range(count)]

@@ -111,15 +111,15 @@ def decode_columns(name: str, codec: str) -> Statement:
     )
 
 
-def decode_arrow(name: str) -> Statement:
-    """Decode into an Arrow record batch of pyarrow's."""
+def decode_arrow(name: str, views: bool = False) -> Statement:
+    """Decode into an Arrow record batch of pyarrow's, of bytes or of views of them."""
     from kwire.arrow import records_to_arrow
 
     data = workloads.encoded(name, "none")
     return Statement(
-        "records_to_arrow(data)",
+        "records_to_arrow(data, views=True)" if views else "records_to_arrow(data)",
         {"records_to_arrow": records_to_arrow, "data": data},
-        values=lambda: values_of(records_to_arrow(data)),
+        values=lambda: values_of(records_to_arrow(data, views=views)),
     )
 
 
@@ -185,8 +185,8 @@ def messages_to_dicts(name: str, count: int, typed: bool) -> Statement:
     )
 
 
-def messages_to_arrow(name: str, count: int) -> Statement:
-    """Decode all messages into one nested Arrow array."""
+def messages_to_arrow(name: str, count: int, views: bool = False) -> Statement:
+    """Decode all messages into one nested Arrow array, of bytes or of views of them."""
     import pyarrow as pa
 
     from kwire.arrow import messages_to_arrow
@@ -197,7 +197,8 @@ def messages_to_arrow(name: str, count: int) -> Statement:
         "array": pa.array(found, pa.binary()),
         "cls": cls,
     }
-    text = f"messages_to_arrow(array, cls, version={load.version})"
+    options = ", views=True" if views else ""
+    text = f"messages_to_arrow(array, cls, version={load.version}{options})"
     statement = Statement(text, names, calls=count)
     return Statement(
         text, names, calls=count, values=lambda: _structs(statement.result(), load)
