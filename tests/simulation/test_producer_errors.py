@@ -9,21 +9,25 @@ import pytest
 from brokers import SimulatedCluster
 from world import START_S, World
 
+DELAY_S = 0.01
+
 
 class Setting:
-    """One broker with one topic, and a producer."""
+    """Brokers, of which the first leads the one partition, and a producer."""
 
-    def __init__(self, kwire, release="3.9", **options):
-        """Run both, without faults."""
+    def __init__(self, kwire, release="3.9", brokers=1, **options):
+        """Run all of them, without faults."""
         self.kwire = kwire
         self.codes = kwire.error_codes
         self.module = importlib.import_module(f"{kwire.__name__}.cluster")
-        self.cluster = SimulatedCluster(kwire, random.Random(1), 1, [release])
+        self.cluster = SimulatedCluster(kwire, random.Random(1), brokers, [release])
         self.world = World(self.cluster, random.Random(2))
         self.topic = self.cluster.add_topic("orders", 1)
         self.log = self.topic.logs[0]
+        self.topic.leaders[0] = 1
         self.broker = self.cluster.brokers[1]
-        self.broker.learn()
+        for each in self.cluster.brokers.values():
+            each.learn()
         self.machine = self.module.ProducerMachine(
             [("sim", 9001)],
             self.module.ClusterSettings(request_timeout_s=3.0, timeout_s=20.0),
@@ -151,6 +155,60 @@ def test_sequence_numbers_wrap(kwire):
     assert (batch.sequence, batch.receipt.record_count) == (2**31 - 2, 3)
     (batch,) = setting.send(b"e")
     assert (batch.sequence, batch.receipt.base_offset) == (1, 4)
+
+
+def test_a_newer_leader_is_written_to_at_once(kwire):
+    """By the hint of KIP-951: no metadata and no pause comes before it."""
+    setting = Setting(kwire, "4.1", brokers=2)
+    setting.world.delay = lambda: DELAY_S
+    setting.send(b"a")
+    setting.topic.leaders[0] = 2
+    setting.log.new_leader()
+    for each in setting.cluster.brokers.values():
+        each.learn()
+    # Metadata would come with the leader, too.
+    setting.machine.cluster._refresh_at = setting.world.now + 1000
+    asked, began_at = setting.world.requests, setting.world.now
+    (batch,) = setting.send(b"b")
+    assert batch.receipt.base_offset == 1
+    # One to each broker, and what opens the second connection.
+    assert setting.world.requests - asked <= 3
+    assert setting.world.now - began_at < 15 * DELAY_S
+
+
+def test_a_broker_that_throttles_is_left_alone(kwire):
+    """For as long as it says (KIP-219); then the next batch is sent."""
+    setting = Setting(kwire)
+    setting.world.delay = lambda: DELAY_S
+    setting.send(b"a")
+    setting.broker.throttle_ms = 700
+    setting.send(b"b")
+    setting.broker.throttle_ms = 0
+    began_at = setting.world.now
+    setting.send(b"c")
+    assert 0.6 < setting.world.now - began_at < 0.8
+    assert setting.values() == [b"a", b"b", b"c"]
+
+
+def test_what_is_appended_waits_for_more_until_its_linger_is_over(kwire):
+    """And no longer, though nothing else happens; a full batch waits for nothing."""
+    setting = Setting(kwire, linger_s=2.0, batch_bytes=1000)
+    setting.world.delay = lambda: DELAY_S
+    topic, machine, world = setting.find(), setting.machine, setting.world
+    began_at = world.now
+    machine.append(topic, 0, (None, b"a", 5, ()), began_at)
+    world.run(machine, lambda: False, began_at + 1.0)
+    machine.append(topic, 0, (None, b"b", 5, ()), world.now)
+    world.run(machine, lambda: False, began_at + 1.9)
+    assert setting.values() == []
+    assert world.run(machine, machine.is_idle, began_at + 5.0)
+    assert 2.0 <= world.now - began_at < 2.0 + 10 * DELAY_S
+    assert [len(batch.values) for batch in setting.log.batches] == [2]
+    began_at = world.now
+    for _ in range(3):
+        machine.append(topic, 0, (None, bytes(500), 5, ()), world.now)
+    world.run(machine, lambda: False, began_at + 0.5)
+    assert len(setting.values()) > 2
 
 
 def test_a_topic_that_does_not_exist(kwire):
