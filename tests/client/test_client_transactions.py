@@ -15,6 +15,8 @@ import pytest
 from confluent_kafka import Producer
 
 TIMEOUT_S = 30
+COPIED = "copied"
+"""A topic whose records are read in a group."""
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +24,8 @@ def address():
     """The addresses of librdkafka's mock cluster of three brokers."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
-    handle.list_topics("orders", timeout=TIMEOUT_S)
+    for name in ("orders", COPIED):
+        handle.list_topics(name, timeout=TIMEOUT_S)
     yield ",".join(f"{each.host}:{each.port}" for each in brokers)
     del handle
 
@@ -155,9 +158,10 @@ def test_a_transaction_is_entered_once(produce):
 @pytest.mark.parametrize(
     ("group", "offsets", "text"),
     [
-        ("", {("in", 0): 1}, "group must be a name, or the group_metadata"),
+        ("", {("in", 0): 1}, "group must be a name, a consumer, or the"),
         ("g", {"in": 1}, r"offsets must be \{\(topic, partition\): offset\}"),
         ("g", {("in", 0): -1}, "offsets must be"),
+        ("g", [("in", 0)], "chunks require the consumer"),
         ("g", {("in", "0"): 1}, "offsets must be"),
     ],
 )
@@ -171,6 +175,59 @@ def test_offsets_that_cannot_be_are_refused(produce, group, offsets, text):
             await transaction.send_offsets("readers", {})
 
     produce(write)
+
+
+def test_chunks_of_a_consumer_are_committed_in_a_transaction(kwire, address):
+    """Those that were lost are refused, and so are scans' and other things."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    lost = importlib.import_module(f"{kwire.__name__}.cluster").PartitionLost
+    name = f"copier-{uuid4().hex[:8]}"
+    with client.connect_sync(address) as kafka:
+        with kafka.producer() as plain:
+            plain.send_many(COPIED, [(b"k", b"v")] * 10)
+        with (
+            kafka.producer(transactional_id=name) as producer,
+            kafka.consumer(COPIED, group=name) as consumer,
+        ):
+            chunk = consumer.poll(TIMEOUT_S)
+            with producer.transaction() as transaction:
+                transaction.send_offsets(consumer, chunk)
+                transaction.send_offsets(consumer, [chunk, chunk])
+                with pytest.raises(ValueError, match="offsets must be chunks"):
+                    transaction.send_offsets(consumer, {("in", 0): 1})
+                scanned = next(kafka.scan(COPIED))
+                with pytest.raises(ValueError, match="chunk must be one of this"):
+                    transaction.send_offsets(consumer, scanned)
+            consumer._machine._lose_all()
+            with pytest.raises(lost), producer.transaction() as transaction:
+                transaction.send_offsets(consumer, chunk)
+        with (
+            kafka.producer(transactional_id=name) as producer,
+            pytest.raises(ValueError, match="the consumer is closed"),
+            producer.transaction() as transaction,
+        ):
+            transaction.send_offsets(consumer, chunk)
+
+
+def test_chunks_are_committed_in_a_transaction_over_asyncio(kwire, address):
+    """As with blocking calls; before the first chunk there is nothing to commit."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    name = f"copier-{uuid4().hex[:8]}"
+
+    async def copy():
+        async with (
+            client.connect(address) as kafka,
+            kafka.producer(transactional_id=name) as producer,
+            kafka.consumer(COPIED, group=name) as consumer,
+        ):
+            async with producer.transaction() as transaction:
+                await producer.send_many(COPIED, [(b"k", b"v")] * 10)
+                await transaction.send_offsets(consumer, [])
+            chunk = await consumer.poll(TIMEOUT_S)
+            async with producer.transaction() as transaction:
+                await transaction.send_offsets(consumer, chunk)
+
+    asyncio.run(copy(), debug=True)
 
 
 def test_a_producer_without_an_id_has_no_transactions(kwire):

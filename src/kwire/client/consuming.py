@@ -154,7 +154,7 @@ class ConsumerBase:
 
     @property
     def group_metadata(self) -> GroupMetadata:
-        """The group, and who this consumer is in it."""
+        """The group, and who this consumer was in it when it returned a chunk."""
         if self._machine is not None:
             return self._machine.metadata
         return GroupMetadata(self._options[1].group, "", -1, None)
@@ -175,6 +175,22 @@ class ConsumerBase:
             return None
         self._held = machine.take()
         return None if self._held is None else Chunk(self._held, self._decoding)
+
+    def _find_offsets(
+        self, chunks: Any
+    ) -> tuple[GroupMetadata, dict[tuple[str, int], int]]:
+        """Return who commits, and the offsets after chunks of this consumer."""
+        chunks = [chunks] if isinstance(chunks, Chunk) else list(chunks)
+        for each in chunks:
+            if not isinstance(each, Chunk):
+                raise ValueError(
+                    "offsets must be chunks where group is a consumer"
+                    f" (got {each!r:.60})"
+                )
+        if self._machine is None or self._is_closing:
+            self._commit_nothing()
+            return self.group_metadata, {}
+        return self._machine.offsets_to_send(each.fetched for each in chunks)
 
     def _commit_nothing(self) -> dict[tuple[str, int], int]:
         """Commit before anything was read; or refuse it after the end."""

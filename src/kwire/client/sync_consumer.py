@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .blocking import BlockingRunner
 from .chunks import Chunk, ConsumerRecord
@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-    from ..cluster import ConsumerMachine, GroupOptions, ScanOptions
+    from ..cluster import (
+        ConsumerMachine,
+        GroupMetadata,
+        GroupOptions,
+        ScanOptions,
+    )
     from .chunks import DecodingOptions
     from .producing import ClusterAccess
 
@@ -129,6 +134,12 @@ class ConsumerSync(ConsumerBase):
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _find_offsets(
+        self, chunks: Any
+    ) -> tuple[GroupMetadata, dict[tuple[str, int], int]]:
+        with self._lock:
+            return super()._find_offsets(chunks)
 
     def _take_turn(self) -> None:
         if not self._turn.acquire(blocking=False):

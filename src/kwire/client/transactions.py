@@ -6,16 +6,21 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..cluster import GroupMetadata
+from .consuming import ConsumerBase
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable
 
     from ..cluster import PendingOffsets, ProducerMachine
     from .aio import AsyncRunner
     from .blocking import BlockingRunner
+    from .chunks import Chunk
+    from .consumer import Consumer
+    from .sync_consumer import ConsumerSync
 
 
 class TransactionBase:
@@ -38,17 +43,24 @@ class TransactionBase:
 
     def _add_offsets(
         self,
-        group: str | GroupMetadata,
-        offsets: Mapping[tuple[str, int], int],
+        group: str | GroupMetadata | ConsumerBase,
+        offsets: Mapping[tuple[str, int], int] | Chunk | Iterable[Chunk],
         now: float,
     ) -> PendingOffsets | None:
         """Give offsets to the machine; None if there are none."""
+        if isinstance(group, ConsumerBase):
+            group, offsets = group._find_offsets(offsets)
         if isinstance(group, str):
             group = GroupMetadata(group, "", -1, None)
         if not isinstance(group, GroupMetadata) or not group.group:
             raise ValueError(
-                "group must be a name, or the group_metadata of a consumer"
+                "group must be a name, a consumer, or the group_metadata of one"
                 f" (got {group!r:.60})"
+            )
+        if not isinstance(offsets, Mapping):
+            raise ValueError(
+                "offsets must be {(topic, partition): offset}; chunks require the"
+                f" consumer instead of its group (got {offsets!r:.60})"
             )
         for place, offset in offsets.items():
             match place, offset:
@@ -96,14 +108,18 @@ class Transaction(TransactionBase):
         self._runner: AsyncRunner | None = None
 
     async def send_offsets(
-        self, group: str | GroupMetadata, offsets: Mapping[tuple[str, int], int]
+        self,
+        group: str | GroupMetadata | Consumer,
+        offsets: Mapping[tuple[str, int], int] | Chunk | Iterable[Chunk],
     ) -> None:
         """Have offsets of a group committed if the transaction is.
 
-        ``offsets`` are the next ones to read, {(topic, partition): offset}, such as
-        ``Scan.position`` returns. ``group`` is a name, or the ``group_metadata`` of a
-        consumer: then the coordinator refuses a member that is not in the group any
-        more. Source: KIP-98, KIP-447.
+        ``group`` is a consumer and ``offsets`` the chunks of it that this transaction
+        has dealt with: then a member that has lost their partitions cannot commit them,
+        which is ``PartitionLost`` or ends the transaction with ``TransactionFailed``.
+        Or ``group`` is a name, or the ``group_metadata`` of a consumer, and ``offsets``
+        are the next ones to read, {(topic, partition): offset}, such as
+        ``Scan.position`` returns. Source: KIP-98, KIP-447.
         """
         now = asyncio.get_running_loop().time()
         pending = self._add_offsets(group, offsets, now)
@@ -144,14 +160,18 @@ class TransactionSync(TransactionBase):
         self._runner: BlockingRunner | None = None
 
     def send_offsets(
-        self, group: str | GroupMetadata, offsets: Mapping[tuple[str, int], int]
+        self,
+        group: str | GroupMetadata | ConsumerSync,
+        offsets: Mapping[tuple[str, int], int] | Chunk | Iterable[Chunk],
     ) -> None:
         """Have offsets of a group committed if the transaction is.
 
-        ``offsets`` are the next ones to read, {(topic, partition): offset}, such as
-        ``ScanSync.position`` returns. ``group`` is a name, or the ``group_metadata`` of
-        a consumer: then the coordinator refuses a member that is not in the group any
-        more. Source: KIP-98, KIP-447.
+        ``group`` is a consumer and ``offsets`` the chunks of it that this transaction
+        has dealt with: then a member that has lost their partitions cannot commit them,
+        which is ``PartitionLost`` or ends the transaction with ``TransactionFailed``.
+        Or ``group`` is a name, or the ``group_metadata`` of a consumer, and ``offsets``
+        are the next ones to read, {(topic, partition): offset}, such as
+        ``ScanSync.position`` returns. Source: KIP-98, KIP-447.
         """
         pending = self._add_offsets(group, offsets, time.monotonic())
         if pending is not None:

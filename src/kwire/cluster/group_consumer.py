@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 _NEVER = float("inf")
 
+_NO_LIFE = -1
+"""Of a member before the first chunk."""
+
 _LATE_S = 1.0
 """After how long without ``advance`` what was fetched may belong to others."""
 
@@ -80,6 +83,7 @@ class ConsumerMachine(ScanMachine):
         self._has_revoked = False
         self._is_in_doubt = False
         self._is_established = False
+        self._taken_as = _NO_LIFE, self._describe()
 
     @property
     def is_done(self) -> bool:
@@ -88,7 +92,14 @@ class ConsumerMachine(ScanMachine):
 
     @property
     def metadata(self) -> GroupMetadata:
-        """Who commits, as a transaction has to name it."""
+        """Who commits, as a transaction has to name it.
+
+        Who has lost the membership since the last chunk is named as before: others may
+        have its partitions, so the coordinator has to refuse the offset.
+        """
+        life, known = self._taken_as
+        if self._member is not None and life not in (_NO_LIFE, self._member.life):
+            return known
         return self._describe()
 
     def assignment(self) -> set[tuple[str, int]]:
@@ -121,6 +132,8 @@ class ConsumerMachine(ScanMachine):
         fetched = super().take()
         if fetched is not None:
             fetched.reader.taken = position_after(fetched)
+            if self._member is not None:
+                self._taken_as = self._member.life, self._describe()
         return fetched
 
     def has_result(self) -> bool:
@@ -134,12 +147,22 @@ class ConsumerMachine(ScanMachine):
         """
         if fetched is None:
             return self._offsets.commit(self._uncommitted(), now)
-        reader = fetched.reader
-        if not isinstance(reader, GroupReader):
-            raise ValueError("chunk must be one of this consumer (got one of a scan)")
-        if self._owned.get(reader.place) is not reader:
-            raise PartitionLost(*reader.place)
+        reader = self._owner_of(fetched)
         return self._offsets.commit({reader: position_after(fetched)}, now)
+
+    def offsets_to_send(
+        self, chunks: Iterable[Fetched]
+    ) -> tuple[GroupMetadata, dict[tuple[str, int], int]]:
+        """Return who commits, and the offsets after chunks, for a transaction.
+
+        Raises ``PartitionLost`` if the partition of one is not owned any more. If one
+        goes to another member later, the coordinator refuses all of them.
+        """
+        offsets: dict[tuple[str, int], int] = {}
+        for fetched in chunks:
+            place = self._owner_of(fetched).place
+            offsets[place] = max(fetched.next_offset, offsets.get(place, 0))
+        return self._describe(), offsets
 
     def begin_close(self, now: float) -> None:
         """Stop reading, and leave the group once commits are over."""
@@ -315,6 +338,15 @@ class ConsumerMachine(ScanMachine):
             reader.epoch = reader.committed.leader_epoch
         self._set_start(reader, start)
         self._readers[reader.place] = reader
+
+    def _owner_of(self, fetched: Fetched) -> GroupReader:
+        """Return the partition of a chunk, which is still owned as it was then."""
+        reader = fetched.reader
+        if not isinstance(reader, GroupReader):
+            raise ValueError("chunk must be one of this consumer (got one of a scan)")
+        if self._owned.get(reader.place) is not reader:
+            raise PartitionLost(*reader.place)
+        return reader
 
     def _uncommitted(self) -> dict[GroupReader, Committed]:
         """Return where each partition goes on that has not been committed there."""

@@ -90,8 +90,9 @@ class GroupMember:
         self.has_answered = False
         self._is_known = False
         self._is_waiting = False
-        # A response to a request of an earlier life of the member is left alone.
-        self._life = 0
+        # Grows with each loss of the membership. A response to a request of an earlier
+        # life is left alone.
+        self.life = 0
         self._interval_s = 0.0
         self._next_at = 0.0
         self._heard_at = 0.0
@@ -152,7 +153,7 @@ class GroupMember:
 
     def _begin(self, now: float) -> None:
         """Begin another life: what is on its way belongs to the last one."""
-        self._life += 1
+        self.life += 1
         self._is_waiting = False
         self._reported = None
         self._failures = 0
@@ -196,10 +197,10 @@ class GroupMember:
                 "has no ConsumerGroupHeartbeat version 1, which patterns require"
             )
             return
-        life, owned = self._life, self._owned
+        life, owned = self.life, self._owned
 
         def done(response: Any, now: float) -> None:
-            if life == self._life:
+            if life == self.life:
                 self._is_waiting = False
                 self._take(response, owned, now)
 
