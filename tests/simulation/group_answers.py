@@ -61,15 +61,17 @@ class GroupAnswers:
         for topic in request.topics:
             topic_id = self._topic_id(topic)
             parts = []
+            unknown = self._cluster.codes.UNKNOWN_TOPIC_ID
+            topic_code = code or (0 if self._is_there(topic_id) else unknown)
             for part in topic.partitions:
                 place = (topic_id, part.partition_index)
-                if not code:
+                if not topic_code:
                     group.commit(
                         place, part.committed_offset, part.committed_leader_epoch
                     )
                 parts.append(
                     make.OffsetCommitResponsePartition(
-                        partition_index=part.partition_index, error_code=code
+                        partition_index=part.partition_index, error_code=topic_code
                     )
                 )
             topics.append(
@@ -108,7 +110,9 @@ class GroupAnswers:
             for index in topic.partition_indexes:
                 offset, epoch = group.offsets.get((topic_id, index), (-1, -1))
                 code = 0
-                if self.unstable:
+                if not self._is_there(topic_id):
+                    code = self._cluster.codes.UNKNOWN_TOPIC_ID
+                elif self.unstable:
                     self.unstable -= 1
                     code = self._cluster.codes.UNSTABLE_OFFSET_COMMIT
                 parts.append(
@@ -134,6 +138,10 @@ class GroupAnswers:
         if self.clock() < self.loads_until:
             raise GroupError(codes.COORDINATOR_LOAD_IN_PROGRESS)
         return self._cluster.groups[group_id]
+
+    def _is_there(self, topic_id):
+        """Whether a topic has not been deleted."""
+        return any(each.topic_id == topic_id for each in self._cluster.topics.values())
 
     def _topic_id(self, topic):
         if topic.name:

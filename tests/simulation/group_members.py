@@ -62,6 +62,8 @@ class SimulatedCaller:
         """Whether the whole process is stopped: a zombie, once its session is over."""
         self.chunk = None
         self.pending = None
+        self.copied = []
+        """Chunks of which the offsets were not sent in a transaction yet."""
         self.until = 0.0
         machine.begin_wait(world.now)
 
@@ -116,6 +118,9 @@ class SimulatedCaller:
             self.state = COMMITTING
             return True
         if self.state is COMMITTING and (self.pending is None or self.pending.is_over):
+            if getattr(self.pending, "is_refused", False):
+                self.watch.replace(self)
+                return False
             if self.pending is not None:
                 self.watch.note_commit(self, self.pending)
             self.pending = self.chunk = None

@@ -16,17 +16,29 @@ import random as random_module
 
 from brokers import SimulatedCluster
 from group_answers import GROUP
+from group_coordinator import GroupError
 from group_members import CLOSING, OVER, READING, SimulatedCaller
 from world import START_S, World
 
 FAULTS_S = 20.0
 LONGEST_S = 120.0
 RELEASES = ("4.0", "4.1", "4.3")
+NEWEST = ("4.3",)
 MAX_POLL_S = 8.0
 SESSION_S = 6.0
 GROUP_NAME = "etl"
 MOST_HEARTBEATS = 8
 """A second and member, over the whole run: one a second, and those with news."""
+
+
+class Transaction:
+    """Offsets on their way to the coordinator in a transaction of some producer."""
+
+    def __init__(self):
+        """Wait for the coordinator."""
+        self.is_over = self.is_refused = False
+        self.failure = None
+        self.done = {}
 
 
 class Habits:
@@ -40,6 +52,8 @@ class Habits:
         self.commits_all = random.choice([0.0, 0.5, 1.0])
         self.stalls = random.choice([0.0, 0.0, 0.02])
         self.block = random.random() < 0.3
+        self.copy = random.random() < 0.3
+        """Whether they commit in transactions alone, of one chunk or some."""
         self.are_over = False
 
     def pause(self):
@@ -54,6 +68,8 @@ class Habits:
 
     def commit(self, caller, now):
         """Commit a chunk, everything or nothing."""
+        if self.copy:
+            return self._copy(caller)
         if not self.are_over and self.random.random() < self.skips:
             return None
         is_all = self.random.random() < self.commits_all
@@ -62,6 +78,19 @@ class Habits:
         except self.lost:
             caller.watch.note_lost(caller)
             return None
+
+    def _copy(self, caller):
+        """Commit the chunks since the last transaction in another one."""
+        caller.copied.append(caller.chunk)
+        if not self.are_over and self.random.random() < 0.4:
+            return None
+        chunks, caller.copied = caller.copied, []
+        try:
+            return caller.watch.send_transaction(caller, chunks)
+        except self.lost:
+            refused = Transaction()
+            refused.is_over = refused.is_refused = True
+            return refused
 
 
 class GroupScenario:
@@ -74,11 +103,15 @@ class GroupScenario:
         self.random = random = random_module.Random(seed)
         self.module = importlib.import_module(f"{kwire.__name__}.cluster")
         count = random.choice([1, 2, 3])
-        self.cluster = SimulatedCluster(kwire, random, count, RELEASES)
+        releases = random.choice([RELEASES, NEWEST])
+        self.cluster = SimulatedCluster(kwire, random, count, releases)
         self.world = World(self.cluster, random)
         self.names = ["a", "b"][: random.choice([1, 1, 2])]
+        self.created_again = False
+        self.topics = {}
+        """All topics by id, deleted ones too."""
         for name in self.names:
-            topic = self.cluster.add_topic(name, random.choice([1, 2, 4]))
+            topic = self._add_topic(name, random.choice([1, 2, 4]))
             for log in topic.logs:
                 self._fill(log, random.randrange(0, 30))
         self.group = self.cluster.add_group(GROUP_NAME, self.names)
@@ -95,6 +128,7 @@ class GroupScenario:
         """Up to where callers have had each partition, without a gap."""
         self.acknowledged: dict[tuple, int] = {}
         self.chunks = self.commits = self.lost = self.again = 0
+        self.copies = 0
         self.is_well = False
 
     def run(self):
@@ -141,6 +175,11 @@ class GroupScenario:
     def _living(self):
         return [each for each in self.callers if each.state is not OVER]
 
+    def _add_topic(self, name, partitions):
+        topic = self.cluster.add_topic(name, partitions)
+        self.topics[topic.topic_id] = topic
+        return topic
+
     def _fill(self, log, batches):
         for _ in range(batches):
             log.append(self.random.randint(1, 4))
@@ -186,7 +225,7 @@ class GroupScenario:
             *(self._join_late, self._join_late, self._kill, self._stop, self._leave),
             *(self._stop_broker, self._silence, self._break_wires, self._move_leader),
             *(self._append, self._append, self._learn, self._load, self._unsettle),
-            self._add_partition,
+            *(self._add_partition, self._create_again),
         ]
         for _ in range(random.randrange(0, 25)):
             when = START_S + random.uniform(0.5, FAULTS_S)
@@ -300,6 +339,21 @@ class GroupScenario:
         topic.leaders.append(self._any_broker().node)
         self.group.shuffle()
 
+    def _create_again(self):
+        """Delete a topic; another one gets its name."""
+        if any(each.release < "4.3" for each in self.cluster.brokers.values()):
+            # Their offsets have the names of topics, and would be those of the new one.
+            return
+        self.created_again = True
+        name = self.random.choice(self.names)
+        count = len(self.cluster.topics[name].logs)
+        for log in self._add_topic(name, count).logs:
+            self._fill(log, 5)
+        for broker in self.cluster.brokers.values():
+            if self.random.random() < 0.5:
+                broker.learn()
+        self.group.shuffle()
+
     def _learn(self):
         self._any_broker().learn()
 
@@ -359,15 +413,46 @@ class GroupScenario:
             is_lost = isinstance(pending.failure, self.module.PartitionLost)
             self._expect(is_lost, f"a commit failed: {pending.failure}")
             self.note_lost(caller)
-        for (name, partition), offset in pending.done.items():
-            self.commits += 1
-            place = self.cluster.topics[name].topic_id, partition
-            self.acknowledged[place] = max(self.acknowledged.get(place, 0), offset)
+        self.commits += len(pending.done)
+
+    def send_transaction(self, caller, chunks):
+        """Have the offsets after chunks arrive at the coordinator a little later."""
+        member, _ = caller.machine.offsets_to_send(chunks)
+        sent = Transaction()
+
+        def arrive():
+            sent.is_over = caller.seat.has_news = True
+            try:
+                epoch = member.member_epoch
+                self.group.check_member(member.member_id, epoch, self.world.now)
+            except GroupError:
+                sent.is_refused = True
+                return
+            for each in chunks:
+                place = each.reader.id_and_partition
+                copied, _ = self.group.offsets.get(place, (self._log(place).start, -1))
+                self._expect(
+                    each.start_offset == copied,
+                    f"{place}: copied from {each.start_offset}, not from {copied}",
+                )
+                self.group.commit(place, each.next_offset, each.leader_epoch)
+                self.copies += 1
+
+        delays = [0.01] if self.habits.are_over else [0.01, 0.01, 0.3, 3, 15]
+        self.world.after(self.random.choice(delays), arrive)
+        return sent
+
+    def replace(self, caller):
+        """Have a new member take the place of one whose transaction was refused."""
+        self.lost += 1
+        caller.close()
+        self._join()
 
     def note_lost(self, caller):
-        """A chunk may be lost only together with the membership."""
+        """A chunk may be lost only with the membership, or with its topic."""
         self.lost += 1
         is_known = caller.losses == self._losses(caller) and self._is_member(caller)
+        is_known = is_known and not self.created_again
         self._expect(not is_known, "a partition was lost while a caller was busy")
 
     def check_failure(self, machine):
@@ -379,7 +464,7 @@ class GroupScenario:
 
     def _losses(self, caller):
         member = caller.machine._member
-        return member._life, member.losses
+        return member.life, member.losses
 
     def _is_member(self, caller):
         """Whether the coordinator counts on this member, in the epoch it knows."""
@@ -392,6 +477,7 @@ class GroupScenario:
         log = self._log(place)
         done = self.done.get(place, log.start)
         self._expect(offset <= done, f"{place}: {offset} committed, {done} read")
+        self.acknowledged[place] = max(self.acknowledged.get(place, 0), offset)
 
     def _check_removal(self, member):
         """Who has nothing to do but wait gives up in time what it has to."""
@@ -404,10 +490,7 @@ class GroupScenario:
 
     def _log(self, place):
         topic_id, partition = place
-        for topic in self.cluster.topics.values():
-            if topic.topic_id == topic_id:
-                return topic.logs[partition]
-        raise AssertionError(f"seed {self.seed}: no topic {topic_id}")
+        return self.topics[topic_id].logs[partition]
 
     def _missing(self):
         return {

@@ -192,3 +192,69 @@ def test_chunks_of_scans_are_not_committed(kwire):
     chunk = setting.poll()
     with pytest.raises(ValueError, match="chunk must be one of this consumer"):
         setting.machine.commit(setting.world.now, chunk._replace(reader=None))
+
+
+def test_offsets_for_a_transaction_are_those_of_owned_partitions(kwire):
+    """After the chunk, and as the member that had it: a lost one cannot be named."""
+    setting = Setting(kwire)
+    chunk = setting.poll()
+    member, offsets = setting.machine.offsets_to_send([chunk])
+    assert offsets == {("a", 0): RECORDS}
+    assert member == setting.machine.metadata
+    assert member.member_epoch > 0
+    fence(setting)
+    with pytest.raises(setting.module.PartitionLost):
+        setting.machine.offsets_to_send([chunk])
+
+
+def test_who_was_fenced_is_named_as_before_until_the_next_chunk(kwire):
+    """In the new epoch, offsets of lost chunks would be committed in a transaction."""
+    setting = Setting(kwire)
+    machine = setting.machine
+    assert setting.poll() is not None
+    before = machine.metadata
+    fence(setting)
+    assert machine._describe().member_epoch > before.member_epoch
+    assert machine.metadata == before
+    assert setting.poll() is not None
+    assert machine.metadata == machine._describe()
+
+
+def test_a_commit_for_a_deleted_topic_ends(kwire):
+    """Once the group has taken its partitions; not when all patience is over."""
+    setting = Setting(kwire, "4.3")
+    world, chunk = setting.world, setting.poll()
+    setting.cluster.add_topic("a", 1)
+    setting.group.shuffle()
+    setting.broker.learn()
+    pending = setting.machine.commit(world.now, chunk)
+    assert world.run(setting.machine, lambda: pending.is_over, world.now + 5)
+    with pytest.raises(setting.module.PartitionLost):
+        pending.result()
+
+
+def test_a_partition_that_was_never_owned_is_given_up(kwire):
+    """Its topic was unknown; the coordinator waits to hear that it is not read."""
+    setting = Setting(kwire, "4.3")
+    world, machine = setting.world, setting.machine
+    assert setting.poll() is not None
+    setting.cluster.add_topic("b", 1)
+    for names in (["a", "b"], ["a"]):
+        setting.group.topics = names
+        setting.group.shuffle()
+        machine.begin_wait(world.now)
+        world.run(machine, lambda: False, world.now + 3)
+        machine.end_wait(world.now)
+    (member,) = setting.group.members.values()
+    assert member.epoch == setting.group.epoch
+    assert not member.revoked
+
+
+def fence(setting):
+    """Have the coordinator forget the member, and let it join again."""
+    world, machine = setting.world, setting.machine
+    (known,) = setting.group.members.values()
+    setting.group.remove(known)
+    is_back = lambda: bool(setting.group.members)  # noqa: E731
+    assert world.run(machine, is_back, world.now + 10)
+    assert world.run(machine, lambda: machine._describe().member_epoch > 0, 1e6)

@@ -41,9 +41,9 @@ def test_a_group_reads_everything_and_nothing_committed_twice(kwire, part):
 def give_up_at_once(module, patch):
     """A partition is given up while the caller works on its chunk."""
 
-    def take_target(self, target):
+    def take_target(self, target, is_reporting):
         was, self._is_waiting = self._is_waiting, True
-        known(self, target)
+        known(self, target, is_reporting)
         self._is_waiting = was
 
     consumer = module.group_consumer.ConsumerMachine
@@ -182,6 +182,12 @@ def leave_without_a_word(module, patch):
     patch.setattr(member, "leave", leave)
 
 
+def send_lost_offsets(module, patch):
+    """A transaction commits the offset of a chunk that others read by now."""
+    consumer = module.group_consumer.ConsumerMachine
+    patch.setattr(consumer, "_owner_of", lambda self, fetched: fetched.reader)
+
+
 BUGS = [
     give_up_at_once,
     never_give_up,
@@ -195,6 +201,7 @@ BUGS = [
     trust_old_fetches,
     have_brokers_forget,
     leave_without_a_word,
+    send_lost_offsets,
 ]
 
 

@@ -274,10 +274,12 @@ class ConsumerMachine(ScanMachine):
             return
         owned = {each.id_and_partition for each in self._owned.values()}
         if owned != member.target:
-            self._take_target(member.target)
+            self._take_target(member.target, member.is_reporting)
         member.report(frozenset(each.id_and_partition for each in self._owned.values()))
 
-    def _take_target(self, target: Iterable[tuple[UUID, int]]) -> None:
+    def _take_target(
+        self, target: Iterable[tuple[UUID, int]], is_reporting: bool
+    ) -> None:
         wanted = set(target)
         for reader in self._owned.values():
             if reader.id_and_partition not in wanted and not reader.is_revoked:
@@ -286,7 +288,7 @@ class ConsumerMachine(ScanMachine):
         if self._is_waiting:
             self._give_up_revoked()
         wanted -= {each.id_and_partition for each in self._owned.values()}
-        if not wanted:
+        if not wanted or is_reporting:
             return
         names = {each.topic_id: each for each in self.cluster.metadata.topics.values()}
         new: list[GroupReader] = []

@@ -86,6 +86,12 @@ class GroupMember:
         self._owned: Assignment = frozenset()
         # What the coordinator knows: None is to be sent all again.
         self._reported: Assignment | None = None
+        # Whether the coordinator knows of what is owned since its last assignment: it
+        # may wait to hear that a partition is given up that was never owned.
+        self._is_confirmed = True
+        # Whether a report of what is owned is on its way: nothing may be added to that,
+        # which the coordinator would take for given up.
+        self.is_reporting = False
         # Whether the coordinator answers; and whether it may count on this member.
         self.has_answered = False
         self._is_known = False
@@ -154,8 +160,9 @@ class GroupMember:
     def _begin(self, now: float) -> None:
         """Begin another life: what is on its way belongs to the last one."""
         self.life += 1
-        self._is_waiting = False
+        self._is_waiting = self.is_reporting = False
         self._reported = None
+        self._is_confirmed = True
         self._failures = 0
         self._next_at = now
         self.target = None
@@ -201,7 +208,7 @@ class GroupMember:
 
         def done(response: Any, now: float) -> None:
             if life == self.life:
-                self._is_waiting = False
+                self._is_waiting = self.is_reporting = False
                 self._take(response, owned, now)
 
         try:
@@ -210,6 +217,7 @@ class GroupMember:
             self.failure = error
             return
         self._is_waiting = self._is_known = True
+        self.is_reporting = self._has_report()
 
     def _request(self, version: int) -> ConsumerGroupHeartbeatRequest:
         options = self._options
@@ -232,9 +240,13 @@ class GroupMember:
             who["subscribed_topic_names"] = self._topics
             if version >= _FIRST_WITH_PATTERN:
                 who["subscribed_topic_regex"] = options.pattern or ""
-        if self._reported != self._owned:
+        if self._has_report():
             who["topic_partitions"] = assignment_entries(self._owned)
         return ConsumerGroupHeartbeatRequest(**who)
+
+    def _has_report(self) -> bool:
+        """Whether the next heartbeat names what is owned."""
+        return self._reported != self._owned or not self._is_confirmed
 
     def _take(self, response: Any, owned: Assignment, now: float) -> None:
         code = codes.NETWORK_EXCEPTION if response is None else response.error_code
@@ -277,6 +289,7 @@ class GroupMember:
             response.heartbeat_interval_ms / 1000, _SHORTEST_INTERVAL_S
         )
         self._next_at = now + self._interval_s
+        self._is_confirmed = response.assignment is None
         if response.assignment is not None:
             self.target = read_assignment(response.assignment)
 

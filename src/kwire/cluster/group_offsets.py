@@ -44,6 +44,8 @@ _STALE = {codes.STALE_MEMBER_EPOCH, codes.ILLEGAL_GENERATION}
 
 _NOT_A_MEMBER = {codes.UNKNOWN_MEMBER_ID, codes.FENCED_MEMBER_EPOCH}
 
+_NO_TOPIC = {codes.UNKNOWN_TOPIC_ID, codes.UNKNOWN_TOPIC_OR_PARTITION}
+
 _FIRST_PAUSE_S = 0.01
 """The first pause for a coordinator that has another epoch: mostly milliseconds."""
 
@@ -289,8 +291,14 @@ class GroupOffsets:
         elif is_member and code in _NOT_A_MEMBER:
             self.is_fenced = True
             pending.fail(reader, PartitionLost(*reader.place))
+        elif self._is_deleted(reader, code):
+            pending.fail(reader, PartitionLost(*reader.place))
         elif not faults.may_pass(code):
             pending.fail(reader, self._refusal("committing", code))
+
+    def _is_deleted(self, reader: GroupReader, code: int) -> bool:
+        """Whether the group has taken a partition because its topic is gone."""
+        return reader.is_revoked and code in _NO_TOPIC
 
     def _commit_again(self, code: int, now: float) -> None:
         self._commit_failures += 1
