@@ -125,6 +125,9 @@ interop-brokers: $(TESTED)
 	$(PY) tools/broker/kills.py
 	$(PY) tools/broker/producer_kills.py
 	$(PY) tools/broker/transaction_kills.py
+	$(PY) tools/broker/groups_check.py
+	$(PY) tools/broker/groups_check.py --version 3.9.2
+	$(PY) tools/broker/groups_check.py --version 2.8.2
 	$(PY) tools/broker/restore_kills.py
 	$(PY) tools/broker/large_scan.py
 	$(PY) tools/broker/mock_faults.py

@@ -86,7 +86,7 @@ class Task(threading.Thread):
 class Writer(Task):
     """Writes numbered values; ``acknowledged`` are those of which that is known."""
 
-    def __init__(self, kafka: Cluster) -> None:
+    def __init__(self, kafka: Cluster | brokers.Broker) -> None:
         super().__init__("writer")
         self.acknowledged: list[tuple[int, int, bytes]] = []
         self._errors: list[Any] = []

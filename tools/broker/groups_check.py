@@ -1,0 +1,406 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks groups of consumers on real brokers, whose members and coordinator are killed.
+
+    python tools/broker/groups_check.py                 # 4.x: 3 kills, and with Java
+    python tools/broker/groups_check.py --kills 40
+    python tools/broker/groups_check.py --version 3.9.2 # partitions chosen by hand
+
+Up to five kwire members, each a process, read what librdkafka writes and commit each
+chunk. Members and the group's coordinator are ended with SIGKILL, and members join. In
+the end everything has to be read without a gap, nothing that was committed twice, and
+``kafka-consumer-groups`` has to show no lag. Then kwire members and Java's console
+consumer share a group. Brokers without the group protocol read by hand, and joining
+them has to be one sentence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import broker as brokers
+import cluster as clusters
+import confluent_kafka
+import confluent_kafka.admin
+from broker import Broker, BrokerError
+from cluster import Cluster
+from kills import PARTITIONS, SECONDS, TOPIC, Writer
+
+from kwire import client
+from kwire.cluster import PartitionLost, RequestRefused
+
+# Its names come from private modules, where type checkers do not look for them.
+admin: Any = confluent_kafka.admin
+
+MEMBERS = 5
+SETTINGS = {
+    "group.consumer.heartbeat.interval.ms": "500",
+    "group.consumer.min.heartbeat.interval.ms": "500",
+    "group.consumer.session.timeout.ms": "3000",
+    "group.consumer.min.session.timeout.ms": "3000",
+}
+
+
+def note(what: str, chunk: client.Chunk) -> None:
+    """Print a line for the parent: when what was done with which offsets."""
+    row = what, time.monotonic(), chunk.partition, chunk.start_offset, chunk.next_offset
+    print(*row, flush=True)
+
+
+def be_member(address: str, group: str, number: int) -> None:
+    """Read and commit until the process is ended: even ones block, odd ones await."""
+    if number % 2:
+        asyncio.run(_be_member(address, group))
+        return
+    with client.connect_sync(address) as kafka, kafka.consumer(TOPIC, group=group) as c:
+        signal.signal(signal.SIGTERM, lambda *_: c.close())
+        for chunk in c:
+            note("read", chunk)
+            try:
+                c.commit(chunk)
+            except PartitionLost:
+                note("lost", chunk)
+            else:
+                note("committed", chunk)
+
+
+async def _be_member(address: str, group: str) -> None:
+    async with (
+        client.connect(address) as kafka,
+        kafka.consumer(TOPIC, group=group) as consumer,
+    ):
+        loop = asyncio.get_running_loop()
+        closing: list[Any] = []
+        loop.add_signal_handler(
+            signal.SIGTERM, lambda: closing.append(loop.create_task(consumer.close()))
+        )
+        async for chunk in consumer:
+            note("read", chunk)
+            try:
+                await consumer.commit(chunk)
+            except PartitionLost:
+                note("lost", chunk)
+            else:
+                note("committed", chunk)
+        await asyncio.gather(*closing)
+
+
+class Members:
+    """The member processes of one group, and what all of them have printed."""
+
+    def __init__(self, kafka: Cluster, group: str, folder: Path) -> None:
+        self.group = group
+        self.running: list[subprocess.Popen[bytes]] = []
+        self._address = kafka.address
+        self._folder = folder
+        self._count = 0
+
+    def join(self) -> None:
+        """Start another member."""
+        self._count += 1
+        words = [sys.executable, __file__, "--member", self._address, self.group]
+        with (self._folder / f"{self.group}-{self._count}").open("wb") as out:
+            self.running.append(
+                subprocess.Popen([*words, str(self._count)], stdout=out)
+            )
+
+    def kill(self, member: subprocess.Popen[bytes]) -> None:
+        """End a member with SIGKILL."""
+        self.running.remove(member)
+        member.kill()
+        member.wait(SECONDS)
+
+    def end(self) -> None:
+        """Have all members leave in good order."""
+        for each in self.running:
+            each.terminate()
+        for each in self.running:
+            if each.wait(SECONDS):
+                raise BrokerError(f"a member of {self.group} ended with an error")
+        self.running.clear()
+
+    def check(self) -> None:
+        """Fail if a member ended by itself."""
+        for each in self.running:
+            if each.poll() is not None:
+                raise BrokerError(f"a member of {self.group} ended by itself")
+
+    def rows(self) -> list[tuple[str, float, int, int, int]]:
+        """Return all that was printed, by time; a last line may be cut."""
+        rows = []
+        for path in self._folder.glob(f"{self.group}-*"):
+            for line in path.read_text().splitlines():
+                words = line.split()
+                if len(words) == 5 and line:
+                    what, at, *numbers = words
+                    partition, start, after = map(int, numbers)
+                    rows.append((what, float(at), partition, start, after))
+        return sorted(rows, key=lambda row: row[1])
+
+
+def committed(kafka: Cluster | Broker, group: str) -> dict[int, int]:
+    """Return the committed offset of each partition, as librdkafka reads it."""
+    places = [confluent_kafka.TopicPartition(TOPIC, n) for n in range(PARTITIONS)]
+    reader = confluent_kafka.Consumer(
+        {"bootstrap.servers": kafka.address, "group.id": group, "log_level": 0}
+    )
+    try:
+        found = reader.committed(places, timeout=SECONDS)
+    except confluent_kafka.KafkaException:
+        return {}
+    finally:
+        reader.close()
+    return {each.partition: each.offset for each in found if each.offset >= 0}
+
+
+def describe(kafka: Cluster, group: str, *options: str) -> list[list[str]]:
+    """Return the rows that ``kafka-consumer-groups --describe`` prints."""
+    package = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+    text = brokers.run(
+        brokers.java(
+            *(kafka.release, package, "--bootstrap-server", kafka.address),
+            *("--describe", "--group", group, *options),
+        )
+    )
+    return [line.split() for line in text.splitlines() if line.startswith(group)]
+
+
+def wait_for(what: str, is_so: Callable[[], bool], members: Members) -> float:
+    """Wait for something; return how long that took."""
+    begun = time.monotonic()
+    while not is_so():
+        members.check()
+        if time.monotonic() > begun + SECONDS:
+            raise BrokerError(f"{what}: not within {SECONDS} s")
+        time.sleep(0.2)
+    return time.monotonic() - begun
+
+
+def check_rows(
+    rows: list[tuple[str, float, int, int, int]], ends: dict[int, int]
+) -> int:
+    """Judge what members have read and committed; return how much was read again."""
+    done = dict.fromkeys(ends, 0)
+    safe = dict.fromkeys(ends, 0)
+    again = 0
+    for what, _, partition, start, after in rows:
+        if what == "committed":
+            safe[partition] = max(safe[partition], after)
+        elif what == "read":
+            if start > done[partition]:
+                raise BrokerError(f"{TOPIC}-{partition}: a gap before {start}")
+            if start < safe[partition]:
+                raise BrokerError(
+                    f"{TOPIC}-{partition}: {start} read again after"
+                    f" {safe[partition]} was committed"
+                )
+            again += max(done[partition] - start, 0)
+            done[partition] = max(done[partition], after)
+    if done != ends:
+        raise BrokerError(f"read up to {done}, not {ends}")
+    return again
+
+
+def find_ends(writer: Writer) -> dict[int, int]:
+    """Return where each partition ends, once the writer has ended."""
+    ends = dict.fromkeys(range(PARTITIONS), 0)
+    for partition, offset, _ in writer.acknowledged:
+        ends[partition] = max(ends[partition], offset + 1)
+    return ends
+
+
+def kill_coordinator(kafka: Cluster, group: str) -> None:
+    """End the broker that coordinates a group; start it again a little later."""
+    rows = describe(kafka, group, "--state")
+    node = int(next(w for w in rows[0] if w.startswith("(")).strip("()"))
+    kafka.nodes[node].kill()
+    time.sleep(4)
+    kafka.nodes[node].start()
+    kafka.wait_in_sync(TOPIC)
+
+
+def check_kills(kafka: Cluster, folder: Path, kills: int, seed: int) -> None:
+    """Kill members and coordinators; everything is read, and nothing for nothing."""
+    chance = random.Random(seed)
+    members = Members(kafka, "kwire-kills", folder)
+    writer = Writer(kafka)
+    writer.start()
+    for _ in range(3):
+        members.join()
+    wait_for("the first commits", lambda: len(members.rows()) > 20, members)
+    coordinators = 0
+    for number in range(1, kills + 1):
+        while len(members.running) < MEMBERS:
+            members.join()
+        time.sleep(chance.uniform(0.5, 3))
+        if number % 3:
+            members.kill(chance.choice(members.running))
+        else:
+            kill_coordinator(kafka, members.group)
+            coordinators += 1
+        members.check()
+        writer.check()
+    writer.end()
+    ends = find_ends(writer)
+    took = wait_for("the end", lambda: committed(kafka, members.group) == ends, members)
+    members.end()
+    again = check_rows(members.rows(), ends)
+    lag = {int(row[2]): row[5] for row in describe(kafka, members.group)}
+    if lag != dict.fromkeys(ends, "0"):
+        raise BrokerError(f"kafka-consumer-groups shows a lag: {lag}")
+    lost = sum(row[0] == "lost" for row in members.rows())
+    print(
+        f"Kafka {kafka.release}, 3 brokers: {sum(ends.values())} records, {kills} kills"
+        f" ({coordinators} of the coordinator), {members._count} members; all read"
+        f" without a gap, {again} read again, none that were committed; {lost} commits"
+        f" refused for lost partitions; at the end after {took:.1f} s, no lag",
+        flush=True,
+    )
+
+
+def check_with_java(kafka: Cluster, folder: Path) -> None:
+    """Two kwire members and Java's console consumer share the partitions."""
+    members = Members(kafka, "kwire-and-java", folder)
+    members.join()
+    members.join()
+    package = "org.apache.kafka.tools.consumer.ConsoleConsumer"
+    with (folder / "java").open("wb") as out:
+        java = subprocess.Popen(
+            brokers.java(
+                *(kafka.release, package, "--bootstrap-server", kafka.address),
+                *("--topic", TOPIC, "--group", members.group),
+                *("--consumer-property", "group.protocol=consumer"),
+                *("--consumer-property", "auto.offset.reset=earliest"),
+            ),
+            stdout=out,
+        )
+    try:
+        counts: list[str] = []
+
+        def is_shared() -> bool:
+            rows = describe(kafka, members.group, "--members")
+            counts[:] = sorted(row[4] for row in rows)
+            return counts == ["2", "2", "2"]
+
+        took = wait_for("three members with two partitions each", is_shared, members)
+        writer = Writer(kafka)
+        writer.start()
+        time.sleep(3)
+        writer.end()
+        java.terminate()
+        java.wait(SECONDS)
+    finally:
+        if java.poll() is None:
+            java.kill()
+    ends = find_ends(writer)
+    wait_for("the end", lambda: committed(kafka, members.group) == ends, members)
+    members.end()
+    printed = set((folder / "java").read_bytes().splitlines())
+    seen = dict.fromkeys(ends, 0)
+    for what, _, partition, start, after in members.rows():
+        if what == "read":
+            seen[partition] += after - start
+    by_java = sum(value in printed for _, _, value in writer.acknowledged)
+    by_kwire, total = sum(seen.values()), sum(ends.values())
+    if not by_java or by_kwire + len(printed) < total:
+        raise BrokerError(f"{by_kwire} by kwire, {by_java} by Java, of {total}")
+    print(
+        f"Kafka {kafka.release}: a group of two kwire members and Java's console"
+        f" consumer, two partitions each after {took:.1f} s; {total} records, of which"
+        f" kwire read {by_kwire} and Java {len(printed)}; no lag",
+        flush=True,
+    )
+
+
+def check_by_hand(kafka: Cluster | Broker) -> None:
+    """Read with committed offsets and without joining, as all brokers can."""
+    writer = Writer(kafka)
+    writer.start()
+    time.sleep(2)
+    writer.end()
+    ends = find_ends(writer)
+    seen: dict[int, int] = dict.fromkeys(ends, 0)
+    with client.connect_sync(kafka.address) as opened:
+        for _ in range(2):
+            # The second one goes on in the middle of what the first one left.
+            with opened.consumer(TOPIC, group="by-hand", partitions="all") as consumer:
+                for _ in range(3):
+                    chunk = consumer.poll(10)
+                    if chunk is None:
+                        break
+                    if chunk.start_offset != seen[chunk.partition]:
+                        raise BrokerError(f"{chunk} does not go on where it should")
+                    seen[chunk.partition] = chunk.next_offset
+                    consumer.commit(chunk)
+        with opened.consumer(TOPIC, group="by-hand", partitions="all") as consumer:
+            while seen != ends:
+                chunk = consumer.poll(10)
+                if chunk is None:
+                    raise BrokerError(f"read up to {seen}, not {ends}")
+                seen[chunk.partition] = chunk.next_offset
+            consumer.commit()
+        found = committed(kafka, "by-hand")
+        if found != ends:
+            raise BrokerError(f"committed {found}, not {ends}")
+        try:
+            with opened.consumer(TOPIC, group="joined") as consumer:
+                consumer.poll(10)
+            raise BrokerError("joining was not refused")
+        except RequestRefused as refusal:
+            sentence = str(refusal)
+    print(f"Kafka {kafka.release}: {sum(ends.values())} records by hand, committed")
+    print(f"  {sentence}")
+
+
+def run(version: str, kills: int, seed: int) -> None:
+    """Do the checks that fit a release."""
+    if brokers.find_release(version) < "4":
+        with brokers.running(version) as one:
+            asked = admin.AdminClient({"bootstrap.servers": one.address})
+            topic = admin.NewTopic(TOPIC, PARTITIONS, 1)
+            asked.create_topics([topic])[TOPIC].result(SECONDS)
+            check_by_hand(one)
+        return
+    with (
+        clusters.running(version, settings=SETTINGS) as kafka,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        kafka.create_topic(TOPIC, PARTITIONS)
+        check_kills(kafka, Path(folder), kills, seed)
+        kafka.client().delete_topics([TOPIC])[TOPIC].result(SECONDS)
+        time.sleep(1)
+        kafka.create_topic(TOPIC, PARTITIONS)
+        check_with_java(kafka, Path(folder))
+
+
+def main() -> None:
+    """Do what the command line says."""
+    if sys.argv[1:2] == ["--member"]:
+        be_member(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+        return
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--version", default="4.x", help="such as 4.x or 3.9.2")
+    parser.add_argument("--kills", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=848)
+    chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, brokers.interrupt)
+    begun = time.monotonic()
+    try:
+        run(chosen.version, chosen.kills, chosen.seed)
+    except BrokerError as error:
+        sys.exit(f"groups_check: {error}")
+    print(f"  {time.monotonic() - begun:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
