@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks groups of consumers on real brokers, whose members and coordinator are killed.
 
-    python tools/broker/groups_check.py                 # 4.x: 3 kills, and with Java
+    python tools/broker/groups_check.py                 # 4.x: 3 kills, as many again
     python tools/broker/groups_check.py --kills 40
     python tools/broker/groups_check.py --version 3.9.2 # partitions chosen by hand
 
 Up to five kwire members, each a process, read what librdkafka writes and commit each
 chunk. Members and the group's coordinator are ended with SIGKILL, and members join. In
 the end everything has to be read without a gap, nothing that was committed twice, and
-``kafka-consumer-groups`` has to show no lag. Then kwire members and Java's console
-consumer share a group. Brokers without the group protocol read by hand, and joining
+``kafka-consumer-groups`` has to show no lag. Then members copy the topic in
+transactions, and are killed in the midst of them: each record has to be copied once.
+At last kwire members share a group with Java's console consumer, of the same protocol
+and of the classic one. Brokers without the group protocol read by hand, and joining
 them has to be one sentence.
 """
 
@@ -35,14 +37,23 @@ import confluent_kafka.admin
 from broker import Broker, BrokerError
 from cluster import Cluster
 from kills import PARTITIONS, SECONDS, TOPIC, Writer
+from transaction_kills import PARTITIONS as COPY_PARTITIONS
+from transaction_kills import read_committed
 
 from kwire import client
-from kwire.cluster import PartitionLost, RequestRefused
+from kwire.cluster import (
+    PartitionLost,
+    ProducerFenced,
+    RequestRefused,
+    TransactionFailed,
+)
 
 # Its names come from private modules, where type checkers do not look for them.
 admin: Any = confluent_kafka.admin
 
+COPIES = "copies"
 MEMBERS = 5
+COPIERS = 3
 SETTINGS = {
     "group.consumer.heartbeat.interval.ms": "500",
     "group.consumer.min.heartbeat.interval.ms": "500",
@@ -59,6 +70,9 @@ def note(what: str, chunk: client.Chunk) -> None:
 
 def be_member(address: str, group: str, number: int) -> None:
     """Read and commit until the process is ended: even ones block, odd ones await."""
+    if group.endswith(COPIES):
+        be_copier(address, group, number)
+        return
     if number % 2:
         asyncio.run(_be_member(address, group))
         return
@@ -93,6 +107,35 @@ async def _be_member(address: str, group: str) -> None:
             else:
                 note("committed", chunk)
         await asyncio.gather(*closing)
+
+
+def be_copier(address: str, group: str, number: int) -> None:
+    """Copy until the process is ended; what fails is done again by a new member."""
+    is_ending: list[bool] = []
+    while not is_ending:
+        try:
+            with (
+                client.connect_sync(address) as kafka,
+                kafka.producer(
+                    transactional_id=f"{group}-{number}", transaction_timeout_s=5
+                ) as producer,
+                kafka.consumer(TOPIC, group=group, memory_bytes=1 << 16) as consumer,
+            ):
+
+                def end(*_: object, consumer: client.ConsumerSync = consumer) -> None:
+                    is_ending.append(True)
+                    consumer.close()
+
+                signal.signal(signal.SIGTERM, end)
+                for chunk in consumer:
+                    key = b"%d" % chunk.partition
+                    with producer.transaction() as transaction:
+                        rows = [(key, row.value) for row in chunk.rows()]
+                        producer.send_many(COPIES, rows)
+                        transaction.send_offsets(consumer, chunk)
+                    note("copied", chunk)
+        except (PartitionLost, ProducerFenced, TransactionFailed) as failure:
+            print("failed", failure, flush=True)
 
 
 class Members:
@@ -221,11 +264,14 @@ def find_ends(writer: Writer) -> dict[int, int]:
 
 def kill_coordinator(kafka: Cluster, group: str) -> None:
     """End the broker that coordinates a group; start it again a little later."""
-    rows = describe(kafka, group, "--state")
-    node = int(next(w for w in rows[0] if w.startswith("(")).strip("()"))
-    kafka.nodes[node].kill()
+    leaders = kafka.leaders("__consumer_offsets")
+    number = 0
+    for letter in group.encode():
+        number = (31 * number + letter) & 0x7FFFFFFF
+    node = leaders[number % len(leaders)]
+    kafka.nodes[max(node, 1)].kill()
     time.sleep(4)
-    kafka.nodes[node].start()
+    kafka.nodes[max(node, 1)].start()
     kafka.wait_in_sync(TOPIC)
 
 
@@ -268,57 +314,112 @@ def check_kills(kafka: Cluster, folder: Path, kills: int, seed: int) -> None:
     )
 
 
+def check_copies(kafka: Cluster, folder: Path, kills: int, seed: int) -> None:
+    """Kill members that copy in transactions; each record is copied once, in order."""
+    chance = random.Random(seed)
+    kafka.create_topic(COPIES, COPY_PARTITIONS)
+    members = Members(kafka, f"kwire-{COPIES}", folder)
+    writer = Writer(kafka)
+    writer.start()
+    for number in range(kills + 1):
+        while len(members.running) < COPIERS:
+            members.join()
+        goal = len(members.rows()) + 20
+        wait_for("copies", lambda goal=goal: len(members.rows()) > goal, members)  # type: ignore[misc]
+        if number < kills:
+            members.kill(chance.choice(members.running))
+    writer.end()
+    ends = find_ends(writer)
+    took = wait_for("the end", lambda: committed(kafka, members.group) == ends, members)
+    members.end()
+    values = read_committed(kafka, COPIES).values()
+    copies = [value for each in values for value in each]
+    written = [value for _, _, value in writer.acknowledged]
+    if sorted(copies) != sorted(written):
+        missing = len(set(written) - set(copies))
+        raise BrokerError(
+            f"{len(written)} records, {len(copies)} copies, {missing} are missing"
+        )
+    for each in values:
+        numbers: dict[int, list[int]] = {}
+        for value in each:
+            number = int(value.rstrip(b"."))
+            numbers.setdefault(number % PARTITIONS, []).append(number)
+        if any(found != sorted(found) for found in numbers.values()):
+            raise BrokerError("copies of a partition are out of order")
+    print(
+        f"Kafka {kafka.release}: {len(written)} records copied in transactions by"
+        f" {COPIERS} members, of which {kills} were killed: each once and in order; at"
+        f" the end after {took:.1f} s",
+        flush=True,
+    )
+
+
 def check_with_java(kafka: Cluster, folder: Path) -> None:
-    """Two kwire members and Java's console consumer share the partitions."""
+    """Two kwire members and two of Java's console consumers share the partitions.
+
+    One of these is a classic consumer, which the broker lets join too.
+    """
     members = Members(kafka, "kwire-and-java", folder)
     members.join()
     members.join()
-    package = "org.apache.kafka.tools.consumer.ConsoleConsumer"
-    with (folder / "java").open("wb") as out:
-        java = subprocess.Popen(
-            brokers.java(
-                *(kafka.release, package, "--bootstrap-server", kafka.address),
-                *("--topic", TOPIC, "--group", members.group),
-                *("--consumer-property", "group.protocol=consumer"),
-                *("--consumer-property", "auto.offset.reset=earliest"),
-            ),
-            stdout=out,
-        )
+    running: list[subprocess.Popen[bytes]] = []
+    printed = folder / "java-consumer", folder / "java-classic"
     try:
+        for path in printed:
+            with path.open("wb") as out:
+                running.append(start_java(kafka, members.group, path.name[5:], out))
         counts: list[str] = []
 
         def is_shared() -> bool:
             rows = describe(kafka, members.group, "--members")
             counts[:] = sorted(row[4] for row in rows)
-            return counts == ["2", "2", "2"]
+            return counts == ["1", "1", "2", "2"]
 
-        took = wait_for("three members with two partitions each", is_shared, members)
+        took = wait_for("four members with all partitions", is_shared, members)
         writer = Writer(kafka)
         writer.start()
         time.sleep(3)
         writer.end()
-        java.terminate()
-        java.wait(SECONDS)
+        for each in running:
+            each.terminate()
+        for each in running:
+            each.wait(SECONDS)
     finally:
-        if java.poll() is None:
-            java.kill()
+        for each in running:
+            each.kill()
     ends = find_ends(writer)
     wait_for("the end", lambda: committed(kafka, members.group) == ends, members)
     members.end()
-    printed = set((folder / "java").read_bytes().splitlines())
-    seen = dict.fromkeys(ends, 0)
-    for what, _, partition, start, after in members.rows():
-        if what == "read":
-            seen[partition] += after - start
-    by_java = sum(value in printed for _, _, value in writer.acknowledged)
-    by_kwire, total = sum(seen.values()), sum(ends.values())
-    if not by_java or by_kwire + len(printed) < total:
+    by_kwire = sum(
+        after - start for what, _, _, start, after in members.rows() if what == "read"
+    )
+    by_java = [len(set(path.read_bytes().splitlines())) for path in printed]
+    total = sum(ends.values())
+    if not all(by_java) or by_kwire + sum(by_java) < total:
         raise BrokerError(f"{by_kwire} by kwire, {by_java} by Java, of {total}")
     print(
         f"Kafka {kafka.release}: a group of two kwire members and Java's console"
-        f" consumer, two partitions each after {took:.1f} s; {total} records, of which"
-        f" kwire read {by_kwire} and Java {len(printed)}; no lag",
+        f" consumer twice, of the same and of the classic protocol; all have partitions"
+        f" after {took:.1f} s; {total} records, of which kwire read {by_kwire} and Java"
+        f" {by_java[0]} and {by_java[1]}; no lag",
         flush=True,
+    )
+
+
+def start_java(
+    kafka: Cluster, group: str, protocol: str, out: Any
+) -> subprocess.Popen[bytes]:
+    """Start Java's console consumer in a group."""
+    package = "org.apache.kafka.tools.consumer.ConsoleConsumer"
+    return subprocess.Popen(
+        brokers.java(
+            *(kafka.release, package, "--bootstrap-server", kafka.address),
+            *("--topic", TOPIC, "--group", group),
+            *("--consumer-property", f"group.protocol={protocol}"),
+            *("--consumer-property", "auto.offset.reset=earliest"),
+        ),
+        stdout=out,
     )
 
 
@@ -362,6 +463,15 @@ def check_by_hand(kafka: Cluster | Broker) -> None:
     print(f"  {sentence}")
 
 
+def create_again(kafka: Cluster) -> None:
+    """Have an empty topic."""
+    asked = kafka.client()
+    asked.delete_topics([TOPIC])[TOPIC].result(SECONDS)
+    while TOPIC in asked.list_topics(timeout=SECONDS).topics:
+        time.sleep(0.2)
+    kafka.create_topic(TOPIC, PARTITIONS)
+
+
 def run(version: str, kills: int, seed: int) -> None:
     """Do the checks that fit a release."""
     if brokers.find_release(version) < "4":
@@ -377,9 +487,9 @@ def run(version: str, kills: int, seed: int) -> None:
     ):
         kafka.create_topic(TOPIC, PARTITIONS)
         check_kills(kafka, Path(folder), kills, seed)
-        kafka.client().delete_topics([TOPIC])[TOPIC].result(SECONDS)
-        time.sleep(1)
-        kafka.create_topic(TOPIC, PARTITIONS)
+        create_again(kafka)
+        check_copies(kafka, Path(folder), kills, seed)
+        create_again(kafka)
         check_with_java(kafka, Path(folder))
 
 
