@@ -215,6 +215,7 @@ def test_views_have_the_rows_of_the_copies(kwire, broker):
     assert [table.schema.field(name).type for name in ("key", "value")] == [views] * 2
     order = [("partition", "ascending"), ("offset", "ascending")]
     assert table.cast(plain.schema).sort_by(order) == plain.sort_by(order)
+    assert {pyarrow.array(one.value).type for one in chunks} == {views}
     values = [one.value[row] for one in chunks for row in range(len(one))]
     assert sorted(values) == sorted(plain["value"].to_pylist())
 
