@@ -10,8 +10,8 @@ noted in the cursor; each function then notes its part of the path and returns. 
 
 Twin: ``_pure/decoder.py``. Differs from its twin in: noted faults for exceptions, a
 path that is written when unwinding, and ints that are shared (``shared_ints``).
-C needs for itself: ``clear_slots``, ``keep_unknown``, ``is_invalid``, ``note_run``,
-``run``, ``exceeds``.
+C needs for itself: ``is_next_empty``, ``clear_slots``, ``keep_unknown``,
+``is_invalid``, ``note_run``, ``run``, ``exceeds``.
 """
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
@@ -77,7 +77,10 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
         elif op == OP_COMPACT_STRING:
             value = read_string(&d.cursor, True, step.nullable)
         elif op == OP_ARRAY:
-            if step.inner == OP_INT32:
+            if is_next_empty(&d.cursor, step.compact):
+                d.cursor.at += 1
+                value = new_ref(<PyObject*>_empty)
+            elif step.inner == OP_INT32:
                 value = read_int32_array(
                     &d.ints, &d.cursor, step.compact, step.nullable
                 )
@@ -93,7 +96,14 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
             value = new_ref(step.default)
         elif op == OP_BYTES:
             value = read_bytes(&d.cursor, step.compact, step.nullable)
-        elif size_of(op):
+        elif (
+            op == OP_BOOL
+            or op == OP_INT8
+            or op == OP_UINT16
+            or op == OP_UINT32
+            or op == OP_FLOAT64
+            or op == OP_UUID
+        ):
             value = make_fixed(at, op)
             at += size_of(op)
         else:
@@ -120,6 +130,11 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
             return made
     slots[table.slots - 1] = new_ref(<PyObject*>_empty)
     return made
+
+
+cdef inline bint is_next_empty(Cursor* cursor, bint compact) noexcept nogil:
+    """Whether the next byte is the count of an empty array."""
+    return compact and cursor.at < cursor.end and load_byte(cursor.at) == 1
 
 
 cdef void clear_slots(PyObject** slots, Step* step, Step* last) noexcept nogil:
