@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The kwire authors */
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The yardstick for bulk varints: a plain C loop with the checks of the protocol.
+/* The yardsticks for bulk varints and for columns of records: plain C loops with the
+ * checks of the protocol.
  *
  * Each function does its work `rounds` times, so that the price of one call from
  * Python does not count, and returns the bytes read or written, or -1 on bad input.
@@ -8,6 +9,7 @@
  */
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Keeps the compiler from doing the rounds once. */
 #define AGAIN() __asm__ volatile("" ::: "memory")
@@ -55,4 +57,116 @@ long encode(const uint32_t *values, long count, uint8_t *data, int zigzag, long 
         AGAIN();
     }
     return next - data;
+}
+
+/* Where the loops over records write: the numbers, the ends of keys and values, and
+ * their bytes. Headers are counted and not kept. */
+struct columns {
+    int64_t *offsets;
+    int64_t *timestamps;
+    int32_t *key_ends;
+    int32_t *value_ends;
+    uint8_t *keys;
+    uint8_t *values;
+};
+
+static int read_varint(const uint8_t **at, const uint8_t *end, int64_t *value)
+{
+    uint64_t raw = 0;
+    for (int shift = 0; shift < 70 && *at < end; shift += 7) {
+        uint8_t byte = *(*at)++;
+        raw |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            *value = (int64_t)((raw >> 1) ^ (0 - (raw & 1)));
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int read_part(const uint8_t **at, const uint8_t *end, uint8_t *data,
+                     int32_t *used)
+{
+    int64_t size;
+    if (!read_varint(at, end, &size) || size < -1 || size > end - *at)
+        return 0;
+    if (size > 0) {
+        memcpy(data + *used, *at, (size_t)size);
+        *used += (int32_t)size;
+        *at += size;
+    }
+    return 1;
+}
+
+/* Take the records of a batch apart. */
+long split_records(const uint8_t *data, long size, long count, int64_t first_offset,
+                   int64_t first_timestamp, struct columns *out)
+{
+    const uint8_t *at = data, *end = data + size;
+    int32_t keys = 0, values = 0;
+    for (long index = 0; index < count; index++) {
+        int64_t length, timestamp, offset, headers;
+        const uint8_t *last;
+        if (!read_varint(&at, end, &length) || length < 1 || length > end - at)
+            return -1;
+        last = at + length;
+        at++;
+        if (!read_varint(&at, last, &timestamp) || !read_varint(&at, last, &offset)
+            || !read_part(&at, last, out->keys, &keys)
+            || !read_part(&at, last, out->values, &values)
+            || !read_varint(&at, last, &headers) || headers || at != last)
+            return -1;
+        out->offsets[index] = first_offset + offset;
+        out->timestamps[index] = first_timestamp + timestamp;
+        out->key_ends[index] = keys;
+        out->value_ends[index] = values;
+    }
+    return at - data;
+}
+
+static uint8_t *write_varint(uint8_t *at, int64_t value)
+{
+    uint64_t raw = ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
+    while (raw >= 0x80) {
+        *at++ = (uint8_t)(raw | 0x80);
+        raw >>= 7;
+    }
+    *at++ = (uint8_t)raw;
+    return at;
+}
+
+static long varint_size(int64_t value)
+{
+    uint64_t raw = ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
+    long size = 1;
+    while (raw >>= 7)
+        size++;
+    return size;
+}
+
+/* Put records together from columns; the room was made beforehand. */
+long join_records(const struct columns *in, long count, uint8_t *data)
+{
+    uint8_t *at = data;
+    int32_t key = 0, value = 0;
+    for (long index = 0; index < count; index++) {
+        int64_t timestamp = in->timestamps[index] - in->timestamps[0];
+        int64_t offset = in->offsets[index] - in->offsets[0];
+        int32_t keys = in->key_ends[index] - key, values = in->value_ends[index] - value;
+        at = write_varint(at, 2 + varint_size(timestamp) + varint_size(offset)
+                                  + varint_size(keys) + keys + varint_size(values)
+                                  + values);
+        *at++ = 0;
+        at = write_varint(at, timestamp);
+        at = write_varint(at, offset);
+        at = write_varint(at, keys);
+        memcpy(at, in->keys + key, (size_t)keys);
+        at = write_varint(at + keys, values);
+        memcpy(at, in->values + value, (size_t)values);
+        at += values;
+        *at++ = 0;
+        key += keys;
+        value += values;
+    }
+    return at - data;
 }

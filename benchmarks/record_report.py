@@ -13,6 +13,7 @@ from benchmarks.record_rows import (
     COMPRESS,
     COPY,
     DECOMPRESS,
+    LOOP,
     NESTED,
     OBJECTS,
     RECORD_ROWS,
@@ -46,14 +47,17 @@ offset, timestamp, key, value and headers of each. In the row where the CRC is n
 checked, aiokafka and kafka-python are not asked to check it either. Magic 1 has a
 CRC-32 in every message. The compressed batches were written as Java producers write
 them: independent lz4 blocks of 64 KB, snappy blocks of 32 KB, no frame with a
-size in its header. kio has neither compression nor magic 1.""",
+size in its header. kio has neither compression nor magic 1. The C loop is
+`c_objects.c`: a tuple of each record, and a CRC of the crc32c package.""",
     BATCHES: """\
 Tuples of key, value, timestamp and headers to one batch with its CRC. kwire is called
 once for all rows; *builder* appends them one by one to a `BatchBuilder`, as the peers
 append to theirs. *columns* encodes prepared columns, such as
 `columns.decode_records` returns, and is held against the peers' appending, as they know
 no columns. kio is given rows too, and builds its record objects from them. Where there
-is a level, it is the peer's own; its batch builder takes no other.""",
+is a level, it is the peer's own; its batch builder takes no other. The C loop of
+`c_loop.c` writes the records of columns into memory made beforehand, and copies them
+into bytes; the CRC is the crc32c package's.""",
     ARROW: f"""\
 A record set to an Arrow record batch, CRC checked. kwire gives offset, timestamp,
 timestamp type, key, value and headers. The peers have no such way: their records are
@@ -62,11 +66,14 @@ only, and of headers in the row that has some. *kwire columns* is
 `columns.decode_records`, without the step to pyarrow, and *{VIEWS}*
 `records_to_arrow(views=True)`, which leaves keys and values in the input. *{COPY}* is
 the yardstick: the bytes of the batch copied once into fresh memory (`bytes(view)`), and
-one CRC-32C of them by the crc32c package, which uses the processor's instruction.""",
+one CRC-32C of them by the crc32c package, which uses the processor's instruction. The C
+loop takes the records apart into arrays made beforehand.""",
     DECOMPRESS: """\
 kwire decodes a compressed batch to columns: CRC, decompression, and every record taken
 apart. Beside it the libraries alone decompress the same bytes into memory that they
-find the size of themselves; snappy's blocks are cut for them beforehand.""",
+find the size of themselves; snappy's blocks are cut for them beforehand. *C loop* is
+the CRC, the fastest library, and then a loop in C that takes the records apart into
+arrays made beforehand.""",
     COMPRESS: """\
 kwire encodes columns to a batch: records written, compressed, CRC. Beside it the
 libraries alone compress the same record bytes at the same level; kwire's result may
@@ -81,7 +88,7 @@ messages, the others 20 or 2,000.""",
 }
 #: The entries of each table.
 _LABELS = {
-    OBJECTS: ("kwire", "kwire pure", "aiokafka", "kafka-python", "kio"),
+    OBJECTS: ("kwire", "kwire pure", "aiokafka", "kafka-python", "kio", LOOP),
     BATCHES: (
         "kwire",
         "kwire builder",
@@ -92,12 +99,22 @@ _LABELS = {
         "aiokafka",
         "kafka-python",
         "kio",
+        LOOP,
     ),
     ARROW: (
         *("kwire", VIEWS, "kwire columns", "kwire pure", "aiokafka", "kafka-python"),
-        COPY,
+        *(COPY, LOOP),
     ),
-    DECOMPRESS: ("kwire", "kwire pure", "cramjam", "zlib", "isal", "lz4", "zstandard"),
+    DECOMPRESS: (
+        "kwire",
+        "kwire pure",
+        "cramjam",
+        "zlib",
+        "isal",
+        "lz4",
+        "zstandard",
+        LOOP,
+    ),
     COMPRESS: ("kwire", "kwire pure", "cramjam", "zlib", "lz4", "zstandard"),
     NESTED: ("kwire", VIEWS, "kwire pure", "objects", "dicts", TYPED),
 }

@@ -34,7 +34,15 @@ from benchmarks.rows import (
     ZERO_COPY,
 )
 from benchmarks.tables import cell, format_verdict, table
-from benchmarks.targets import COLLECTOR, METADATA, Figures, Verdict, verdicts
+from benchmarks.targets import (
+    COLLECTOR,
+    METADATA,
+    Figures,
+    Verdict,
+    unclaimed,
+    verdicts,
+    wishes,
+)
 from benchmarks.workloads import RECORD_SIZES, workload
 
 FOLDER = Path(__file__).resolve().parent
@@ -247,6 +255,21 @@ def summary(found: Sequence[Verdict]) -> str:
     return "\n".join(lines)
 
 
+def bars(figures: Figures) -> str:
+    """Name the targets that lie below a wish, and what is not claimed."""
+    lines = [
+        "Set beside a floor, measured in the same run, and not where it was wished:",
+        "",
+        *(f"- {line}" for line in wishes(figures)),
+        "",
+        "Not claimed: here kafka-python is as fast as the engine in plain Python, or",
+        "faster.",
+        "",
+        *(f"- {line}" for line in unclaimed(figures)),
+    ]
+    return "\n".join(lines)
+
+
 def machine_line(figures: Figures) -> str:
     """Name the machine, the interpreter and the packages."""
     cpu = figures.machine["cpu"]
@@ -274,6 +297,7 @@ def write(json_path: Path) -> list[Verdict]:
         machine_line(figures),
         METHOD.format(least=least, most=most),
         f"## Targets\n\n{summary(found)}",
+        bars(figures),
         "![Median times, decode and encode](results.png)",
         *message_tables(figures),
         varint_table(figures),

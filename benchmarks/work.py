@@ -22,11 +22,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class Target:
-    """``entry`` must be ``least`` times as fast as the fastest of ``others``."""
+    """``entry`` must be ``least`` times as fast as the fastest of ``others``.
+
+    ``wish`` says what was hoped for, where a measured floor keeps the target from it.
+    """
 
     entry: str
     others: tuple[str, ...]
     least: float
+    wish: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,3 +41,5 @@ class Row:
     title: str
     entries: tuple[Entry, ...]
     targets: tuple[Target, ...] = ()
+    # Comparisons that kwire does not claim to win.
+    unclaimed: tuple[Target, ...] = ()

@@ -39,6 +39,7 @@ CONTENDERS = {
     "kafka-python records": ("kafka_python_records", None),
     "aiokafka records": ("aiokafka_records", None),
     "libraries": ("libraries", None),
+    "C loop records": ("c_loop_records", None),
     "kwire connections": ("kwire_connections", "fast"),
     "kwire pure connections": ("kwire_connections", "pure"),
     "kafka-python connections": ("kafka_python_connections", None),

@@ -27,16 +27,22 @@ CHECKS = "bounds, varint width"
 _SOURCE = Path(__file__).parent.parent / "c_loop.c"
 
 
-@functools.cache
-def _library() -> Any:
-    """Compile the loop and load it."""
+def compile_loops(source: Path, load: type[ctypes.CDLL], *flags: str) -> Any:
+    """Compile a file of C and load it."""
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
     with tempfile.TemporaryDirectory() as folder:
         built = Path(folder) / "c_loop.so"
-        flags = ["-O3", "-shared", "-fPIC", "-o", str(built)]
-        subprocess.run([compiler, *flags, str(_SOURCE)], check=True)
-        library = ctypes.CDLL(str(built))
-    library.decode.restype = library.encode.restype = ctypes.c_long
+        usual = ["-O3", "-shared", "-fPIC", "-o", str(built)]
+        subprocess.run([compiler, *flags, *usual, str(source)], check=True)
+        return load(str(built))
+
+
+@functools.cache
+def load_loops() -> Any:
+    """Compile the loops and load them."""
+    library = compile_loops(_SOURCE, ctypes.CDLL)
+    for name in ("decode", "encode", "split_records", "join_records"):
+        getattr(library, name).restype = ctypes.c_long
     return library
 
 
@@ -53,7 +59,7 @@ def encode_integers(kind: str, count: int) -> Statement:
     rounds = _rounds(count)
 
     def encode_all() -> Any:
-        size = _library().encode(
+        size = load_loops().encode(
             ctypes.c_void_p(source.ctypes.data),
             ctypes.c_long(count),
             ctypes.c_void_p(target.ctypes.data),
@@ -72,7 +78,7 @@ def decode_integers(kind: str, count: int, data: bytes) -> Statement:
     rounds = _rounds(count)
 
     def decode_all() -> Any:
-        size = _library().decode(
+        size = load_loops().decode(
             ctypes.c_char_p(data),
             ctypes.c_long(len(data)),
             ctypes.c_void_p(target.ctypes.data),

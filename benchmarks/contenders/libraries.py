@@ -91,6 +91,19 @@ def decompress(name: str, codec: str, library: str) -> Statement:
     )
 
 
+#: Which library is the fastest at decompressing each codec.
+_FASTEST = {"gzip": "isal", "snappy": "cramjam", "lz4": "lz4", "zstd": "cramjam"}
+
+
+def fastest(name: str, codec: str) -> Callable[[], bytes]:
+    """Return a call that decompresses the records of a batch with the fastest."""
+    statement = decompress(name, codec, _FASTEST[codec])
+    work, data = statement.names["decompress"], statement.names["data"]
+    if codec == "snappy":
+        return lambda: b"".join(work(data))
+    return lambda: work(data)
+
+
 def compress(name: str, codec: str, level: int, library: str) -> Statement:
     """Compress the records of a batch."""
     work = _COMPRESS[codec, library]

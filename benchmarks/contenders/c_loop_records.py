@@ -1,0 +1,170 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs loops in C over records: the floors of columns and of objects.
+
+Those of ``c_loop.c`` take records apart into columns, or write them from columns, in
+memory that was allocated and touched beforehand. That of ``c_objects.c`` makes tuples
+of them. What kwire does besides is done by a library: the CRC, and the decompression.
+There is no batch header, and headers are counted only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from crc32c import crc32c
+
+from benchmarks import record_workloads as workloads
+from benchmarks.contenders import Statement
+from benchmarks.contenders.c_loop import compile_loops, load_loops
+from benchmarks.contenders.libraries import fastest
+
+BUILDS = "arrays of numbers, of ends and of bytes, made beforehand; or tuples"
+CHECKS = "CRC, bounds, size of each record"
+
+_OBJECTS = Path(__file__).parent.parent / "c_objects.c"
+_READ = """
+for offset, timestamp, key, value, headers in build_all():
+    pass
+"""
+
+
+class _Columns(ctypes.Structure):
+    """Where the loops read or write: addresses of arrays."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_void_p)
+        for name in (
+            "offsets",
+            "timestamps",
+            "key_ends",
+            "value_ends",
+            "keys",
+            "values",
+        )
+    )
+
+
+def _arrays(rows: list[workloads.Row]) -> dict[str, Any]:
+    """Make the columns of records."""
+    keys, values = [row[0] for row in rows], [row[1] for row in rows]
+    return {
+        "offsets": np.arange(len(rows), dtype=np.int64),
+        "timestamps": np.array([row[2] for row in rows], np.int64),
+        "key_ends": np.cumsum([len(key) for key in keys], dtype=np.int32),
+        "value_ends": np.cumsum([len(value) for value in values], dtype=np.int32),
+        "keys": np.frombuffer(b"".join(keys), np.uint8),
+        "values": np.frombuffer(b"".join(values), np.uint8),
+    }
+
+
+def _pointers(arrays: dict[str, Any]) -> Any:
+    addresses = {name: array.ctypes.data for name, array in arrays.items()}
+    return ctypes.byref(_Columns(**addresses))
+
+
+def _values(arrays: dict[str, Any]) -> list[Any]:
+    """Return filled columns as the records they hold."""
+
+    def parts(name: str, ends: str) -> list[bytes]:
+        data, stops = arrays[name].tobytes(), arrays[ends].tolist()
+        return [data[start:end] for start, end in zip([0, *stops], stops, strict=False)]
+
+    columns = (
+        arrays["offsets"].tolist(),
+        arrays["timestamps"].tolist(),
+        parts("keys", "key_ends"),
+        parts("values", "value_ends"),
+    )
+    return [[*record, []] for record in zip(*columns, strict=True)]
+
+
+def _splitting(name: str, checked: bytes, unpack: Callable[[], Any]) -> Statement:
+    """Check the CRC of ``checked``, and take apart what ``unpack`` returns."""
+    rows = workloads.rows(name)
+    arrays = {key: np.ones_like(array) for key, array in _arrays(rows).items()}
+    pointers, split = _pointers(arrays), load_loops().split_records
+
+    def split_all() -> Any:
+        crc32c(checked)
+        data = np.frombuffer(unpack(), np.uint8)
+        size = split(
+            ctypes.c_void_p(data.ctypes.data),
+            ctypes.c_long(len(data)),
+            ctypes.c_long(len(rows)),
+            ctypes.c_int64(0),
+            ctypes.c_int64(rows[0][2]),
+            pointers,
+        )
+        if size != len(data):
+            raise ValueError(f"the C loop read {size} of {len(data)} bytes")
+        return arrays
+
+    return Statement(
+        "split_all()", {"split_all": split_all}, values=lambda: _values(split_all())
+    )
+
+
+def split_records(name: str) -> Statement:
+    """Check the CRC of a batch and take its records apart."""
+    data = workloads.section(name)
+    return _splitting(name, data, lambda: data)
+
+
+def split_compressed(name: str, codec: str) -> Statement:
+    """Check the CRC, decompress with the fastest library, take the records apart."""
+    data = workloads.compressed(name, codec)
+    return _splitting(name, data, fastest(name, codec))
+
+
+def join_records(name: str) -> Statement:
+    """Write records from columns, and take their CRC."""
+    arrays = _arrays(workloads.rows(name))
+    target = np.ones(2 * len(workloads.section(name)), np.uint8)
+    pointers, join = _pointers(arrays), load_loops().join_records
+    count = len(workloads.rows(name))
+
+    def join_all() -> bytes:
+        address = ctypes.c_void_p(target.ctypes.data)
+        size = join(pointers, ctypes.c_long(count), address)
+        made = memoryview(target)[:size].tobytes()
+        crc32c(made)
+        return made
+
+    return Statement("join_all()", {"join_all": join_all, "arrays": arrays})
+
+
+@functools.cache
+def _load_objects() -> Any:
+    """Compile the loop that makes objects, and load it."""
+    flag = f"-I{sysconfig.get_path('include')}"
+    build = compile_loops(_OBJECTS, ctypes.PyDLL, flag).build_records
+    build.restype = ctypes.py_object
+    return build
+
+
+def build_records(name: str) -> Statement:
+    """Check the CRC of a batch, make a tuple of each record, and take all apart."""
+    data, rows = workloads.section(name), workloads.rows(name)
+    arguments = (
+        ctypes.py_object(data),
+        ctypes.c_long(len(rows)),
+        ctypes.c_int64(rows[0][2]),
+        ctypes.py_object(()),
+    )
+    build = _load_objects()
+
+    def build_all() -> Any:
+        crc32c(data)
+        return build(*arguments)
+
+    def values() -> list[Any]:
+        return [[*record[:4], list(record[4])] for record in build_all()]
+
+    return Statement(_READ, {"build_all": build_all}, values=values)
