@@ -33,7 +33,10 @@ FAULT = "byte = read_uint8(cursor)\n{0}if cursor.fault:\n{0}    return 0\n"
 
 UNCHECKED: dict[str, list[tuple[str, str]]] = {
     "cursor.pxd": [
-        (f"cdef size_t left = {LEFT}", "cdef size_t left = size"),
+        (
+            "cdef uint64_t left = <uint64_t>(cursor.end - cursor.at)",
+            "cdef uint64_t left = size",
+        ),
         *(
             (FAULT.format(indent), "byte = read_uint8(cursor)\n")
             for indent in (" " * 8, " " * 4)
