@@ -31,7 +31,8 @@ BATCH_BYTES = 16 << 10
 ROUNDS = 60
 TOPIC = "benchmark"
 RELEASE = "4.1"
-DECODING = DecodingOptions(("offset", "timestamp", "key", "value"), "ms", DEFAULT, True)
+COLUMNS = "offset", "timestamp", "key", "value"
+DECODING = DecodingOptions(COLUMNS, "ms", False, DEFAULT, True)
 
 
 def reception() -> dict[str, float]:
