@@ -210,6 +210,8 @@ def test_nothing_is_read_behind_the_last_record(twins):
     for size in (0, 1, 2, 3, 5, 64, 2**31 - 1):
         last += [framed(make(size)) for make in PARTS.values()]
         last += [framed(b"\0\0\0\1\1\2" + varint(size) + b"k" * 3 + b"\1")]
+    # A count of headers that goes on where there is nothing more.
+    last += [framed(b"\0\0\0\1\1" + b"\x80" * length) for length in range(1, 5)]
 
     def work(note):
         for each in last:
