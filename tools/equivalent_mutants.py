@@ -14,9 +14,6 @@ OTHERS_WAIT = "other threads wait a little or not; what is read is the same"
 EARLY = "room is made one row before it is needed"
 MISSING = "bytes that are not there are found missing where they are read"
 NO_RANGE = "only where no offset is asked for, and so there is no row"
-LAST_ENDS = (
-    "the last byte of 32 and of 64 bits is the fifth and the tenth, and none between"
-)
 TO_THE_END = "the same bytes were walked over before, and they end at the end"
 SAID_LATER = "what is too long is read again for damage before either is said"
 EMPTY = "there is nothing to look at in empty text"
@@ -73,10 +70,6 @@ _ROWS = [
     (
         *(TO_THE_END, "record_walk.pyx", "walk_inner", "at < size (2)"),
         ("at < (size) - 1",),
-    ),
-    (
-        *(LAST_ENDS, "record_walk.pyx", "take_raw", "shift + 7 > bits"),
-        ("shift + 7 >= bits", "shift + 7 > (bits) + 1"),
     ),
     (EMPTY, "header_columns.pyx", "walk_row", "size > 0", ("size >= 0",)),
     (

@@ -201,6 +201,23 @@ def test_a_varint_may_end_where_its_record_ends(kwire):
         assert offsets(kwire, batch(framed(b"\0\0\0\1\1" + count))) == [0]
 
 
+def test_the_last_byte_of_a_varint_is_of_any_value(kwire):
+    """Up to 127; but the fifth byte of a length has four bits, a tenth has one."""
+    for shift in range(0, 63, 7):
+        raw = 0x7F << shift
+        delta = raw >> 1 ^ -(raw & 1)
+        data = batch(record(timestamp=delta))
+        assert offsets(kwire, data) == [0]
+        (one,) = next(iter(kwire.records.decode_batches(data))).records
+        assert one.timestamp == delta
+    for body in (
+        b"\0\0\0\1\1" + b"\x80" * 4 + b"\x10",
+        b"\0" + b"\x80" * 9 + b"\2" + b"\0\1\1\0",
+    ):
+        with pytest.raises(kwire.DecodeError):
+            columns_of(kwire).decode_records(batch(framed(body)))
+
+
 def test_nothing_is_read_behind_the_last_record(twins):
     """A record that is cut anywhere, or says too much, at the very end of memory."""
     decode, guarded = columns_of(twins.fast).decode_records, Guarded()

@@ -432,7 +432,7 @@ cdef inline bint take_raw(
             return False
         byte = load_byte(start)
         start += 1
-        if shift + 7 > bits and byte >> (bits - shift):
+        if byte >> (bits - shift):
             return False
         raw[0] |= (byte & 0x7F) << shift
         if byte < 0x80:
