@@ -199,6 +199,9 @@ bench-leaders: $(BUILT) $(VENV)/.has-bench  ## what the hints of KIP-951 save (J
 bench-spark-live: $(BUILT) $(VENV)/.has-bench  ## kafka-live beside Spark's own source (Java 17, Maven)
 	$(PY) -m benchmarks spark-live
 
+bench-scale: $(BUILT) $(VENV)/.has-bench  ## plans and listings of up to 20 TB, into docs/scale.md
+	$(PY) -m benchmarks scale
+
 bench-safety: $(BUILT) $(VENV)/.has-bench  ## what safety costs
 	$(PY) -m benchmarks safety
 

@@ -3,8 +3,8 @@
 """``python -m benchmarks``: compare all values, measure, write the report.
 
 ``python -m benchmarks spark``, ``live``, ``spark-live``, ``adapters``, ``producer`` and
-``leaders`` write a chapter of it alone; ``python -m benchmarks safety`` measures what
-safety costs, on the terminal.
+``leaders`` write a chapter of it alone, and ``scale`` writes ``docs/scale.md``;
+``python -m benchmarks safety`` measures what safety costs, on the terminal.
 """
 
 from __future__ import annotations
@@ -107,6 +107,13 @@ def leaders(moves: int) -> None:
     print(chapter.write_chapter(LEADERS_JSON))
 
 
+def scale() -> None:
+    """Plan and list logs of up to 80,000 segments, and write the page."""
+    from benchmarks.scale import chapter
+
+    chapter.write_page(chapter.run())
+
+
 def spark_live() -> None:
     """Measure ``kafka-live`` beside Spark's own source, and write its chapter."""
     from benchmarks.spark import live
@@ -148,6 +155,7 @@ if __name__ == "__main__":
     commands.add_parser(
         "spark-live", help="measure kafka-live beside Spark's own source"
     )
+    commands.add_parser("scale", help="plan and list logs of up to 20 TB")
     safety = commands.add_parser("safety", help="measure what safety costs")
     safety.add_argument("parts", nargs="*", help="time, bombs, import, checks; or all")
     safety.add_argument("--record", action="store_true", help="note the figures")
@@ -164,6 +172,8 @@ if __name__ == "__main__":
         producer(chosen.rounds, chosen.scale)
     elif chosen.command == "leaders":
         leaders(chosen.moves)
+    elif chosen.command == "scale":
+        scale()
     elif chosen.command == "spark-live":
         spark_live()
     elif chosen.command == "safety":

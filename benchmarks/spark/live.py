@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m benchmarks spark-live``: ``kafka-live`` beside Spark's own source.
+"""``python -m benchmarks spark-live``: kwire's sources beside Spark's own.
 
-Both read the same topic of one live broker, in one Spark of two threads, rows written
-to nowhere; and both write the rows of a table in memory to new topics. The broker and
+All read the same topic of one live broker, in one Spark of two threads, rows written
+to nowhere; two write the rows of a table in memory to new topics. The broker and
 the jars of Spark's own source come from Maven, so this is a run of its own; it writes a
 chapter of its own.
 """
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import textwrap
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,22 +42,30 @@ ROUNDS = 5
 WRITTEN = "written"
 CASES = ("8 columns", "value alone", WRITTEN)
 SOURCES = ("kafka", "kafka-live")
-LEADS = {"8 columns": 1.3, "value alone": 2.0, WRITTEN: 1.0}
+READERS = (*SOURCES, "kafka-log")
+LEADS = {
+    "kafka-live, 8 columns": 1.3,
+    "kafka-live, value alone": 2.0,
+    f"kafka-live, {WRITTEN}": 1.0,
+    "kafka-log, 8 columns": 2.5,
+    "kafka-log, value alone": 4.0,
+}
 """At least so many times the rows per second of Spark's own source or sink."""
 
 _METHOD = """\
 Written by `python -m benchmarks spark-live`: {rows:,} records like those of the chapter
 on Spark, not compressed, in {partitions} partitions of one broker of Kafka {release} on
 the loopback interface. `kafka` is Spark's own source from its published jars;
-`kafka-live` reads the same topic; both check CRCs. They take turns in one Spark of two
+`kafka-live` reads the same topic, and `kafka-log` the broker's files of it; all check
+CRCs. They take turns in one Spark of two
 threads and write their rows to nowhere (`noop`), {measured} rounds after {warm} that
 are not counted; the broker runs on the same {cpus} CPUs as Spark. "written" are the
 same records, with keys and headers, that Spark has in memory and the two sinks write to
 new topics of {partitions} partitions, with the options that each has by itself. The
 load average was {load:.0f}: the higher it is, the more do ratios say than seconds.
 Ratios are medians of those of a round. CPU is that of Spark's Java process and its
-Python workers, without the broker. Before anything was timed, both gave as many rows,
-and equal sums of offsets, lengths and checksums; so did what both wrote."""
+Python workers, without the broker. Before anything was timed, all gave as many rows,
+and equal sums of offsets, lengths and checksums; so did what both sinks wrote."""
 
 
 def write_topic(kafka: Any) -> None:
@@ -80,13 +89,20 @@ def write_topic(kafka: Any) -> None:
     write_records(producer, TOPIC, records)
 
 
+def list_sources(case: str) -> Sequence[str]:
+    """List who takes part in a case; files cannot be written to."""
+    return SOURCES if case == WRITTEN else READERS
+
+
 def make_table(
     session: Any, kafka: Any, source: str, case: str, topic: str = TOPIC
 ) -> Any:
     """Make the table of a case: the value alone, or eight columns."""
-    reader = session.read.format(source)
-    reader = reader.option("kafka.bootstrap.servers", kafka.address)
-    reader = reader.option("subscribe", topic)
+    reader = session.read.format(source).option("subscribe", topic)
+    if source == "kafka-log":
+        reader = reader.option("path", str(kafka.data))
+    else:
+        reader = reader.option("kafka.bootstrap.servers", kafka.address)
     if case != "value alone":
         return reader.option("includeHeaders", "true").load()
     if source == "kafka":
@@ -118,7 +134,7 @@ def check(session: Any, kafka: Any, rows: Any) -> None:
     for each in SOURCES:
         make_job(session, kafka, each, WRITTEN, rows)()
     tables = [
-        *(make_table(session, kafka, each, "8 columns") for each in SOURCES),
+        *(make_table(session, kafka, each, "8 columns") for each in READERS),
         *(make_table(session, kafka, "kafka", "", f"to-{each}") for each in SOURCES),
     ]
     sums = [
@@ -132,7 +148,9 @@ def check(session: Any, kafka: Any, rows: Any) -> None:
         ).collect()
         for table in tables
     ]
-    if sums[0] != sums[1] or sums[2] != sums[3] or sums[0][0][0] != ROWS:
+    read, written = sums[: len(READERS)], sums[len(READERS) :]
+    is_equal = all(each == read[0] for each in read) and written[0] == written[1]
+    if not is_equal or read[0][0][0] != ROWS:
         raise SystemExit(f"the sources read or write different rows: {sums}")
     delete_topics(kafka)
 
@@ -147,7 +165,7 @@ def measure(
         turns = list(CASES)
         order.shuffle(turns)
         for case in turns:
-            sources = list(SOURCES)
+            sources = list(list_sources(case))
             order.shuffle(sources)
             for source in sources:
                 job = make_job(session, kafka, source, case, rows)
@@ -160,7 +178,7 @@ def measure(
             if case == WRITTEN:
                 delete_topics(kafka)
         print(f"  round {number + 1} of {WARM_ROUNDS + ROUNDS}", flush=True)
-    assert len(found) == len(CASES) * len(SOURCES)
+    assert len(found) == sum(len(list_sources(case)) for case in CASES)
     return found
 
 
@@ -201,28 +219,30 @@ def write_chapter(json_path: Path) -> list[Verdict]:
     found = json.loads(json_path.read_text())
     lines, verdicts = [], []
     for case in CASES:
-        own, live = (found["seconds"][f"{source}, {case}"] for source in SOURCES)
-        wall, cpu = (_lead(own, live, index) for index in (0, 1))
-        for source, rounds in zip(SOURCES, (own, live), strict=True):
+        own = found["seconds"][f"kafka, {case}"]
+        for source in list_sources(case):
+            name = f"{source}, {case}"
+            rounds = found["seconds"][name]
+            wall, cpu = (_lead(own, rounds, index) for index in (0, 1))
             taken, used = (
                 statistics.median(each) for each in zip(*rounds, strict=True)
             )
-            is_live = source == "kafka-live"
+            is_own = source == "kafka"
             lines.append(
                 [
-                    f"{source}, {case}",
+                    name,
                     f"{taken:.2f}",
                     f"{ROWS / taken / 1e6:.2f}",
-                    f"{wall:.2f}x" if is_live else "",
+                    "" if is_own else f"{wall:.2f}x",
                     f"{used / ROWS * 1e6:.2f}",
-                    f"{cpu:.2f}x" if is_live else "",
+                    "" if is_own else f"{cpu:.2f}x",
                 ]
             )
-        least = LEADS[case]
-        own_name = "sink" if case == WRITTEN else "source"
-        wanted = f"at least {least}x the rows/s of Spark's own {own_name}"
-        name = f"kafka-live, {case}"
-        verdicts.append(Verdict(name, wanted, f"{wall:.2f}x", wall >= least))
+            if is_own:
+                continue
+            own_name = "sink" if case == WRITTEN else "source"
+            wanted = f"at least {LEADS[name]}x the rows/s of Spark's own {own_name}"
+            verdicts.append(Verdict(name, wanted, f"{wall:.2f}x", wall >= LEADS[name]))
     head = ("case", "seconds", "M rows/s", "faster", "CPU us a row", "less CPU")
     method = _METHOD.format(
         rows=ROWS,

@@ -1,0 +1,138 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the cases of ``worker.py`` and writes ``docs/scale.md``, text and tables."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.broker_runs import run_contender
+from benchmarks.scale.inputs import SEGMENTS, write_logs
+from benchmarks.tables import table
+from benchmarks.worker import ROOT
+
+PAGE = ROOT / "docs" / "scale.md"
+PAUSE_MS = 50
+COUNTS = (400, 4_000, 80_000)
+JOBS = (
+    *(("plan", count, 0) for count in COUNTS),
+    *(("list", count, 0) for count in COUNTS[:2]),
+    *(("plan", count, PAUSE_MS) for count in COUNTS[:2]),
+    *(("list", count, PAUSE_MS) for count in COUNTS[:2]),
+)
+"""The cases: what is done, of how many segments, with which pause of a store."""
+
+_NAMES = {"plan": "plan of `kafka-log`", "list": "`kwire ls --segments`"}
+
+_TEXT = """\
+# How it grows
+
+This page has what a plan of [`kafka-log`](spark.md) and `kwire ls` take for a few
+hundred to 80,000 segments: time, memory, and requests to an object store.
+`python -m benchmarks scale` measures it and writes this page.
+
+The segments have 268 MB each, {each} in a partition, in batches of 16 KB with an entry
+in `.index` and `.timeindex` for each. They are sparse: planning and listing read none
+of what is left out. CPU is what the process took; on an idle machine it takes as long.
+The files are in the page cache; a disk adds its time for a few pages of each segment.
+
+{machine}
+
+## On a disk
+
+{local}
+
+* Time is linear in the segments: the size of each file and its index are read once. A
+  plan checks three batches at each end of a split; a listing reads the first header
+  and those from the last entry of the index on.
+* Memory is that of the plan itself, about 1.5 KB for a segment with two splits. No
+  index stays in memory.
+* One thread plans: most of the time is that of Python itself.
+
+## In an object store
+
+Here each request takes {pause} ms, and a listing takes one for each 1,000 objects.
+
+{stored}
+
+* A plan sends two requests for a segment that is split, its index and the batches at
+  the cut, and one more for each further cut. Segments of at most `maxPartitionBytes`
+  require none. A client of `pyarrow.fs` sends one more for the size of each file that
+  it opens.
+* A listing sends five requests for a segment.
+* {threads} requests run at once: a plan takes {pause} ms x requests / {threads}, and
+  what the client needs for them. The listing of the objects runs alone before.
+
+## Where it ends
+
+* Each split is a task of Spark, and what the driver planned is sent to it. A larger
+  `maxPartitionBytes` makes fewer.
+* `startingTimestamp` reads the time index of every segment before the one that it
+  finds, in full: about 4 ms for each of those above.
+* `isolationLevel=read_committed` reads the headers of all batches before anything else.
+  On 1 TB that is every page that has a header.
+* A segment without `.index`, or with one that does not fit, is hopped through from
+  header to header; in a store 1 MiB is read for each cut.
+* `failOnDataLoss`, and `view=batches`, read headers too. `view=problems` and
+  `view=index` have one task for each partition.
+* The newest segment of each partition is copied, not mapped, for an hour after its last
+  write, and its time index is read in full.
+"""
+
+
+def run() -> list[dict[str, Any]]:
+    """Measure every case in a process of its own."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="kwire-scale-") as name:
+        folders = {count: Path(name) / str(count) for count in COUNTS}
+        sizes = {count: write_logs(folders[count], count) for count in COUNTS}
+        for case, count, pause in JOBS:
+            print(f"  {case}, {count:,} segments, pause {pause} ms", flush=True)
+            where = (folders[count], pause) if pause else (folders[count],)
+            took = run_contender("benchmarks.scale.worker", case, *where)
+            found.append(took | {"case": case, "segments": count, "size": sizes[count]})
+    return found
+
+
+def _cells(each: dict[str, Any]) -> list[str]:
+    return [
+        _NAMES[each["case"]],
+        f"{each['segments']:,}",
+        f"{each['size'] / 1e12:.2f} TB",
+        f"{each['splits']:,}" if each["splits"] else "",
+        f"{each['cpu']:.2f}",
+        f"{each['peak'] / 1e6:.0f} MB",
+    ]
+
+
+def write_page(found: list[dict[str, Any]]) -> None:
+    """Write the page of one run."""
+    from kwire.log.parallel import THREADS
+
+    head = ("job", "segments", "size", "splits", "CPU seconds", "peak memory")
+    stored = [
+        [
+            *_cells(each),
+            f"{each['wall']:.1f}",
+            f"{sum(each['requests'].values()):,}",
+        ]
+        for each in found
+        if each["requests"]
+    ]
+    local = [_cells(each) for each in found if not each["requests"]]
+    PAGE.write_text(
+        _TEXT.format(
+            each=SEGMENTS,
+            machine=f"{os.cpu_count()} CPUs, Python {platform.python_version()},"
+            f" {datetime.date.today().isoformat()}.",
+            local=table(head, local),
+            stored=table((*head, "seconds", "requests"), stored),
+            pause=PAUSE_MS,
+            threads=THREADS,
+        )
+    )

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Measures one case in a process of its own: ``worker CASE FOLDER [PAUSE_MS]``.
+
+Cases: ``plan`` plans a read of ``kafka-log`` without Spark, ``list`` is ``kwire ls``.
+With a pause the folder is an object store that takes so long for each request.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+
+def _plan(path: str) -> int:
+    from kwire.spark.options import read_options
+    from kwire.spark.planning import Bounds, find_partitions, pack, plan_pieces
+
+    options = read_options({"path": path})
+    pieces = plan_pieces(find_partitions(options), options, Bounds())
+    return len(pack(pieces, options))
+
+
+def _list(path: str) -> int:
+    from kwire.cli.commands import ls
+
+    with (
+        open(os.devnull, "w") as nothing,
+        redirect_stdout(nothing),
+        redirect_stderr(nothing),
+    ):
+        code = ls.command.main([path, "--segments"], standalone_mode=False)
+    if code:
+        raise SystemExit(f"kwire ls {path} ended with {code}")
+    return 0
+
+
+CASES: dict[str, Callable[[str], int]] = {"plan": _plan, "list": _list}
+
+
+def main(case: str, folder: str, pause_ms: str = "") -> None:
+    """Run a case and print what it took."""
+    path, requests = folder, None
+    if pause_ms:
+        from benchmarks.scale.store import LateStore
+
+        path = LateStore.serve(Path(folder), float(pause_ms) / 1000)
+        requests = LateStore.requests
+    before = time.perf_counter(), time.process_time()
+    splits = CASES[case](path)
+    wall, cpu = time.perf_counter() - before[0], time.process_time() - before[1]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    found = {"wall": wall, "cpu": cpu, "peak": peak, "splits": splits}
+    print(json.dumps(found | {"requests": requests}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
