@@ -13,7 +13,6 @@ MARGIN = "four bytes are looked at; the fifth is a margin"
 OTHERS_WAIT = "other threads wait a little or not; what is read is the same"
 EARLY = "room is made one row before it is needed"
 MISSING = "bytes that are not there are found missing where they are read"
-NO_RANGE = "only where no offset is asked for, and so there is no row"
 TO_THE_END = "the same bytes were walked over before, and they end at the end"
 SAID_LATER = "what is too long is read again for damage before either is said"
 EMPTY = "there is nothing to look at in empty text"
@@ -58,10 +57,6 @@ _ROWS = [
     (
         *(MISSING, "record_walk.pyx", "walk_headers", "size > end - at[0]"),
         ("size >= end - at[0]",),
-    ),
-    (
-        *(NO_RANGE, "record_walk.pyx", "walk_entries"),
-        *("w.entry.last_offset < w.lowest (2)", ("w.entry.last_offset <= w.lowest",)),
     ),
     (
         *(SAID_LATER, "record_walk.pyx", "walk_inner", "at < size"),
