@@ -33,7 +33,7 @@ test interop-pages spark-kills spark-live spark-clusters: export SPARK_SUBMIT_OP
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
 
 help:
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
 
 $(VENV)/.made: constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kwire needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -192,6 +192,9 @@ bench-adapters: $(BUILT) $(VENV)/.has-bench  ## consumers of other clients witho
 
 bench-producer: $(BUILT) $(VENV)/.has-bench  ## producers beside those of other clients (Java 17, Maven)
 	$(PY) -m benchmarks producer
+
+bench-languages: $(BUILT) $(VENV)/.has-bench  ## beside codecs of Rust, Java and Go (cargo, Java 17, Maven, Go)
+	$(PY) -m benchmarks languages
 
 bench-leaders: $(BUILT) $(VENV)/.has-bench  ## what the hints of KIP-951 save (Java 17, Maven)
 	$(PY) -m benchmarks leaders

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m benchmarks``: compare all values, measure, write the report.
 
-``python -m benchmarks spark``, ``live``, ``spark-live``, ``adapters``, ``producer`` and
-``leaders`` write a chapter of it alone, and ``scale`` writes ``docs/scale.md``;
-``python -m benchmarks safety`` measures what safety costs, on the terminal.
+``python -m benchmarks spark``, ``live``, ``spark-live``, ``adapters``, ``producer``,
+``leaders`` and ``languages`` write a chapter of it alone, and ``scale`` writes
+``docs/scale.md``; ``python -m benchmarks safety`` measures what safety costs, on the
+terminal.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import subprocess
 import sys
 
 from benchmarks import quick
-from benchmarks.report import summary, write
+from benchmarks.report import write
+from benchmarks.tables import summary
 from benchmarks.worker import ROOT
 
 JSON = ROOT / "build" / "benchmarks.json"
 ADAPTERS_JSON = ROOT / "build" / "adapters-benchmarks.json"
 PRODUCER_JSON = ROOT / "build" / "producer-benchmarks.json"
+LANGUAGES_JSON = ROOT / "build" / "languages-benchmarks.json"
 LEADERS_JSON = ROOT / "build" / "leader-moves.json"
 LIVE_ROUNDS = 5
 LIVE_JSON = ROOT / "build" / "live-benchmarks.json"
@@ -114,6 +117,15 @@ def scale() -> None:
     chapter.write_page(chapter.run())
 
 
+def languages(rounds: int) -> None:
+    """Measure codecs of other languages on the same bytes, and write the chapter."""
+    from benchmarks.languages import chapter
+    from benchmarks.languages.rounds import run
+
+    run(LANGUAGES_JSON, rounds)
+    print(chapter.write_chapter(LANGUAGES_JSON))
+
+
 def spark_live() -> None:
     """Measure ``kafka-live`` beside Spark's own source, and write its chapter."""
     from benchmarks.spark import live
@@ -152,6 +164,11 @@ if __name__ == "__main__":
         "leaders", help="move leaders of three brokers, and write its chapter"
     )
     moved.add_argument("--moves", type=int, default=40)
+    compared = commands.add_parser(
+        "languages",
+        help="beside codecs of Rust, Java and Go, and its chapter",
+    )
+    compared.add_argument("--rounds", type=int, default=21)
     commands.add_parser(
         "spark-live", help="measure kafka-live beside Spark's own source"
     )
@@ -174,6 +191,8 @@ if __name__ == "__main__":
         leaders(chosen.moves)
     elif chosen.command == "scale":
         scale()
+    elif chosen.command == "languages":
+        languages(chosen.rounds)
     elif chosen.command == "spark-live":
         spark_live()
     elif chosen.command == "safety":

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -33,7 +33,7 @@ from benchmarks.rows import (
     VARINTS,
     ZERO_COPY,
 )
-from benchmarks.tables import cell, format_verdict, table
+from benchmarks.tables import cell, format_verdict, summary, table
 from benchmarks.targets import (
     COLLECTOR,
     METADATA,
@@ -240,19 +240,6 @@ def work_tables(figures: Figures) -> str:
         "memoryviews in place of byte strings."
     )
     return f"## The work\n\n{text}\n\n{work}\n\n{table(head, sides)}"
-
-
-def summary(found: Sequence[Verdict]) -> str:
-    """Count the targets met and name those missed."""
-    missed = [verdict for verdict in found if not verdict.met]
-    lines = [f"{len(found) - len(missed)} of {len(found)} targets were met."]
-    if missed:
-        lines += ["", "Missed:", ""]
-        lines += [
-            f"- {verdict.work}: {verdict.reached}; wanted {verdict.wanted}"
-            for verdict in missed
-        ]
-    return "\n".join(lines)
 
 
 def bars(figures: Figures) -> str:

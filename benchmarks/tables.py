@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from benchmarks.targets import COLLECTOR, Figures, row_verdict
+from benchmarks.targets import COLLECTOR, Figures, Verdict, row_verdict
 from benchmarks.work import Row
 
 
@@ -44,3 +44,16 @@ def format_verdict(figures: Figures, row: Row, entry: str) -> str:
         word = "met" if verdict.met else "**missed**"
         found.append(f"{verdict.reached}, {verdict.wanted}: {word}")
     return "<br>".join(found) or "no target"
+
+
+def summary(found: Sequence[Verdict]) -> str:
+    """Count the targets met and name those missed."""
+    missed = [verdict for verdict in found if not verdict.met]
+    lines = [f"{len(found) - len(missed)} of {len(found)} targets were met."]
+    if missed:
+        lines += ["", "Missed:", ""]
+        lines += [
+            f"- {verdict.work}: {verdict.reached}; wanted {verdict.wanted}"
+            for verdict in missed
+        ]
+    return "\n".join(lines)

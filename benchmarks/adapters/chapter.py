@@ -20,8 +20,7 @@ from benchmarks.broker_runs import (
 )
 from benchmarks.chapters import RESULTS, put_chapter
 from benchmarks.live.rounds import PARTITIONS, brokers, fill, topic_of
-from benchmarks.report import summary
-from benchmarks.tables import table
+from benchmarks.tables import summary, table
 from benchmarks.targets import Verdict
 
 HEADING = "## Adapters"

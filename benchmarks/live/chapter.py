@@ -11,8 +11,7 @@ from benchmarks.chapters import RESULTS, put_chapter
 from benchmarks.live.contender import TASKS
 from benchmarks.live.rounds import CODECS, PARTITIONS, SIZES, SLOW
 from benchmarks.live.targets import LiveFigures, live_verdicts
-from benchmarks.report import summary
-from benchmarks.tables import table
+from benchmarks.tables import summary, table
 from benchmarks.targets import Verdict
 
 HEADING = "## Live topics"

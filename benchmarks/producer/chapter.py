@@ -22,8 +22,7 @@ from benchmarks.broker_runs import (
 )
 from benchmarks.chapters import RESULTS, put_chapter
 from benchmarks.producer.contender import BATCH_BYTES, LINGER_MS, WRITERS
-from benchmarks.report import summary
-from benchmarks.tables import table
+from benchmarks.tables import summary, table
 from benchmarks.targets import Verdict
 from kwire import client
 

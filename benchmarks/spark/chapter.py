@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.chapters import RESULTS, put_chapter
-from benchmarks.report import FOLDER, summary
+from benchmarks.report import FOLDER
 from benchmarks.spark import inputs, picture
 from benchmarks.spark.cases import (
     EMPTY,
@@ -22,7 +22,7 @@ from benchmarks.spark.cases import (
     log_case,
 )
 from benchmarks.spark.targets import SHARES, SparkFigures, spark_verdicts
-from benchmarks.tables import table
+from benchmarks.tables import summary, table
 from benchmarks.targets import Verdict
 
 HEADING = "## Spark"

@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The cases, their bytes, and the checksums that every program must return.
+
+Bytes and checksums are made from the values of ``benchmarks.workloads`` and
+``benchmarks.record_workloads``; no program decides what the others are measured with.
+"""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks import record_workloads
+from benchmarks.contenders import kio
+from benchmarks.workloads import workload
+
+_START, _PRIME, _MASK = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
+
+
+class Case(NamedTuple):
+    """What is measured: decode, encode or records, on the bytes of a name."""
+
+    operation: str
+    name: str
+    title: str
+
+    @property
+    def key(self) -> str:
+        """The case as requests and figures name it."""
+        return f"{self.operation} {self.name}"
+
+
+CASES = (
+    Case("decode", "metadata_v9_ids", "Metadata v9, 1,000 partitions, ids from 1001"),
+    Case("decode", "offset_fetch_v8", "OffsetFetch v8, 500 partitions"),
+    Case("decode", "fetch_v12", "Fetch v12, 100 partitions, 200 B of records each"),
+    Case("decode", "produce_v9", "Produce v9, 100 KB of records"),
+    Case("decode", "api_versions_v3", "ApiVersions v3, 60 keys"),
+    Case("decode", "heartbeat_v4", "Heartbeat v4"),
+    Case("encode", "metadata_v9_ids", "encode that Metadata"),
+    Case("records", "1k_100B", "1,000 records of 100 B"),
+    Case("records", "10k_1KB", "10,000 records of 1 KB"),
+)
+
+
+def encode_case(name: str) -> bytes:
+    """Return the bytes of a case, which not kwire has encoded."""
+    if name.startswith(("1k_", "10k_")):
+        return record_workloads.encoded(name, "none")
+    load = workload(name)
+    return bytes(kio.encode(load, kio.build(load)).result())
+
+
+def write_inputs(folder: Path) -> None:
+    """Write one file for the bytes of each name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in {case.name for case in CASES}:
+        (folder / f"{name}.bin").write_bytes(encode_case(name))
+
+
+class Checksum:
+    """A checksum of values in wire order, as the other programs compute it.
+
+    A number is one step. A string is its size and the CRC-32 of its bytes, a list its
+    size and its elements, null the number -1.
+    """
+
+    def __init__(self) -> None:
+        """Begin with no value."""
+        self._state = _START
+
+    def number(self, value: int) -> None:
+        """Add an integer or a boolean."""
+        self._state = (self._state ^ (value & _MASK)) * _PRIME & _MASK
+
+    def add(self, value: Any) -> None:
+        """Add a value, and all that is in it."""
+        if value is None:
+            self.number(-1)
+        elif isinstance(value, int):
+            self.number(value)
+        elif isinstance(value, dict):
+            for field in value.values():
+                self.add(field)
+        elif isinstance(value, list):
+            self.number(len(value))
+            for element in value:
+                self.add(element)
+        else:
+            data = value.encode() if isinstance(value, str) else bytes(value)
+            self.number(len(data))
+            self.number(zlib.crc32(data))
+
+    def __str__(self) -> str:
+        """The checksum as programs print it."""
+        return f"{self._state:016x}"
+
+
+def add_records(records: list[list[Any]]) -> str:
+    """Return the checksum of records: lists in the order of ``contenders.FIELDS``."""
+    found = Checksum()
+    for offset, timestamp, key, value, headers in records:
+        for field in (offset, timestamp, key, value, len(headers)):
+            found.add(field)
+    return str(found)
+
+
+def add_value(value: Any) -> str:
+    """Return the checksum of the values of a message, or of its bytes."""
+    found = Checksum()
+    found.add(value)
+    return str(found)
+
+
+def expect(case: Case) -> str:
+    """Return the checksum of a case, from its values alone."""
+    if case.operation == "records":
+        return add_records(record_workloads.decoded(case.name))
+    if case.operation == "encode":
+        return add_value(encode_case(case.name))
+    return add_value(workload(case.name).values)

@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the compiled engine consists of: its files, by section and by kind of symbol.
+
+Requires ``nm``, ``size`` and ``strip``, which come with a C compiler.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import tempfile
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+SECTIONS = {
+    "code": (".text", ".init", ".fini", ".plt", ".plt.got", ".plt.sec"),
+    "constants, strings and docstrings": (".rodata",),
+    "tables for unwinding": (".eh_frame", ".eh_frame_hdr"),
+    "names and relocations": (
+        *(".dynsym", ".dynstr", ".rela.dyn", ".rela.plt", ".gnu.hash", ".gnu.version"),
+        *(".gnu.version_r", ".dynamic", ".got", ".got.plt"),
+    ),
+    "data": (".data", ".data.rel.ro", ".init_array", ".fini_array", ".tbss", ".tdata"),
+    "debug information": (),
+}
+"""Sections of a file, by what is in them; debug information is ``.debug_*``."""
+
+SYMBOLS = (
+    ("pickling of classes, by Cython", r"(reduce|setstate)_cython|__pyx_unpickle"),
+    (
+        "set-up of modules",
+        r"pymod_exec|PyInit|pyx_mstate|CreateString|Constants",
+    ),
+    ("Cython's own helpers", r"__Pyx"),
+    ("kwire", r"."),
+)
+"""Kinds of functions, by a pattern of their names; the first that fits counts."""
+
+
+def find_modules() -> list[Path]:
+    """Return the files of the engine that runs here."""
+    found = importlib.util.find_spec("kwire._fast")
+    assert found is not None and found.origin is not None
+    return sorted(Path(found.origin).parent.glob("*.so"))
+
+
+def read_sections(text: str) -> Counter[str]:
+    """Add up what ``size -A`` prints, by what is in the sections."""
+    kinds = {name: kind for kind, names in SECTIONS.items() for name in names}
+    found: Counter[str] = Counter()
+    for name, size in re.findall(r"^(\.\S+)\s+(\d+)\s", text, re.MULTILINE):
+        if name != ".bss":
+            kind = "debug information" if name.startswith(".debug") else "other"
+            found[kinds.get(name, kind)] += int(size)
+    return found
+
+
+def read_symbols(text: str) -> Counter[str]:
+    """Add up the functions that ``nm -S`` prints, by kind."""
+    found: Counter[str] = Counter()
+    for size, name in re.findall(r"^\S+ (\S+) [tT] (\S+)$", text, re.MULTILINE):
+        kind = next(kind for kind, pattern in SYMBOLS if re.search(pattern, name))
+        found[kind] += int(size, 16)
+    return found
+
+
+def measure() -> dict[str, Any]:
+    """Return the sizes of the engine that runs here."""
+    modules = find_modules()
+    sections: Counter[str] = Counter()
+    symbols: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        for module in modules:
+            sections += read_sections(_print("size", "-A", str(module)))
+            symbols += read_symbols(_print("nm", "-S", str(module)))
+            shutil.copy(module, folder)
+        copies = [str(each) for each in Path(folder).iterdir()]
+        _print("strip", "--strip-all", *copies)
+        contents = [Path(each).read_bytes() for each in copies]
+    return {
+        "modules": len(modules),
+        "bytes": sum(module.stat().st_size for module in modules),
+        "stripped": sum(map(len, contents)),
+        "compressed": sum(len(zlib.compress(each)) for each in contents),
+        "sections": dict(sections.most_common()),
+        "functions": dict(symbols.most_common()),
+    }
+
+
+def _print(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Serves kwire, as the programs of the other languages serve their libraries.
+
+Run as ``python -m benchmarks.languages.kwire_program FOLDER``. A request is a line,
+ACTION WAY OPERATION CASE [LOOPS]; so is its answer. ``objects`` are messages and
+records, ``zero_copy`` leaves byte strings in the input, ``arrow`` and ``columns`` make
+no objects. The collector is on, and the process holds no other objects.
+"""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+from pathlib import Path
+
+import pyarrow as pa
+
+from benchmarks.contenders import Statement, kwire, kwire_records
+from benchmarks.languages.cases import add_records, add_value
+from benchmarks.workloads import neutral, workload
+from kwire import messages
+from kwire.arrow import messages_to_arrow
+
+WAYS = ("objects", "zero_copy", "columns", "arrow")
+TOGETHER = 100
+"""As many messages are converted to Arrow in one call; one of them is measured."""
+
+_HAS_BYTES = ("fetch_v12", "produce_v9")
+
+
+class Work:
+    """A statement of a case, and the checksum of what it returns."""
+
+    def __init__(self, way: str, operation: str, name: str, data: bytes) -> None:
+        """Find the statement; ``KeyError`` where a way does not have the case."""
+        self._way, self._operation, self._name = way, operation, name
+        make = {
+            "objects": self._make_objects,
+            "zero_copy": self._make_zero_copy,
+            "columns": self._make_columns,
+            "arrow": self._make_arrow,
+        }[way]
+        self.statement: Statement = make(data)
+
+    def _make_objects(self, data: bytes) -> Statement:
+        if self._operation == "records":
+            return kwire_records.decode_objects(self._name, "none", True)
+        load = workload(self._name)
+        decode = kwire.decode(load, data)
+        if self._operation == "encode":
+            return kwire.encode(load, decode.result())
+        return decode
+
+    def _make_zero_copy(self, data: bytes) -> Statement:
+        if self._operation != "decode" or self._name not in _HAS_BYTES:
+            raise KeyError(self._name)
+        return kwire.decode_zero_copy(workload(self._name), data)
+
+    def _make_columns(self, data: bytes) -> Statement:
+        if self._operation != "records":
+            raise KeyError(self._name)
+        return kwire_records.decode_columns(self._name, "none")
+
+    def _make_arrow(self, data: bytes) -> Statement:
+        if self._operation != "decode":
+            raise KeyError(self._name)
+        load = workload(self._name)
+        names = {
+            "messages_to_arrow": messages_to_arrow,
+            "array": pa.array([data] * TOGETHER, pa.binary()),
+            "cls": getattr(messages, load.message),
+        }
+        text = f"messages_to_arrow(array, cls, version={load.version})"
+        found = Statement(text, names)
+
+        def values() -> object:
+            return neutral(found.result()[0].as_py(), load.values, dict.__getitem__)
+
+        return Statement(text, names, calls=TOGETHER, values=values)
+
+    def check(self) -> str:
+        """Return the checksum of the values."""
+        statement = self.statement
+        if self._operation == "records":
+            assert statement.values is not None
+            return add_records(statement.values())
+        if self._operation == "encode":
+            return add_value(statement.result())
+        if statement.values:
+            return add_value(statement.values())
+        return add_value(neutral(statement.result(), workload(self._name).values))
+
+    def run(self, loops: int) -> str:
+        """Run the statement; return how many messages or batches that were."""
+        runs = max(1, loops // self.statement.calls)
+        self.statement.seconds(runs, collector=True)
+        return str(runs * self.statement.calls)
+
+    def memory(self, kept: int = 20) -> str:
+        """Return the bytes that one result keeps, and the most that one call takes."""
+        if self._way in ("columns", "arrow"):
+            # Arrow's memory is the C allocator's, which tracemalloc does not see.
+            found = self.statement.result()
+            table = pa.record_batch(found) if self._way == "columns" else found
+            return f"{table.nbytes // self.statement.calls} -"
+        text, names = self.statement.text, self.statement.names
+        if self._operation == "records" and "read" in names:
+            text = "keep_all(data)"
+            names = kwire_records.keep_objects(self._name).names
+        code = compile(text, "<memory>", "eval")
+        eval(code, names)
+        tracemalloc.start()
+        before = tracemalloc.get_traced_memory()[0]
+        held = [eval(code, names) for _ in range(kept)]
+        left = tracemalloc.get_traced_memory()[0] - before
+        start = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        held.append(eval(code, names))
+        peak = tracemalloc.get_traced_memory()[1] - start
+        tracemalloc.stop()
+        return f"{left // kept} {peak}"
+
+
+def answer(line: str, folder: Path, works: dict[tuple[str, ...], Work]) -> str:
+    """Answer one request; ``works`` keeps what was looked up."""
+    action, way, operation, name, *loops = line.split(" ")
+    key = (way, operation, name)
+    if key not in works:
+        try:
+            data = (folder / f"{name}.bin").read_bytes()
+            works[key] = Work(way, operation, name, data)
+        except KeyError:
+            return "none"
+    work = works[key]
+    if action == "run":
+        return work.run(int(loops[0]))
+    return work.check() if action == "check" else work.memory()
+
+
+def main() -> None:
+    """Answer requests until the input ends."""
+    works: dict[tuple[str, ...], Work] = {}
+    for line in sys.stdin:
+        print(answer(line.rstrip("\n"), Path(sys.argv[1]), works), flush=True)
+
+
+if __name__ == "__main__":
+    main()

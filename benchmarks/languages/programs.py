@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the programs, starts them, and reads the processor time that they take.
+
+The clock is that of the other process: user and system time of all its threads, read
+here before a request and after its answer. So all languages have the same clock, and
+collectors of garbage that run beside the program are counted.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+import kwire
+from benchmarks.languages.kwire_program import WAYS as KWIRE_WAYS
+from benchmarks.worker import ROOT
+
+HERE = Path(__file__).resolve().parent
+BUILT = ROOT / "build" / "languages"
+INPUTS = BUILT / "inputs"
+TOOLS = ("cargo", "go", "java", "javac", "mvn")
+
+_SCHEDULED = 2  # the kind of clock: what the scheduler counts, in nanoseconds
+_CRATES = (
+    *("kafka-protocol", "kacrab-protocol", "kafka-wire"),
+    *("krabka-protocol", "krabka-protocol-borrowed"),
+)
+_CLASSES = ("kafka-clients", "kafka-clients-list")
+
+
+class Contender(NamedTuple):
+    """One way of one library in one program."""
+
+    language: str
+    program: str
+    way: str
+
+    @property
+    def key(self) -> str:
+        """The contender as figures name it."""
+        return f"{self.program} {self.way}"
+
+
+CONTENDERS = (
+    *(Contender("Python", "kwire", way) for way in KWIRE_WAYS),
+    *(Contender("Rust", "rust", way) for way in _CRATES),
+    *(Contender("Rust", "rust-mimalloc", way) for way in _CRATES),
+    *(Contender("Java", "java", way) for way in _CLASSES),
+    *(Contender("Java", "java-parallel", way) for way in _CLASSES),
+    Contender("Go", "go", "kmsg"),
+    Contender("Go", "go", "kmsg-unsafe"),
+    Contender("Go", "go-800", "kmsg"),
+    Contender("Go", "go-800", "kmsg-unsafe"),
+)
+COUNTING = "rust-counting"
+"""The program of Rust that measures memory alone."""
+
+
+def build() -> None:
+    """Build the programs of the other languages; nothing is compiled twice."""
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if missing:
+        raise SystemExit(f"the comparison of languages requires {', '.join(missing)}")
+    BUILT.mkdir(parents=True, exist_ok=True)
+    # A crate may name a newer compiler than it requires.
+    cargo = ["cargo", "build", "--quiet", "--release", "--locked"]
+    cargo += ["--ignore-rust-version", "--target-dir", str(BUILT / "cargo")]
+    _run([*cargo, "--manifest-path", str(HERE / "rust" / "Cargo.toml")])
+    _run(["go", "build", "-C", str(HERE / "go"), "-o", str(BUILT / "go"), "."])
+    _build_java()
+
+
+def _build_java() -> None:
+    """Compile the classes, unless they are newer than what they are made of."""
+    sources = sorted((HERE / "java").rglob("*.java"))
+    changed = max(each.stat().st_mtime for each in (HERE / "java/pom.xml", *sources))
+    done = BUILT / "classes" / "Languages.class"
+    if done.exists() and done.stat().st_mtime > changed:
+        return
+    maven = ["mvn", "-q", "-B", "-Dstyle.color=never", "-f", str(HERE / "java")]
+    _run([*maven, f"-Dmdep.outputFile={_listing()}", "dependency:build-classpath"])
+    javac = ["javac", "--release", "17", "-cp", _listing().read_text()]
+    _run([*javac, "-d", str(done.parent), *map(str, sources)])
+
+
+def _listing() -> Path:
+    return BUILT / "classpath"
+
+
+def _run(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        said = (done.stderr or done.stdout)[-2000:]
+        raise SystemExit(f"{command[0]} ended with {done.returncode}: {said}")
+    return done.stdout
+
+
+def find_versions() -> dict[str, str]:
+    """Return the versions of compilers and libraries, from what was built."""
+    lock = tomllib.loads((HERE / "rust" / "Cargo.lock").read_text())
+    crates = {each["name"]: each["version"] for each in lock["package"]}
+    pom = (HERE / "java" / "pom.xml").read_text()
+    clients = re.search(r"kafka-clients</artifactId>\s*<version>(.+?)<", pom)
+    assert clients is not None
+    modules = dict(re.findall(r"^\t(\S+) v(\S+)", _read_go_mod(), re.MULTILINE))
+    franz = "github.com/twmb/franz-go"
+    return {
+        "kwire": kwire.__version__,
+        "Python": sys.version.split()[0],
+        "Rust": _run(["rustc", "--version"]).split()[1],
+        **{name: crates[name] for name in (*_CRATES[:4], "mimalloc")},
+        "Java": _run(["java", "--version"]).split()[1],
+        "kafka-clients": clients[1],
+        "Go": _run(["go", "version"]).split()[2].removeprefix("go"),
+        "franz-go": modules[franz],
+        "kmsg": modules[f"{franz}/pkg/kmsg"],
+    }
+
+
+def _read_go_mod() -> str:
+    return (HERE / "go" / "go.mod").read_text()
+
+
+def _command(program: str) -> list[str]:
+    if program == "kwire":
+        return [sys.executable, "-m", "benchmarks.languages.kwire_program"]
+    language, _, option = program.partition("-")
+    if language == "rust":
+        return [str(BUILT / "cargo" / "release" / (option or "system"))]
+    if language == "go":
+        return [str(BUILT / "go")]
+    collector = ["-XX:+UseParallelGC"] if option else ["-XX:+UseG1GC"]
+    classes = os.pathsep.join((str(BUILT / "classes"), _listing().read_text()))
+    return ["java", "-Xms1g", "-Xmx1g", *collector, "-cp", classes, "Languages"]
+
+
+class Program:
+    """A running program, and its clock."""
+
+    def __init__(self, name: str) -> None:
+        """Start it."""
+        environment = {**os.environ, "PYTHONHASHSEED": "0"}
+        if name.startswith("go-"):
+            environment["GOGC"] = name.removeprefix("go-")
+        self._name = name
+        self._process = subprocess.Popen(
+            [*_command(name), str(INPUTS)],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._clock = ~self._process.pid << 3 | _SCHEDULED
+
+    def ask(self, *words: object) -> str | None:
+        """Send a request and return its answer, or None where there is no such case."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        request = " ".join(map(str, words))
+        self._process.stdin.write(request + "\n")
+        self._process.stdin.flush()
+        found = self._process.stdout.readline().strip()
+        if not found:
+            raise SystemExit(f"{self._name} ended at the request: {request}")
+        return None if found == "none" else found
+
+    def seconds(self, *words: object) -> tuple[float, int]:
+        """Run loops; return the processor time of one of them, and their number."""
+        before = time.clock_gettime_ns(self._clock)
+        found = self.ask("run", *words)
+        taken = time.clock_gettime_ns(self._clock) - before
+        assert found is not None
+        return taken / 1e9 / int(found), int(found)
+
+    def close(self) -> None:
+        """End it."""
+        self._process.communicate()
