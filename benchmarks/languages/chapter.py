@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks.chapters import RESULTS, put_chapter
 from benchmarks.languages.cases import CASES, Case
+from benchmarks.languages.kwire_program import WAYS as KWIRE_WAYS
 from benchmarks.languages.programs import CONTENDERS, COUNTING, Contender
 from benchmarks.languages.rounds import read_run
 from benchmarks.languages.ways import WAYS, Way
@@ -26,41 +27,44 @@ LEADS = (
 """Cases in which kwire's fastest way is to lead every eager decoder."""
 
 _METHOD = """\
-Written by `make bench-languages`. Every program reads the same bytes, which kio and the
-rows of this report have encoded, and returned the same checksum of all fields, and the
-same bytes, before anything was timed. Each program is a process that lives through the
-run: in each of {rounds} rounds, in an order drawn anew, it runs each of its cases for
-20 ms. The clock is the processor time of that process, all threads: what a collector
-does beside the program counts, and other processes count little. Java ran for {warm} s
-on each case first. Rust is compiled with optimisation 3, link-time optimisation and one
-code unit, for the system's allocator and for mimalloc; Java has a heap of 1 GB with G1
-and with the parallel collector; Go has GOGC at 100 and at 800. Freeing a result is part
-of its call. Records are decoded, and every field of each is read; messages are decoded
-alone, as all fields of an eager decoder are there. Encoders of Rust and Go write into a
-buffer that has the right size. A figure is the median / the least of the rounds, in µs.
+Written by `make bench-languages`. Every program decodes the same bytes, which kio and
+the rows of this report have encoded. Before anything was timed, all of them returned
+the checksum of the fields that were encoded, and the same bytes when they encode.
+
+Each program is one process for the whole run. In each of {rounds} rounds, in an order
+drawn anew, it runs each of its cases for 20 ms. The clock is the processor time of that
+process with all its threads, so a collector that runs beside the program counts, and
+other processes count little. Java ran for {warm} s on each case before the rounds. Rust
+is compiled with optimisation 3, link-time optimisation and one code unit, for the
+system's allocator and for mimalloc. Java has a heap of 1 GB, with G1 and with the
+parallel collector; Go has GOGC at 100 and at 800. Freeing a result is part of its call.
+Every field of each record is read; messages are decoded alone, as eager decoders have
+made all fields. Encoders of Rust and Go write into a buffer that has the right size.
+Figures are the median / the least of the rounds, in µs.
 
 {versions}.
 {cpus} CPUs, {when}, load {load} before and after the rounds."""
 
 _BEST = """\
-The fastest way of kwire, and the fastest eager one of each language: one that makes
-all values before it returns. Whether strings and byte strings are copies or share the
-input is in the table of ways."""
+The fastest way of kwire, columns and Arrow included, and the fastest eager one of each
+language: one that makes all values before it returns. Whether strings and byte strings
+are copies or share the input is in the table of ways."""
 
 _WAYS = """\
 What each way makes. "Shares" means that a value keeps the input, or one copy of it, in
 memory as long as it lives."""
 
 _MEMORY = """\
-KB that one result holds / the most that one call takes beside it, without the input.
-For Java and Go the second figure is what a call allocates, as nothing of it is freed
-before the next collection. Columns and Arrow count their buffers."""
+KB that one result holds / the most that a call takes, without the input. For Java and
+Go the second figure is what a call allocates, as nothing of it is freed before the next
+collection. Columns and Arrow count their buffers. What is made when it is read is not
+in the first figure."""
 
 _SIZE = """\
-{modules} modules, {bytes} KB; stripped, as wheels have them, {stripped} KB, which a
-wheel compresses to {compressed} KB. There is {debug}. Each module has its own copy of
-the helpers that Cython writes, and its own table of the names that it takes from
-Python."""
+{modules} modules, {bytes} KB; stripped {stripped} KB, which a wheel compresses to
+{compressed} KB. There is {debug}.
+Each module has its own copy of the helpers that Cython writes, and its own table of the
+names that it takes from Python."""
 
 
 def best(
@@ -128,7 +132,8 @@ def _all_table(figures: dict[str, Any]) -> str:
     for each in CONTENDERS:
         seconds = (figures["seconds"][case.key].get(each.key) for case in CASES)
         cells = ["-" if at is None else _cell(at) for at in seconds]
-        lines.append([_name(each), *cells])
+        if set(cells) != {"-"}:
+            lines.append([_name(each), *cells])
     return table(("µs", *(case.title for case in CASES)), lines)
 
 
@@ -137,7 +142,7 @@ def _memory_table(figures: dict[str, Any]) -> str:
     contenders = [
         each for each in CONTENDERS if each.program in ("kwire", "java", "go")
     ]
-    contenders[4:4] = [
+    contenders[len(KWIRE_WAYS) : len(KWIRE_WAYS)] = [
         each._replace(program=COUNTING) for each in CONTENDERS if each.program == "rust"
     ]
     lines = []
@@ -146,7 +151,8 @@ def _memory_table(figures: dict[str, Any]) -> str:
         for case in cases:
             sizes = figures["memory"][case.key].get(each.key, [])
             cells.append(" / ".join(map(_kilobytes, sizes)) or "-")
-        lines.append([WAYS[each.way].name, *cells])
+        if set(cells) != {"-"}:
+            lines.append([WAYS[each.way].name, *cells])
     return table(("KB", *(case.title for case in cases)), lines)
 
 
@@ -173,7 +179,7 @@ def _size_tables(sizes: dict[str, Any]) -> str:
         },
         debug=f"{debug / 1000:,.0f} KB of debug information"
         if debug
-        else "no debug information in them",
+        else "no debug information",
     )
     parts = []
     for head, key in (("section", "sections"), ("code", "functions")):

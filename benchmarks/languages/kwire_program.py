@@ -5,24 +5,28 @@
 Run as ``python -m benchmarks.languages.kwire_program FOLDER``. A request is a line,
 ACTION WAY OPERATION CASE [LOOPS]; so is its answer. ``objects`` are messages and
 records, ``zero_copy`` leaves byte strings in the input, ``arrow`` and ``columns`` make
-no objects. The collector is on, and the process holds no other objects.
+no objects; their ``views`` leave values in the input. The collector is on, and the
+process holds no other objects.
 """
 
 from __future__ import annotations
 
 import sys
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
 from benchmarks.contenders import Statement, kwire, kwire_records
+from benchmarks.contenders.arrow_lists import values_of
 from benchmarks.languages.cases import add_records, add_value
 from benchmarks.workloads import neutral, workload
 from kwire import messages
 from kwire.arrow import messages_to_arrow
+from kwire.columns import decode_records
 
-WAYS = ("objects", "zero_copy", "columns", "arrow")
+WAYS = ("objects", "zero_copy", "columns", "column_views", "arrow", "arrow_views")
 TOGETHER = 100
 """As many messages are converted to Arrow in one call; one of them is measured."""
 
@@ -39,7 +43,9 @@ class Work:
             "objects": self._make_objects,
             "zero_copy": self._make_zero_copy,
             "columns": self._make_columns,
+            "column_views": self._make_columns,
             "arrow": self._make_arrow,
+            "arrow_views": self._make_arrow,
         }[way]
         self.statement: Statement = make(data)
 
@@ -60,10 +66,15 @@ class Work:
     def _make_columns(self, data: bytes) -> Statement:
         if self._operation != "records":
             raise KeyError(self._name)
-        return kwire_records.decode_columns(self._name, "none")
+        if self._way == "columns":
+            return kwire_records.decode_columns(self._name, "none")
+        names = {"decode_records": decode_records, "data": data}
+        found = Statement("decode_records(data, views=True)", names)
+        return replace(found, values=lambda: values_of(pa.record_batch(found.result())))
 
     def _make_arrow(self, data: bytes) -> Statement:
-        if self._operation != "decode":
+        views = self._way == "arrow_views"
+        if self._operation != "decode" or (views and self._name not in _HAS_BYTES):
             raise KeyError(self._name)
         load = workload(self._name)
         names = {
@@ -71,7 +82,8 @@ class Work:
             "array": pa.array([data] * TOGETHER, pa.binary()),
             "cls": getattr(messages, load.message),
         }
-        text = f"messages_to_arrow(array, cls, version={load.version})"
+        options = f"version={load.version}, views={views}"
+        text = f"messages_to_arrow(array, cls, {options})"
         found = Statement(text, names)
 
         def values() -> object:
@@ -97,13 +109,23 @@ class Work:
         self.statement.seconds(runs, collector=True)
         return str(runs * self.statement.calls)
 
+    def _count_buffers(self) -> int:
+        """Count the bytes of a result's buffers that are not the input."""
+        found, names = self.statement.result(), self.statement.names
+        if self._operation == "decode":
+            arrays, source = [found], names["array"].buffers()[2]
+        else:
+            arrays, source = pa.record_batch(found).columns, pa.py_buffer(names["data"])
+        inside = range(source.address, source.address + source.size)
+        buffers = [each for array in arrays for each in array.buffers() if each]
+        sizes = {each.address: each.size for each in buffers}
+        return sum(size for start, size in sizes.items() if start not in inside)
+
     def memory(self, kept: int = 20) -> str:
         """Return the bytes that one result keeps, and the most that one call takes."""
-        if self._way in ("columns", "arrow"):
+        if self._way.startswith(("column", "arrow")):
             # Arrow's memory is the C allocator's, which tracemalloc does not see.
-            found = self.statement.result()
-            table = pa.record_batch(found) if self._way == "columns" else found
-            return f"{table.nbytes // self.statement.calls} -"
+            return f"{self._count_buffers() // self.statement.calls} -"
         text, names = self.statement.text, self.statement.names
         if self._operation == "records" and "read" in names:
             text = "keep_all(data)"

@@ -43,6 +43,15 @@ WAYS = {
         "-",
         f"columns with copies of keys and values; {_CRC}",
     ),
+    "column_views": Way(
+        "kwire columns, views",
+        "-",
+        "-",
+        f"columns, keys and values are views of the input; {_CRC}",
+    ),
+    "arrow_views": Way(
+        "kwire to Arrow, views", "copies in columns", "views of the input", "-"
+    ),
     "arrow": Way(
         "kwire to Arrow",
         "copies in columns",
