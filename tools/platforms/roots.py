@@ -104,7 +104,9 @@ def launch(debian: Debian) -> Path:
     """Write the program that starts the Python of a root."""
     root = debian.path()
     script = WORK / "launchers" / root.name
-    libraries = f"/usr/lib/{debian.triplet}"
+    # qemu finds the root's files by their own paths where it has not mapped them.
+    prefix = root if debian.emulator else ""
+    libraries = f"{prefix}/usr/lib/{debian.triplet}"
     path = ":".join(f"{libraries}{part}" for part in ("", "/blas", "/lapack"))
     name = "pypy3" if debian.python.startswith("pypy") else debian.python
     if debian.emulator:
