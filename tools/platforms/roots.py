@@ -46,7 +46,8 @@ class Debian(NamedTuple):
         if self.python.startswith("pypy"):
             return ["pypy3"]
         found = [self.python, f"lib{self.python}-dev", "libc6-dev"]
-        return [*found, "python3-numpy"] if self.numpy else found
+        # The wheels of numpy need what its package brings along.
+        return [*found, "python3-numpy" if self.numpy else "libstdc++6"]
 
 
 def run(*command: str | Path, cwd: Path | None = None) -> None:
