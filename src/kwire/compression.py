@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from .limits import Limits
 
-__all__ = ["NAMES", "bound", "codec_of", "compress", "decompress", "room"]
+__all__ = ["NAMES", "bound", "codec_of", "compress", "decompress"]
 
 
 def codec_of(name: str) -> int:
@@ -152,7 +152,7 @@ def bound(codec: int, size: int) -> int:
     return result
 
 
-def room(codec: int, size: int) -> int:
+def find_room(codec: int, size: int) -> int:
     """Find the most bytes of which ``compress`` makes at most ``size`` bytes."""
     low, high = 0, max(size, 0)
     while low < high:

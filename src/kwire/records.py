@@ -264,7 +264,7 @@ class BatchBuilder(engine.RowList):
         self._magic = magic
         self._codec = codecs.codec_of(options.get("compression", "none"))
         self._options = options
-        self._room = codecs.room(self._codec, max_bytes - self._overhead())
+        self._room = codecs.find_room(self._codec, max_bytes - self._overhead())
         super().__init__(magic, self._room)
 
     @property

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from .._backend import record_engine as engine
 from ..batch_layout import BATCH_OVERHEAD
 from ..batch_options import BatchOptions, make_compressor, make_header
-from ..compression import bound, codec_of, room
+from ..compression import bound, codec_of, find_room
 from ..records import decode_rows
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class RowBatch(engine.EncodedRows):
         is_transactional: bool = False,
     ) -> None:
         self._codec = codec_of(compression)
-        self._room = room(self._codec, max_bytes - BATCH_OVERHEAD)
+        self._room = find_room(self._codec, max_bytes - BATCH_OVERHEAD)
         self._options = BatchOptions(
             compression=compression,
             compression_level=compression_level,
