@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import atexit
 import random
 import signal
 import subprocess
@@ -147,6 +148,8 @@ class Members:
         self._address = kafka.address
         self._folder = folder
         self._count = 0
+        # Whatever fails, no process is left.
+        atexit.register(self._kill_all)
 
     def join(self) -> None:
         """Start another member."""
@@ -162,6 +165,10 @@ class Members:
         self.running.remove(member)
         member.kill()
         member.wait(SECONDS)
+
+    def _kill_all(self) -> None:
+        for each in list(self.running):
+            self.kill(each)
 
     def end(self) -> None:
         """Have all members leave in good order."""
@@ -314,6 +321,24 @@ def check_kills(kafka: Cluster, folder: Path, kills: int, seed: int) -> None:
     )
 
 
+def has_open(kafka: Cluster, topic: str) -> bool:
+    """Whether readers of committed records wait for transactions of a topic."""
+    wanted = {
+        confluent_kafka.TopicPartition(topic, n): clusters.admin.OffsetSpec.latest()
+        for n in range(COPY_PARTITIONS)
+    }
+    levels = confluent_kafka.IsolationLevel
+    asked = kafka.client()
+    committed_ends, ends = (
+        [each.result(SECONDS).offset for each in found.values()]
+        for found in (
+            asked.list_offsets(wanted, isolation_level=level)
+            for level in (levels.READ_COMMITTED, levels.READ_UNCOMMITTED)
+        )
+    )
+    return bool(committed_ends != ends)
+
+
 def check_copies(kafka: Cluster, folder: Path, kills: int, seed: int) -> None:
     """Kill members that copy in transactions; each record is copied once, in order."""
     chance = random.Random(seed)
@@ -331,6 +356,8 @@ def check_copies(kafka: Cluster, folder: Path, kills: int, seed: int) -> None:
     writer.end()
     ends = find_ends(writer)
     took = wait_for("the end", lambda: committed(kafka, members.group) == ends, members)
+    # Members that were killed may have left transactions open.
+    wait_for("the end of transactions", lambda: not has_open(kafka, COPIES), members)
     members.end()
     values = read_committed(kafka, COPIES).values()
     copies = [value for each in values for value in each]
