@@ -30,7 +30,7 @@ from promises import Figure, record
 INPUTS = 1_000_000
 """Hostile inputs, of which two processes take every second family or entry."""
 
-TESTS = 20_000
+TESTS = 10_000
 """Tests that have to pass at least, for a suite that did not run would be silent."""
 
 WORKERS = 2
