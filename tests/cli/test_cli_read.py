@@ -228,7 +228,8 @@ def test_a_failure_before_the_first_record_prints_no_titles(run, address, form):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="requires /dev/full")
 @pytest.mark.parametrize("form", [["-o", "csv"], ["-o", "jsonl"], ["-f", "%v"], []])
 def test_a_full_disk_under_stdout_is_named(address, form):
-    """One sentence, without a second one when Python ends."""
+    """One sentence, without a second one when Python flushes at its end."""
+    usual = {key: os.environ[key] for key in os.environ if key != "PYTHONUNBUFFERED"}
     with open("/dev/full", "w") as full:
         ran = subprocess.run(
             [*PROGRAM, "read", address, "orders", *form],
@@ -236,7 +237,7 @@ def test_a_full_disk_under_stdout_is_named(address, form):
             stderr=subprocess.PIPE,
             text=True,
             timeout=60,
-            env={**os.environ, "PYTHONPATH": str(SOURCE)},
+            env={**usual, "PYTHONPATH": str(SOURCE)},
         )
     assert (ran.returncode, ran.stderr) == (
         2,

@@ -72,9 +72,12 @@ class Program(click.Group):
             code = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
-            # Python flushes once more when it ends, and would complain.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             return PIPE_CLOSED
+        except OSError as error:
+            if error.filename is None and error.errno in _NO_ROOM:
+                _drop_output()
+            raise
         return code
 
     def main(self, *args: Any, **options: Any) -> NoReturn:
@@ -96,6 +99,11 @@ class Program(click.Group):
             say(explain(error))
             code = CANNOT
         sys.exit(code or FINE)
+
+
+def _drop_output() -> None:
+    """Drop what stdout holds: Python flushes it at its end, and would complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def explain(error: Exception) -> str:
