@@ -371,11 +371,11 @@ def check_producers(producers: int, seed: int) -> None:
                 disturber.join()
             faults += disturber.count
             try:
-                more, behind = check_rows(mock.address, topic, receipts)
+                more, displaced = check_rows(mock.address, topic, receipts)
             except BrokerError as error:
                 raise BrokerError(f"seed {seed + number}: {error}") from None
             again += more
-            late += behind
+            late += displaced
     finally:
         mock.close()
     print(

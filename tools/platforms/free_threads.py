@@ -8,20 +8,18 @@ import os
 import shutil
 from pathlib import Path
 
-from roots import MIRROR, WORK, run
-
-# Debian 13 has the source of 3.13.
-SOURCE = (
-    "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg "
-    f"check-valid-until=no] {MIRROR} trixie main\n"
-)
+from roots import WORK, find_mirror, run
 
 
 def unpack_source(version: str, apt: Path) -> Path:
     """Unpack Debian's source of a version, with lists of apt beside the machine's."""
     for name in ("etc/preferences.d", "etc/apt.conf.d", "lists/partial", "dpkg"):
         (apt / name).mkdir(parents=True, exist_ok=True)
-    (apt / "etc/sources.list").write_text(SOURCE)
+    # Debian 13 has the source of 3.13.
+    (apt / "etc/sources.list").write_text(
+        "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg "
+        f"check-valid-until=no] {find_mirror()} trixie main\n"
+    )
     (apt / "dpkg/status").touch()
     options = [
         f"-oDir::Etc={apt}/etc",

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 WORK = ROOT / "build" / "platforms"
-MIRROR = "http://deb.debian.org/debian"
 # Programs that a test starts are to be this Python too, by its launcher.
 SITE = 'import os, sys\nsys.executable = os.environ["KWIRE_PLATFORM_PYTHON"]\n'
 
@@ -63,6 +62,18 @@ def install_missing(tools: dict[str, str]) -> None:
         run("apt-get", "install", "--yes", "--no-install-recommends", *sorted(missing))
 
 
+def find_mirror() -> str:
+    """Find the address of the mirror of Debian that this machine's apt uses."""
+    form = "$(LABEL) $(REPO_URI)"
+    command = ["apt-get", "indextargets", "--format", form, "Created-By: Packages"]
+    found = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    for line in found.splitlines():
+        label, _, address = line.rpartition(" ")
+        if label == "Debian":
+            return address
+    raise SystemExit("apt has no lists of Debian's packages: run apt-get update")
+
+
 def make_root(debian: Debian) -> None:
     """Unpack Python and its libraries, once."""
     root = debian.path()
@@ -78,7 +89,7 @@ def make_root(debian: Debian) -> None:
         f"--include={','.join(debian.packages())}",
         *(debian.suite, root),
         # Updates and security fixes change nothing that is tested here.
-        f"deb {MIRROR} {debian.suite} main",
+        f"deb {find_mirror()} {debian.suite} main",
     )
     # The links of Debian's base files, which are not installed.
     for name in ("bin", "sbin", "lib", "lib32", "lib64"):

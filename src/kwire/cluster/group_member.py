@@ -125,7 +125,7 @@ class GroupMember:
         if self.state is MemberState.LEAVING:
             return
         self.state = MemberState.LEAVING if self._is_known else MemberState.OUTSIDE
-        # It may take as long as a session to tell the coordinator.
+        # The coordinator may learn of it as late as a session takes.
         self._heard_at = now
         self._begin(now)
 

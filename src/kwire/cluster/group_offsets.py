@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .machine import ClusterMachine
 
 _STALE = {codes.STALE_MEMBER_EPOCH, codes.ILLEGAL_GENERATION}
-"""Errors of a member that has a newer epoch, or is fenced: a heartbeat will tell."""
+"""Errors of a member that has a newer epoch, or is fenced: a heartbeat shows which."""
 
 _NOT_A_MEMBER = {codes.UNKNOWN_MEMBER_ID, codes.FENCED_MEMBER_EPOCH}
 

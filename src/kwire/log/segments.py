@@ -366,8 +366,8 @@ class Segment:
             near = entries[max(0, last - _HINTS) : last]
             if not near:
                 break
-            for stands, position in reversed(near) if do_ascend(near) else ():
-                if self._has_batch(position, stands):
+            for first, position in reversed(near) if do_ascend(near) else ():
+                if self._has_batch(position, first):
                     return position
         return 0
 
