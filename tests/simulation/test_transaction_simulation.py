@@ -48,7 +48,7 @@ def commit_too_early(patch):
 
 def name_no_partitions(patch):
     """Partitions get records that the coordinator does not know of."""
-    patch.setattr(Transactions, "may_write", lambda self, topic, partition: True)
+    patch.setattr(Transactions, "add_partition", lambda self, topic, partition: True)
 
 
 def remember_partitions(patch):

@@ -369,7 +369,7 @@ class ProducerMachine:
         if writer.has_gap:
             self.failure = transactions.stale_epoch()
             return False
-        return transactions.may_write(writer.topic, writer.partition)
+        return transactions.add_partition(writer.topic, writer.partition)
 
     def _begin_epoch(self, writer: PartitionWriter, now: float) -> None:
         """Number the batches of a partition anew, those that cannot be in the log."""

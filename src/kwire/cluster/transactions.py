@@ -205,9 +205,10 @@ class Transactions:
         """Return what a Produce request of the transaction requires."""
         return () if self._is_second else (TRANSACTION_PROTOCOL_1,)
 
-    def may_write(self, topic: str, partition: int) -> bool:
-        """Whether a partition belongs to the transaction, or may become a part of it
-        by being written to. If not, it is added by the next ``advance``.
+    def add_partition(self, topic: str, partition: int) -> bool:
+        """Have a partition belong to the transaction; return whether to write to it.
+
+        By the second protocol it is added by that; else by the next ``advance``.
         """
         place = topic, partition
         if self._is_second or place in self._added:

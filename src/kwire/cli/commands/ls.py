@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -65,13 +65,14 @@ def command(form: RowFormat, segments: bool, **chosen: Any) -> int:
     say_unreadable(inputs)
     failed = not inputs.is_complete
     rows = []
-    files = [file for each in inputs.partitions for file in _files(each, segments)]
-    is_remote = any(file.is_remote for file in files[:1])
-    summaries = map_requests(_try_to_summarize, files, is_remote=is_remote)
-    for partition in inputs.partitions:
-        number = len(_files(partition, segments))
+    chosen_files = [_files(each, segments) for each in inputs.partitions]
+    every = list(chain.from_iterable(chosen_files))
+    is_remote = any(file.is_remote for file in every)
+    summaries = map_requests(_try_to_summarize, every, is_remote=is_remote)
+    for partition, own in zip(inputs.partitions, chosen_files, strict=True):
+        found = list(zip(own, islice(summaries, len(own)), strict=True))
         try:
-            rows += _rows(partition, segments, list(islice(summaries, number)))
+            rows += _rows(partition, segments, found)
         except (OSError, KwireError) as error:
             failed = True
             say(explain(error))
@@ -99,7 +100,9 @@ def _files(partition: log.Partition, each: bool) -> list[log.Segment]:
 
 
 def _rows(
-    partition: log.Partition, each: bool, found: list[PartitionSummary | Exception]
+    partition: log.Partition,
+    each: bool,
+    found: list[tuple[log.Segment, PartitionSummary | Exception]],
 ) -> list[dict[str, Any]]:
     place = {
         "topic": partition.topic,
@@ -107,8 +110,7 @@ def _rows(
         "state": partition.state,
         "path": format_name(partition.path),
     }
-    files = _files(partition, each)
-    summaries = [(file, _check(one)) for file, one in zip(files, found, strict=True)]
+    summaries = [(file, _check(one)) for file, one in found]
     if each:
         return [
             {
